@@ -1,0 +1,43 @@
+import type { RateState } from "../kernel/rate.ts";
+import type { VerifiedKey } from "../keys/keys.ts";
+
+/** One chat request as it came in. */
+export type ChatCall = {
+  /** A UUIDv7: `x-request-id`, the hold's and the usage record's id. */
+  readonly requestId: string;
+  readonly receivedAtMs: number;
+  readonly key: VerifiedKey;
+  /** The JSON body as the client sent it, at most 32 MiB. */
+  readonly body: Buffer;
+};
+
+/** What is known of an answer when its first byte is about to be sent. */
+export type ChatAnswerHead = {
+  readonly streamed: boolean;
+  readonly rate: RateState;
+  /** What the answer cost, a decimal string in rupiah. Null for a stream, which says it in its last usage object. */
+  readonly costIdr: string | null;
+  /** Whether the demo upstream answered. */
+  readonly demo: boolean;
+};
+
+/** Where an answer goes: an HTTP response, or an RPC stream. Once `start` was called the gateway reports no error by throwing. */
+export interface ChatSink {
+  start(head: ChatAnswerHead): void;
+  /** Bytes of the answer, JSON or server-sent events. False: the client is slow; wait for `drained`. */
+  write(bytes: Buffer): boolean;
+  /** Calls back once more bytes are welcome. */
+  onDrained(callback: () => void): void;
+  /** Calls back when the client has left, at once if it already has. */
+  onGone(callback: () => void): void;
+  end(): void;
+}
+
+export interface Gateway {
+  /**
+   * Answers one chat request and bills it before the answer is complete. What goes wrong after `sink.start` is told inside
+   * the stream. Errors, before it: ValidationError, InvalidApiKey, ModelNotFound, InsufficientBalance, RateLimited,
+   * UpstreamBusy, InternalError.
+   */
+  answerChat(call: ChatCall, sink: ChatSink): Promise<void>;
+}

@@ -1,0 +1,14 @@
+// Time comes in as an argument, so that a test can hold it still. Decisions about money and rates use the database's clock.
+
+/** The time now, in milliseconds of Unix time. */
+export type Clock = { now(): number };
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+// Asia/Jakarta has been UTC+7 without daylight saving time since 1964.
+const JAKARTA_OFFSET_MS = 7 * 3_600_000;
+
+/** The day a moment is billed on: `YYYY-MM-DD` in Asia/Jakarta. */
+export function billingDay(ms: number): string {
+  return new Date(ms + JAKARTA_OFFSET_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,197 @@
+// A DomainError is a normal outcome its caller can act on. It knows nothing of HTTP or RPC, and its message is safe to
+// show. The other kind of failure, a bug of ours, is in invariant.ts.
+
+import { formatMoney, type Money } from "./money.ts";
+
+/** Every error a caller can meet. Both doors translate exactly these. */
+export type ErrorCode =
+  | "validation_error"
+  | "invalid_api_key"
+  | "invalid_credentials"
+  | "permission_denied"
+  | "insufficient_balance"
+  | "model_not_found"
+  | "not_found"
+  | "method_not_allowed"
+  | "payload_too_large"
+  | "unsupported_media_type"
+  | "rate_limit"
+  | "upstream_busy"
+  | "external_id_conflict"
+  | "amount_precision"
+  | "address_invalid"
+  | "currency_unsupported"
+  | "limit_exceeded"
+  | "internal_error";
+
+/** One field that was wrong: where, by which rule, and what to say about it. `field` is empty for the body as a whole. */
+export type FieldProblem = { readonly field: string; readonly rule: string; readonly message: string };
+
+export abstract class DomainError extends Error {
+  abstract readonly code: ErrorCode;
+}
+
+/** The request itself is wrong; the same request will always be wrong. */
+export class ValidationError extends DomainError {
+  readonly code = "validation_error";
+  readonly details: readonly FieldProblem[];
+  constructor(details: readonly FieldProblem[], options?: ErrorOptions) {
+    const first = details[0];
+    const where = first === undefined || first.field === "" ? "" : `${first.field} `;
+    super(
+      first === undefined ? "The request is not valid." : `The request is not valid. ${where}${first.message}.`,
+      options,
+    );
+    this.details = details;
+  }
+}
+
+/** The key is missing, malformed, unknown or revoked. Nobody is told which. */
+export class InvalidApiKey extends DomainError {
+  readonly code = "invalid_api_key";
+  constructor() {
+    super("The API key is missing, wrong or revoked. Send it as a Bearer token in the Authorization header.");
+  }
+}
+
+/** The merchant pair is missing, malformed, unknown, revoked or of the other environment. Nobody is told which. */
+export class InvalidCredentials extends DomainError {
+  readonly code = "invalid_credentials";
+  constructor() {
+    super("The credentials are missing or wrong for this environment.");
+  }
+}
+
+/** The caller is known and may not do this. */
+export class PermissionDenied extends DomainError {
+  readonly code = "permission_denied";
+  constructor() {
+    super("This caller may not use this method.");
+  }
+}
+
+/** The customer's available balance does not cover the hold this request needs. */
+export class InsufficientBalance extends DomainError {
+  readonly code = "insufficient_balance";
+  readonly available: Money;
+  readonly needed: Money;
+  constructor(facts: { available: Money; needed: Money; topUpUrl?: string }, options?: ErrorOptions) {
+    const where = facts.topUpUrl === undefined ? "Top up and try again." : `Top up at ${facts.topUpUrl} and try again.`;
+    super(
+      `The balance is too low for this request. Available is Rp ${formatMoney(facts.available)}, needed is Rp ${formatMoney(facts.needed)}. ${where}`,
+      options,
+    );
+    this.available = facts.available;
+    this.needed = facts.needed;
+  }
+}
+
+/** No model of this id is in the catalog. */
+export class ModelNotFound extends DomainError {
+  readonly code = "model_not_found";
+  readonly modelId: string;
+  constructor(modelId: string) {
+    super("This model is not in the catalog. GET /v1/models lists the models there are.");
+    this.modelId = modelId;
+  }
+}
+
+/** What was asked for does not exist, or belongs to somebody else. */
+export class NotFound extends DomainError {
+  readonly code = "not_found";
+  constructor(message = "There is nothing here.") {
+    super(message);
+  }
+}
+
+/** The path exists, with another method. */
+export class MethodNotAllowed extends DomainError {
+  readonly code = "method_not_allowed";
+  readonly allowed: readonly string[];
+  constructor(allowed: readonly string[]) {
+    super(`This path takes ${allowed.join(" or ")}.`);
+    this.allowed = allowed;
+  }
+}
+
+/** The body is larger than the path takes. */
+export class PayloadTooLarge extends DomainError {
+  readonly code = "payload_too_large";
+  constructor(maxBytes: number) {
+    super(`The body is larger than ${maxBytes} bytes.`);
+  }
+}
+
+/** The body is not JSON by its content type. */
+export class UnsupportedMediaType extends DomainError {
+  readonly code = "unsupported_media_type";
+  constructor() {
+    super("The body must be sent as application/json.");
+  }
+}
+
+/** More requests in 60 seconds than the key allows. */
+export class RateLimited extends DomainError {
+  readonly code = "rate_limit";
+  readonly retryAfterSeconds: number;
+  readonly limit: number;
+  constructor(facts: { retryAfterSeconds: number; limit: number }) {
+    super(`This key allows ${facts.limit} requests a minute. Try again in ${facts.retryAfterSeconds} seconds.`);
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.limit = facts.limit;
+  }
+}
+
+/** The model's upstream, or our own database, cannot answer now. Nothing was charged that was not delivered. */
+export class UpstreamBusy extends DomainError {
+  readonly code = "upstream_busy";
+  readonly retryAfterSeconds: number;
+  constructor(retryAfterSeconds = 5, options?: ErrorOptions) {
+    super(`The service is busy. Try again in ${retryAfterSeconds} seconds.`, options);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The merchant has used this externalId for another transfer. */
+export class ExternalIdConflict extends DomainError {
+  readonly code = "external_id_conflict";
+  readonly differingFields: readonly string[];
+  constructor(differingFields: readonly string[]) {
+    super(`This externalId was used with another ${differingFields.join(" and ")}.`);
+    this.differingFields = differingFields;
+  }
+}
+
+/** The amount has more decimals than its currency keeps on that network. */
+export class AmountPrecision extends DomainError {
+  readonly code = "amount_precision";
+  constructor(facts: { currencyCode: string; network: string; decimals: number }) {
+    super(`An amount of ${facts.currencyCode} on ${facts.network} has at most ${facts.decimals} decimals.`);
+  }
+}
+
+/** The currency, or the currency on that network, is not offered. */
+export class CurrencyUnsupported extends DomainError {
+  readonly code = "currency_unsupported";
+  constructor() {
+    super("This currency is not offered on this network.");
+  }
+}
+
+/** An amount or a count is over a limit of the service. */
+export class LimitExceeded extends DomainError {
+  readonly code = "limit_exceeded";
+}
+
+/** The address is not one of the network, or may not be paid. */
+export class AddressInvalid extends DomainError {
+  readonly code = "address_invalid";
+}
+
+/** A fault of ours. The cause is logged and never shown. */
+export class InternalError extends DomainError {
+  readonly code = "internal_error";
+  constructor(options?: ErrorOptions) {
+    super("Something went wrong on our side. The request id helps us find it.", options);
+  }
+}

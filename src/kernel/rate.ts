@@ -1,0 +1,9 @@
+/** Where a key's window stands after a decision: what the rate headers of an answer say. */
+export type RateState = {
+  /** Requests allowed in any 60 seconds; 0: no limit. */
+  readonly limit: number;
+  /** How many more would be allowed now. */
+  readonly remaining: number;
+  /** Seconds until the oldest counted request leaves the window, 0 to 60. */
+  readonly resetSeconds: number;
+};

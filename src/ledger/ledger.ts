@@ -1,0 +1,79 @@
+// The ledger's door for one chat request: set value aside before the upstream is called, settle it afterwards.
+
+import type { RateState } from "../kernel/rate.ts";
+
+/** How the tokens of a usage record are known; what each means for the customer is said in billing/README.md. */
+export type UsageBasis = "exact" | "drained" | "estimated" | "recovered" | "free";
+
+/** Prices in micro-rupiah per 1M tokens, as they were at admission. `cacheHit` null: cached tokens cost as much as input. */
+export type PriceSnapshot = {
+  readonly input: bigint;
+  readonly output: bigint;
+  readonly cacheHit: bigint | null;
+};
+
+export type AdmissionRequest = {
+  readonly accountId: string;
+  readonly keyId: string;
+  /** A UUIDv7; the hold's and the usage record's id. */
+  readonly requestId: string;
+  /** Micro-rupiah the request can cost at most. */
+  readonly amount: bigint;
+  /** The least micro-rupiah with which the request is still useful; `amount` or less. */
+  readonly leastAmount: bigint;
+  /** The catalog model's id. */
+  readonly model: string;
+  readonly prices: PriceSnapshot;
+};
+
+/** The decision on one request, taken on locked rows in one statement. Rate and balance are decided independently. */
+export type Admission =
+  /** `amount` micro-rupiah are held: what was asked, or what the balance covered, at least `leastAmount`. */
+  | { readonly outcome: "granted"; readonly amount: bigint; readonly rate: RateState }
+  /** No slot free for this many milliseconds. */
+  | { readonly outcome: "limited"; readonly retryAfterMs: number; readonly rate: RateState }
+  | { readonly outcome: "revoked" }
+  /** Less than `leastAmount` is available. The request took a slot. */
+  | { readonly outcome: "refused"; readonly available: bigint; readonly rate: RateState };
+
+/** What a request came to. Token counts do not overlap. */
+export type Settlement = {
+  readonly accountId: string;
+  readonly requestId: string;
+  /** Micro-rupiah; 0 for the basis `free`. */
+  readonly cost: bigint;
+  readonly inputTokensUncached: number;
+  readonly inputTokensCached: number;
+  readonly outputTokens: number;
+  readonly basis: UsageBasis;
+  /** `YYYY-MM-DD` in Asia/Jakarta. */
+  readonly billingDay: string;
+  /** Id of the upstream that answered; null when none did. */
+  readonly upstream: string | null;
+  readonly upstreamModel: string | null;
+  readonly upstreamRequestId: string | null;
+  /** What the upstream says it costs us, in micro-rupiah; null: it does not say. */
+  readonly upstreamCost: bigint | null;
+  readonly streamed: boolean;
+  readonly durationMs: number;
+  readonly firstByteMs: number | null;
+  /** Whether the upstream's numbers were cut to what is possible. */
+  readonly clamped: boolean;
+};
+
+/** What was written: the cost, and what was taken from the balance for it, in micro-rupiah. */
+export type SettledUsage = { readonly cost: bigint; readonly charge: bigint };
+
+export interface Ledger {
+  /**
+   * Decides on a request and places its hold. Durable when it returns. A replay with the same request id has the effect
+   * of one. Errors: UpstreamBusy when the database is away (then nothing is held, or the hold is swept later).
+   */
+  admit(request: AdmissionRequest): Promise<Admission>;
+  /**
+   * Captures what the request cost, releases the rest and writes the usage record. Durable when it returns. Only the
+   * first settlement of a request counts; a later one reads the record of the first. Errors: UpstreamBusy when the
+   * database stays away.
+   */
+  settle(settlement: Settlement): Promise<SettledUsage>;
+}

@@ -1,0 +1,17 @@
+// Ledger accounts of ours. They keep no running balance: a row that everybody updates is a queue. One id serves every
+// asset; a posting names its asset.
+
+export const systemAccounts = {
+  /** What customers paid for requests. Also written, as a constant, in the view ledger_entries. */
+  revenue: "00000000-0000-7000-8000-000000000001",
+  /** Cost that no balance covered. */
+  operatorLoss: "00000000-0000-7000-8000-000000000002",
+  /** Money at payment providers. */
+  providerClearing: "00000000-0000-7000-8000-000000000003",
+  /** Balance we gave away. */
+  promotions: "00000000-0000-7000-8000-000000000004",
+  /** What operators put on or took off by hand. */
+  operatorAdjustments: "00000000-0000-7000-8000-000000000005",
+  /** Crypto that merchants brought in. */
+  merchantClearing: "00000000-0000-7000-8000-000000000006",
+} as const;
