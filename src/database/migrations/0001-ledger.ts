@@ -1,4 +1,5 @@
 import { Migration } from "@mikro-orm/migrations";
+import { rateWindowFunctions } from "./0001-rate-window.ts";
 
 // Tables of the money core. Why each is shaped so is said in ledger/README.md; the storage parameters keep account, key
 // and hold rows updatable in place under load.
@@ -49,6 +50,7 @@ export class Migration0001Ledger extends Migration {
     this.addSql(`CREATE UNIQUE INDEX api_key_digest ON api_key (digest)`);
     this.addSql(`CREATE UNIQUE INDEX api_key_id ON api_key (id)`);
     this.addSql(`ALTER TABLE api_key ALTER COLUMN slots SET STORAGE MAIN`);
+    for (const makeFunction of rateWindowFunctions) this.addSql(makeFunction);
 
     this.addSql(`
       CREATE TABLE hold (
