@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    globalSetup: ["test/setup/global-setup.ts"],
     // Two cores are shared by the tests, their PostgreSQL servers and child processes.
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -1,5 +1,17 @@
-import type { Client, Pool } from "pg";
+// The door of the room: one open database, embedded or external, migrated, checked, and served by a role that cannot
+// change what was posted. Everything that must be true lives behind it. Only the composition root and tests open one.
+
+import pg from "pg";
+import type { Client, ClientConfig, Pool } from "pg";
+import type { EntitySchema } from "@mikro-orm/core";
 import type { MikroORM } from "@mikro-orm/postgresql";
+import { borrowServingRole, clientConfig, connectClient, withClient } from "./connections.ts";
+import type { Login } from "./connections.ts";
+import { startEmbeddedPostgres } from "./embedded-postgres.ts";
+import type { EmbeddedPostgres } from "./embedded-postgres.ts";
+import { checkServer, checkServingSession } from "./server-checks.ts";
+import { SERVING_ROLE } from "./serving-settings.ts";
+import { isDatabaseAway } from "./transactions.ts";
 
 /** An open database: everything that must be true is in it. */
 export interface Database {
@@ -12,4 +24,95 @@ export interface Database {
   /** Ends a backend of ours whose reply was lost and waits until it is gone, so that what it was doing is decided. */
   endBackend(pid: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Where the database is and how it is used. */
+export type DatabaseOptions = {
+  /** An external server, PostgreSQL 15 or newer. Without it a server is run in `dataDir`. */
+  readonly url?: string;
+  /** The login that owns the schema, when `url` logs in as the serving role itself. */
+  readonly ownerUrl?: string;
+  readonly dataDir: string;
+  readonly entities?: readonly EntitySchema[];
+  readonly poolSize?: number;
+  readonly applicationName?: string;
+};
+
+const DEFAULT_POOL_SIZE = 10;
+const IDLE_TIMEOUT_MS = 30_000;
+/** A server that its starter stops while we adopt it is followed by one of our own. */
+const MAX_OPEN_ATTEMPTS = 3;
+const END_BACKEND_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens the database and brings its schema up to date. Refuses, naming the setting, a server that may forget what it
+ * committed, a read replica, a server older than PostgreSQL 15 and a schema newer than this code.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  if (options.url !== undefined) return openOn(externalLogins(options.url, options.ownerUrl), options);
+  for (let attempt = 1; ; attempt += 1) {
+    const embedded = await startEmbeddedPostgres({ dataDir: options.dataDir });
+    try {
+      return await openOn(embeddedLogins(embedded), options, embedded);
+    } catch (error) {
+      await embedded.stop().catch(() => {
+        // Why it could not be opened is the news.
+      });
+      if (attempt === MAX_OPEN_ATTEMPTS || !isDatabaseAway(error)) throw error;
+    }
+  }
+}
+
+type Logins = { readonly owner: Login; readonly serving: Login };
+
+function externalLogins(url: string, ownerUrl: string | undefined): Logins {
+  if (ownerUrl !== undefined) return { owner: { connectionString: ownerUrl }, serving: { connectionString: url } };
+  return { owner: { connectionString: url }, serving: borrowServingRole(url) };
+}
+
+function embeddedLogins({ host, user, database }: EmbeddedPostgres): Logins {
+  return { owner: { host, user, database }, serving: { host, user: SERVING_ROLE, database } };
+}
+
+async function openOn(logins: Logins, options: DatabaseOptions, embedded?: EmbeddedPostgres): Promise<Database> {
+  const applicationName = options.applicationName ?? "saldo";
+  const owner = clientConfig(logins.owner, applicationName);
+  const serving = clientConfig(logins.serving, applicationName);
+  // The ORM takes a quarter of a second to load, and a command that fails these checks never needs it.
+  await withClient(owner, checkServer);
+  const [{ migrate }, { createOrm }] = await Promise.all([import("./migrate.ts"), import("./orm.ts")]);
+  await migrate(owner);
+  const dbName = await withClient(serving, async (client) => {
+    await checkServingSession(client);
+    const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
+    return rows[0]?.name ?? "";
+  });
+  const pool = makePool(serving, options.poolSize ?? DEFAULT_POOL_SIZE);
+  const orm = createOrm(serving, { dbName, entities: options.entities ?? [] });
+  const fence = makePool(options.ownerUrl === undefined ? owner : serving, 1);
+  return {
+    pool,
+    orm,
+    connect: () => connectClient(serving),
+    endBackend: (pid) => endBackend(fence, pid),
+    async close() {
+      await Promise.all([pool.end(), fence.end(), orm.close(true)]);
+      await embedded?.stop();
+    },
+  };
+}
+
+function makePool(config: ClientConfig, max: number): Pool {
+  const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
+  pool.on("error", () => {
+    // An idle connection died; the pool has dropped it already and makes a new one when it is needed.
+  });
+  return pool;
+}
+
+async function endBackend(fence: Pool, pid: number): Promise<void> {
+  await fence.query("SELECT pg_terminate_backend($1, $2)", [pid, END_BACKEND_TIMEOUT_MS]);
+  // The answer is also false for a backend that was gone already, so look.
+  const { rowCount } = await fence.query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid]);
+  if (rowCount !== 0) throw new Error(`Backend ${pid} did not end within ${END_BACKEND_TIMEOUT_MS} ms.`);
 }

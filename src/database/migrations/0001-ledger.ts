@@ -1,4 +1,5 @@
 import { Migration } from "@mikro-orm/migrations";
+import { SERVING_SETTINGS } from "../serving-settings.ts";
 import { rateWindowFunctions } from "./0001-rate-window.ts";
 
 // Tables of the money core. Why each is shaped so is said in ledger/README.md; the storage parameters keep account, key
@@ -16,11 +17,9 @@ export class Migration0001Ledger extends Migration {
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'saldo_serve') THEN CREATE ROLE saldo_serve LOGIN; END IF;
       EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; -- another database of this server was quicker
       END $$`);
-    this.addSql(`ALTER ROLE saldo_serve SET enable_seqscan = off`);
-    this.addSql(`ALTER ROLE saldo_serve SET plan_cache_mode = force_generic_plan`);
-    this.addSql(`ALTER ROLE saldo_serve SET default_transaction_isolation = 'read committed'`);
-    this.addSql(`ALTER ROLE saldo_serve SET lock_timeout = '250ms'`);
-    this.addSql(`ALTER ROLE saldo_serve SET jit = off`);
+    for (const [name, value] of Object.entries(SERVING_SETTINGS)) {
+      this.addSql(`ALTER ROLE saldo_serve SET ${name} = '${value}'`);
+    }
     this.addSql(`GRANT USAGE ON SCHEMA public TO saldo_serve`);
 
     this.addSql(`

@@ -1,0 +1,83 @@
+// How this service reaches PostgreSQL: where, as whom, and how values come back.
+
+import pg from "pg";
+import type { ClientConfig, CustomTypesConfig } from "pg";
+import { servingOptions } from "./serving-settings.ts";
+
+/** Where a database is and who logs in: a URL of an external server, or the socket of the embedded one. */
+export type Login =
+  | { readonly connectionString: string }
+  | { readonly host: string; readonly user: string; readonly database: string };
+
+/** How long a connection may take to be made before the database counts as away. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_DELAY_MS = 10_000;
+
+const OID: Record<"int8" | "int8Array" | "textArray" | "date" | "dateArray" | "numericArray", number> = {
+  int8: 20,
+  int8Array: 1016,
+  textArray: 1009,
+  date: 1082,
+  dateArray: 1182,
+  numericArray: 1231,
+};
+
+/** Whole numbers of 64 bits arrive as bigint; numeric and date stay the text that PostgreSQL wrote. */
+const exactTypes: CustomTypesConfig = { getTypeParser: exactParser };
+
+/** What every client and pool of ours is made with. */
+export function clientConfig(login: Login, applicationName: string): ClientConfig {
+  return {
+    ...login,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+    types: exactTypes,
+  };
+}
+
+/** The same server, with a login that becomes the serving role as the session starts. */
+export function borrowServingRole(url: string): Login {
+  // A query parameter of the URL wins over a setting beside it, so the options have to go into the URL as well.
+  const given = /[?&]options=([^&]*)/.exec(url)?.[1] ?? "";
+  const options = `${decodeURIComponent(given)} ${servingOptions()}`.trim();
+  return { connectionString: `${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent(options)}` };
+}
+
+/** Opens one connection. A connection that dies while nobody waits for an answer must not end the process. */
+export async function connectClient(config: ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(config);
+  client.on("error", () => {
+    // The next query on this client fails with the same news, and its caller acts on that.
+  });
+  await client.connect();
+  return client;
+}
+
+/** Opens a connection for the length of one piece of work. */
+export async function withClient<T>(config: ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await connectClient(config);
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {
+      // The work is done or has failed with its own error; a connection that is already gone needs no closing.
+    });
+  }
+}
+
+function exactParser(oid: number, format: "text" | "binary" = "text"): (value: string) => unknown {
+  if (format === "text") {
+    if (oid === OID.int8) return BigInt;
+    if (oid === OID.date) return String;
+    if (oid === OID.int8Array) return (value) => textArray(value).map((item) => (item === null ? null : BigInt(item)));
+    if (oid === OID.dateArray || oid === OID.numericArray) return textArray;
+  }
+  return pg.types.getTypeParser(oid, format);
+}
+
+function textArray(value: string): (string | null)[] {
+  const parse: (text: string) => (string | null)[] = pg.types.getTypeParser(OID.textArray, "text");
+  return parse(value);
+}

@@ -1,0 +1,63 @@
+// Brings the schema to what this code knows, and refuses a schema that knows more than this code.
+
+import pg from "pg";
+import type { ClientConfig } from "pg";
+import { Migrator } from "@mikro-orm/migrations";
+import { MikroORM } from "@mikro-orm/postgresql";
+import { withClient } from "./connections.ts";
+import { migrations } from "./migrations/migrations.ts";
+
+const TRACKING_TABLE = "mikro_orm_migrations";
+/** Any number that nobody else locks: processes that start at once take turns by it. */
+const MIGRATION_LOCK = 5_841_020_118;
+const UNDEFINED_TABLE = "42P01";
+
+/** Runs what is missing, in one transaction, as the owner of the schema. Returns the names of what it ran. */
+export async function migrate(owner: ClientConfig): Promise<string[]> {
+  const { executed, database } = await withClient(owner, readState);
+  const known = migrations.map(({ name }) => name);
+  const unknown = executed.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `The schema of database ${database} is newer than this Saldo: it has ${unknown.join(", ")}. ` +
+        `Start the newer version, or set DATABASE_URL or SALDO_DATA_DIR to another database.`,
+    );
+  }
+  if (known.every((name) => executed.includes(name))) return [];
+  return runPending(owner, database);
+}
+
+async function readState(client: pg.Client): Promise<{ executed: string[]; database: string }> {
+  const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
+  const database = rows[0]?.name ?? "";
+  try {
+    const found = await client.query<{ name: string }>(`SELECT name FROM ${TRACKING_TABLE} ORDER BY id`);
+    return { executed: found.rows.map(({ name }) => name), database };
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE) return { executed: [], database };
+    throw error;
+  }
+}
+
+async function runPending(owner: ClientConfig, dbName: string): Promise<string[]> {
+  const orm = new MikroORM({
+    dbName,
+    driverOptions: owner,
+    entities: [],
+    discovery: { warnWhenNoEntities: false },
+    extensions: [Migrator],
+    migrations: { migrationsList: migrations, tableName: TRACKING_TABLE, snapshot: false, silent: true },
+  });
+  try {
+    return await orm.em.transactional(async (em) => {
+      await em
+        .getConnection()
+        .execute("SELECT pg_advisory_xact_lock(?)", [MIGRATION_LOCK], "run", em.getTransactionContext());
+      const transaction = em.getTransactionContext();
+      const ran = await orm.migrator.up(transaction === undefined ? {} : { transaction });
+      return ran.map(({ name }) => name);
+    });
+  } finally {
+    await orm.close(true);
+  }
+}
