@@ -1,6 +1,6 @@
 // How this service reaches PostgreSQL: where, as whom, and how values come back.
 
-import pg from "pg";
+import { Client, types } from "pg";
 import type { ClientConfig, CustomTypesConfig } from "pg";
 import { servingOptions } from "./serving-settings.ts";
 
@@ -46,8 +46,8 @@ export function borrowServingRole(url: string): Login {
 }
 
 /** Opens one connection. A connection that dies while nobody waits for an answer must not end the process. */
-export async function connectClient(config: ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client(config);
+export async function connectClient(config: ClientConfig): Promise<Client> {
+  const client = new Client(config);
   client.on("error", () => {
     // The next query on this client fails with the same news, and its caller acts on that.
   });
@@ -56,7 +56,7 @@ export async function connectClient(config: ClientConfig): Promise<pg.Client> {
 }
 
 /** Opens a connection for the length of one piece of work. */
-export async function withClient<T>(config: ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withClient<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await connectClient(config);
   try {
     return await work(client);
@@ -74,10 +74,10 @@ function exactParser(oid: number, format: "text" | "binary" = "text"): (value: s
     if (oid === OID.int8Array) return (value) => textArray(value).map((item) => (item === null ? null : BigInt(item)));
     if (oid === OID.dateArray || oid === OID.numericArray) return textArray;
   }
-  return pg.types.getTypeParser(oid, format);
+  return types.getTypeParser(oid, format);
 }
 
 function textArray(value: string): (string | null)[] {
-  const parse: (text: string) => (string | null)[] = pg.types.getTypeParser(OID.textArray, "text");
+  const parse: (text: string) => (string | null)[] = types.getTypeParser(OID.textArray, "text");
   return parse(value);
 }

@@ -1,8 +1,8 @@
 // The door of the room: one open database, embedded or external, migrated, checked, and served by a role that cannot
 // change what was posted. Everything that must be true lives behind it. Only the composition root and tests open one.
 
-import pg from "pg";
-import type { Client, ClientConfig, Pool } from "pg";
+import { Pool } from "pg";
+import type { Client, ClientConfig } from "pg";
 import type { EntitySchema } from "@mikro-orm/core";
 import type { MikroORM } from "@mikro-orm/postgresql";
 import { borrowServingRole, clientConfig, connectClient, withClient } from "./connections.ts";
@@ -103,10 +103,11 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
 }
 
 function makePool(config: ClientConfig, max: number): Pool {
-  const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
-  pool.on("error", () => {
-    // An idle connection died; the pool has dropped it already and makes a new one when it is needed.
-  });
+  const pool = new Pool({ ...config, max, idleTimeoutMillis: IDLE_TIMEOUT_MS });
+  // Without a listener, a connection that dies would end the process: idle ones tell the pool, the others themselves.
+  // The pool has dropped it already, and whoever was using it hears of it from the query.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 

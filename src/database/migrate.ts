@@ -1,11 +1,11 @@
 // Brings the schema to what this code knows, and refuses a schema that knows more than this code.
 
-import pg from "pg";
-import type { ClientConfig } from "pg";
+import type { Client, ClientConfig } from "pg";
 import { Migrator } from "@mikro-orm/migrations";
 import { MikroORM } from "@mikro-orm/postgresql";
 import { withClient } from "./connections.ts";
 import { migrations } from "./migrations/migrations.ts";
+import { sqlState } from "./transactions.ts";
 
 const TRACKING_TABLE = "mikro_orm_migrations";
 /** Any number that nobody else locks: processes that start at once take turns by it. */
@@ -27,14 +27,14 @@ export async function migrate(owner: ClientConfig): Promise<string[]> {
   return runPending(owner, database);
 }
 
-async function readState(client: pg.Client): Promise<{ executed: string[]; database: string }> {
+async function readState(client: Client): Promise<{ executed: string[]; database: string }> {
   const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
   const database = rows[0]?.name ?? "";
   try {
     const found = await client.query<{ name: string }>(`SELECT name FROM ${TRACKING_TABLE} ORDER BY id`);
     return { executed: found.rows.map(({ name }) => name), database };
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE) return { executed: [], database };
+    if (sqlState(error) === UNDEFINED_TABLE) return { executed: [], database };
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { ServerAccount } from "./server-account.ts";
+import { errorCode } from "./system-error.ts";
 
 const run = promisify(execFile);
 const GROUP_OR_OTHERS_WRITE = 0o022;
@@ -90,8 +91,8 @@ async function linkLibraries(folder: string): Promise<void> {
   await Promise.all(
     links.map(({ source, target }) =>
       symlink(basename(source), join(dirname(folder), target.replace(/^native/, basename(folder)))).catch(
-        (error: NodeJS.ErrnoException) => {
-          if (error.code !== "EEXIST") throw error;
+        (error: unknown) => {
+          if (errorCode(error) !== "EEXIST") throw error;
         },
       ),
     ),

@@ -5,28 +5,24 @@ import { SERVING_ROLE, SERVING_SETTINGS } from "./serving-settings.ts";
 
 const MIN_VERSION = 15;
 /** Settings without which a committed posting can be lost. */
-const DURABILITY = ["fsync", "full_page_writes", "synchronous_commit"];
+const DURABILITY = ["fsync", "full_page_writes", "synchronous_commit"] as const;
+
+/** What a session says of its server. */
+export type ServerFacts = {
+  readonly versionNumber: number;
+  readonly replica: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+};
 
 /** Refuses a server that is too old, a read replica, or one that may forget what it has committed. */
 export async function checkServer(client: Client): Promise<void> {
-  const { rows } = await client.query<{ version: number; replica: boolean }>(
-    "SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica",
-  );
-  const version = Math.floor((rows[0]?.version ?? 0) / 10_000);
-  if (version < MIN_VERSION) {
-    throw new Error(`The database server is PostgreSQL ${version}; Saldo needs PostgreSQL ${MIN_VERSION} or newer.`);
-  }
-  if (rows[0]?.replica === true) {
-    throw new Error(
-      "The database server is a read replica (pg_is_in_recovery is true). Set DATABASE_URL to the primary.",
-    );
-  }
-  await checkDurability(client);
+  refuseUnsafeServer(await readFacts(client));
 }
 
 /** Refuses a serving session that may forget, that may change what was posted, or that lacks the serving settings. */
 export async function checkServingSession(client: Client): Promise<void> {
-  await checkDurability(client);
+  const facts = await readFacts(client);
+  refuseUnsafeServer(facts);
   const { rows } = await client.query<{ role: string; mayChange: boolean }>(
     `SELECT current_user AS role, has_table_privilege('posting', 'UPDATE, DELETE, TRUNCATE') AS "mayChange"`,
   );
@@ -38,26 +34,38 @@ export async function checkServingSession(client: Client): Promise<void> {
     );
   }
   for (const [name, wanted] of Object.entries(SERVING_SETTINGS)) {
-    const found = await setting(client, name);
-    if (found !== wanted) {
-      throw new Error(
-        `The serving role's setting ${name} is ${found}. Run ALTER ROLE ${SERVING_ROLE} SET ${name} = '${wanted}'.`,
-      );
-    }
+    if (facts.settings[name] === wanted) continue;
+    throw new Error(
+      `The setting ${name} of a serving session is ${facts.settings[name]}. ` +
+        `Run ALTER ROLE ${SERVING_ROLE} SET ${name} = '${wanted}'.`,
+    );
   }
 }
 
-async function checkDurability(client: Client): Promise<void> {
+/** Throws a sentence that names what is wrong with the server. */
+export function refuseUnsafeServer({ versionNumber, replica, settings }: ServerFacts): void {
+  const version = Math.floor(versionNumber / 10_000);
+  if (version < MIN_VERSION) {
+    throw new Error(`The database server is PostgreSQL ${version}. Saldo needs PostgreSQL ${MIN_VERSION} or newer.`);
+  }
+  if (replica) {
+    throw new Error(
+      "The database server is a read replica (pg_is_in_recovery is true). Set DATABASE_URL to the primary.",
+    );
+  }
   for (const name of DURABILITY) {
-    if ((await setting(client, name)) === "off") {
-      throw new Error(
-        `The database setting ${name} is off, so a crash could lose money that was acknowledged. Set it on.`,
-      );
-    }
+    if (settings[name] !== "off") continue;
+    throw new Error(
+      `The database setting ${name} is off, so a crash could lose money that was acknowledged. Turn it on.`,
+    );
   }
 }
 
-async function setting(client: Client, name: string): Promise<string> {
-  const { rows } = await client.query<{ value: string }>("SELECT current_setting($1) AS value", [name]);
-  return rows[0]?.value ?? "";
+async function readFacts(client: Client): Promise<ServerFacts> {
+  const { rows } = await client.query<ServerFacts>(
+    `SELECT current_setting('server_version_num')::int AS "versionNumber", pg_is_in_recovery() AS replica,
+            (SELECT json_object_agg(name, current_setting(name)) FROM unnest($1::text[]) AS name) AS settings`,
+    [[...DURABILITY, ...Object.keys(SERVING_SETTINGS)]],
+  );
+  return rows[0] ?? { versionNumber: 0, replica: false, settings: {} };
 }

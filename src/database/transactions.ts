@@ -1,11 +1,12 @@
 // One use case, one transaction; and which failures of the database mean "again" and which mean "not now".
 
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import type { PoolClient } from "pg";
+import { invariant } from "../kernel/invariant.ts";
 import type { Database } from "./database.ts";
+import { errorCode } from "./system-error.ts";
 
-/** How often a use case runs at most when PostgreSQL asks for a repetition. */
+/** How often a piece of work runs at most when PostgreSQL asks for a repetition. */
 export const MAX_ATTEMPTS = 5;
 const BACKOFF_STEP_MS = 10;
 
@@ -23,14 +24,12 @@ export async function withTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  const onError = (error: Error): void => {
-    broken = error;
-  };
-  client.on("error", onError);
   try {
     await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
     const result = await work(client);
-    await client.query("COMMIT");
+    // PostgreSQL answers the COMMIT of a failed transaction with a rollback, and calls that no error.
+    const { command } = await client.query("COMMIT");
+    invariant(command === "COMMIT", "a transaction whose work returned is committed");
     return result;
   } catch (error) {
     await client.query("ROLLBACK").catch((rollbackError: Error) => {
@@ -39,46 +38,46 @@ export async function withTransaction<T>(
     });
     throw error;
   } finally {
-    client.off("error", onError);
     client.release(broken);
   }
 }
 
-/** Runs the work again, a bounded number of times, when it lost against another transaction and nothing was done. */
+/**
+ * Runs the work again, at most MAX_ATTEMPTS times in all, when it lost against another transaction: serialization
+ * failures and deadlocks, which PostgreSQL has undone. No other error is repeated.
+ */
 export async function withRetry<T>(work: () => Promise<T>, random: () => number = Math.random): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !RETRYABLE.has(sqlState(error))) throw error;
-      await sleep(BACKOFF_STEP_MS * 2 ** attempt * random());
+      await sleep(BACKOFF_STEP_MS * 2 ** (attempt - 1) * (0.5 + random() / 2));
     }
   }
 }
 
-/** The SQLSTATE of an error, also of one that the ORM has wrapped. */
+/** The SQLSTATE of an error that PostgreSQL raised, also of one that the ORM has wrapped. */
 export function sqlState(error: unknown): string | undefined {
-  if (error instanceof pg.DatabaseError) return error.code;
   if (!(error instanceof Error)) return undefined;
-  if ("code" in error && typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code)) return error.code;
-  return sqlState(error.cause);
+  // Only what PostgreSQL raised has a severity; a code alone may be the operating system's.
+  return "severity" in error ? errorCode(error) : sqlState(error.cause);
 }
 
-/** Ending, ending after a crash, and not taking connections now; 53300 is one connection too many. */
-const AWAY_STATES: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "53300"]);
-const AWAY_ERRNO = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
+/** The server is ending, crashed, starting, full or has become a replica; 08 are the connection's own failures. */
+const AWAY_STATE = /^(57P01|57P02|57P03|53300|25006|08...)$/;
+const AWAY_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** What pg says when a connection ends under a query or none can be made; these errors carry no code. */
 const AWAY_MESSAGE =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout)/;
+  /Connection terminated|Client has encountered a connection error|Client was closed|timeout expired|timeout exceeded when trying to connect|Query read timeout/;
 
-/** Whether the database could not be reached or went away under the statement. What the statement did is then unknown. */
+/** Whether the database could not be reached or went away. What a statement did that was under way is then unknown. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const state = sqlState(error);
-  if (state !== undefined) return AWAY_STATES.has(state) || state.startsWith("08");
-  if (AWAY_MESSAGE.test(error.message)) return true;
-  if ("code" in error && typeof error.code === "string" && AWAY_ERRNO.test(error.code)) return true;
-  // The embedded server's socket is a file, which is gone while the server is.
+  if (state !== undefined) return AWAY_STATE.test(state);
+  if (AWAY_MESSAGE.test(error.message) || AWAY_CODE.test(errorCode(error) ?? "")) return true;
+  // The embedded server's socket is a file, and its absence is an ENOENT like any other but for the call.
   if ("syscall" in error && error.syscall === "connect") return true;
   if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true;
   return isDatabaseAway(error.cause);

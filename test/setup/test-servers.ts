@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
-import pg from "pg";
+import type { QueryResult } from "pg";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
 import { migrate } from "../../src/database/migrate.ts";
 
@@ -27,7 +27,7 @@ export async function templateName(): Promise<string> {
 }
 
 /** Runs one statement as the login of the server. */
-export async function onServer(url: string, sql: string): Promise<pg.QueryResult> {
+export async function onServer(url: string, sql: string): Promise<QueryResult> {
   return withClient(clientConfig({ connectionString: url }, "saldo test"), (client) => client.query(sql));
 }
 

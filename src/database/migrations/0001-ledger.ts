@@ -198,6 +198,7 @@ export class Migration0001Ledger extends Migration {
     this.addSql(`GRANT INSERT ON account, api_key TO saldo_serve`);
     this.addSql(`GRANT SELECT, INSERT, UPDATE, DELETE ON hold TO saldo_serve`);
     this.addSql(`GRANT SELECT, INSERT ON usage_record, posting TO saldo_serve`);
+    this.addSql(`GRANT SELECT ON usage_record_default TO saldo_serve`);
     this.addSql(`GRANT SELECT, INSERT, UPDATE ON process TO saldo_serve`);
     this.addSql(`GRANT SELECT ON ledger_entries TO saldo_serve`);
   }
