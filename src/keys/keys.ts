@@ -1,4 +1,14 @@
+// The door of the room for the request path: who a secret belongs to, and whether its key may do one more request now.
+// Issuing, listing, renaming and revoking keys are in issue-key.ts and issued-keys.ts.
+
+import type { Database } from "../database/database.ts";
+import { isDatabaseAway } from "../database/transactions.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { InvalidApiKey, RateLimited, UpstreamBusy } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
+import { createKeyLookup } from "./key-lookup.ts";
+import { createLimitedKeys, retryAfterSeconds } from "./limited-keys.ts";
+import { readWorkingKey, takeSlotOfKey } from "./store.ts";
 
 /** A key that was valid at most five seconds ago. */
 export type VerifiedKey = {
@@ -9,12 +19,59 @@ export type VerifiedKey = {
 };
 
 export interface Keys {
-  /** Looks a key up by its digest, from memory if that was read in the last five seconds. Null: no key that works. */
+  /**
+   * Looks a key up by its digest, from memory if that was read in the last five seconds. Null: no key that works.
+   * Errors: UpstreamBusy when the database is away.
+   */
   verify(secret: string): Promise<VerifiedKey | null>;
-  /** Takes a slot of the key's window for a read. Errors: RateLimited, InvalidApiKey when the key was revoked meanwhile. */
+  /**
+   * Takes a slot of the key's window for a read. Errors: RateLimited, InvalidApiKey when the key was revoked meanwhile,
+   * UpstreamBusy when the database is away.
+   */
   takeSlot(key: VerifiedKey): Promise<RateState>;
   /** Refuses a key that was told to wait and has not waited, without asking the database. Errors: RateLimited. */
   refuseWhileLimited(key: VerifiedKey): void;
   /** Remembers that no slot of the key is free for so long. */
   rememberLimited(key: VerifiedKey, retryAfterMs: number): void;
+}
+
+export type KeysDependencies = {
+  readonly database: Pick<Database, "pool">;
+  /** Ages are counted on a clock that never goes back, whatever happens to the time of day. */
+  readonly monotonicClock?: Clock;
+};
+
+/** Makes the keys of one node; what it remembers between requests is its own. */
+export function createKeys({
+  database: { pool },
+  monotonicClock: clock = { now: () => performance.now() },
+}: KeysDependencies): Keys {
+  const lookUp = createKeyLookup({ read: (digest) => orBusy(readWorkingKey(pool, digest)), clock });
+  const limitedKeys = createLimitedKeys({ clock });
+  return {
+    verify: lookUp,
+
+    async takeSlot(key) {
+      limitedKeys.refuseWhileLimited(key);
+      const decision = await orBusy(takeSlotOfKey(pool, key));
+      if (decision.outcome === "revoked") throw new InvalidApiKey();
+      const { rateLimit: limit } = decision;
+      if (decision.outcome === "limited") {
+        limitedKeys.rememberLimited({ ...key, rateLimit: limit }, decision.waitMs);
+        throw new RateLimited({ retryAfterSeconds: retryAfterSeconds(decision.waitMs), limit });
+      }
+      const remaining = Math.max(0, limit - decision.used - 1);
+      return { limit, remaining, resetSeconds: decision.resetSeconds };
+    },
+
+    ...limitedKeys,
+  };
+}
+
+async function orBusy<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw isDatabaseAway(error) ? new UpstreamBusy(undefined, { cause: error }) : error;
+  }
 }

@@ -1,0 +1,27 @@
+import { ValidationError } from "../kernel/errors.ts";
+
+/** A key as its owner sees it: everything but the secret. */
+export type ApiKey = {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** The first characters of the secret, to tell keys apart. */
+  readonly prefix: string;
+  readonly lastFour: string;
+  /** Requests in any 60 seconds; 0: no limit. */
+  readonly rateLimit: number;
+  readonly createdAt: Date;
+  /** When the last request was counted. Null: never, or the key has no limit and nothing is counted. */
+  readonly lastUsedAt: Date | null;
+  /** Null: it works. */
+  readonly revokedAt: Date | null;
+};
+
+const MAX_NAME_LENGTH = 100;
+
+/** A name is for people: something to read, and short. Errors: ValidationError. */
+export function requireKeyName(name: string): void {
+  if (name.trim() !== "" && name.length <= MAX_NAME_LENGTH) return;
+  const message = `must be 1 to ${MAX_NAME_LENGTH} characters and not only spaces`;
+  throw new ValidationError([{ field: "name", rule: "name.length", message }]);
+}

@@ -1,0 +1,64 @@
+import type { Database } from "../database/database.ts";
+import { withRetry, withTransaction } from "../database/transactions.ts";
+import { LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
+import { isUuid, uuidv7 } from "../kernel/ids.ts";
+import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
+import { requireKeyName, type ApiKey } from "./api-key.ts";
+import { countWorkingKeys, insertKey, lockAccount } from "./store.ts";
+
+/** The limit a key has unless an operator says otherwise: requests in any 60 seconds. */
+export const DEFAULT_RATE_LIMIT = 60;
+/** The largest limit a key can have. */
+export const MAX_RATE_LIMIT = 1_000_000;
+/** How many keys of one account may work at the same time. */
+export const MAX_WORKING_KEYS = 100;
+// `gw_` and four characters: enough for its owner to tell keys apart, of no use to anybody else.
+const SHOWN_PREFIX_LENGTH = 7;
+const SHOWN_END_LENGTH = 4;
+
+/** A key as it was just made. The secret is here and nowhere else: only its digest was stored. */
+export type IssuedKey = ApiKey & { readonly secret: string };
+
+/**
+ * Issues a key of an account. Errors: ValidationError, NotFound when there is no such account, LimitExceeded when the
+ * account has too many keys that work.
+ */
+export async function issueKey(
+  database: Pick<Database, "pool">,
+  {
+    accountId,
+    name,
+    rateLimit = DEFAULT_RATE_LIMIT,
+  }: { readonly accountId: string; readonly name: string; readonly rateLimit?: number },
+): Promise<IssuedKey> {
+  requireKeyName(name);
+  if (!Number.isInteger(rateLimit) || rateLimit < 0 || rateLimit > MAX_RATE_LIMIT) {
+    const message = `must be a whole number from 0 to ${MAX_RATE_LIMIT}`;
+    throw new ValidationError([{ field: "rate_limit", rule: "rate_limit.range", message }]);
+  }
+  if (!isUuid(accountId)) throw noAccount();
+  const secret = newSecretToken("gw_");
+  const key = {
+    keyId: uuidv7(),
+    accountId,
+    name,
+    prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
+    lastFour: secret.slice(-SHOWN_END_LENGTH),
+    rateLimit,
+  };
+  const createdAt = await withRetry(() =>
+    withTransaction(database, async (client) => {
+      // The lock makes the count exact: two that issue at the same time do not both take the last place.
+      if (!(await lockAccount(client, accountId))) throw noAccount();
+      if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) {
+        throw new LimitExceeded(`An account has at most ${MAX_WORKING_KEYS} keys that work. Revoke one first.`);
+      }
+      return insertKey(client, { ...key, digest: digestSecretToken(secret) });
+    }),
+  );
+  return { ...key, createdAt, lastUsedAt: null, revokedAt: null, secret };
+}
+
+function noAccount(): NotFound {
+  return new NotFound("There is no such account.");
+}

@@ -1,0 +1,52 @@
+// KeysService: translation between the contract and the use cases of this room.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import type { Database } from "../database/database.ts";
+import type { ApiKey } from "./api-key.ts";
+import { issueKey } from "./issue-key.ts";
+import { listKeys, renameKey, revokeKey } from "./issued-keys.ts";
+
+export type KeysServiceDependencies = {
+  readonly database: Database;
+  /** The account a call acts for. */
+  readonly accountOf: (context: HandlerContext) => string;
+};
+
+/** Makes the service. Every method acts on the caller's own account; a key of another account is not found. */
+export function createKeysService({ database, accountOf }: KeysServiceDependencies): ServiceImpl<typeof KeysService> {
+  return {
+    async createKey({ name }, context) {
+      const issued = await issueKey(database, { accountId: accountOf(context), name });
+      return { key: toProtoKey(issued), secret: issued.secret };
+    },
+
+    async listKeys({ pageSize, pageToken }, context) {
+      const { keys, nextPageToken } = await listKeys(database, { accountId: accountOf(context), pageSize, pageToken });
+      return { keys: keys.map(toProtoKey), nextPageToken };
+    },
+
+    async updateKey({ keyId, name }, context) {
+      return { key: toProtoKey(await renameKey(database, { accountId: accountOf(context), keyId, name })) };
+    },
+
+    async revokeKey({ keyId }, context) {
+      return { key: toProtoKey(await revokeKey(database, { accountId: accountOf(context), keyId })) };
+    },
+  };
+}
+
+function toProtoKey(key: ApiKey) {
+  const { keyId: id, name, prefix, lastFour, rateLimit, createdAt, lastUsedAt, revokedAt } = key;
+  return {
+    id,
+    name,
+    prefix,
+    lastFour,
+    rateLimit,
+    createdAt: timestampFromDate(createdAt),
+    ...(lastUsedAt === null ? {} : { lastUsedAt: timestampFromDate(lastUsedAt) }),
+    ...(revokedAt === null ? {} : { revokedAt: timestampFromDate(revokedAt) }),
+  };
+}

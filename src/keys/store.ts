@@ -1,0 +1,135 @@
+// The key table in SQL, where it is asked at every request or must be locked. Listing and renaming go through the ORM.
+
+import type { Pool, PoolClient } from "pg";
+import { sqlState } from "../database/transactions.ts";
+import { UpstreamBusy } from "../kernel/errors.ts";
+import { invariant } from "../kernel/invariant.ts";
+import type { VerifiedKey } from "./keys.ts";
+
+/** A key to be written. The secret itself never comes here. */
+export type NewKey = {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly digest: Buffer;
+  readonly name: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly rateLimit: number;
+};
+
+/** What was decided on one request, on the locked row of its key. */
+export type SlotDecision =
+  | { readonly outcome: "taken"; readonly rateLimit: number; readonly used: number; readonly resetSeconds: number }
+  | { readonly outcome: "limited"; readonly rateLimit: number; readonly waitMs: number }
+  | { readonly outcome: "revoked" };
+
+const LOCK_TIMEOUT = "55P03";
+/** How often a slot is asked for while others hold the key's row for longer than the role's lock time-out. */
+const MAX_LOCK_ATTEMPTS = 3;
+
+const WORKING_KEY_BY_DIGEST = `
+SELECT id, account_id, rate_limit FROM api_key WHERE digest = $1::bytea AND revoked_at IS NULL`;
+
+// The clock is read in a step behind the lock: beside it, it would be read before the wait. Only the key's row is locked,
+// so a read never waits for the money of its account; admission takes the account first and then this row, no ring.
+const TAKE_SLOT = `
+WITH key AS MATERIALIZED (
+  SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked
+  FROM api_key k WHERE k.account_id = $1::uuid AND k.id = $2::uuid FOR NO KEY UPDATE
+), timed AS MATERIALIZED (
+  SELECT key.*, clock_timestamp() AS t FROM key
+), rated AS MATERIALIZED (
+  SELECT timed.*, slots_used(slots, slot_counts, rate_limit, t) AS used FROM timed
+), decided AS MATERIALIZED (
+  SELECT rated.*, CASE WHEN revoked THEN 'revoked'
+                       WHEN rate_limit > 0 AND used + 1 > rate_limit THEN 'limited'
+                       ELSE 'taken' END AS outcome
+  FROM rated
+), slot AS (
+  UPDATE api_key k SET slots = slots_after(d.slots, d.slot_counts, d.rate_limit, d.t, 1),
+                       slot_counts = slot_counts_after(d.slots, d.slot_counts, d.rate_limit, d.t, 1)
+  FROM decided d
+  WHERE k.account_id = $1::uuid AND k.id = $2::uuid AND d.outcome = 'taken' AND d.rate_limit > 0
+)
+SELECT outcome, rate_limit, used, slots_reset_seconds(slots, slot_counts, rate_limit, t) AS reset_seconds,
+       CASE WHEN outcome = 'limited' THEN slot_wait_ms(slots, slot_counts, rate_limit, t, 1) END AS wait_ms
+FROM decided`;
+
+const LOCK_ACCOUNT = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
+const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL`;
+const INSERT = `
+INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit)
+VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int) RETURNING created_at`;
+
+type KeyRow = { id: string; account_id: string; rate_limit: number };
+type SlotRow = {
+  outcome: SlotDecision["outcome"];
+  rate_limit: number;
+  used: number;
+  reset_seconds: number;
+  wait_ms: number | null;
+};
+
+/** Reads the key of a digest. Null: there is none, or it was revoked. */
+export async function readWorkingKey(pool: Pool, digest: Buffer): Promise<VerifiedKey | null> {
+  const { rows } = await pool.query<KeyRow>({
+    name: "key_by_digest",
+    text: WORKING_KEY_BY_DIGEST,
+    values: [digest],
+  });
+  const row = rows[0];
+  return row === undefined ? null : { keyId: row.id, accountId: row.account_id, rateLimit: row.rate_limit };
+}
+
+/** Decides on one request of a key and counts it if it is let in. Errors: UpstreamBusy when the row stays locked. */
+export async function takeSlotOfKey(
+  pool: Pool,
+  { accountId, keyId }: { accountId: string; keyId: string },
+): Promise<SlotDecision> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { rows } = await pool.query<SlotRow>({ name: "take_slot", text: TAKE_SLOT, values: [accountId, keyId] });
+      return fromRowSlot(rows[0]);
+    } catch (error) {
+      if (sqlState(error) !== LOCK_TIMEOUT) throw error;
+      if (attempt === MAX_LOCK_ATTEMPTS) throw new UpstreamBusy(1, { cause: error });
+    }
+  }
+}
+
+/** Locks an account, so that its keys can be counted and added to. False: there is no such account. */
+export async function lockAccount(client: PoolClient, accountId: string): Promise<boolean> {
+  // At people's speed it is better to wait behind running requests than to give up after the request path's time-out.
+  await client.query("SET LOCAL lock_timeout = '5s'");
+  const { rowCount } = await client.query(LOCK_ACCOUNT, [accountId]);
+  return rowCount === 1;
+}
+
+/** Counts the keys of an account that were not revoked. */
+export async function countWorkingKeys(client: PoolClient, accountId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(COUNT_WORKING, [accountId]);
+  return rows[0]?.count ?? 0;
+}
+
+/** Writes a key and gives the moment it was made. */
+export async function insertKey(client: PoolClient, key: NewKey): Promise<Date> {
+  const { rows } = await client.query<{ created_at: Date }>(INSERT, [
+    key.accountId,
+    key.keyId,
+    key.digest,
+    key.name,
+    key.prefix,
+    key.lastFour,
+    key.rateLimit,
+  ]);
+  invariant(rows[0] !== undefined, "an insert gives its row back");
+  return rows[0].created_at;
+}
+
+function fromRowSlot(row: SlotRow | undefined): SlotDecision {
+  // A key is never deleted, so a missing row is one of another account: as good as revoked.
+  if (row === undefined || row.outcome === "revoked") return { outcome: "revoked" };
+  const { rate_limit: rateLimit, used, reset_seconds: resetSeconds, wait_ms: waitMs } = row;
+  if (row.outcome === "limited") return { outcome: "limited", rateLimit, waitMs: waitMs ?? 0 };
+  return { outcome: "taken", rateLimit, used, resetSeconds };
+}
