@@ -1,0 +1,92 @@
+// Merchant pairs: an API key that names the merchant's pair and a secret that proves it. A pair is shown once, when it is
+// issued; the database keeps digests. A merchant may have several, so that one can be replaced without a pause.
+
+import { timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Environment, MerchantPrincipal } from "../accounts/principal.ts";
+import type { Database } from "../database/database.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { uuidv7 } from "../kernel/ids.ts";
+import { digestSecretToken, newSecretToken, type SecretTokenPrefix } from "../kernel/secret-token.ts";
+import { insertPair, markPairRevoked, type PairSummary, readPair, readPairs, requireMerchant } from "./store.ts";
+
+type Queryable = Parameters<typeof insertPair>[0];
+
+const prefixes = {
+  sandbox: { key: "mk_test_", secret: "sk_test_" },
+  production: { key: "mk_", secret: "sk_" },
+} as const satisfies Record<Environment, { key: SecretTokenPrefix; secret: SecretTokenPrefix }>;
+
+/** How much of the random part is shown, so that a person can tell pairs apart. */
+const SHOWN_CHARACTERS = 4;
+
+/** A new pair, the only time its halves are seen. */
+export type IssuedPair = { readonly pairId: string; readonly apiKey: string; readonly secretKey: string };
+
+/** Issues another pair of a merchant, for the merchant's environment. Errors: NotFound. */
+export async function issuePair(client: Queryable, merchantId: string): Promise<IssuedPair> {
+  const { key, secret } = prefixes[await requireMerchant(client, merchantId)];
+  const pair = { pairId: uuidv7(), apiKey: newSecretToken(key), secretKey: newSecretToken(secret) };
+  await insertPair(client, {
+    id: pair.pairId,
+    merchantId,
+    keyDigest: digestSecretToken(pair.apiKey),
+    secretDigest: digestSecretToken(pair.secretKey),
+    keyPrefix: pair.apiKey.slice(0, key.length + SHOWN_CHARACTERS),
+  });
+  return pair;
+}
+
+/** The pairs of a merchant, oldest first, revoked ones included. */
+export function listPairs(database: Pick<Database, "pool">, merchantId: string): Promise<PairSummary[]> {
+  return readPairs(database.pool, merchantId);
+}
+
+/** Revokes a pair. Every process refuses it within five seconds. Errors: NotFound. */
+export async function revokePair(database: Pick<Database, "pool">, pairId: string): Promise<void> {
+  await markPairRevoked(database.pool, pairId);
+}
+
+/** Tells who is calling from a pair; null when the pair is not one of ours, is revoked or its halves do not match. */
+export type VerifyMerchant = (pair: { apiKey: string; secretKey: string }) => Promise<MerchantPrincipal | null>;
+
+/** How long a decision counts, from the moment its read of the database began. */
+export const PAIR_CACHE_MS = 5_000;
+const MAX_CACHED_PAIRS = 10_000;
+/** Compared when there is no pair, so that an unknown key takes as long as a wrong secret. */
+const NO_DIGEST = Buffer.alloc(32);
+
+type Decision = { readonly startedAtMs: number; readonly principal: Promise<MerchantPrincipal | null> };
+
+/**
+ * Makes the check of pairs. Decisions are cached by both halves together: an unknown key and a known key with a wrong
+ * secret both miss the cache, read the database once and compare one digest, so that no clock tells them apart.
+ */
+export function createPairVerifier(database: Pick<Database, "pool">, clock: Clock = systemClock): VerifyMerchant {
+  const decisions = new LRUCache<string, Decision>({ max: MAX_CACHED_PAIRS });
+  return ({ apiKey, secretKey }) => {
+    const keyDigest = digestSecretToken(apiKey);
+    const secretDigest = digestSecretToken(secretKey);
+    const name = Buffer.concat([keyDigest, secretDigest]).toString("base64");
+    const startedAtMs = clock.now();
+    const known = decisions.get(name);
+    if (known !== undefined && startedAtMs - known.startedAtMs < PAIR_CACHE_MS) return known.principal;
+    const decision = { startedAtMs, principal: decide(database, { keyDigest, secretDigest }) };
+    decisions.set(name, decision);
+    decision.principal.catch(() => {
+      // A read that failed decided nothing. Whoever waits for it gets the failure.
+      if (decisions.get(name) === decision) decisions.delete(name);
+    });
+    return decision.principal;
+  };
+}
+
+async function decide(
+  { pool }: Pick<Database, "pool">,
+  { keyDigest, secretDigest }: { keyDigest: Buffer; secretDigest: Buffer },
+): Promise<MerchantPrincipal | null> {
+  const pair = await readPair(pool, keyDigest);
+  const matches = timingSafeEqual(secretDigest, pair?.secretDigest ?? NO_DIGEST);
+  if (pair === undefined || !matches) return null;
+  return { kind: "merchant", merchantId: pair.merchantId, environment: pair.environment };
+}

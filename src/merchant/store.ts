@@ -1,0 +1,215 @@
+// SQL of this room. Merchants, pairs and fees change at people's speed; funds are money and follow the ledger's rules.
+
+import type { Pool, PoolClient } from "pg";
+import type { Environment } from "../accounts/principal.ts";
+import { formatDecimal, parseDecimal } from "../kernel/decimal.ts";
+import { NotFound } from "../kernel/errors.ts";
+import { isUuid } from "../kernel/ids.ts";
+import { invariant } from "../kernel/invariant.ts";
+import type { Asset } from "../kernel/money.ts";
+import { FEE_DECIMALS, type FeeRow } from "./fee-schedule.ts";
+
+type Queryable = Pick<Pool | PoolClient, "query">;
+
+const INSERT_MERCHANT = `
+INSERT INTO merchant (id, account_id, environment)
+SELECT $1::uuid, a.id, $3::text FROM account a WHERE a.id = $2::uuid`;
+const MERCHANT = `SELECT environment FROM merchant WHERE id = $1::uuid`;
+const MERCHANTS_OF = `SELECT id, environment FROM merchant WHERE account_id = $1::uuid ORDER BY created_at, id`;
+
+const INSERT_PAIR = `
+INSERT INTO merchant_credential (id, merchant_id, key_digest, secret_digest, key_prefix)
+VALUES ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::text)`;
+const PAIR = `
+SELECT c.secret_digest, m.id AS merchant_id, m.environment
+FROM merchant_credential c JOIN merchant m ON m.id = c.merchant_id
+WHERE c.key_digest = $1::bytea AND c.revoked_at IS NULL`;
+const PAIRS_OF = `
+SELECT id, key_prefix, created_at, revoked_at FROM merchant_credential WHERE merchant_id = $1::uuid ORDER BY created_at, id`;
+const REVOKE_PAIR = `
+UPDATE merchant_credential SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1::uuid RETURNING id`;
+
+const FEE_COLUMNS = `id, merchant_id, currency_code, version, flat, rate, min, max`;
+const FEE_ROWS = `
+SELECT DISTINCT ON (merchant_id, currency_code) ${FEE_COLUMNS} FROM fee_schedule
+WHERE (merchant_id = $1::uuid OR merchant_id IS NULL) AND (currency_code = $2::text OR currency_code IS NULL)
+ORDER BY merchant_id, currency_code, version DESC`;
+const INSERT_FEE = `
+INSERT INTO fee_schedule (id, merchant_id, currency_code, version, flat, rate, min, max)
+SELECT $1::uuid, $2::uuid, $3::text, coalesce(max(version), 0) + 1, $4::text, $5::text, $6::text, $7::text
+FROM fee_schedule WHERE merchant_id IS NOT DISTINCT FROM $2::uuid AND currency_code IS NOT DISTINCT FROM $3::text
+ON CONFLICT DO NOTHING RETURNING ${FEE_COLUMNS}`;
+
+const OPEN_FUND = `
+INSERT INTO merchant_fund (merchant_id, asset, id) VALUES ($1::uuid, $2::text, $3::uuid) ON CONFLICT DO NOTHING`;
+const LOCK_FUND = `
+SELECT id, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid AND asset = $2::text FOR NO KEY UPDATE`;
+const SET_POSTED = `
+UPDATE merchant_fund SET posted = $3::numeric WHERE merchant_id = $1::uuid AND asset = $2::text`;
+const FUNDS_OF = `SELECT asset, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid ORDER BY asset`;
+
+/** Adds a merchant of an account. Errors: NotFound. */
+export async function insertMerchant(
+  client: Queryable,
+  merchant: { id: string; accountId: string; environment: Environment },
+): Promise<void> {
+  const values = [merchant.id, merchant.accountId, merchant.environment];
+  const inserted = isUuid(merchant.accountId) && (await client.query(INSERT_MERCHANT, values)).rowCount === 1;
+  if (!inserted) throw new NotFound("There is no such account.");
+}
+
+/** The environment of a merchant. Errors: NotFound. */
+export async function requireMerchant(client: Queryable, merchantId: string): Promise<Environment> {
+  const { rows } = await client.query<{ environment: Environment }>(MERCHANT, [isUuid(merchantId) ? merchantId : null]);
+  if (rows[0] === undefined) throw new NotFound("There is no such merchant.");
+  return rows[0].environment;
+}
+
+/** The merchants of an account, oldest first. */
+export async function readMerchants(
+  client: Queryable,
+  accountId: string,
+): Promise<{ merchantId: string; environment: Environment }[]> {
+  const { rows } = await client.query<{ id: string; environment: Environment }>(MERCHANTS_OF, [accountId]);
+  return rows.map((row) => ({ merchantId: row.id, environment: row.environment }));
+}
+
+export type PairDigests = { readonly keyDigest: Buffer; readonly secretDigest: Buffer };
+
+/** Adds a pair of a merchant. */
+export async function insertPair(
+  client: Queryable,
+  pair: PairDigests & { id: string; merchantId: string; keyPrefix: string },
+): Promise<void> {
+  await client.query(INSERT_PAIR, [pair.id, pair.merchantId, pair.keyDigest, pair.secretDigest, pair.keyPrefix]);
+}
+
+export type StoredPair = {
+  readonly secretDigest: Buffer;
+  readonly merchantId: string;
+  readonly environment: Environment;
+};
+
+/** The pair of a key that is not revoked. */
+export async function readPair(client: Queryable, keyDigest: Buffer): Promise<StoredPair | undefined> {
+  const { rows } = await client.query<{ secret_digest: Buffer; merchant_id: string; environment: Environment }>(PAIR, [
+    keyDigest,
+  ]);
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  return { secretDigest: row.secret_digest, merchantId: row.merchant_id, environment: row.environment };
+}
+
+/** A pair as it can be shown again: without either half. */
+export type PairSummary = {
+  readonly pairId: string;
+  readonly keyPrefix: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+};
+
+/** The pairs of a merchant, oldest first, revoked ones included. */
+export async function readPairs(client: Queryable, merchantId: string): Promise<PairSummary[]> {
+  const { rows } = await client.query<{ id: string; key_prefix: string; created_at: Date; revoked_at: Date | null }>(
+    PAIRS_OF,
+    [merchantId],
+  );
+  return rows.map((row) => ({
+    pairId: row.id,
+    keyPrefix: row.key_prefix,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  }));
+}
+
+/** Revokes a pair; one that is revoked keeps its moment. Errors: NotFound. */
+export async function markPairRevoked(client: Queryable, pairId: string): Promise<void> {
+  const { rowCount } = await client.query(REVOKE_PAIR, [isUuid(pairId) ? pairId : null]);
+  if (rowCount === 0) throw new NotFound("There is no such pair.");
+}
+
+type FeeColumns = {
+  id: string;
+  merchant_id: string | null;
+  currency_code: string | null;
+  version: number;
+  flat: string;
+  rate: string;
+  min: string | null;
+  max: string | null;
+};
+
+/** The newest version of each scope that fits a transfer: four rows at most. */
+export async function readFeeRows(
+  client: Queryable,
+  transfer: { merchantId: string; currencyCode: string },
+): Promise<FeeRow[]> {
+  const { rows } = await client.query<FeeColumns>(FEE_ROWS, [transfer.merchantId, transfer.currencyCode]);
+  return rows.map(fromFeeColumns);
+}
+
+/** Adds the next version of a scope; undefined when another writer took that version. */
+export async function insertFeeVersion(client: Queryable, fee: Omit<FeeRow, "version">): Promise<FeeRow | undefined> {
+  const { rows } = await client.query<FeeColumns>(INSERT_FEE, [
+    fee.id,
+    fee.merchantId,
+    fee.currencyCode,
+    printTerm(fee.flat),
+    printTerm(fee.rate),
+    fee.min === null ? null : printTerm(fee.min),
+    fee.max === null ? null : printTerm(fee.max),
+  ]);
+  return rows[0] && fromFeeColumns(rows[0]);
+}
+
+function fromFeeColumns(row: FeeColumns): FeeRow {
+  return {
+    id: row.id,
+    merchantId: row.merchant_id,
+    currencyCode: row.currency_code,
+    version: row.version,
+    flat: parseTerm(row.flat),
+    rate: parseTerm(row.rate),
+    min: row.min === null ? null : parseTerm(row.min),
+    max: row.max === null ? null : parseTerm(row.max),
+  };
+}
+
+function printTerm(term: bigint): string {
+  return formatDecimal(term, FEE_DECIMALS);
+}
+
+function parseTerm(text: string): bigint {
+  return parseDecimal(text, FEE_DECIMALS);
+}
+
+/** What a merchant has of one asset, in its smallest unit. */
+export type Fund = { readonly id: string; readonly asset: Asset; readonly posted: bigint; readonly held: bigint };
+
+/** Locks the fund of a merchant and asset, which is opened when it is the first of its kind. */
+export async function lockFund(
+  client: PoolClient,
+  fund: { merchantId: string; asset: Asset; newId: string },
+): Promise<Fund> {
+  await client.query(OPEN_FUND, [fund.merchantId, fund.asset, fund.newId]);
+  const { rows } = await client.query<FundColumns>(LOCK_FUND, [fund.merchantId, fund.asset]);
+  const row = rows[0];
+  invariant(row !== undefined, "a fund that was just opened is there");
+  return { id: row.id, asset: fund.asset, posted: BigInt(row.posted), held: BigInt(row.held) };
+}
+
+type FundColumns = { id: string; posted: string; held: string };
+
+/** Writes what a locked fund now has. */
+export async function writePosted(
+  client: PoolClient,
+  fund: { merchantId: string; asset: Asset; posted: bigint },
+): Promise<void> {
+  await client.query(SET_POSTED, [fund.merchantId, fund.asset, fund.posted]);
+}
+
+/** The funds of a merchant, by asset. */
+export async function readFunds(client: Queryable, merchantId: string): Promise<Omit<Fund, "id">[]> {
+  const { rows } = await client.query<FundColumns & { asset: Asset }>(FUNDS_OF, [merchantId]);
+  return rows.map((row) => ({ asset: row.asset, posted: BigInt(row.posted), held: BigInt(row.held) }));
+}

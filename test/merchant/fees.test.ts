@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../src/database/database.ts";
+import { CurrencyUnsupported, NotFound, ValidationError } from "../../src/kernel/errors.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { type FeeOrder, findFeeRow, setFee } from "../../src/merchant/set-fee.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { newMerchant } from "./merchant-accounts.ts";
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.database;
+});
+afterAll(() => testDatabase.drop());
+
+function setFeeTo(order: Partial<FeeOrder>): ReturnType<typeof setFee> {
+  return setFee(database, { flat: "0", rate: "0.3", ...order });
+}
+
+describe("setFee", () => {
+  test("adds a version that counts from the next quote on and leaves the earlier one as it was", async () => {
+    const { merchantId } = await newMerchant(database);
+    const first = await setFee(database, { merchantId, flat: "1", rate: "0" });
+    const second = await setFee(database, { merchantId, flat: "2.50", rate: "0.010", min: "3", max: "1e1" });
+    expect([first.version, second.version]).toEqual([1, 2]);
+    expect(await findFeeRow(database, { merchantId, currencyCode: "TRX" })).toEqual(second);
+    const { rows } = await database.pool.query(
+      "SELECT version, flat, rate, min, max FROM fee_schedule WHERE merchant_id = $1::uuid ORDER BY version",
+      [merchantId],
+    );
+    expect(rows).toEqual([
+      { version: 1, flat: "1", rate: "0", min: null, max: null },
+      { version: 2, flat: "2.5", rate: "0.01", min: "3", max: "10" },
+    ]);
+  });
+
+  test("prices each merchant and currency by the most specific scope", async () => {
+    const { merchantId } = await newMerchant(database);
+    const { merchantId: otherId } = await newMerchant(database);
+    const own = await setFee(database, { merchantId, flat: "3", rate: "0" });
+    const ownTrx = await setFee(database, { merchantId, currencyCode: "TRX", flat: "4", rate: "0" });
+    const ltc = await setFee(database, { currencyCode: "LTC", flat: "5", rate: "0" });
+    const idFor = async (merchant: string, currencyCode: string): Promise<string> =>
+      (await findFeeRow(database, { merchantId: merchant, currencyCode })).id;
+    expect(await idFor(merchantId, "TRX")).toBe(ownTrx.id);
+    expect(await idFor(merchantId, "LTC")).toBe(own.id);
+    expect(await idFor(otherId, "LTC")).toBe(ltc.id);
+    expect(await idFor(otherId, "TRX")).toBe("00000000-0000-7000-8000-00000000fee1");
+    expect(await idFor(otherId, "BTC")).toBe("00000000-0000-7000-8000-00000000fee0");
+  });
+
+  test("gives concurrent changes of one scope different versions", async () => {
+    const { merchantId } = await newMerchant(database);
+    const rows = await Promise.all(["1", "2", "3"].map((flat) => setFee(database, { merchantId, flat, rate: "0" })));
+    expect(new Set(rows.map((row) => row.version))).toEqual(new Set([1, 2, 3]));
+  });
+
+  test("refuses terms that are no decimals, too large, contradictory or for somebody unknown", async () => {
+    await expect(setFeeTo({ rate: "-0.1" })).rejects.toThrow(ValidationError);
+    await expect(setFeeTo({ rate: "100.1" })).rejects.toThrow(ValidationError);
+    await expect(setFeeTo({ flat: "many" })).rejects.toThrow(ValidationError);
+    await expect(setFeeTo({ flat: "0.0000000000000000001" })).rejects.toThrow(ValidationError);
+    await expect(setFeeTo({ flat: "1000000000001" })).rejects.toThrow(ValidationError);
+    await expect(setFeeTo({ min: "2", max: "1" })).rejects.toThrow(ValidationError);
+    await expect(setFeeTo({ currencyCode: "__proto__" })).rejects.toThrow(CurrencyUnsupported);
+    await expect(setFeeTo({ merchantId: uuidv7() })).rejects.toThrow(NotFound);
+    await expect(setFeeTo({ merchantId: "merchant" })).rejects.toThrow(NotFound);
+  });
+});
