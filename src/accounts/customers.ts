@@ -1,0 +1,29 @@
+// Customers: who a ledger account belongs to. Signing in, sessions and roles build on this.
+
+import type { PoolClient } from "pg";
+import { ValidationError } from "../kernel/errors.ts";
+import { uuidv7 } from "../kernel/ids.ts";
+import { customerOfEmail, insertCustomer } from "./store.ts";
+
+// The shape every mail system agrees on; whether somebody reads it only a mail can tell.
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,253}\.[^\s@.]{2,63}$/;
+
+/**
+ * Makes a customer with an empty account, inside the caller's transaction; `openAccount` is the ledger's.
+ * Errors: ValidationError when the address is none or is taken.
+ */
+export async function createCustomer(
+  client: PoolClient,
+  { email, openAccount }: { email: string; openAccount: (client: PoolClient, accountId: string) => Promise<void> },
+): Promise<{ accountId: string }> {
+  if (!EMAIL.test(email)) throw problem("email.shape", "must be an e-mail address");
+  if ((await customerOfEmail(client, email)) !== null) throw problem("email.unique", "belongs to an account already");
+  const accountId = uuidv7();
+  await openAccount(client, accountId);
+  await insertCustomer(client, { accountId, email });
+  return { accountId };
+}
+
+function problem(rule: string, message: string): ValidationError {
+  return new ValidationError([{ field: "email", rule, message }]);
+}

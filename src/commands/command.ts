@@ -1,0 +1,96 @@
+// The operator's command line: what a command is, and how its words become options. Results go to standard output, one
+// JSON object and nothing else with --json; everything else goes to standard error.
+
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import type { Config } from "../config.ts";
+import type { Database } from "../database/database.ts";
+
+/** The command was called wrongly; the process exits with 2. */
+export class UsageError extends Error {}
+
+export type CommandContext = {
+  readonly config: Config;
+  /** The database of the running server if there is one, else one opened for this command. */
+  readonly database: () => Promise<Database>;
+};
+
+export type CommandResult = {
+  /** What --json prints. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** What a person reads. Left out: the members of `json`, a line each. */
+  readonly text?: string;
+  /** False: the command did its work and found something wrong; the process exits with 1. */
+  readonly ok?: boolean;
+};
+
+/** An option of a command: `--name VALUE`. */
+export type CommandOption = { readonly required: boolean; readonly value: string; readonly about: string };
+
+export type Command = {
+  /** The words that call it, such as `account create`. */
+  readonly name: string;
+  readonly about: string;
+  readonly options: Readonly<Record<string, CommandOption>>;
+  /** Words behind the name that are not options, such as a file. */
+  readonly positionals?: readonly string[];
+  run(values: CommandValues, context: CommandContext): Promise<CommandResult>;
+};
+
+export type CommandValues = {
+  /** The value of a required option. */
+  need(option: string): string;
+  /** The value of an option that may be left out. */
+  get(option: string): string | undefined;
+  readonly positionals: readonly string[];
+};
+
+export type ParsedCommand = { readonly command: Command; readonly values: CommandValues; readonly json: boolean };
+
+/** Finds the command that the words call and reads its options. Errors: UsageError. */
+export function parseCommand(words: readonly string[], commands: readonly Command[]): ParsedCommand {
+  const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+  if (command === undefined) throw new UsageError(`There is no such command.\n\n${describe(commands)}`);
+  const declared: ParseArgsOptionsConfig = { json: { type: "boolean" } };
+  for (const option of Object.keys(command.options)) declared[option] = { type: "string" };
+  const expected = command.positionals ?? [];
+  const { values, positionals } = parseOrExplain(command, words.slice(command.name.split(" ").length), declared);
+  if (positionals.length !== expected.length)
+    throw usageOf(command, `needs ${expected.join(" ") || "no further words"}`);
+  for (const [option, { required }] of Object.entries(command.options)) {
+    if (required && !values[option]) throw usageOf(command, `needs --${option}`);
+  }
+  const get = (option: string): string | undefined => {
+    const value = values[option];
+    return typeof value === "string" ? value : undefined;
+  };
+  const need = (option: string): string => {
+    const value = get(option);
+    if (value === undefined) throw usageOf(command, `needs --${option}`);
+    return value;
+  };
+  return { command, values: { get, need, positionals }, json: values["json"] === true };
+}
+
+function parseOrExplain(command: Command, args: readonly string[], options: ParseArgsOptionsConfig) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw usageOf(command, error instanceof Error ? error.message : "was called wrongly");
+  }
+}
+
+function usageOf(command: Command, problem: string): UsageError {
+  return new UsageError(`saldo ${command.name}: ${problem}\n\nusage: saldo ${synopsis(command)}`);
+}
+
+function synopsis({ name, options, positionals = [] }: Command): string {
+  const words = Object.entries(options).map(([option, { required, value }]) =>
+    required ? `--${option} ${value}` : `[--${option} ${value}]`,
+  );
+  return [name, ...positionals, ...words, "[--json]"].join(" ");
+}
+
+/** A list of commands for people. */
+export function describe(commands: readonly Command[]): string {
+  return ["Commands:", ...commands.map((command) => `  saldo ${synopsis(command)}\n      ${command.about}`)].join("\n");
+}

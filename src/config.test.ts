@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, readConfig } from "./config.ts";
+
+describe("the configuration", () => {
+  it("has a working default for everything", () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({ host: "127.0.0.1", httpPort: 3000, grpcPort: 3001, metricsPort: 9464, demo: true });
+    expect(config.dataDir).toMatch(/^\/.*\.saldo$/);
+  });
+
+  it("takes an empty variable as not set", () => {
+    expect(readConfig({ SALDO_HTTP_PORT: "", DATABASE_URL: " " })).toMatchObject({ httpPort: 3000, databaseUrl: null });
+  });
+
+  it("has no demo in production unless it is asked for", () => {
+    expect(readConfig({ NODE_ENV: "production" }).demo).toBe(false);
+    expect(readConfig({ NODE_ENV: "production", SALDO_DEMO: "1" }).demo).toBe(true);
+    expect(readConfig({ SALDO_DEMO: "0" }).demo).toBe(false);
+  });
+
+  it.each([
+    ["SALDO_HTTP_PORT", "http", /SALDO_HTTP_PORT.*"http".*0 to 65535/],
+    ["SALDO_HTTP_PORT", "65536", /SALDO_HTTP_PORT/],
+    ["SALDO_GRPC_PORT", "-1", /SALDO_GRPC_PORT/],
+    ["SALDO_LOG_LEVEL", "loud", /SALDO_LOG_LEVEL.*fatal, error/],
+    ["SALDO_DEMO", "yes", /SALDO_DEMO.*0, 1/],
+    ["SALDO_PUBLIC_URL", "example.com", /SALDO_PUBLIC_URL/],
+  ])("refuses %s=%s and says what is accepted", (name, value, message) => {
+    expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+    expect(() => readConfig({ [name]: value })).toThrow(message);
+  });
+
+  it("does not tell a database password in its refusal", () => {
+    expect(() => readConfig({ DATABASE_URL: "mysql://u:hunter2@db/x" })).toThrow(/DATABASE_URL must be/);
+    expect(() => readConfig({ DATABASE_URL: "mysql://u:hunter2@db/x" })).not.toThrow(/hunter2/);
+  });
+});

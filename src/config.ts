@@ -1,0 +1,94 @@
+// Configuration: the only reader of the environment. Every variable has a working default and is listed in .env.example; a
+// wrong one stops the start with its name and what is accepted.
+
+import { resolve } from "node:path";
+
+export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+const LOG_LEVELS: readonly LogLevel[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+
+export type Config = {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly httpPort: number;
+  readonly grpcPort: number;
+  readonly metricsPort: number;
+  /** Where callers reach the HTTP port, without a slash at the end. Null: what host and port say. */
+  readonly publicUrl: string | null;
+  /** Where the embedded PostgreSQL and its files live; an absolute path. */
+  readonly dataDir: string;
+  /** An external PostgreSQL. Null: the embedded one. */
+  readonly databaseUrl: string | null;
+  /** The login that owns the tables and migrates. Null: the one of databaseUrl. */
+  readonly databaseOwnerUrl: string | null;
+  /** How many connections commit holds and settlements. */
+  readonly lanes: number;
+  /** Whether the demo account, key, merchant and models are there. */
+  readonly demo: boolean;
+  /** Milliseconds between two pieces of a streamed demo answer. */
+  readonly demoPaceMs: number;
+  readonly logLevel: LogLevel;
+  /** How long a stop waits for running requests. */
+  readonly drainMs: number;
+  /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
+  readonly variable: (name: string) => string | null;
+};
+
+/** A variable of the environment has a value that is not accepted. */
+export class ConfigError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the configuration. Errors: ConfigError. */
+export function readConfig(environment: Environment = process.env): Config {
+  const text = (name: string): string | null => environment[name]?.trim() || null;
+  const integer = (name: string, fallback: number, { min, max }: { min: number; max: number }): number => {
+    const value = text(name);
+    if (value === null) return fallback;
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= min && number <= max)) throw wrong(name, value, `a whole number from ${min} to ${max}`);
+    return number;
+  };
+  const choice = <Choice extends string>(name: string, fallback: Choice, choices: readonly Choice[]): Choice => {
+    const value = text(name);
+    if (value === null) return fallback;
+    const chosen = choices.find((candidate) => candidate === value);
+    if (chosen === undefined) throw wrong(name, value, `one of ${choices.join(", ")}`);
+    return chosen;
+  };
+  const url = (name: string, protocols: readonly string[]): string | null => {
+    const value = text(name);
+    if (value === null) return null;
+    const protocol = URL.parse(value)?.protocol;
+    if (protocol === undefined || !protocols.includes(protocol)) {
+      // The value may hold a password, so only its name is told.
+      throw new ConfigError(
+        `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`,
+      );
+    }
+    return value;
+  };
+  const port = { min: 0, max: 65_535 };
+  const production = text("NODE_ENV") === "production";
+
+  return {
+    host: text("SALDO_HOST") ?? "127.0.0.1",
+    httpPort: integer("SALDO_HTTP_PORT", 3000, port),
+    grpcPort: integer("SALDO_GRPC_PORT", 3001, port),
+    metricsPort: integer("SALDO_METRICS_PORT", 9464, port),
+    publicUrl: url("SALDO_PUBLIC_URL", ["http:", "https:"])?.replace(/\/+$/, "") ?? null,
+    dataDir: resolve(text("SALDO_DATA_DIR") ?? ".saldo"),
+    databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    databaseOwnerUrl: url("DATABASE_OWNER_URL", ["postgres:", "postgresql:"]),
+    lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
+    // A demo gives away keys: production has to ask for it.
+    demo: choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1",
+    demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
+    logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
+    drainMs: integer("SALDO_DRAIN_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,
+    variable: text,
+  };
+}
+
+function wrong(name: string, value: string, accepted: string): ConfigError {
+  return new ConfigError(`${name} is ${JSON.stringify(value)}, but must be ${accepted}`);
+}

@@ -1,0 +1,197 @@
+// Admission: one statement decides rate, revocation and balance on locked rows and places the hold. Rows are locked in one
+// order everywhere, the account first, then its key, then its holds, each by what the lock before it gave, so that no two
+// statements wait for each other in a ring and nothing is decided on a row that has changed since.
+//
+// A group may grant, limit and say revoked. Only a lone statement may refuse for money or grant less than was asked: a
+// group cannot tell who of several would fit, so it answers `alone`, with the slot already taken.
+
+import type { QueryArrayConfig } from "pg";
+import { invariant, InvariantError } from "../kernel/invariant.ts";
+import type { RateState } from "../kernel/rate.ts";
+import type { LaneStatement } from "./lane.ts";
+import type { Admission, AdmissionRequest } from "./ledger.ts";
+import { columnsOf } from "./settlement.ts";
+
+export type AdmissionMember = AdmissionRequest & {
+  /** The process the hold will belong to. */
+  readonly owner: string;
+  /** Whether a group has counted the request in its key's window already. */
+  readonly slotTaken: boolean;
+};
+
+/** What one run of the statement says. `written`: the hold is there already, this was a replay. `alone`: ask again, alone. */
+export type AdmissionDecision =
+  | Admission
+  | { readonly outcome: "written"; readonly rate: RateState }
+  | { readonly outcome: "alone" };
+
+// $1 account, $2 key, $3 request, $4 owner, $5 amount, $6 least amount, $7 slot taken, $8 model, $9-$11 prices.
+// The clock is read in a later step than the locks: beside them it would be read before the wait.
+const LONE = `
+WITH acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+), key AS MATERIALIZED (
+  SELECT a.id AS account_id, a.posted - a.held AS available, k.id AS key_id, k.rate_limit, k.slots, k.slot_counts,
+         k.revoked_at IS NOT NULL AS revoked
+  FROM acc a JOIN api_key k ON k.account_id = a.id AND k.account_id = $1::uuid AND k.id = $2::uuid FOR NO KEY UPDATE OF k
+), now AS MATERIALIZED (
+  SELECT key.*, clock_timestamp() AS t FROM key
+), rated AS MATERIALIZED (
+  SELECT now.*, slots_used(slots, slot_counts, rate_limit, t) AS used, slots_reset_seconds(slots, slot_counts, rate_limit, t) AS reset_seconds FROM now
+), decided AS MATERIALIZED (
+  SELECT rated.*, least($5::bigint, available) AS granted,
+         CASE WHEN revoked THEN 'revoked'
+              WHEN rate_limit > 0 AND NOT $7::bool AND used >= rate_limit THEN 'limited'
+              WHEN available >= $6::bigint THEN 'granted'
+              ELSE 'refused' END AS decision
+  FROM rated
+), ins AS (
+  INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price)
+  SELECT account_id, $3::uuid, $4::uuid, granted, key_id, $8::text, $9::bigint, $10::bigint, $11::bigint
+  FROM decided WHERE decision = 'granted'
+  ON CONFLICT (account_id, id) DO NOTHING RETURNING account_id, amount
+), upd AS (
+  UPDATE account a SET posted = l.posted, held = l.held + i.amount
+  FROM ins i, acc l WHERE a.id = i.account_id AND l.id = i.account_id AND a.id = $1::uuid
+), slot AS (
+  UPDATE api_key k SET slots = slots_after(d.slots, d.slot_counts, d.rate_limit, d.t, 1),
+                       slot_counts = slot_counts_after(d.slots, d.slot_counts, d.rate_limit, d.t, 1)
+  FROM decided d
+  WHERE k.account_id = d.account_id AND k.id = d.key_id AND k.account_id = $1::uuid AND k.id = $2::uuid
+    AND d.rate_limit > 0 AND NOT $7::bool AND (d.decision = 'refused' OR EXISTS (SELECT FROM ins))
+)
+SELECT CASE WHEN decision = 'granted' AND i.amount IS NULL THEN 'written' ELSE decision END AS outcome, i.amount, available,
+       rate_limit, greatest(0, rate_limit - used - CASE WHEN $7::bool OR decision = 'limited' THEN 0 ELSE 1 END) AS remaining, reset_seconds,
+       CASE WHEN decision = 'limited' THEN slot_wait_ms(slots, slot_counts, rate_limit, t, 1) END AS wait_ms
+FROM decided LEFT JOIN ins i ON true`;
+
+// $1 accounts, $2 keys, $3 requests, $4 owners, $5 amounts, $6 models, $7-$9 prices.
+// Conditions on $1 and $2 repeat what the joins say: they keep the planner on the keys when it plans without statistics.
+// "now" counts every key row, because a locking select runs only as far as somebody reads it.
+const GROUP = `
+WITH req AS MATERIALIZED (
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[])
+  WITH ORDINALITY AS r(account_id, key_id, id, owner, want, model, input_price, output_price, cache_hit_price, ord)
+), acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+), key AS MATERIALIZED (
+  SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked
+  FROM (SELECT DISTINCT r.account_id, r.key_id FROM acc a JOIN req r ON r.account_id = a.id) d
+  JOIN api_key k ON k.account_id = d.account_id AND k.id = d.key_id
+  WHERE k.account_id = ANY ($1::uuid[]) AND k.id = ANY ($2::uuid[])
+  ORDER BY k.account_id, k.id FOR NO KEY UPDATE OF k
+), now AS MATERIALIZED (
+  SELECT clock_timestamp() AS t FROM (SELECT count(*) FROM key) every_lock_is_held
+), rate AS MATERIALIZED (
+  SELECT key.*, t, slots_used(slots, slot_counts, rate_limit, t) AS used, slots_reset_seconds(slots, slot_counts, rate_limit, t) AS reset_seconds FROM key CROSS JOIN now
+), ranked AS MATERIALIZED (
+  SELECT r.ord, r.account_id, r.key_id, r.id, r.want, a.posted - a.held AS available, k.rate_limit, k.revoked, k.used,
+         row_number() OVER (PARTITION BY r.account_id, r.key_id ORDER BY r.ord)::int AS nth
+  FROM req r JOIN acc a ON a.id = r.account_id JOIN rate k ON k.account_id = r.account_id AND k.id = r.key_id
+), rated AS MATERIALIZED (
+  SELECT ranked.*, rate_limit > 0 AND used + nth > rate_limit AS limited FROM ranked
+), decided AS MATERIALIZED (
+  SELECT ord, account_id, key_id, id, want, available, rate_limit, used, nth,
+         CASE WHEN revoked THEN 'revoked' WHEN limited THEN 'limited'
+              WHEN sum(want) FILTER (WHERE NOT revoked AND NOT limited) OVER (PARTITION BY account_id ORDER BY ord) <= available THEN 'granted'
+              ELSE 'alone' END AS decision
+  FROM rated
+), ins AS (
+  INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price)
+  SELECT d.account_id, d.id, r.owner, d.want, d.key_id, r.model, r.input_price, r.output_price, r.cache_hit_price
+  FROM decided d JOIN req r ON r.ord = d.ord WHERE d.decision = 'granted'
+  ON CONFLICT (account_id, id) DO NOTHING RETURNING account_id, id, amount
+), upd AS (
+  UPDATE account a SET posted = l.posted, held = l.held + s.amount
+  FROM (SELECT account_id, sum(amount)::bigint AS amount FROM ins GROUP BY account_id) s JOIN acc l ON l.id = s.account_id
+  WHERE a.id = s.account_id AND a.id = ANY ($1::uuid[])
+), slot AS (
+  UPDATE api_key k SET slots = slots_after(c.slots, c.slot_counts, c.rate_limit, c.t, s.n),
+                       slot_counts = slot_counts_after(c.slots, c.slot_counts, c.rate_limit, c.t, s.n)
+  FROM (SELECT d.account_id, d.key_id, count(*)::int AS n
+        FROM decided d LEFT JOIN ins i ON i.account_id = d.account_id AND i.id = d.id
+        WHERE d.rate_limit > 0 AND (i.id IS NOT NULL OR d.decision = 'alone') GROUP BY 1, 2) s
+  JOIN rate c ON c.account_id = s.account_id AND c.id = s.key_id
+  WHERE k.account_id = s.account_id AND k.id = s.key_id AND k.account_id = ANY ($1::uuid[]) AND k.id = ANY ($2::uuid[])
+)
+SELECT CASE WHEN d.ord IS NULL THEN 'revoked' WHEN d.decision = 'granted' AND i.id IS NULL THEN 'written' ELSE d.decision END AS outcome,
+       i.amount, d.available, d.rate_limit, greatest(0, d.rate_limit - d.used - d.nth) AS remaining, c.reset_seconds,
+       CASE WHEN d.decision = 'limited' THEN slot_wait_ms(c.slots, c.slot_counts, c.rate_limit, c.t, d.nth) END AS wait_ms
+FROM req r LEFT JOIN decided d ON d.ord = r.ord LEFT JOIN ins i ON i.account_id = d.account_id AND i.id = d.id
+LEFT JOIN rate c ON c.account_id = d.account_id AND c.id = d.key_id
+ORDER BY r.ord`;
+
+export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecision> = {
+  name: "admission",
+  patient: false,
+  lone: (member) => ({
+    name: "admit",
+    text: LONE,
+    rowMode: "array",
+    values: [
+      member.accountId,
+      member.keyId,
+      member.requestId,
+      member.owner,
+      member.amount,
+      member.leastAmount,
+      member.slotTaken,
+      member.model,
+      member.prices.input,
+      member.prices.output,
+      member.prices.cacheHit,
+    ],
+  }),
+  group: (members): QueryArrayConfig => ({
+    name: "admit_group",
+    text: GROUP,
+    rowMode: "array",
+    values: columnsOf(
+      members.map((member) => [
+        member.accountId,
+        member.keyId,
+        member.requestId,
+        member.owner,
+        member.amount,
+        member.model,
+        member.prices.input,
+        member.prices.output,
+        member.prices.cacheHit,
+      ]),
+    ),
+  }),
+  // A lone statement without a row found no such account or key: as good as revoked.
+  outcomes: (rows, members) => members.map((_, index) => decisionOf(rows[index] ?? ["revoked"])),
+};
+
+function decisionOf(row: readonly unknown[]): AdmissionDecision {
+  const [outcome, amount, available, limit, remaining, resetSeconds, waitMs] = row as [
+    outcome: string,
+    amount: bigint | null,
+    available: bigint,
+    limit: number,
+    remaining: number,
+    resetSeconds: number,
+    waitMs: number | null,
+  ];
+  const rate: RateState = { limit, remaining, resetSeconds };
+  switch (outcome) {
+    case "granted":
+      invariant(amount !== null, "a granted admission has a hold");
+      return { outcome, amount, rate };
+    case "limited":
+      return { outcome, retryAfterMs: waitMs ?? 1, rate };
+    case "refused":
+      return { outcome, available, rate };
+    case "written":
+      return { outcome, rate };
+    case "alone":
+    case "revoked":
+      return { outcome };
+    default:
+      throw new InvariantError(`an admission has a known outcome, not ${outcome}`);
+  }
+}
+
+/** Reads the hold that a replay found. */
+export const HELD_AMOUNT = `SELECT amount FROM hold WHERE account_id = $1::uuid AND id = $2::uuid`;

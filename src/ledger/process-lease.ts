@@ -1,0 +1,75 @@
+// The lease of a serving process. Holds belong to a process; once its lease has run out and another process has declared
+// it dead, its holds are open to all. Dead is for ever: a process that wakes up dead goes on under a new id.
+
+import type { Pool } from "pg";
+import { uuidv7 } from "../kernel/ids.ts";
+
+/** How often a process renews its lease. A gap of twice this many starts its term anew. */
+export const LEASE_RENEWAL_MS = 5_000;
+const TERM = "interval '20 s'";
+const GAP = "interval '10 s'";
+
+// All times are the database's: clock_timestamp() is read when the statement runs, not when a transaction began.
+const REGISTER = `INSERT INTO process (id, expires_at) VALUES ($1::uuid, clock_timestamp() + ${TERM})`;
+
+const RENEW = `
+UPDATE process SET
+  gapless_since = CASE WHEN clock_timestamp() - renewed_at <= ${GAP} THEN gapless_since ELSE clock_timestamp() END,
+  renewed_at = clock_timestamp(), expires_at = clock_timestamp() + ${TERM}
+WHERE id = $1::uuid AND dead_at IS NULL RETURNING id`;
+
+// Only a process that has itself renewed without a gap for a whole term may bury another: after an outage of the
+// database nobody has, so nobody kills anybody. SKIP LOCKED leaves alone who is just renewing.
+const BURY = `
+UPDATE process p SET dead_at = clock_timestamp() FROM (
+  SELECT v.id FROM process v
+  WHERE v.dead_at IS NULL AND v.expires_at < clock_timestamp() AND EXISTS (
+    SELECT FROM process m WHERE m.id = $1::uuid AND m.dead_at IS NULL AND m.expires_at > clock_timestamp()
+      AND m.gapless_since <= clock_timestamp() - ${TERM})
+  ORDER BY v.id FOR NO KEY UPDATE OF v SKIP LOCKED
+) d WHERE p.id = d.id RETURNING p.id`;
+
+// A process that stops in order has resolved its holds; nobody needs to wait for its lease to run out.
+const RESIGN = `UPDATE process SET dead_at = clock_timestamp() WHERE id = $1::uuid AND dead_at IS NULL`;
+
+export class ProcessLease {
+  readonly #pool: Pool;
+  #processId: string;
+
+  private constructor(pool: Pool, processId: string) {
+    this.#pool = pool;
+    this.#processId = processId;
+  }
+
+  /** Registers this process. */
+  static async take(pool: Pool): Promise<ProcessLease> {
+    const processId = uuidv7();
+    await pool.query(REGISTER, [processId]);
+    return new ProcessLease(pool, processId);
+  }
+
+  /** The owner of the holds placed now. */
+  get processId(): string {
+    return this.#processId;
+  }
+
+  /** Renews the lease; a process that was declared dead meanwhile registers anew. */
+  async renew(): Promise<void> {
+    const { rowCount } = await this.#pool.query(RENEW, [this.#processId]);
+    if (rowCount !== 0) return;
+    const processId = uuidv7();
+    await this.#pool.query(REGISTER, [processId]);
+    this.#processId = processId;
+  }
+
+  /** Declares processes dead whose lease has run out, if this one may. Gives their ids. */
+  async buryExpired(): Promise<string[]> {
+    const { rows } = await this.#pool.query<{ id: string }>(BURY, [this.#processId]);
+    return rows.map((row) => row.id);
+  }
+
+  /** Gives the lease up for good. */
+  async resign(): Promise<void> {
+    await this.#pool.query(RESIGN, [this.#processId]);
+  }
+}

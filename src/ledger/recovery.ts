@@ -1,0 +1,64 @@
+// Recovery: the holds of dead processes are resolved with the progress that was recorded with them, and holds of our own
+// that our memory does not know are given back. Only one can delete a hold, so a recovery and a late settlement exclude
+// each other.
+
+import type { Pool } from "pg";
+import { HELD_COLUMNS, UNCOLLECTED } from "./settlement.ts";
+
+/** How many holds one statement resolves at most. */
+const CHUNK = 256;
+
+const HOLDS_OF_THE_DEAD = `
+SELECT h.account_id, h.id FROM hold h JOIN process p ON p.id = h.owner WHERE p.dead_at IS NOT NULL ORDER BY 1, 2 LIMIT ${CHUNK}`;
+
+const HOLDS_OF_OURS = `
+SELECT h.account_id, h.id FROM hold h
+WHERE h.owner = $1::uuid AND h.placed_at < clock_timestamp() - interval '60 s' ORDER BY 1, 2 LIMIT ${CHUNK}`;
+
+// The compare-and-set: the owner must be dead in the row this statement joins, and only what it deletes is charged. The
+// cost is what the recorded progress comes to; the charge never goes above the hold.
+const RECOVER = `
+WITH acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+), del AS (
+  DELETE FROM hold h USING acc a, unnest($1::uuid[], $2::uuid[]) AS r(account_id, id), process p
+  WHERE r.account_id = a.id AND h.account_id = a.id AND h.id = r.id
+    AND h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[]) AND p.id = h.owner AND p.dead_at IS NOT NULL
+  RETURNING h.*, ceil((h.progress_input_tokens::numeric * h.input_price + h.progress_output_tokens::numeric * h.output_price)
+                      / 1000000)::bigint AS cost
+), ins AS (
+  INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, input_tokens_uncached,
+    input_tokens_cached, output_tokens, basis, billing_day, streamed, duration_ms)
+  SELECT account_id, id, cost, least(cost, amount), ${HELD_COLUMNS}, progress_input_tokens, 0, progress_output_tokens,
+    'recovered', (uuid_time(id) AT TIME ZONE 'Asia/Jakarta')::date, false, 0
+  FROM del
+  ON CONFLICT (account_id, request_id) DO NOTHING RETURNING account_id, request_id, cost, charge
+), upd AS (
+  UPDATE account a SET held = l.held - s.held, posted = l.posted - s.charge
+  FROM acc l JOIN (
+    SELECT d.account_id, sum(d.amount)::bigint AS held, coalesce(sum(i.charge), 0)::bigint AS charge
+    FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id GROUP BY d.account_id
+  ) s ON s.account_id = l.id
+  WHERE a.id = l.id AND a.id = ANY ($1::uuid[])
+), loss AS (${UNCOLLECTED}
+)
+SELECT account_id, id FROM del`;
+
+export type HoldName = { readonly accountId: string; readonly requestId: string };
+
+/** Resolves the holds of dead processes, a chunk at a time, until there are none. Gives how many it resolved. */
+export async function recoverHolds(pool: Pool): Promise<number> {
+  let recovered = 0;
+  for (;;) {
+    const { rows } = await pool.query<{ account_id: string; id: string }>(HOLDS_OF_THE_DEAD);
+    if (rows.length === 0) return recovered;
+    const { rowCount } = await pool.query(RECOVER, [rows.map((row) => row.account_id), rows.map((row) => row.id)]);
+    recovered += rowCount ?? 0;
+  }
+}
+
+/** Holds of a living process that are older than a minute. Those its memory does not know were placed by a lost statement. */
+export async function listOldHolds(pool: Pool, owner: string): Promise<HoldName[]> {
+  const { rows } = await pool.query<{ account_id: string; id: string }>(HOLDS_OF_OURS, [owner]);
+  return rows.map((row) => ({ accountId: row.account_id, requestId: row.id }));
+}

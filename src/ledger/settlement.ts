@@ -1,0 +1,144 @@
+// Settlement: the hold is deleted, the usage record is written and the account is updated, in one statement. Whoever
+// deletes the hold settles; a settlement that finds no hold changes nothing and reads what the first one wrote.
+// The charge is min(cost, hold + available), decided on the locked account row; what that leaves is booked as our loss.
+
+import type { QueryArrayConfig } from "pg";
+import type { LaneStatement } from "./lane.ts";
+import type { SettledUsage, Settlement } from "./ledger.ts";
+import { systemAccounts } from "./system-accounts.ts";
+
+/** The columns of a usage record that come with the settlement; the others were kept with the hold. */
+const SETTLED_COLUMNS = [
+  ["input_tokens_uncached", "int"],
+  ["input_tokens_cached", "int"],
+  ["output_tokens", "int"],
+  ["basis", "text"],
+  ["billing_day", "date"],
+  ["upstream", "text"],
+  ["upstream_model", "text"],
+  ["upstream_request_id", "text"],
+  ["upstream_cost", "bigint"],
+  ["streamed", "boolean"],
+  ["duration_ms", "int"],
+  ["first_byte_ms", "int"],
+  ["clamped", "boolean"],
+] as const;
+
+const settledNames = SETTLED_COLUMNS.map(([name]) => name).join(", ");
+const FIRST_SETTLED_PARAMETER = 4;
+
+/** What the hold kept since admission. */
+export const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price";
+const heldFromHold = HELD_COLUMNS.replaceAll(/(\w+)/g, "h.$1");
+
+/** Books what a charge leaves of its cost, from the rows that were just inserted as `ins`. */
+export const UNCOLLECTED = `
+  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
+  SELECT request_id, request_id, 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', cost - charge, 'uncollected'
+  FROM ins WHERE cost > charge`;
+
+// $1 account, $2 request, $3 cost, then the settled columns.
+const LONE = `
+WITH acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+), del AS (
+  DELETE FROM hold h USING acc a WHERE h.account_id = a.id AND h.account_id = $1::uuid AND h.id = $2::uuid
+  RETURNING h.account_id, h.id, h.amount, ${heldFromHold}, least($3::bigint, h.amount + a.posted - a.held) AS charge
+), ins AS (
+  INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, ${settledNames})
+  SELECT account_id, id, $3::bigint, charge, ${HELD_COLUMNS},
+         ${SETTLED_COLUMNS.map(([, type], index) => `$${FIRST_SETTLED_PARAMETER + index}::${type}`).join(", ")}
+  FROM del
+  ON CONFLICT (account_id, request_id) DO NOTHING RETURNING account_id, request_id, cost, charge
+), upd AS (
+  UPDATE account a SET held = l.held - d.amount, posted = l.posted - coalesce(i.charge, 0)
+  FROM acc l JOIN del d ON d.account_id = l.id LEFT JOIN ins i ON true WHERE a.id = l.id AND a.id = $1::uuid
+), loss AS (${UNCOLLECTED}
+)
+SELECT request_id, cost, charge FROM ins`;
+
+// The same for many: $1 accounts, $2 requests, $3 costs, then one array for each settled column.
+// walk/lost/charged give each settlement min(cost, hold + available) as if they came one after the other, those that free
+// money first: s is what would be available if nothing were cut, and -min(s) so far is what had to be cut.
+const GROUP = `
+WITH req AS MATERIALIZED (
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[],
+    ${SETTLED_COLUMNS.map(([, type], index) => `$${FIRST_SETTLED_PARAMETER + index}::${type}[]`).join(", ")})
+  WITH ORDINALITY AS r(account_id, id, cost, ${settledNames}, ord)
+), acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+), del AS (
+  DELETE FROM hold h USING req r JOIN acc a ON a.id = r.account_id
+  WHERE h.account_id = a.id AND h.id = r.id AND h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[])
+  RETURNING h.account_id, h.id, h.amount, ${heldFromHold}, r.ord, r.cost, ${SETTLED_COLUMNS.map(([name]) => `r.${name}`).join(", ")},
+            a.posted - a.held AS available
+), walk AS (
+  SELECT d.*, available + sum(amount - cost) OVER w AS s FROM del d
+  WINDOW w AS (PARTITION BY account_id ORDER BY amount - cost DESC, ord ROWS UNBOUNDED PRECEDING)
+), lost AS (
+  SELECT w.*, greatest(0, -min(s) OVER (PARTITION BY account_id ORDER BY amount - cost DESC, ord ROWS UNBOUNDED PRECEDING)) AS missing
+  FROM walk w
+), charged AS (
+  SELECT l.*, (cost - (missing - coalesce(lag(missing) OVER (PARTITION BY account_id ORDER BY amount - cost DESC, ord), 0)))::bigint AS charge
+  FROM lost l
+), ins AS (
+  INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, ${settledNames})
+  SELECT account_id, id, cost, charge, ${HELD_COLUMNS}, ${settledNames} FROM charged
+  ON CONFLICT (account_id, request_id) DO NOTHING RETURNING account_id, request_id, cost, charge
+), upd AS (
+  UPDATE account a SET held = l.held - s.held, posted = l.posted - s.charge
+  FROM acc l JOIN (
+    SELECT d.account_id, sum(d.amount)::bigint AS held, coalesce(sum(i.charge), 0)::bigint AS charge
+    FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id GROUP BY d.account_id
+  ) s ON s.account_id = l.id
+  WHERE a.id = l.id AND a.id = ANY ($1::uuid[])
+), loss AS (${UNCOLLECTED}
+)
+SELECT request_id, cost, charge FROM ins`;
+
+/** The settlement of a lane. The outcome is null where this statement settled nothing: the hold was gone. */
+export const settlementStatement: LaneStatement<Settlement, SettledUsage | null> = {
+  name: "settlement",
+  patient: true,
+  lone: (settlement) => ({ name: "settle", text: LONE, rowMode: "array", values: valuesOf(settlement) }),
+  group: (settlements): QueryArrayConfig => ({
+    name: "settle_group",
+    text: GROUP,
+    rowMode: "array",
+    values: columnsOf(settlements.map(valuesOf)),
+  }),
+  outcomes: (rows, settlements) => {
+    const settled = new Map(rows.map(([requestId, cost, charge]) => [requestId, { cost, charge } as SettledUsage]));
+    return settlements.map((settlement) => settled.get(settlement.requestId) ?? null);
+  },
+};
+
+function valuesOf(settlement: Settlement): unknown[] {
+  return [
+    settlement.accountId,
+    settlement.requestId,
+    settlement.cost,
+    settlement.inputTokensUncached,
+    settlement.inputTokensCached,
+    settlement.outputTokens,
+    settlement.basis,
+    settlement.billingDay,
+    settlement.upstream,
+    settlement.upstreamModel,
+    settlement.upstreamRequestId,
+    settlement.upstreamCost,
+    settlement.streamed,
+    settlement.durationMs,
+    settlement.firstByteMs,
+    settlement.clamped,
+  ];
+}
+
+/** Rows turned into columns: one array per parameter. */
+export function columnsOf(rows: readonly unknown[][]): unknown[][] {
+  const width = rows[0]?.length ?? 0;
+  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]));
+}
+
+/** Reads what an earlier settlement wrote. Null: nobody has settled the request. */
+export const SETTLED_USAGE = `SELECT cost, charge FROM usage_record WHERE account_id = $1::uuid AND request_id = $2::uuid`;

@@ -1,0 +1,39 @@
+// The ticks that keep holds from outliving their requests: renewing our lease, resolving the holds of dead processes,
+// giving back holds of our own that a lost statement placed.
+
+import type { Pool } from "pg";
+import type { GroupCommitLedger } from "../ledger/group-commit.ts";
+import { LEASE_RENEWAL_MS, type ProcessLease } from "../ledger/process-lease.ts";
+import { listOldHolds, recoverHolds } from "../ledger/recovery.ts";
+import type { Tick } from "./tick.ts";
+
+const RECOVERY_MS = 5_000;
+const SWEEP_MS = 20_000;
+
+export type HoldWork = {
+  readonly pool: Pool;
+  readonly lease: ProcessLease;
+  readonly ledger: GroupCommitLedger;
+};
+
+export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
+  return [
+    { name: "renew the lease", everyMs: LEASE_RENEWAL_MS, run: () => lease.renew() },
+    {
+      name: "recover holds",
+      everyMs: RECOVERY_MS,
+      run: async () => {
+        await lease.buryExpired();
+        await recoverHolds(pool);
+      },
+    },
+    { name: "sweep own holds", everyMs: SWEEP_MS, run: () => sweepOwnHolds({ pool, lease, ledger }) },
+  ];
+}
+
+/** Gives back the holds of this process that its memory does not know: the admission's reply was lost and not replayed. */
+export async function sweepOwnHolds({ pool, lease, ledger }: HoldWork): Promise<number> {
+  const forgotten = (await listOldHolds(pool, lease.processId)).filter(({ requestId }) => !ledger.isOpen(requestId));
+  for (const hold of forgotten) await ledger.release(hold);
+  return forgotten.length;
+}

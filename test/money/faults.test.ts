@@ -1,0 +1,80 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { testBackends } from "../setup/test-database.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+describe.each(testBackends())("faults of the %s database", (backend) => {
+  let world: MoneyWorld;
+  let process: TestProcess;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    process = await world.process();
+  });
+  afterAll(() => world.close());
+
+  /** Holds a row's lock in another session until released. */
+  async function lockAccount(accountId: string) {
+    const client = new pg.Client({ connectionString: world.opened.url });
+    await client.connect();
+    await client.query("BEGIN");
+    await client.query("SELECT FROM account WHERE id = $1 FOR UPDATE", [accountId]);
+    return async (): Promise<void> => {
+      await client.query("ROLLBACK");
+      await client.end();
+    };
+  }
+  it("answers the neighbours of an account that stays locked, and that account once it is free", async () => {
+    const [stuck, free] = [await world.account(1_000n), await world.account(1_000n)];
+    const [stuckKey, freeKey] = [await world.key(stuck), await world.key(free)];
+    const release = await lockAccount(stuck);
+    const blocked = process.ledger.admit(admission(stuck, stuckKey, 1n));
+    const neighbours = await Promise.all([1, 2, 3].map(() => process.ledger.admit(admission(free, freeKey, 1n))));
+    expect(neighbours.map(({ outcome }) => outcome)).toEqual(["granted", "granted", "granted"]);
+    await release();
+    expect(await blocked).toMatchObject({ outcome: "granted" });
+  });
+
+  it("refuses an admission whose account stays locked for long as busy, and holds nothing", async () => {
+    const account = await world.account(1_000n);
+    const key = await world.key(account);
+    const release = await lockAccount(account);
+    await expect(process.ledger.admit(admission(account, key, 1n))).rejects.toMatchObject({ code: "upstream_busy" });
+    await release();
+    expect(await world.balance(account)).toMatchObject({ held: 0n });
+  });
+
+  it("has the effect of one when connections are ended under the statements", async () => {
+    const account = await world.account(10_000_000n);
+    const key = await world.key(account);
+    for (let round = 0; round < 15; round += 1) {
+      const requests = Array.from({ length: 8 }, () => admission(account, key, 10_000n));
+      const admissions = Promise.allSettled(requests.map((request) => process.ledger.admit(request)));
+      await world.endLaneBackends();
+      const granted = (await admissions).map((each) => each.status === "fulfilled" && each.value.outcome === "granted");
+      const settlements = Promise.all(
+        requests.flatMap(({ requestId }, index) =>
+          granted[index] === true ? [process.ledger.settle(settlement(account, requestId, 1))] : [],
+        ),
+      );
+      await world.endLaneBackends();
+      expect((await settlements).every(({ charge }) => charge === 5_000n)).toBe(true);
+    }
+    expect(process.ledger.statistics().lostConnections).toBeGreaterThan(0);
+    const { rows } = await world.pool.query<{ id: string; amount: bigint }>(
+      "SELECT id, amount FROM hold WHERE account_id = $1",
+      [account],
+    );
+    // An admission that was refused because the database was away may have been written; the sweep gives it back.
+    for (const { id } of rows) await process.ledger.release({ accountId: account, requestId: id });
+    const balance = await world.balance(account);
+    const billed = await world.pool.query<{ total: string }>(
+      "SELECT sum(charge) AS total FROM usage_record WHERE account_id = $1",
+      [account],
+    );
+    expect(balance).toMatchObject({ held: 0n, posted: 10_000_000n - BigInt(billed.rows[0]?.total ?? 0) });
+  });
+
+  it("keeps the books in order through all of this", async () => {
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});

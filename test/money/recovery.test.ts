@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listOldHolds, recoverHolds } from "../../src/ledger/recovery.ts";
+import { sweepOwnHolds } from "../../src/workers/holds.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+describe.each(testBackends())("process leases and recovery on the %s database", (backend) => {
+  let world: MoneyWorld;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+  });
+  afterAll(() => world.close());
+
+  /** Moves a process's times into the past, as if so many seconds had gone by without a renewal. */
+  const age = ({ lease }: TestProcess, seconds: number) =>
+    world.pool.query(
+      `UPDATE process SET renewed_at = renewed_at - $2 * interval '1 second', expires_at = expires_at - $2 * interval '1 second',
+         gapless_since = gapless_since - $2 * interval '1 second' WHERE id = $1`,
+      [lease.processId, seconds],
+    );
+  /** A process that has renewed without a gap for longer than a term. */
+  async function steadyProcess(): Promise<TestProcess> {
+    const process = await world.process();
+    await world.pool.query("UPDATE process SET gapless_since = gapless_since - interval '1 minute' WHERE id = $1", [
+      process.lease.processId,
+    ]);
+    return process;
+  }
+  async function placed(process: TestProcess) {
+    const account = await world.account(1_000_000n);
+    const request = admission(account, await world.key(account), 400_000n);
+    expect(await process.ledger.admit(request)).toMatchObject({ outcome: "granted" });
+    return { account, request };
+  }
+
+  it("leaves a process alone whose lease has not run out", async () => {
+    const [gravedigger, living] = [await steadyProcess(), await world.process()];
+    await age(living, 19);
+    expect(await gravedigger.lease.buryExpired()).toEqual([]);
+    await living.lease.renew();
+  });
+
+  it("buries a process whose lease has run out, and only if the gravedigger had no gap for a term", async () => {
+    const victim = await world.process();
+    await age(victim, 21);
+    const newcomer = await world.process();
+    expect(await newcomer.lease.buryExpired()).toEqual([]);
+    const gravedigger = await steadyProcess();
+    expect(await gravedigger.lease.buryExpired()).toEqual([victim.lease.processId]);
+  });
+
+  it("starts the gravedigger's term anew after a gap, as an outage of the database makes", async () => {
+    const [late, victim] = [await steadyProcess(), await world.process()];
+    await world.pool.query("UPDATE process SET renewed_at = renewed_at - interval '12 s' WHERE id = $1", [
+      late.lease.processId,
+    ]);
+    await age(victim, 21);
+    await late.lease.renew();
+    expect(await late.lease.buryExpired()).toEqual([]);
+    expect(await (await steadyProcess()).lease.buryExpired()).toEqual([victim.lease.processId]);
+  });
+
+  it("resolves the holds of a dead process once, with what was recorded, and nobody else's", async () => {
+    const [victim, living, gravedigger] = [await world.process(), await world.process(), await steadyProcess()];
+    const [lost, kept] = [await placed(victim), await placed(living)];
+    await world.pool.query("UPDATE hold SET progress_input_tokens = 10, progress_output_tokens = 2 WHERE id = $1", [
+      lost.request.requestId,
+    ]);
+    await age(victim, 21);
+    await gravedigger.lease.buryExpired();
+    expect(await recoverHolds(world.pool)).toBe(1);
+    expect(await recoverHolds(world.pool)).toBe(0);
+    expect(await world.balance(lost.account)).toEqual({ posted: 920_000n, held: 0n, available: 920_000n });
+    expect(await world.balance(kept.account)).toMatchObject({ held: 400_000n });
+    const { rows } = await world.pool.query("SELECT basis, charge FROM usage_record WHERE request_id = $1", [
+      lost.request.requestId,
+    ]);
+    expect(rows).toEqual([{ basis: "recovered", charge: 80_000n }]);
+    await living.ledger.settle(settlement(kept.account, kept.request.requestId, 1));
+  });
+
+  it("lets a process that wakes up dead change nothing, and go on under a new id", async () => {
+    const [zombie, gravedigger] = [await world.process(), await steadyProcess()];
+    const { account, request } = await placed(zombie);
+    await age(zombie, 21);
+    await gravedigger.lease.buryExpired();
+    await recoverHolds(world.pool);
+    expect(await zombie.ledger.settle(settlement(account, request.requestId, 50))).toEqual({ cost: 0n, charge: 0n });
+    expect(await world.balance(account)).toEqual({ posted: 1_000_000n, held: 0n, available: 1_000_000n });
+
+    const late = admission(account, await world.key(account), 100n);
+    await zombie.ledger.admit(late); // still under the dead id
+    expect(await recoverHolds(world.pool)).toBe(1);
+    const dead = zombie.lease.processId;
+    await zombie.lease.renew();
+    expect(zombie.lease.processId).not.toBe(dead);
+  });
+
+  it("lets only one of a recovery and a settlement at the same time win", async () => {
+    const [victim, gravedigger] = [await world.process(), await steadyProcess()];
+    const holds = await Promise.all(Array.from({ length: 20 }, () => placed(victim)));
+    await age(victim, 21);
+    await gravedigger.lease.buryExpired();
+    const [, ...settled] = await Promise.all([
+      recoverHolds(world.pool),
+      ...holds.map(({ account, request }) => victim.ledger.settle(settlement(account, request.requestId, 3))),
+    ]);
+    for (const [index, { account }] of holds.entries()) {
+      const charge = settled[index]?.charge ?? -1n;
+      expect([0n, 15_000n]).toContain(charge);
+      expect(await world.balance(account)).toEqual({
+        posted: 1_000_000n - charge,
+        held: 0n,
+        available: 1_000_000n - charge,
+      });
+    }
+  });
+
+  it("gives back an old hold of its own that it does not know, and keeps those it knows", async () => {
+    const process = await world.process();
+    const [known, forgotten] = [await placed(process), await placed(process)];
+    await process.ledger.release({ accountId: forgotten.account, requestId: forgotten.request.requestId });
+    await world.asOwner("ALTER TABLE usage_record DISABLE TRIGGER append_only");
+    await world.asOwner(`DELETE FROM usage_record WHERE request_id = '${forgotten.request.requestId}'`);
+    await world.asOwner("ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only");
+    // As a lost admission would leave it: on the account, and in nobody's memory.
+    await world.pool.query(
+      `INSERT INTO hold SELECT $1, $2, owner, amount, key_id, model, input_price, output_price, cache_hit_price, 0, 0 FROM hold WHERE id = $3`,
+      [forgotten.account, forgotten.request.requestId, known.request.requestId],
+    );
+    await world.pool.query("UPDATE account SET held = held + 400000 WHERE id = $1", [forgotten.account]);
+    expect(await sweepOwnHolds({ ...process, pool: world.pool })).toBe(0);
+    await world.pool.query("UPDATE hold SET placed_at = placed_at - interval '61 s' WHERE owner = $1", [
+      process.lease.processId,
+    ]);
+    expect(await listOldHolds(world.pool, process.lease.processId)).toHaveLength(2);
+    expect(await sweepOwnHolds({ ...process, pool: world.pool })).toBe(1);
+    expect(await world.balance(forgotten.account)).toMatchObject({ held: 0n, posted: 1_000_000n });
+    expect(await world.balance(known.account)).toMatchObject({ held: 400_000n });
+    await process.ledger.release({ accountId: known.account, requestId: known.request.requestId });
+  });
+
+  it("keeps the books in order through all of this", async () => {
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});

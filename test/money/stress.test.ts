@@ -1,0 +1,158 @@
+// Many seeded operations at once on hot and cold accounts, from two processes, with connections ended under their
+// statements and a third process declared dead half-way; the books are looked at all the time in single snapshots.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isDatabaseAway, sqlState, withTransaction } from "../../src/database/transactions.ts";
+import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { creditAccount } from "../../src/ledger/accounts.ts";
+import { recoverHolds } from "../../src/ledger/recovery.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { chooseSeed, seededRandom } from "./random.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+const CLIENTS = 24;
+const OPERATIONS_PER_CLIENT = 60;
+const TOKEN = 5_000n;
+
+// One statement, so one snapshot of both tables.
+const UNSOUND = `
+SELECT a.id, a.posted, a.held, h.total FROM account a
+CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total FROM hold WHERE account_id = a.id) h
+WHERE a.held <> h.total OR a.posted < a.held OR a.held < 0`;
+
+// Every slot that was ever given, by a trigger of the test: more than N within 60 seconds of each other is a violation.
+const LOG_SLOTS = `
+CREATE TABLE slot_log (key_id uuid NOT NULL, at timestamptz NOT NULL);
+GRANT INSERT ON slot_log TO saldo_serve;
+CREATE FUNCTION log_slots() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO slot_log SELECT NEW.id, at FROM unnest(NEW.slots) AS s(at) EXCEPT ALL SELECT NEW.id, at FROM unnest(OLD.slots) AS s(at);
+  RETURN NEW; END $$;
+CREATE TRIGGER log_slots AFTER UPDATE OF slots ON api_key FOR EACH ROW EXECUTE FUNCTION log_slots()`;
+
+const OVERFULL_WINDOWS = `
+SELECT l.key_id, l.at FROM slot_log l JOIN api_key k ON k.id = l.key_id
+WHERE k.rate_limit < (SELECT count(*) FROM slot_log o WHERE o.key_id = l.key_id AND o.at > l.at - interval '60 s' AND o.at <= l.at)`;
+
+/** Repeats work that is safe to repeat when its connection was ended or a row stayed locked. */
+async function patiently(work: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (attempt === 20 || !(isDatabaseAway(error) || sqlState(error) === "55P03")) throw error;
+    }
+  }
+}
+
+describe.each(testBackends())("under stress on the %s database", (backend) => {
+  let world: MoneyWorld;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    await world.asOwner(LOG_SLOTS);
+  });
+  afterAll(() => world.close());
+
+  it("keeps every invariant at every moment", async () => {
+    const seed = chooseSeed();
+    const random = seededRandom(seed);
+    const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T; // lists are not empty
+    const processes = [await world.process(), await world.process(2)];
+    const doomed = await world.process();
+    await world.pool.query("UPDATE process SET gapless_since = gapless_since - interval '1 minute'");
+
+    const accounts: { account: string; keys: string[] }[] = [];
+    for (let index = 0; index < 24; index += 1) {
+      const account = await world.account(index < 4 ? 400_000n : 4_000_000n);
+      const keys = [await world.key(account, pick([0, 5, 20, 60])), await world.key(account, 0)];
+      accounts.push({ account, keys });
+    }
+    // Four hot accounts take most of the traffic.
+    const anAccount = () => (random() < 0.7 ? pick(accounts.slice(0, 4)) : pick(accounts));
+    const seen = { granted: 0, limited: 0, refused: 0, revoked: 0, busy: 0, settled: 0, credited: 0 };
+
+    async function useOnce(process: TestProcess): Promise<void> {
+      const { account, keys } = anAccount();
+      const amount = TOKEN * BigInt(1 + Math.floor(random() * 20));
+      const least = random() < 0.5 ? amount : amount / 4n;
+      const request = admission(account, pick(keys), amount, least);
+      try {
+        const decision = await process.ledger.admit(request);
+        seen[decision.outcome] += 1;
+        if (decision.outcome !== "granted") return;
+        // Up to three times what was asked, so that charges are cut off too.
+        const tokens = Math.floor((random() * 3 * Number(amount)) / Number(TOKEN));
+        const settle = () => process.ledger.settle(settlement(account, request.requestId, tokens));
+        const twice = random() < 0.2;
+        const [first, second] = await Promise.all(twice ? [settle(), settle()] : [settle()]);
+        if (second !== undefined) expect(second).toEqual(first);
+        seen.settled += 1;
+      } catch (error) {
+        if (!(error instanceof UpstreamBusy)) throw error;
+        seen.busy += 1;
+      }
+    }
+    async function credit(): Promise<void> {
+      const { account } = anAccount();
+      const reference = `stress:${Math.floor(random() * 40)}`;
+      await withTransaction(world.opened.database, (client) =>
+        creditAccount(client, {
+          accountId: account,
+          amount: 50_000n,
+          from: systemAccounts.promotions,
+          reason: "promotion",
+          reference,
+        }),
+      );
+      seen.credited += 1;
+    }
+
+    let working = true;
+    const unsound: unknown[] = [];
+    const sampler = (async () => {
+      while (working) {
+        unsound.push(...(await world.pool.query(UNSOUND)).rows);
+        await sleep(50);
+      }
+    })();
+    const nemesis = (async () => {
+      while (working) {
+        await sleep(100 + random() * 200);
+        await world.endLaneBackends(0.5);
+      }
+    })();
+    const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+      for (let operation = 0; operation < OPERATIONS_PER_CLIENT; operation += 1) {
+        if (random() < 0.05) await patiently(credit);
+        else await useOnce(client % 6 === 0 ? doomed : pick(processes));
+        if (client === 0 && operation === OPERATIONS_PER_CLIENT / 2) {
+          await world.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [
+            doomed.lease.processId,
+          ]);
+        }
+        if (client === 1) await patiently(() => recoverHolds(world.pool));
+      }
+    });
+    await Promise.all(clients);
+    working = false;
+    await Promise.all([sampler, nemesis]);
+
+    // What a lost admission left behind belongs to somebody: the dead process's is recovered, ours is given back.
+    await patiently(() => recoverHolds(world.pool));
+    const left = await world.pool.query<{ account_id: string; id: string }>("SELECT account_id, id FROM hold");
+    for (const { account_id, id } of left.rows)
+      await processes[0]?.ledger.release({ accountId: account_id, requestId: id });
+
+    expect(unsound, `seed ${seed}`).toEqual([]);
+    expect((await world.pool.query("SELECT FROM account WHERE held <> 0")).rowCount, `seed ${seed}`).toBe(0);
+    const overfull = await world.asOwner(OVERFULL_WINDOWS);
+    expect(overfull, `seed ${seed}`).toEqual([]);
+    expect(await world.audit()).toEqual(SOUND);
+    // The mix has really happened.
+    for (const outcome of ["granted", "limited", "refused", "settled", "credited"] as const) {
+      expect(seen[outcome], `${outcome}, seed ${seed}`).toBeGreaterThan(0);
+    }
+  });
+});

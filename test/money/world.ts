@@ -1,0 +1,135 @@
+// A small world for money tests: accounts with a balance, keys with a limit, and ledgers as several processes would have.
+
+import { createHash } from "node:crypto";
+import { openDatabase, type Database } from "../../src/database/database.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { billingDay } from "../../src/kernel/clock.ts";
+import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
+import { creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { audit } from "../../src/ledger/audit.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
+import type { AdmissionRequest, Settlement } from "../../src/ledger/ledger.ts";
+import { ProcessLease } from "../../src/ledger/process-lease.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { onServer, type TestBackend } from "../setup/test-servers.ts";
+
+/** What the audit says of books that are in order. */
+export const SOUND = { ok: true, violations: [] };
+
+export const PRICES = { input: 5_000_000_000n, output: 15_000_000_000n, cacheHit: 950_000_000n };
+
+/** One serving process as the database sees it: its connections, its lease, its ledger. */
+export type TestProcess = {
+  readonly database: Database;
+  readonly lease: ProcessLease;
+  readonly ledger: GroupCommitLedger;
+};
+
+export class MoneyWorld {
+  readonly #processes: TestProcess[] = [];
+  readonly opened: TestDatabase;
+
+  private constructor(opened: TestDatabase) {
+    this.opened = opened;
+  }
+
+  static async create(backend: TestBackend): Promise<MoneyWorld> {
+    return new MoneyWorld(await createTestDatabase({ backend }));
+  }
+
+  get pool() {
+    return this.opened.database.pool;
+  }
+
+  /** Another process on the same database. */
+  async process(lanes = 1): Promise<TestProcess> {
+    const database = await openDatabase({ url: this.opened.url, dataDir: "" });
+    const lease = await ProcessLease.take(database.pool);
+    const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes });
+    await ledger.open();
+    const process = { database, lease, ledger };
+    this.#processes.push(process);
+    return process;
+  }
+
+  /** An account with this many micro-rupiah. */
+  async account(balance: bigint): Promise<string> {
+    const accountId = uuidv7();
+    await withTransaction(this.opened.database, async (client) => {
+      await openAccount(client, accountId);
+      if (balance > 0n)
+        await creditAccount(client, {
+          accountId,
+          amount: balance,
+          from: systemAccounts.operatorAdjustments,
+          reason: "operator_credit",
+        });
+    });
+    return accountId;
+  }
+
+  async key(accountId: string, rateLimit = 0): Promise<string> {
+    const keyId = uuidv7();
+    const digest = createHash("sha256").update(keyId).digest();
+    await this.pool.query(
+      `INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit) VALUES ($1, $2, $3, 'test', 'gw_test', 'test', $4)`,
+      [accountId, keyId, digest, rateLimit],
+    );
+    return keyId;
+  }
+
+  balance(accountId: string) {
+    return readBalance(this.pool, accountId);
+  }
+
+  /** Runs statements as the owner of the schema, past the serving role's rights. */
+  async asOwner(sql: string): Promise<unknown[]> {
+    return (await onServer(this.opened.url, sql)).rows;
+  }
+
+  /** Ends connections that run, or last ran, a money statement: each with the given chance. */
+  async endLaneBackends(chance = 1): Promise<void> {
+    await this.asOwner(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%acc AS MATERIALIZED%'
+        AND random() < ${chance}`);
+  }
+
+  audit() {
+    return audit(this.pool);
+  }
+
+  async close(): Promise<void> {
+    for (const { database, ledger } of this.#processes) {
+      await ledger.close();
+      await database.close();
+    }
+    await this.opened.drop();
+  }
+}
+
+export function admission(accountId: string, keyId: string, amount: bigint, leastAmount = amount): AdmissionRequest {
+  return { accountId, keyId, requestId: uuidv7(), amount, leastAmount, model: "test/model", prices: PRICES };
+}
+
+/** A settlement of a cost in whole input tokens, each of 5000 micro-rupiah, so that the audit can recompute it. */
+export function settlement(accountId: string, requestId: string, inputTokens: number): Settlement {
+  return {
+    accountId,
+    requestId,
+    cost: BigInt(inputTokens) * (PRICES.input / 1_000_000n),
+    inputTokensUncached: inputTokens,
+    inputTokensCached: 0,
+    outputTokens: 0,
+    basis: "exact",
+    billingDay: billingDay(timeOfUuidv7(requestId)),
+    upstream: "test",
+    upstreamModel: "model",
+    upstreamRequestId: null,
+    upstreamCost: null,
+    streamed: false,
+    durationMs: 1,
+    firstByteMs: null,
+    clamped: false,
+  };
+}
