@@ -1,0 +1,192 @@
+// Our own gateway as an operator would run it: `saldo serve` in production mode on an embedded PostgreSQL in a folder of
+// its own, with one upstream, one model, and accounts that can pay. What it billed is checked at the end.
+
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { chmod, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { openDatabase, type Database } from "../../src/database/database.ts";
+import { seedKeys } from "./accounts.ts";
+import { portOf } from "./announce.ts";
+import { findDifferences } from "./books.ts";
+import { MODEL_ID } from "./chat-request.ts";
+import { startedPid, stopChild } from "./child.ts";
+import { PRICE } from "./price.ts";
+import { parentOf } from "./process-meter.ts";
+
+/** A running gateway with keys that can pay for everything the benchmark asks. */
+export type Gateway = {
+  readonly origin: URL;
+  readonly pid: number;
+  readonly databasePid: number;
+  readonly keys: readonly string[];
+  /** What is wrong with the books after so many answered requests; empty when nothing is. */
+  readonly findDifferences: (answered: number) => Promise<string[]>;
+  readonly stop: () => Promise<void>;
+};
+
+const run = promisify(execFile);
+const PROJECT = new URL("../..", import.meta.url).pathname;
+const CREDIT_RUPIAH = 1_000_000_000n;
+const KEYS = 1000;
+const READY_MS = 30_000;
+const LOG_LINES = 20;
+
+/** Starts the gateway. Keys belong to one account each, or all to one when `accounts` is 1. */
+export async function startGateway(options: { upstream: URL; accounts: number }): Promise<Gateway> {
+  const folder = await mkdtemp(join(tmpdir(), "saldo-bench-"));
+  // The embedded server runs as a user without rights when we are root, and has to pass through.
+  await chmod(folder, 0o755);
+  const [http, grpc, metrics] = await freePorts(3);
+  const environment = {
+    PATH: process.env["PATH"],
+    HOME: process.env["HOME"],
+    NODE_ENV: "production",
+    SALDO_DATA_DIR: join(folder, "data"),
+    SALDO_HTTP_PORT: String(http),
+    SALDO_GRPC_PORT: String(grpc),
+    SALDO_METRICS_PORT: String(metrics),
+    SALDO_WORKERS: "1",
+    BENCH_UPSTREAM_KEY: "bench",
+  };
+  const saldo = (...args: string[]) => runCommand(args, environment);
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  try {
+    await writeFile(join(folder, "catalog.yaml"), catalogYaml(options.upstream));
+    await saldo("catalog", "apply", join(folder, "catalog.yaml"));
+    const child = await serve(environment, join(folder, "log"));
+    stack.defer(async () => {
+      const code = await stopChild(child);
+      if (code !== 0) console.error(`saldo serve ended with ${code} instead of 0`);
+    });
+    const origin = new URL(`http://127.0.0.1:${http}`);
+    await untilReady(origin, child, join(folder, "log"));
+    // This session ends before the gateway does: an embedded server is not stopped while it has other clients.
+    const database = await openDatabase({ dataDir: environment.SALDO_DATA_DIR, applicationName: "bench" });
+    stack.defer(() => database.close());
+    const { accountId, key } = await openPayingAccount(saldo);
+    const seeded = await seedKeys(database.pool, {
+      accountIds: options.accounts === 1 ? [accountId] : null,
+      accounts: options.accounts,
+      keys: KEYS,
+      credit: CREDIT_RUPIAH * 1_000_000n,
+    });
+    return {
+      origin,
+      pid: await startedPid(child),
+      databasePid: await postmasterPid(database),
+      keys: [key, ...seeded.keys],
+      findDifferences: async (answered) => [
+        ...(await findDifferences(database.pool, {
+          answered,
+          credited: seeded.credited + CREDIT_RUPIAH * 1_000_000n,
+        })),
+        ...(await auditViolations(saldo)),
+      ],
+      stop: () => stack.disposeAsync(),
+    };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+type Command = (...args: string[]) => Promise<Record<string, unknown>>;
+
+async function openPayingAccount(saldo: Command): Promise<{ accountId: string; key: string }> {
+  const { accountId } = await saldo("account", "create", "--email", "bench@example.com");
+  const amount = String(CREDIT_RUPIAH);
+  await saldo("account", "credit", "--account", String(accountId), "--amount", amount, "--reason", "bench");
+  const { key } = await saldo("key", "create", "--account", String(accountId), "--name", "bench", "--rate-limit", "0");
+  return { accountId: String(accountId), key: String(key) };
+}
+
+async function auditViolations(saldo: Command): Promise<string[]> {
+  const report = await saldo("audit");
+  return report["ok"] === true ? [] : [`saldo audit: ${JSON.stringify(report["violations"] ?? report).slice(0, 2000)}`];
+}
+
+async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> {
+  const { stdout } = await run(process.execPath, ["src/main.ts", ...args, "--json"], { cwd: PROJECT, env }).catch(
+    (error: unknown) => {
+      // An audit that finds something exits 1 and says what on standard output.
+      if (args[0] === "audit" && error instanceof Error && "stdout" in error && error.stdout !== "") {
+        return { stdout: String(error.stdout) };
+      }
+      throw error;
+    },
+  );
+  return JSON.parse(stdout);
+}
+
+// The log goes to a file, as under a service manager: that switches it to JSON lines, and its cost is part of the result.
+async function serve(env: NodeJS.ProcessEnv, logFile: string): Promise<ChildProcess> {
+  const log = await open(logFile, "a");
+  const child = spawn(process.execPath, ["src/main.ts", "serve"], {
+    cwd: PROJECT,
+    env,
+    stdio: ["ignore", log.fd, log.fd],
+  });
+  await startedPid(child);
+  await log.close();
+  return child;
+}
+
+async function untilReady(origin: URL, child: ChildProcess, logFile: string): Promise<void> {
+  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(50)) {
+    if (child.exitCode !== null) break;
+    const ready = await fetch(new URL("/readyz", origin)).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready) return;
+  }
+  const lines = (await readFile(logFile, "utf8")).trimEnd().split("\n").slice(-LOG_LINES);
+  await stopChild(child);
+  throw new Error(`saldo serve did not become ready:\n${lines.join("\n")}`);
+}
+
+async function postmasterPid(database: Database): Promise<number> {
+  const { rows } = await database.pool.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  const postmaster = rows[0] === undefined ? null : parentOf(rows[0].pid);
+  if (postmaster === null) throw new Error("a backend on this machine has a parent");
+  return postmaster;
+}
+
+// Held open together, so that they differ; somebody else could take one before the gateway does, and then it says so.
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+      return server;
+    }),
+  );
+  const ports = servers.map(portOf);
+  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+  return ports;
+}
+
+function catalogYaml(upstream: URL): string {
+  return `
+upstreams:
+  - id: bench
+    kind: openai-compatible
+    base_url: "${new URL("/v1", upstream).href}"
+    api_key_env: BENCH_UPSTREAM_KEY
+    allow_private_address: true
+models:
+  - id: ${MODEL_ID}
+    name: Bench Large
+    description: What the benchmark asks.
+    input_modalities: [text]
+    context_length: 131072
+    max_output_tokens: 16384
+    price: { input: "${PRICE.input}", output: "${PRICE.output}", cache_hit: "${PRICE.cacheHit}" }
+    routes: [{ upstream: bench, model: bench-large-2026 }]
+`;
+}

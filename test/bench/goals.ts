@@ -1,0 +1,113 @@
+// What we promise about speed, as comparisons inside one run.
+
+import type { Results, Sample } from "./rounds.ts";
+import { median } from "./statistics.ts";
+import type { TargetName } from "./target.ts";
+
+export type GoalResult = {
+  readonly goal: string;
+  readonly measured: number;
+  readonly bound: number;
+  readonly passed: boolean;
+};
+
+type Goal = {
+  readonly goal: string;
+  readonly bound: number;
+  readonly least: boolean;
+  readonly measure: (results: Results) => number | null;
+};
+
+const GOALS: readonly Goal[] = [
+  {
+    goal: "requests/s at 32 connections, × fastify-parse",
+    bound: 0.35,
+    least: true,
+    measure: (results) => ratio(results, "32", "fastify-parse", (sample) => sample.perSecond),
+  },
+  {
+    goal: "requests/s at 256 connections, × fastify-parse",
+    bound: 0.5,
+    least: true,
+    measure: (results) => ratio(results, "256", "fastify-parse", (sample) => sample.perSecond),
+  },
+  {
+    goal: "ms added to the p50 at 1 connection",
+    bound: 1.2,
+    least: false,
+    measure: (results) => addedP50(results, "1", "ours"),
+  },
+  {
+    goal: "CPU of 1 000 chunks at 1 000 streams, × raw",
+    bound: 1.4,
+    least: false,
+    measure: (results) => ratio(results, "streams", "raw", totalCpuMs),
+  },
+  {
+    goal: "peak MB, the 400 KB bodies aside",
+    bound: 250,
+    least: false,
+    measure: (results) => {
+      const peaks = ["1", "32", "256", "streams"].map((point) =>
+        median(samplesOf(results, point, "ours").map((sample) => sample.peakMb)),
+      );
+      const known = peaks.filter((peak) => peak !== null);
+      return known.length === 0 ? null : Math.max(...known);
+    },
+  },
+  {
+    goal: "CPU of a 400 KB request, × raw",
+    bound: 2,
+    least: false,
+    measure: (results) => ratio(results, "body", "raw", totalCpuMs),
+  },
+];
+
+/** Holds the results against every goal for which the run has numbers. */
+export function checkGoals(results: Results): GoalResult[] {
+  return GOALS.flatMap(({ goal, bound, least, measure }) => {
+    const measured = measure(results);
+    if (measured === null) return [];
+    return [{ goal, measured, bound, passed: least ? measured >= bound : measured <= bound }];
+  });
+}
+
+/** CPU of the gateway and its database together: both are the price of billing. */
+export function totalCpuMs(sample: Sample): number | null {
+  return sample.gatewayCpuMs === null ? null : sample.gatewayCpuMs + (sample.databaseCpuMs ?? 0);
+}
+
+/** The median over the rounds of a target's p50 less that of the direct call in the same round. */
+export function addedP50(results: Results, point: string, target: TargetName): number | null {
+  const direct = samplesOf(results, point, "direct");
+  return median(
+    samplesOf(results, point, target).map(({ p50Ms }, round) => {
+      const without = direct[round]?.p50Ms ?? null;
+      return p50Ms === null || without === null ? null : p50Ms - without;
+    }),
+  );
+}
+
+/** The median over the rounds of a target's value divided by that of a reference in the same round. */
+export function ratio(
+  results: Results,
+  point: string,
+  reference: TargetName,
+  value: (sample: Sample) => number | null,
+  target: TargetName = "ours",
+): number | null {
+  const references = samplesOf(results, point, reference);
+  return median(
+    samplesOf(results, point, target).map((sample, round) => {
+      const above = value(sample);
+      const other = references[round];
+      const below = other === undefined ? null : value(other);
+      return above === null || below === null || below === 0 ? null : above / below;
+    }),
+  );
+}
+
+/** The samples of one target at one load point; empty when it was not loaded there. */
+export function samplesOf(results: Results, point: string, target: TargetName): readonly Sample[] {
+  return results.get(point)?.get(target) ?? [];
+}

@@ -1,0 +1,40 @@
+import type { LoadPoint } from "./rounds.ts";
+import { TARGET_NAMES } from "./target.ts";
+
+const BODY_KB = 400;
+const BODY_CONNECTIONS = 8;
+const STREAMS = 1000;
+const CHUNK_DELAY_MS = 40;
+
+/** Where the targets are measured. Quick streams are half as long, so that a round is. */
+export function loadPoints(quick: boolean): LoadPoint[] {
+  const chunks = quick ? 50 : 100;
+  // The direct call says what latency a gateway adds; for what only compares CPU it is left out.
+  const gateways = TARGET_NAMES.filter((name) => name !== "direct");
+  return [
+    ...[1, 32, 256].map((connections) => ({
+      name: String(connections),
+      title: `Answers in one piece, ${connections} connection${connections === 1 ? "" : "s"}`,
+      connections,
+      bodyKb: 0,
+      stream: null,
+      targets: TARGET_NAMES,
+    })),
+    {
+      name: "streams",
+      title: `${STREAMS} streams at a time, ${chunks} chunks each, one every ${CHUNK_DELAY_MS} ms`,
+      connections: STREAMS,
+      bodyKb: 0,
+      stream: { chunks, delayMs: CHUNK_DELAY_MS },
+      targets: gateways,
+    },
+    {
+      name: "body",
+      title: `Request bodies of ${BODY_KB} KB, ${BODY_CONNECTIONS} connections`,
+      connections: BODY_CONNECTIONS,
+      bodyKb: BODY_KB,
+      stream: null,
+      targets: gateways,
+    },
+  ];
+}

@@ -1,0 +1,142 @@
+// npm run bench -- [--only direct,raw,fastify-parse,ours] [--points 1,32,256,streams,body] [--rounds N] [--seconds N]
+//                  [--accounts N] [--quick] [--out FILE]
+// Measures our gateway, billing on, beside two proxies that bill nobody. How to read it: README.md in this folder.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { newSecretToken } from "../../src/kernel/secret-token.ts";
+import { startListener } from "./child.ts";
+import { startGateway, type Gateway } from "./gateway.ts";
+import { checkGoals } from "./goals.ts";
+import { loadPoints } from "./load-points.ts";
+import { printGoals, printTables } from "./report.ts";
+import { runRounds, type Results } from "./rounds.ts";
+import { TARGET_NAMES, type Target, type TargetName } from "./target.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: "string", default: TARGET_NAMES.join(",") },
+    points: { type: "string", default: "1,32,256,streams,body" },
+    rounds: { type: "string" },
+    seconds: { type: "string" },
+    accounts: { type: "string", default: "1000" },
+    quick: { type: "boolean", default: false },
+    out: { type: "string" },
+  },
+});
+
+const KEYS_WITHOUT_GATEWAY = 1000;
+
+const stack = new AsyncDisposableStack();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)));
+}
+try {
+  process.exitCode = (await bench()) ? 0 : 1;
+} finally {
+  await stack.disposeAsync();
+}
+
+/** Whether every answer was right and, if our gateway took part, its books balance. Missing a goal is no failure. */
+async function bench(): Promise<boolean> {
+  const startedAt = performance.now();
+  const names = chosen(flags.only.split(","), TARGET_NAMES);
+  const points = loadPoints(flags.quick);
+  const pointNames = chosen(
+    flags.points.split(","),
+    points.map(({ name }) => name),
+  );
+  const upstream = await startListener("mock-upstream.ts");
+  stack.defer(upstream.stop);
+  const gateway = names.includes("ours") ? await startOurs(upstream.origin) : null;
+  const keys = gateway?.keys ?? Array.from({ length: KEYS_WITHOUT_GATEWAY }, () => newSecretToken("gw_"));
+  const results = await runRounds({
+    rounds: count("rounds", flags.rounds) ?? (flags.quick ? 1 : 3),
+    seconds: count("seconds", flags.seconds) ?? (flags.quick ? 1 : 2.5),
+    warmUpSeconds: flags.quick ? 0.4 : 1,
+    upstream: upstream.origin,
+    targets: await startTargets(names, upstream.origin, gateway, keys),
+    points: points.filter(({ name }) => pointNames.includes(name)),
+    keys,
+  });
+  printTables(results, points);
+  const goals = checkGoals(results);
+  printGoals(goals);
+  const problems = failures(results);
+  if (gateway !== null) problems.push(...(await gateway.findDifferences(answeredBy(results, "ours"))));
+  if (flags.out !== undefined) await writeFile(flags.out, asJson(results, goals, problems));
+  console.log(
+    `\n${answeredBy(results, "ours")} requests billed; ${Math.round((performance.now() - startedAt) / 1000)} s.`,
+  );
+  for (const problem of problems) console.error(`WRONG: ${problem}`);
+  return problems.length === 0;
+}
+
+async function startOurs(upstream: URL): Promise<Gateway> {
+  const gateway = await startGateway({ upstream, accounts: count("accounts", flags.accounts) ?? 1 });
+  stack.defer(gateway.stop);
+  return gateway;
+}
+
+async function startTargets(
+  names: readonly TargetName[],
+  upstream: URL,
+  gateway: Gateway | null,
+  keys: readonly string[],
+): Promise<Target[]> {
+  const folder = await mkdtemp(join(tmpdir(), "saldo-bench-keys-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const keyFile = join(folder, "keys");
+  await writeFile(keyFile, keys.join("\n"), { mode: 0o600 });
+  const start = async (name: TargetName): Promise<Target> => {
+    if (name === "direct") return { name, origin: upstream, gateway: null, database: null };
+    if (name !== "ours") {
+      const proxy = await startListener("reference-proxies.ts", [name, "--upstream", upstream.href, "--keys", keyFile]);
+      stack.defer(proxy.stop);
+      return { name, origin: proxy.origin, gateway: { root: proxy.pid }, database: null };
+    }
+    if (gateway === null) throw new Error("our gateway was not started");
+    return {
+      name,
+      origin: gateway.origin,
+      gateway: { root: gateway.pid, without: gateway.databasePid },
+      database: { root: gateway.databasePid },
+    };
+  };
+  return Promise.all(names.map(start));
+}
+
+function failures(results: Results): string[] {
+  return [...results].flatMap(([point, targets]) =>
+    [...targets].flatMap(([target, samples]) =>
+      samples
+        .filter((sample) => sample.failures > 0)
+        .map((sample) => `${target} at ${point}: ${sample.failures} failures, the first: ${sample.firstFailure}`),
+    ),
+  );
+}
+
+function answeredBy(results: Results, target: TargetName): number {
+  const samples = [...results.values()].flatMap((targets) => targets.get(target) ?? []);
+  return samples.reduce((sum, { answered }) => sum + answered, 0);
+}
+
+function asJson(results: Results, goals: unknown, problems: readonly string[]): string {
+  const points = Object.fromEntries([...results].map(([point, targets]) => [point, Object.fromEntries(targets)]));
+  return `${JSON.stringify({ flags, points, goals, problems }, null, 1)}\n`;
+}
+
+function chosen<Name extends string>(wanted: readonly string[], known: readonly Name[]): Name[] {
+  const unknown = wanted.find((name) => !known.some((other) => other === name));
+  if (unknown !== undefined) throw new Error(`${unknown} is not one of ${known.join(", ")}`);
+  return known.filter((name) => wanted.includes(name));
+}
+
+function count(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`--${name} takes a number above zero`);
+  return value;
+}
