@@ -1,0 +1,35 @@
+// The house as it stands, held against its plan in import-table.ts.
+
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { rootEntries } from "./import-table.ts";
+import { findViolations, importsOf, type SourceFile } from "./violations.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+async function readSources(folder: string): Promise<SourceFile[]> {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Promise.all(
+    paths.map(async (path) => ({
+      path: relative(root, path).replaceAll(sep, "/"),
+      text: /\.(tsx?|md)$/.test(path) ? await readFile(path, "utf8") : "",
+    })),
+  );
+}
+
+test("the house is built as drawn", async () => {
+  const sources = await readSources("src");
+  // An empty reading would find nothing wrong with anything.
+  expect(sources.length).toBeGreaterThan(50);
+  expect(sources.flatMap(({ text }) => importsOf(text)).length).toBeGreaterThan(200);
+  expect(findViolations(sources)).toEqual([]);
+});
+
+test("nothing lies in the root but what belongs there", async () => {
+  const local = ["node_modules", "coverage"];
+  const entries = (await readdir(root)).filter((name) => !name.startsWith(".") && !local.includes(name));
+  expect(entries.filter((name) => !rootEntries.includes(name))).toEqual([]);
+});

@@ -1,0 +1,62 @@
+// The contracts as a whole: nothing in them is left unserved or unused.
+
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { type DescMessage, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
+import type { GenFile } from "@bufbuild/protobuf/codegenv2";
+import { expect, test } from "vitest";
+import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { callers, RestFieldSchema } from "#gen/saldo/options/v1/options_pb.ts";
+import { services as served } from "../../src/rpc/services.ts";
+
+const contracts = await readContracts();
+const services = contracts.flatMap((file) => file.services);
+const messages = contracts.flatMap((file) => file.messages.flatMap(withNested));
+
+async function readContracts(): Promise<GenFile[]> {
+  const folder = fileURLToPath(new URL("../../gen/saldo/", import.meta.url));
+  const paths = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith("_pb.ts"));
+  const modules = await Promise.all(paths.map((path): Promise<Record<string, unknown>> => import(`${folder}${path}`)));
+  return modules.flatMap((module) => Object.values(module)).filter(isGenFile);
+}
+
+function isGenFile(value: unknown): value is GenFile {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "file";
+}
+
+function withNested(message: DescMessage): DescMessage[] {
+  return [message, ...message.nestedMessages.flatMap(withNested)];
+}
+
+/** Every message that can travel when these do. */
+function reachableFrom(start: readonly DescMessage[]): Set<string> {
+  const reached = new Map<string, DescMessage>();
+  const queue = [...start];
+  for (let message = queue.pop(); message !== undefined; message = queue.pop()) {
+    if (reached.has(message.typeName)) continue;
+    reached.set(message.typeName, message);
+    for (const field of message.fields) if (field.message !== undefined) queue.push(field.message);
+  }
+  return new Set(reached.keys());
+}
+
+function names(list: readonly DescService[]): string[] {
+  return list.map((service) => service.typeName).toSorted();
+}
+
+test("every service of the contracts is served", () => {
+  expect(services.length).toBeGreaterThan(0);
+  expect(names(services)).toEqual(names(Object.values(served)));
+});
+
+test("every message of the contracts can be met by a caller", () => {
+  const travelling = services.flatMap((service) => service.methods.flatMap(({ input, output }) => [input, output]));
+  const reached = reachableFrom([...travelling, ErrorFactsSchema, RestFieldSchema]);
+  expect(messages.map((message) => message.typeName).filter((name) => !reached.has(name))).toEqual([]);
+});
+
+test("every method says who may call it", () => {
+  const methods = services.flatMap((service) => service.methods);
+  const silent = methods.filter((method) => !hasOption(method, callers) || getOption(method, callers).length === 0);
+  expect(silent.map((method) => `${method.parent.typeName}/${method.name}`)).toEqual([]);
+});

@@ -1,0 +1,72 @@
+// Which room may import which. A new arrow is added here, in the same commit as the import that needs it and with its
+// reason in the commit message.
+
+const topics = ["accounts", "catalog", "keys", "billing", "gateway", "merchant"] as const;
+const serverRooms = ["kernel", "database", "ledger", ...topics, "rpc", "facade", "workers", "commands"] as const;
+
+/**
+ * For each room, or file that lies directly in `src/`, what it may import besides its own files: a room, or one file of a
+ * room. Packages are not listed.
+ */
+export const mayImport: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  database: ["kernel"],
+  ledger: ["kernel", "database"],
+  accounts: ["kernel", "database"],
+  catalog: ["kernel", "database"],
+  keys: ["kernel", "database"],
+  billing: ["kernel", "database", "ledger", "catalog"],
+  gateway: ["kernel", "database", "ledger", "catalog", "keys", "billing"],
+  merchant: ["kernel", "database", "ledger", "accounts/principal.ts"],
+  rpc: ["kernel", ...topics],
+  // REST callers pass the same authentication, authorisation and error facts as RPC callers.
+  facade: ["kernel", "rpc", ...topics],
+  // Recovery and the audit are the ledger's own work, done at intervals.
+  workers: ["kernel", "database", "ledger", ...topics],
+  // The operator's command line composes rooms as the server does, and opens the database in the same way.
+  commands: ["config.ts", "app.ts", ...serverRooms],
+  agents: [],
+  dashboard: [],
+  "config.ts": ["kernel"],
+  // app.ts and its parts, the files app-….ts.
+  "app.ts": ["config.ts", ...serverRooms],
+  "main.ts": ["config.ts", "app.ts", ...serverRooms],
+  "client.ts": [],
+};
+
+/** Who may import the generated contracts: whole rooms, files in `src/`, and every `service.ts`. */
+export const mayImportContracts: readonly string[] = ["rpc", "facade", "dashboard", "client.ts"];
+
+/** The only files that read the environment. */
+export const environmentReaders: readonly string[] = ["src/config.ts"];
+
+/** Names that say nothing about what is inside. */
+export const emptyNames: readonly string[] = [
+  "util",
+  "utils",
+  "helper",
+  "helpers",
+  "manager",
+  "types",
+  "common",
+  "misc",
+];
+
+/** A file longer than this has a second subject. */
+export const MAX_LINES = 300;
+
+/** What may lie in the root of the repository besides dotfiles. */
+export const rootEntries: readonly string[] = [
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "buf.yaml",
+  "buf.gen.yaml",
+  "LICENSE",
+  "README.md",
+  "proto",
+  "gen",
+  "src",
+  "openapi",
+  "test",
+];
