@@ -1,6 +1,5 @@
 import { createCustomer } from "../accounts/customers.ts";
 import { withTransaction } from "../database/transactions.ts";
-import { isUuid } from "../kernel/ids.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { formatMoney, IDR, idr, parseMoney } from "../kernel/money.ts";
 import { creditAccount, openAccount, readBalance } from "../ledger/accounts.ts";
@@ -8,6 +7,7 @@ import { systemAccounts } from "../ledger/system-accounts.ts";
 import { listUsage } from "../billing/usage.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { type Command, UsageError } from "./command.ts";
+import { integerOption, uuidOption } from "./option-values.ts";
 
 const accountOption = { required: true, value: "ID", about: "the account" };
 
@@ -95,20 +95,6 @@ export const accountCommands: readonly Command[] = [
     },
   },
 ];
-
-/** A UUID from the command line. Errors: UsageError. */
-export function uuidOption(value: string, option: string): string {
-  if (!isUuid(value)) throw new UsageError(`--${option} must be a UUID`);
-  return value.toLowerCase();
-}
-
-/** A whole number from the command line. Errors: UsageError. */
-export function integerOption(value: string, option: string, { min, max }: { min: number; max: number }): number {
-  const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= min && number <= max))
-    throw new UsageError(`--${option} must be a whole number from ${min} to ${max}`);
-  return number;
-}
 
 // A credit above this is a slip of the hand: a thousand billion rupiah.
 const MAX_CREDIT = 10n ** 12n * 10n ** 6n;

@@ -1,0 +1,69 @@
+// The demo: what a first start without any configuration needs to answer and bill a request. It goes through the same use
+// cases as everything else, so a demo rupiah is as exact as any other.
+
+import { createCustomer } from "./accounts/customers.ts";
+import { customerOfEmail } from "./accounts/store.ts";
+import type { Database } from "./database/database.ts";
+import { withTransaction } from "./database/transactions.ts";
+import { IDR, parseMoney } from "./kernel/money.ts";
+import { creditAccount, openAccount, readBalance } from "./ledger/accounts.ts";
+import { systemAccounts } from "./ledger/system-accounts.ts";
+import { issueKey } from "./keys/issue-key.ts";
+import { listKeys, revokeKey } from "./keys/issued-keys.ts";
+import { issuePair, listPairs, revokePair } from "./merchant/credentials.ts";
+import { createMerchant, listMerchants } from "./merchant/merchants.ts";
+
+const EMAIL = "demo@saldo.example";
+const KEY_NAME = "demo";
+const BALANCE = parseMoney("100000", IDR).units;
+const LOW_BALANCE = parseMoney("10000", IDR).units;
+
+/** What a person pastes. Each start makes new ones and revokes those of the start before. */
+export type Demo = {
+  readonly accountId: string;
+  readonly key: string;
+  readonly merchantApiKey: string;
+  readonly merchantSecretKey: string;
+};
+
+/** Makes the demo account if there is none, keeps money on it, and issues a fresh key and sandbox pair. */
+export async function prepareDemo(database: Database): Promise<Demo> {
+  const accountId = await demoAccount(database);
+  if ((await readBalance(database.pool, accountId)).available < LOW_BALANCE) {
+    await withTransaction(database, (client) =>
+      creditAccount(client, { accountId, amount: BALANCE, from: systemAccounts.promotions, reason: "demo_credit" }),
+    );
+  }
+  const pair = await freshPair(database, accountId);
+  return {
+    accountId,
+    key: await freshKey(database, accountId),
+    merchantApiKey: pair.apiKey,
+    merchantSecretKey: pair.secretKey,
+  };
+}
+
+async function demoAccount(database: Database): Promise<string> {
+  const known = await customerOfEmail(database.pool, EMAIL);
+  if (known !== null) return known;
+  const { accountId } = await withTransaction(database, (client) => createCustomer(client, { email: EMAIL, openAccount }));
+  return accountId;
+}
+
+async function freshKey(database: Database, accountId: string): Promise<string> {
+  // The newest page is enough: each start leaves one working key.
+  const { keys } = await listKeys(database, { accountId });
+  for (const { keyId, name, revokedAt } of keys) {
+    if (name === KEY_NAME && revokedAt === null) await revokeKey(database, { keyId, accountId });
+  }
+  return (await issueKey(database, { accountId, name: KEY_NAME })).secret;
+}
+
+async function freshPair(database: Database, accountId: string): Promise<{ apiKey: string; secretKey: string }> {
+  const merchant = (await listMerchants(database, accountId)).find(({ environment }) => environment === "sandbox");
+  if (merchant === undefined) return createMerchant(database, { accountId, environment: "sandbox" });
+  for (const { pairId, revokedAt } of await listPairs(database, merchant.merchantId)) {
+    if (revokedAt === null) await revokePair(database, pairId);
+  }
+  return issuePair(database.pool, merchant.merchantId);
+}

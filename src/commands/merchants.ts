@@ -1,0 +1,88 @@
+import { formatDecimal } from "../kernel/decimal.ts";
+import { FEE_DECIMALS } from "../merchant/fee-schedule.ts";
+import { createMerchant, creditMerchant } from "../merchant/merchants.ts";
+import { setFee } from "../merchant/set-fee.ts";
+import type { Command, CommandValues } from "./command.ts";
+import { choiceOption, uuidOption } from "./option-values.ts";
+
+const currency = { required: true, value: "CODE", about: "the currency, such as TRX" };
+
+export const merchantCommands: readonly Command[] = [
+  {
+    name: "merchant create",
+    about: "Makes a merchant of an account. Its pair is shown here and nowhere else.",
+    options: {
+      account: { required: true, value: "ID", about: "the account" },
+      environment: { required: true, value: "sandbox|production", about: "where the pair works" },
+    },
+    async run(values, { database }) {
+      const { merchantId, apiKey, secretKey } = await createMerchant(await database(), {
+        accountId: uuidOption(values.need("account"), "account"),
+        environment: choiceOption(values.need("environment"), "environment", ["sandbox", "production"]),
+      });
+      return { json: { merchantId, apiKey, secretKey } };
+    },
+  },
+  {
+    name: "merchant credit",
+    about: "Puts coins that came in on a merchant's balance.",
+    options: {
+      merchant: { required: true, value: "ID", about: "the merchant" },
+      currency,
+      amount: { required: true, value: "AMOUNT", about: "whole coins, a decimal" },
+      network: { required: false, value: "N", about: "the chain, where the currency has several" },
+      reason: { required: false, value: "R", about: "why, for the ledger" },
+    },
+    async run(values, { database }) {
+      const { postingId, available } = await creditMerchant(await database(), {
+        merchantId: uuidOption(values.need("merchant"), "merchant"),
+        currencyCode: values.need("currency"),
+        amountText: values.need("amount"),
+        ...optional(values, "network", "network"),
+        ...optional(values, "reason", "reason"),
+      });
+      return { json: { postingId, available } };
+    },
+  },
+  {
+    name: "fee set",
+    about: "Adds a version of the fee of a merchant, a currency, both, or everybody else: max(min, flat + rate x amount).",
+    options: {
+      merchant: { required: false, value: "ID", about: "only this merchant" },
+      currency: { ...currency, required: false },
+      flat: { required: true, value: "AMOUNT", about: "whole coins, a decimal" },
+      rate: { required: true, value: "PART", about: "a part of the amount, such as 0.3" },
+      min: { required: false, value: "AMOUNT", about: "the least fee" },
+      max: { required: false, value: "AMOUNT", about: "the largest fee" },
+    },
+    async run(values, { database }) {
+      const merchant = values.get("merchant");
+      const row = await setFee(await database(), {
+        flat: values.need("flat"),
+        rate: values.need("rate"),
+        ...(merchant === undefined ? {} : { merchantId: uuidOption(merchant, "merchant") }),
+        ...optional(values, "currency", "currencyCode"),
+        ...optional(values, "min", "min"),
+        ...optional(values, "max", "max"),
+      });
+      const text = (units: bigint | null) => (units === null ? null : formatDecimal(units, FEE_DECIMALS));
+      const { merchantId, currencyCode, version } = row;
+      return {
+        json: {
+          merchantId,
+          currencyCode,
+          version,
+          flat: text(row.flat),
+          rate: text(row.rate),
+          min: text(row.min),
+          max: text(row.max),
+        },
+      };
+    },
+  },
+];
+
+function optional<Name extends string>(values: CommandValues, option: string, name: Name): { [N in Name]?: string } {
+  const value = values.get(option);
+  return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: string };
+}
