@@ -103,15 +103,15 @@ async function serveFastifyParse(keyFile: string): Promise<void> {
   const app = fastify({ logger: false, bodyLimit: 64 << 20, keepAliveTimeout: KEEP_ALIVE_MS });
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.post<{ Body: Buffer }>(CHAT_PATH, (request, reply) => {
+    // Nothing is returned and nothing sent through Fastify: a returned reply is awaited, which costs.
+    reply.hijack();
     const authorization = request.headers.authorization;
     const key = authorization?.startsWith("Bearer ") ? keys.get(digest(authorization.slice(7))) : undefined;
-    if (key === undefined) return reply.code(401).send({ error: "invalid_api_key" });
+    if (key === undefined) return refuse(reply.raw, 401, "invalid_api_key");
     const chat = parseChat(request.body);
-    if (chat === null) return reply.code(400).send({ error: "validation_error" });
-    if (chat.model !== MODEL_ID) return reply.code(404).send({ error: "model_not_found" });
-    reply.hijack();
+    if (chat === null) return refuse(reply.raw, 400, "validation_error");
+    if (chat.model !== MODEL_ID) return refuse(reply.raw, 404, "model_not_found");
     forward(request.body, reply.raw, new UsageObserver());
-    return reply;
   });
   await app.listen(LISTEN);
   announce(app.server);

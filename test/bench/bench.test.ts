@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startListener, type Listener } from "./child.ts";
+import { runLoad } from "./load.ts";
+import { costOfRequest } from "./price.ts";
+import { meterProcesses } from "./process-meter.ts";
+import { runSseLoad } from "./sse-load.ts";
+
+let upstream: Listener;
+let proxy: Listener;
+
+beforeAll(async () => {
+  upstream = await startListener("mock-upstream.ts");
+  proxy = await startListener("reference-proxies.ts", ["raw", "--upstream", upstream.origin.href]);
+});
+afterAll(() => Promise.all([proxy.stop(), upstream.stop()]));
+
+const load = () => ({
+  origin: proxy.origin,
+  keys: ["gw_test"],
+  bodyKb: 0,
+  connections: 4,
+  warmUpSeconds: 0.1,
+  seconds: 0.2,
+  meter: () => meterProcesses({ root: proxy.pid }),
+});
+
+async function upstreamRequests(): Promise<number> {
+  const counters = await (await fetch(new URL("/bench/counters", upstream.origin))).json();
+  return Number(Object(counters).requests);
+}
+
+describe("the loads", () => {
+  it("count every answer they were given, none twice", async () => {
+    const before = await upstreamRequests();
+    const result = await runLoad(load());
+    expect(result.failures.first).toBeNull();
+    expect(result.completed).toBeGreaterThan(0);
+    expect((await upstreamRequests()) - before).toBe(result.answered);
+    expect(result.metered.cpuSeconds).toBeGreaterThan(0);
+  });
+
+  it("wait for their streams to end, and tell cut ones", async () => {
+    await fetch(new URL("/bench/configure?chunks=5&delayMs=10&cutAfter=0", upstream.origin));
+    const before = await upstreamRequests();
+    const whole = await runSseLoad(load());
+    expect(whole).toMatchObject({ truncated: 0, withoutUsage: 0 });
+    expect((await upstreamRequests()) - before).toBe(whole.answered);
+    await fetch(new URL("/bench/configure?cutAfter=2", upstream.origin));
+    const cut = await runSseLoad(load());
+    expect(cut.answered).toBe(0);
+    expect(cut.failures.count).toBeGreaterThan(0);
+  });
+});
+
+describe("the price", () => {
+  it("is what a pocket calculator says, rounded up", () => {
+    // 112 × 5000 + 128 × 947.123457 + 100 × 15000 = 2 181 231.802496 rupiah per million, so that many micro-rupiah.
+    expect(costOfRequest()).toBe(2_181_232n);
+  });
+});
