@@ -1,0 +1,108 @@
+// Answers a request as a stream of events.
+
+import { type DomainError, InternalError, UpstreamBusy } from "../kernel/errors.ts";
+import type { BilledUsage } from "./bill.ts";
+import { billedChunk, usageJson } from "./billed-answer.ts";
+import { withOneRetry } from "./call-upstream.ts";
+import { type Attempted, attemptRoute, type Exchange } from "./exchange.ts";
+import { type StreamEnd, StreamRelay } from "./relay-stream.ts";
+import { eventOf } from "./sse.ts";
+
+const DONE = eventOf("[DONE]");
+
+/** Relays, settles, then shows the end of the answer. Errors, before the first byte: UpstreamBusy, ValidationError. */
+export async function answerStreamed(exchange: Exchange): Promise<void> {
+  const head = new StreamHead(exchange);
+  try {
+    const attempted = await withOneRetry<Attempted<StreamEnd, StreamRelay>>(exchange.routes, (next, number) => {
+      const begin = (): void => head.send(next.upstream.kind === "demo");
+      const listener = new StreamRelay({ sink: exchange.sink, choices: exchange.request.choices, begin });
+      return attemptRoute(exchange, { route: next, number, listener });
+    });
+    const { end, route, sent } = attempted;
+    const estimate = (): Promise<number> => attempted.listener.output.estimateTokens();
+    switch (end.kind) {
+      case "complete": {
+        const billed = await exchange.bill.settleCompleted(end.usage, estimate);
+        head.send(route.upstream.kind === "demo");
+        writeEnd(exchange, end, billed);
+        if (billed.clamped) reportClamped(exchange, route.upstream.id);
+        return;
+      }
+      case "broken":
+        exchange.report({
+          kind: "stream_broken",
+          requestId: exchange.call.requestId,
+          upstream: route.upstream.id,
+          failure: end.failure,
+        });
+        await settleBroken(exchange, estimate);
+        writeError(exchange, new UpstreamBusy());
+        return;
+      case "gone":
+        if (sent) await exchange.bill.settleEstimated(estimate);
+    }
+  } catch (error) {
+    if (!head.isSent) throw error;
+    // The status is out, so what went wrong is told inside the stream, and the stream is not made to look complete.
+    exchange.report({ kind: "settlement_failed", requestId: exchange.call.requestId, cause: error });
+    writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError({ cause: error }));
+  }
+}
+
+/** Sends the head of the answer once. */
+class StreamHead {
+  readonly #exchange: Exchange;
+  isSent = false;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  send(demo: boolean): void {
+    if (this.isSent) return;
+    this.isSent = true;
+    const { bill, sink, rate } = this.#exchange;
+    bill.firstByteReached();
+    sink.start({ streamed: true, rate, costIdr: null, demo });
+  }
+}
+
+/** What broke off before it said anything costs nothing. */
+async function settleBroken({ bill }: Exchange, estimate: () => Promise<number>): Promise<void> {
+  const output = await estimate();
+  if (output === 0) await bill.settleFree();
+  else await bill.settleEstimated(() => Promise.resolve(output));
+}
+
+function writeEnd(
+  { sink, client, request, call, model }: Exchange,
+  end: Extract<StreamEnd, { kind: "complete" }>,
+  billed: BilledUsage,
+): void {
+  if (client.isGone) return;
+  const frames = [...end.held];
+  if (request.wantsUsage) {
+    frames.push(eventOf(end.usageChunk === null ? ownUsageChunk() : billedChunk(end.usageChunk, billed)));
+  }
+  frames.push(DONE);
+  sink.write(Buffer.concat(frames));
+  sink.end();
+
+  function ownUsageChunk(): string {
+    const { id = `chatcmpl-${call.requestId}`, created = 0, model: name = model.id } = end.lastChunk;
+    const chunk = { id, object: "chat.completion.chunk", created, model: name, choices: [] };
+    return `${JSON.stringify(chunk).slice(0, -1)},"usage":${usageJson(billed)}}`;
+  }
+}
+
+function writeError({ sink, client }: Exchange, error: DomainError): void {
+  if (client.isGone) return;
+  const body = { message: error.message, type: "server_error", code: error.code };
+  sink.write(eventOf(JSON.stringify({ error: body })));
+  sink.end();
+}
+
+function reportClamped({ report, call }: Exchange, upstream: string): void {
+  report({ kind: "usage_clamped", requestId: call.requestId, upstream });
+}

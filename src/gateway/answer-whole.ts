@@ -1,0 +1,32 @@
+// Answers a request that is not streamed.
+
+import { costIdr, billedAnswer } from "./billed-answer.ts";
+import { withOneRetry } from "./call-upstream.ts";
+import { parseObject } from "./chunk.ts";
+import { AnswerCollector, type CollectedAnswer } from "./collect-answer.ts";
+import { estimateAnswer } from "./estimate.ts";
+import { type Attempted, attemptRoute, type Exchange } from "./exchange.ts";
+
+/** Calls, settles, then shows the answer. Errors: UpstreamBusy, ValidationError. */
+export async function answerWhole(exchange: Exchange): Promise<void> {
+  const { bill, call, sink, model, rate } = exchange;
+  const { end, route, sent } = await withOneRetry<Attempted<CollectedAnswer, AnswerCollector>>(
+    exchange.routes,
+    (next, number) => attemptRoute(exchange, { route: next, number, listener: new AnswerCollector() }),
+  );
+  if (end.kind === "gone") {
+    // The upstream read the input before its client left. Nothing of the answer was delivered.
+    if (sent) await bill.settleEstimated(() => Promise.resolve(0));
+    return;
+  }
+  bill.firstByteReached();
+  const billed = await bill.settleCompleted(end.usage, () =>
+    estimateAnswer(parseObject(end.json.toString("utf8")) ?? {}),
+  );
+  if (billed.clamped)
+    exchange.report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });
+  const answer = billedAnswer(end.json, { id: `chatcmpl-${call.requestId}`, model: model.id, billed });
+  sink.start({ streamed: false, rate, costIdr: costIdr(billed), demo: route.upstream.kind === "demo" });
+  sink.write(answer);
+  sink.end();
+}

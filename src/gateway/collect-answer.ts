@@ -1,0 +1,111 @@
+// Receives an answer that is not streamed: one JSON text, kept until it is whole.
+
+import type { FailedAttempt } from "./call-upstream.ts";
+import { parseObject } from "./chunk.ts";
+import { isObject, type JsonObject } from "./request/field-rules.ts";
+import { JsonScanError, type ObjectScan, scanObject } from "./request/json-scan.ts";
+import type { UpstreamFailure, UpstreamListener } from "./upstreams/chat-upstream.ts";
+
+/** A larger answer is no chat completion. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** How an attempt ended that did not fail. */
+export type CollectedAnswer =
+  | { readonly kind: "complete"; readonly json: Buffer; readonly usage: unknown }
+  | { readonly kind: "gone" };
+
+/** Hears one call and hands over its answer when it is whole. */
+export class AnswerCollector implements UpstreamListener {
+  readonly ended: Promise<CollectedAnswer | FailedAttempt>;
+  upstreamRequestId: string | null = null;
+  readonly #end: (answer: CollectedAnswer | FailedAttempt) => void;
+  readonly #parts: Buffer[] = [];
+  #length = 0;
+  #isEventStream = false;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<CollectedAnswer | FailedAttempt>();
+    this.ended = promise;
+    this.#end = resolve;
+  }
+
+  onAnswer(answer: { readonly isEventStream: boolean; readonly upstreamRequestId: string | null }): void {
+    this.upstreamRequestId = answer.upstreamRequestId;
+    this.#isEventStream = answer.isEventStream;
+  }
+
+  onData(bytes: Buffer): void {
+    this.#length += bytes.length;
+    if (this.#length <= MAX_ANSWER_BYTES) this.#parts.push(bytes);
+    else this.#end(failed({ ...NOT_AN_ANSWER, reason: "the answer is too large" }));
+  }
+
+  onEnd(): void {
+    const [first] = this.#parts;
+    const json = this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
+    this.#end(this.#isEventStream ? failed(NOT_AN_ANSWER) : readAnswer(json));
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#end(failed(failure));
+  }
+
+  /** The client has left: nobody waits for the answer. */
+  onClientGone(): void {
+    this.#end({ kind: "gone" });
+  }
+}
+
+const NOT_AN_ANSWER: UpstreamFailure = {
+  kind: "perhaps_billed",
+  reason: "the upstream answered with something that is no chat completion",
+};
+
+/** Finds the usage of a complete answer, or says why it is none. */
+export function readAnswer(json: Buffer): CollectedAnswer | FailedAttempt {
+  let scan: ObjectScan;
+  try {
+    scan = scanObject(json);
+  } catch (error) {
+    if (!(error instanceof JsonScanError)) throw error;
+    // A page, not a model, has answered: nothing was computed. A truncated answer was.
+    return failed(error.reason === "not_an_object" ? { ...NOT_AN_ANSWER, kind: "unbilled" } : NOT_AN_ANSWER);
+  }
+  const textOf = (name: string): string | null => {
+    const span = scan.members.get(name);
+    return span === undefined ? null : json.toString("utf8", span.start, span.end);
+  };
+  const error = textOf("error");
+  if (error !== null && error !== "null") return failed(failureOfError(parseObject(error)));
+  const choices = textOf("choices");
+  if (choices === null || !choices.startsWith("[")) return failed(NOT_AN_ANSWER);
+  if (choices.includes('"error"') && isErrorFinish(choices)) {
+    return failed({ ...NOT_AN_ANSWER, reason: "the upstream finished with an error" });
+  }
+  return { kind: "complete", json, usage: parseObject(textOf("usage") ?? "") };
+}
+
+/** What an error object that came with status 200 means. Its text stays with us. */
+export function failureOfError(error: JsonObject | null): UpstreamFailure {
+  const code = Number(error?.["code"] ?? error?.["status"]);
+  const reason = `the upstream answered 200 with an error${Number.isNaN(code) ? "" : ` ${code}`}`;
+  if (code === 400 || code === 413 || code === 422) {
+    return { kind: "refused", reason, message: "The upstream refused the request" };
+  }
+  return { kind: "unbilled", reason };
+}
+
+/** Whether every choice ended in an error and delivered nothing. */
+function isErrorFinish(choices: string): boolean {
+  const list: unknown = parseObject(`{"choices":${choices}}`)?.["choices"];
+  if (!Array.isArray(list) || list.length === 0) return false;
+  return list.every((choice: unknown) => {
+    if (!isObject(choice) || choice["finish_reason"] !== "error") return false;
+    const content = isObject(choice["message"]) ? choice["message"]["content"] : null;
+    return content === null || content === undefined || content === "";
+  });
+}
+
+function failed(failure: UpstreamFailure): FailedAttempt {
+  return { kind: "failed", failure };
+}

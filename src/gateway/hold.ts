@@ -1,0 +1,88 @@
+// How much is held for a request before anybody knows what it costs: enough for every answer within its estimate and
+// bound, and no more, so that a small balance is not starved.
+
+import { costOf, TOKENS_PER_PRICE } from "../billing/cost.ts";
+import type { CatalogModel, Modality } from "../catalog/catalog.ts";
+import { divideFloor } from "../kernel/money.ts";
+import type { PriceSnapshot } from "../ledger/ledger.ts";
+import type { ChatRequest } from "./request/read-request.ts";
+
+/** What a message costs beside its text: role, separators. */
+const TOKENS_PER_MESSAGE = 16;
+const ASCII_BYTES_PER_TOKEN = 2;
+/** A request is still useful with so much output; below it the balance is said to be too low. */
+const LEAST_USEFUL_TOKENS = 256;
+
+/** The most tokens one part of each kind comes to. The catalog has one figure for all its models. */
+export const MAX_TOKENS_PER_PART: Readonly<Record<Modality, number>> = {
+  text: 0,
+  image: 4_096,
+  audio: 16_384,
+  video: 65_536,
+};
+
+/** What is asked of the ledger for a request, and what it was sized on. */
+export type HoldPlan = {
+  readonly prices: PriceSnapshot;
+  /** Tokens the input is held for. */
+  readonly inputTokens: number;
+  /** No honest count of the input is larger than this. */
+  readonly inputBound: number;
+  /** The most tokens of output of one choice. */
+  readonly outputBound: number;
+  readonly choices: number;
+  /** Micro-rupiah. */
+  readonly amount: bigint;
+  readonly leastAmount: bigint;
+};
+
+/** Sizes the hold of a request. */
+export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
+  const prices = { input: model.inputPrice, output: model.outputPrice, cacheHit: model.cacheHitPrice };
+  const mediaTokens = mediaTokensOf(request);
+  const estimate =
+    Math.ceil(request.asciiBytes / ASCII_BYTES_PER_TOKEN) +
+    request.otherBytes +
+    TOKENS_PER_MESSAGE * request.messageCount +
+    mediaTokens;
+  const inputTokens = Math.min(estimate, model.contextLength);
+  const asked = Math.max(request.maxTokens ?? 0, request.maxCompletionTokens ?? 0);
+  const most = Math.min(model.maxOutputTokens, model.contextLength);
+  const outputBound = asked === 0 ? most : Math.min(asked, most);
+  const amountFor = (outputTokens: number): bigint => holdCost(inputTokens, outputTokens * request.choices, prices);
+  return {
+    prices,
+    inputTokens,
+    inputBound: request.body.length + mediaTokens,
+    outputBound,
+    choices: request.choices,
+    amount: amountFor(outputBound),
+    leastAmount: amountFor(Math.min(outputBound, LEAST_USEFUL_TOKENS)),
+  };
+}
+
+/** The cap on the output of each choice that the granted amount covers; null where it covers the whole bound. */
+export function outputCap(plan: HoldPlan, granted: bigint): number | null {
+  if (granted >= plan.amount) return null;
+  const perToken = plan.prices.output * BigInt(plan.choices);
+  const forOutput = granted * TOKENS_PER_PRICE - BigInt(plan.inputTokens) * inputPriceOf(plan.prices);
+  // With nothing charged for output the whole bound is covered by any grant; the ledger grants no less than the least.
+  if (perToken === 0n) return null;
+  return Math.max(1, Number(divideFloor(forOutput < 0n ? 0n : forOutput, perToken)));
+}
+
+/** Cached input could be the dearer one in a catalog, and nobody knows beforehand how much will be cached. */
+function inputPriceOf(prices: PriceSnapshot): bigint {
+  return prices.cacheHit !== null && prices.cacheHit > prices.input ? prices.cacheHit : prices.input;
+}
+
+function holdCost(inputTokens: number, outputTokens: number, prices: PriceSnapshot): bigint {
+  const counts = { inputTokensUncached: inputTokens, inputTokensCached: 0, outputTokens };
+  return costOf(counts, { ...prices, input: inputPriceOf(prices) });
+}
+
+function mediaTokensOf(request: ChatRequest): number {
+  let tokens = 0;
+  for (const [modality, count] of request.media.parts) tokens += MAX_TOKENS_PER_PART[modality] * count;
+  return tokens;
+}

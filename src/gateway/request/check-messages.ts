@@ -1,0 +1,130 @@
+// The conversation of a request: every shape that clients really send is let through, everything else is named.
+
+import type { Modality } from "../../catalog/catalog.ts";
+import type { FieldProblem } from "../../kernel/errors.ts";
+import { isFullText, isObject, isText, problem, type JsonObject, type Rule } from "./field-rules.ts";
+import { originalLength } from "./skeleton.ts";
+
+const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
+/** Roles that may speak without content: what they say is a tool call, or nothing. */
+const SILENT_ROLES: ReadonlySet<unknown> = new Set(["assistant", "function"]);
+/** Checks stop here: a body with a million wrong messages is told about the first few. */
+export const MAX_PROBLEMS = 20;
+
+/** What the media in a conversation are: how many of each kind, and how many bytes of the body are their data. */
+export type MediaFacts = { readonly parts: ReadonlyMap<Modality, number>; readonly dataBytes: number };
+
+/** How each kind of content part is checked, and which modality it needs. */
+type PartKind = { readonly modality: Modality; readonly payload: string; readonly source: string | null };
+const PART_KINDS: ReadonlyMap<unknown, PartKind> = new Map([
+  ["text", { modality: "text", payload: "text", source: null }],
+  ["refusal", { modality: "text", payload: "refusal", source: null }],
+  ["image_url", { modality: "image", payload: "image_url", source: "url" }],
+  ["input_audio", { modality: "audio", payload: "input_audio", source: "data" }],
+  ["video_url", { modality: "video", payload: "video_url", source: "url" }],
+]);
+
+/** Checks the messages and gathers their media. What is wrong is added to `problems`. */
+export function checkMessages(messages: unknown, problems: FieldProblem[]): MediaFacts {
+  const media = new MediaCount();
+  if (!Array.isArray(messages)) {
+    problems.push(problem("messages", "array", "must be an array of messages"));
+  } else if (messages.length === 0) {
+    problems.push(problem("messages", "min_items", "must hold at least one message"));
+  } else {
+    for (let index = 0; index < messages.length && problems.length < MAX_PROBLEMS; index += 1) {
+      checkMessage(messages[index], `messages[${index}]`, media, problems);
+    }
+  }
+  return media;
+}
+
+class MediaCount implements MediaFacts {
+  readonly parts = new Map<Modality, number>();
+  dataBytes = 0;
+
+  add(modality: Modality, source: string): void {
+    this.parts.set(modality, (this.parts.get(modality) ?? 0) + 1);
+    // Sound comes as bare base64; images and videos as an address that counts as text, or as a data URL that does not.
+    if (modality === "audio" || source.startsWith("data:")) this.dataBytes += originalLength(source);
+  }
+}
+
+function checkMessage(message: unknown, field: string, media: MediaCount, problems: FieldProblem[]): void {
+  if (!isObject(message)) {
+    problems.push(problem(field, "object", "must be an object"));
+    return;
+  }
+  const { role, content } = message;
+  if (!ROLES.has(role)) {
+    problems.push(problem(`${field}.role`, "in", `must be one of ${[...ROLES].join(", ")}`));
+    return;
+  }
+  if (Array.isArray(content)) {
+    checkParts(content, `${field}.content`, media, problems);
+  } else if (typeof content !== "string") {
+    const isSilent = (content === null || content === undefined) && SILENT_ROLES.has(role);
+    if (!isSilent) problems.push(problem(`${field}.content`, "type", "must be a string or an array of parts"));
+  }
+  checkOptional(message, "name", isText, field, problems);
+  checkOptional(message, "tool_call_id", isText, field, problems);
+  if (message["tool_calls"] !== undefined && message["tool_calls"] !== null) {
+    checkToolCalls(message["tool_calls"], `${field}.tool_calls`, problems);
+  }
+}
+
+function checkParts(parts: readonly unknown[], field: string, media: MediaCount, problems: FieldProblem[]): void {
+  for (let index = 0; index < parts.length && problems.length < MAX_PROBLEMS; index += 1) {
+    const part: unknown = parts[index];
+    const where = `${field}[${index}]`;
+    if (!isObject(part)) {
+      problems.push(problem(where, "object", "must be an object"));
+      continue;
+    }
+    const kind = PART_KINDS.get(part["type"]);
+    if (kind === undefined) {
+      problems.push(problem(`${where}.type`, "in", `must be one of ${[...PART_KINDS.keys()].join(", ")}`));
+      continue;
+    }
+    const payload = part[kind.payload];
+    if (kind.source === null) {
+      if (typeof payload !== "string") problems.push(problem(`${where}.${kind.payload}`, "string", "must be a string"));
+      continue;
+    }
+    const source = isObject(payload) ? payload[kind.source] : undefined;
+    if (typeof source === "string" && source !== "") media.add(kind.modality, source);
+    else
+      problems.push(problem(`${where}.${kind.payload}.${kind.source}`, "string", "must be a string that is not empty"));
+  }
+}
+
+function checkToolCalls(calls: unknown, field: string, problems: FieldProblem[]): void {
+  if (!Array.isArray(calls)) {
+    problems.push(problem(field, "array", "must be an array of tool calls"));
+    return;
+  }
+  for (let index = 0; index < calls.length && problems.length < MAX_PROBLEMS; index += 1) {
+    const call: unknown = calls[index];
+    const where = `${field}[${index}]`;
+    if (!isObject(call)) {
+      problems.push(problem(where, "object", "must be an object"));
+      continue;
+    }
+    const called = call["function"];
+    if (called === undefined && call["type"] !== undefined && call["type"] !== "function") continue;
+    if (!isObject(called)) {
+      problems.push(problem(`${where}.function`, "object", "must be an object"));
+      continue;
+    }
+    const wrongName = isFullText(called["name"], `${where}.function.name`);
+    if (wrongName !== null) problems.push(wrongName);
+    checkOptional(called, "arguments", isText, `${where}.function`, problems);
+  }
+}
+
+function checkOptional(object: JsonObject, name: string, rule: Rule, field: string, problems: FieldProblem[]): void {
+  const value = object[name];
+  if (value === undefined || value === null) return;
+  const found = rule(value, `${field}.${name}`);
+  if (found !== null) problems.push(found);
+}

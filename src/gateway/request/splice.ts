@@ -1,0 +1,29 @@
+// Replaces ranges of a body without touching the bytes around them: what the client wrote arrives as it was written.
+
+import type { Span } from "./json-scan.ts";
+
+/** New bytes for a range. An empty range is an insertion. */
+export type Edit = Span & { readonly text: string };
+
+/** The bytes with the edits applied; the same buffer where there is nothing to change. The ranges must not overlap. */
+export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return bytes;
+  const ordered = edits.length === 1 ? edits : edits.toSorted((a, b) => a.start - b.start);
+  let size = bytes.length;
+  for (const edit of ordered) size += Buffer.byteLength(edit.text) - (edit.end - edit.start);
+  const result = Buffer.allocUnsafe(size);
+  let from = 0;
+  let to = 0;
+  for (const edit of ordered) {
+    to += bytes.copy(result, to, from, edit.start);
+    to += result.write(edit.text, to);
+    from = edit.end;
+  }
+  bytes.copy(result, to, from);
+  return result;
+}
+
+/** Puts members in front of the others of the object that begins at `brace`. `isEmpty`: it has no other member. */
+export function insertMembers(brace: number, members: string, isEmpty: boolean): Edit {
+  return { start: brace + 1, end: brace + 1, text: isEmpty ? members : `${members},` };
+}

@@ -1,0 +1,60 @@
+// The port to whoever answers a chat request. An adapter says what came back and, when it went wrong, whether the failed
+// call can have cost something; it decides nothing about money, retries or clients.
+
+import type { UpstreamKind } from "../../catalog/catalog.ts";
+import type { OutputCapField } from "../request/upstream-body.ts";
+
+/** One call, as the upstream gets it. */
+export type UpstreamRequest = {
+  readonly requestId: string;
+  /** 1 for the first call of a request, 2 for its retry. */
+  readonly attempt: number;
+  /** The model's name at the upstream, as it stands in the body too. */
+  readonly model: string;
+  readonly body: Buffer;
+  readonly stream: boolean;
+};
+
+export type UpstreamFailure = {
+  /**
+   * `unbilled`: the call cannot have cost anything and may be made again. `perhaps_billed`: it may have. `refused`: the
+   * upstream finds the request itself wrong.
+   */
+  readonly kind: "unbilled" | "perhaps_billed" | "refused";
+  /** For our log: what happened. */
+  readonly reason: string;
+  /** For the client of a refused request: scrubbed and bounded. */
+  readonly message?: string;
+  /** How long the upstream wants to be left alone. */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+};
+
+/** What is told of a call, in this order: at most one answer, its bytes, and exactly one end or failure. Nothing after abort. */
+export interface UpstreamListener {
+  /** A success was announced. `isEventStream`: server-sent events follow, else one JSON text. */
+  onAnswer(answer: { readonly isEventStream: boolean; readonly upstreamRequestId: string | null }): void;
+  onData(bytes: Buffer): void;
+  onEnd(): void;
+  onFailure(failure: UpstreamFailure): void;
+}
+
+/** A call under way. */
+export interface UpstreamCall {
+  /** Whether the request may have left us, so that the upstream may charge for it. */
+  readonly sent: boolean;
+  pause(): void;
+  resume(): void;
+  abort(): void;
+}
+
+/** Whoever answers. */
+export interface ChatUpstream {
+  readonly id: string;
+  readonly kind: UpstreamKind;
+  readonly outputCapField: OutputCapField;
+  /** Calls the upstream. The listener hears nothing before this has returned. */
+  call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
+  /** Lets calls under way end, then closes the connections. */
+  close(): Promise<void>;
+}

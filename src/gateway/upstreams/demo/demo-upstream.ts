@@ -1,0 +1,172 @@
+// An upstream inside the process: deterministic, visibly marked, and able to show every way in which a real one fails. It
+// sees the very bytes a real one would, and answers in bytes.
+
+import type {
+  ChatUpstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamListener,
+  UpstreamRequest,
+} from "../chat-upstream.ts";
+import { chunkJsons, completionJson, type DemoAnswer } from "./demo-answer.ts";
+import { type DemoRequest, readDemoRequest } from "./demo-request.ts";
+import { countDemoTokens, demoTokens } from "./demo-tokens.ts";
+import { PrefixMemory } from "./prefix-memory.ts";
+
+export type DemoOptions = {
+  /** Milliseconds between the events of a stream; 0: as fast as they can be taken. */
+  readonly tokenIntervalMs?: number;
+  /** How long `!slow` keeps a client waiting for the first byte. Its stream is ten times slower, too. */
+  readonly slowMs?: number;
+};
+
+const DEFAULTS: Required<DemoOptions> = { tokenIntervalMs: 10, slowMs: 2_000 };
+const SLOWER = 10;
+/** Tokens of the output limit of the largest demo model: what is written when nobody says how much. */
+const MAX_OUTPUT_TOKENS = 1_000_000;
+
+/** Opens the demo upstream. Errors of `call`: `!500` throws, as a fault of our own would. */
+export function createDemoUpstream(id: string, options: DemoOptions = {}): ChatUpstream {
+  const settings = { ...DEFAULTS, ...options };
+  const memory = new PrefixMemory();
+  return {
+    id,
+    kind: "demo",
+    outputCapField: "max_tokens",
+    call(request, listener) {
+      const read = readDemoRequest(request.model, request.body);
+      if (read?.triggers.has("500") === true) throw new Error("the demo was asked for a fault of ours");
+      const call = new DemoCall(listener);
+      const failure = failureOf(read, request);
+      if (read === null || failure !== null) {
+        call.later(0, () =>
+          call.fail(failure ?? { kind: "refused", reason: "not JSON", message: "The body must be JSON" }),
+        );
+        return call;
+      }
+      const answer = answerOf(request, read, memory);
+      const isSlow = read.triggers.has("slow");
+      call.later(isSlow ? settings.slowMs : 0, () => {
+        if (!request.stream) call.sendWhole(completionJson(answer), read.triggers.has("cut"));
+        else call.sendStream(answer, settings.tokenIntervalMs * (isSlow ? SLOWER : 1));
+      });
+      return call;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function failureOf(read: DemoRequest | null, { attempt }: UpstreamRequest): UpstreamFailure | null {
+  if (read?.triggers.has("429")) return { kind: "unbilled", reason: "demo 429", retryAfterSeconds: 7 };
+  if (read?.triggers.has("503x")) return { kind: "unbilled", reason: "demo 503" };
+  if (read?.triggers.has("503") && attempt === 1) return { kind: "unbilled", reason: "demo 503 on the first attempt" };
+  return null;
+}
+
+function answerOf({ requestId, model }: UpstreamRequest, read: DemoRequest, memory: PrefixMemory): DemoAnswer {
+  const known = memory.recall(model, read.messages);
+  const wanted = read.tool === null ? read.answer : demoTokens(read.tool.arguments);
+  const most = Math.min(read.maxTokens, MAX_OUTPUT_TOKENS);
+  const tokens = wanted.slice(0, most);
+  const nameTokens = read.tool === null ? 0 : countDemoTokens(read.tool.name);
+  const written = Math.min(tokens.length + nameTokens, most);
+  return {
+    id: `chatcmpl-demo-${requestId}`,
+    model,
+    created: Math.floor(Date.now() / 1_000),
+    request: read,
+    tokens,
+    finishReason: tokens.length < wanted.length ? "length" : read.tool === null ? "stop" : "tool_calls",
+    usage: {
+      promptTokens: sum(read.messageTokens) + read.toolTokens,
+      cachedTokens: sum(read.messageTokens.slice(0, known)),
+      completionTokens: written * read.choices,
+    },
+  };
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+/** One answer on its way. Events come one by one, so that a slow or leaving client is noticed between them. */
+class DemoCall implements UpstreamCall {
+  readonly sent = true;
+  readonly #listener: UpstreamListener;
+  #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
+  #isOver = false;
+  #isPaused = false;
+  #next: (() => void) | null = null;
+
+  constructor(listener: UpstreamListener) {
+    this.#listener = listener;
+  }
+
+  later(delayMs: number, step: () => void): void {
+    const run = (): void => {
+      if (this.#isOver) return;
+      if (this.#isPaused) this.#next = step;
+      else step();
+    };
+    this.#timer = delayMs === 0 ? setImmediate(run) : setTimeout(run, delayMs);
+  }
+
+  fail(failure: UpstreamFailure): void {
+    this.#isOver = true;
+    this.#listener.onFailure(failure);
+  }
+
+  sendWhole(json: string, isCut: boolean): void {
+    this.#listener.onAnswer({ isEventStream: false, upstreamRequestId: null });
+    const bytes = Buffer.from(json);
+    this.#listener.onData(isCut ? bytes.subarray(0, bytes.length >> 1) : bytes);
+    if (isCut) this.fail(CUT);
+    else this.#end();
+  }
+
+  sendStream(answer: DemoAnswer, intervalMs: number): void {
+    this.#listener.onAnswer({ isEventStream: true, upstreamRequestId: null });
+    const chunks = chunkJsons(answer);
+    const isCut = answer.request.triggers.has("cut");
+    const half = Math.ceil((answer.tokens.length * answer.request.choices) / 2) + answer.request.choices;
+    let sent = 0;
+    const step = (): void => {
+      if (isCut && sent === half) {
+        this.fail(CUT);
+        return;
+      }
+      const next = chunks.next();
+      sent += 1;
+      this.#listener.onData(Buffer.from(next.done === true ? "data: [DONE]\n\n" : `data: ${next.value}\n\n`));
+      if (this.#isOver) return;
+      if (next.done === true) this.#end();
+      else this.later(intervalMs, step);
+    };
+    step();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    const next = this.#next;
+    this.#next = null;
+    if (next !== null) this.later(0, next);
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer as NodeJS.Timeout);
+    clearImmediate(this.#timer as NodeJS.Immediate);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#listener.onEnd();
+  }
+}
+
+const CUT: UpstreamFailure = { kind: "perhaps_billed", reason: "the demo broke off half-way" };

@@ -1,0 +1,183 @@
+// Any upstream that speaks OpenAI's chat completions over HTTP. Requests go through undici's dispatch, the cheapest way
+// Node has; connections are kept and their number is bounded.
+
+import { buildConnector, type Dispatcher, Pool } from "undici";
+import type { UpstreamConfig } from "../../../catalog/catalog.ts";
+import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
+import { failureOfError, failureOfStatus, retryAfterOf } from "./failures.ts";
+import { isPrivateHost, PrivateAddressError, publicLookup } from "./private-address.ts";
+
+/** Streams hold a connection each, so this is also how many can run at once on one upstream. */
+const MAX_CONNECTIONS = 2_048;
+/** Requests that may wait for a connection; those beyond are told at once that the upstream is busy. */
+const MAX_WAITING = 2_048;
+/** Below the five seconds after which common servers close an idle connection: a reset after sending may be billed. */
+const KEEP_ALIVE_MS = 4_000;
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 32 * 1024;
+
+/** The one upstream whose newest models take only the new name. */
+const TAKES_COMPLETION_TOKENS = new Set(["api.openai.com"]);
+
+/** Opens an upstream. `apiKey` null: it wants no credential. */
+export function createOpenAiCompatibleUpstream(config: UpstreamConfig, apiKey: string | null): ChatUpstream {
+  const base = new URL(config.baseUrl);
+  const isForbidden = !config.allowPrivateAddress && isPrivateHost(base.hostname);
+  const pool = new Pool(base.origin, {
+    connections: MAX_CONNECTIONS,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: config.firstByteTimeoutMs,
+    bodyTimeout: config.idleTimeoutMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    connect: buildConnector({
+      timeout: config.connectTimeoutMs,
+      allowH2: false,
+      ...(config.allowPrivateAddress ? {} : { lookup: publicLookup }),
+    }),
+  });
+  const path = `${base.pathname.replace(/\/+$/, "")}/chat/completions`;
+  const headers = ["content-type", "application/json", "user-agent", "saldo"];
+  if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
+  const headersOf = {
+    stream: [...headers, "accept", "text/event-stream"],
+    whole: [...headers, "accept", "application/json"],
+  };
+  let inFlight = 0;
+
+  return {
+    id: config.id,
+    kind: config.kind,
+    outputCapField: TAKES_COMPLETION_TOKENS.has(base.hostname) ? "max_completion_tokens" : "max_tokens",
+    call({ body, stream }, listener) {
+      const call = new HttpCall(listener, () => {
+        inFlight -= 1;
+      });
+      inFlight += 1;
+      if (isForbidden) call.failLater(failureOfError(new PrivateAddressError(), false));
+      else if (inFlight > MAX_CONNECTIONS + MAX_WAITING) {
+        call.failLater({ kind: "unbilled", reason: "too many requests wait for this upstream" });
+      } else {
+        // Dispatching may begin to write at once; the listener must not hear of it before this has returned.
+        queueMicrotask(() =>
+          call.dispatch(pool, { path, method: "POST", headers: stream ? headersOf.stream : headersOf.whole, body }),
+        );
+      }
+      return call;
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** One request on the wire, as undici tells it. */
+class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
+  sent = false;
+  readonly #listener: UpstreamListener;
+  readonly #onOver: () => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #isOver = false;
+  /** Set once an error status has come: its body is collected instead of passed on. */
+  #refusal: { status: number; retryAfterSeconds: number | undefined; parts: Buffer[]; bytes: number } | null = null;
+
+  constructor(listener: UpstreamListener, onOver: () => void) {
+    this.#listener = listener;
+    this.#onOver = onOver;
+  }
+
+  dispatch(pool: Pool, options: Dispatcher.DispatchOptions): void {
+    if (this.#isOver) return;
+    try {
+      pool.dispatch(options, this);
+    } catch (error) {
+      this.#fail(failureOfError(error instanceof Error ? error : new Error("dispatch failed"), this.sent));
+    }
+  }
+
+  failLater(failure: UpstreamFailure): void {
+    queueMicrotask(() => this.#fail(failure));
+  }
+
+  pause(): void {
+    if (!this.#isOver) this.#controller?.pause();
+  }
+
+  resume(): void {
+    if (!this.#isOver) this.#controller?.resume();
+  }
+
+  abort(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#controller?.abort(new Error("nobody waits for the answer"));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Whoever asked may have left while the request waited for a connection.
+    if (this.#isOver) controller.abort(new Error("nobody waits for the answer"));
+    else this.sent = true;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (this.#isOver || status < 200) return;
+    if (status >= 300) {
+      this.#refusal = { status, retryAfterSeconds: retryAfterOf(headers, Date.now()), parts: [], bytes: 0 };
+      return;
+    }
+    const type = headers["content-type"];
+    const id = headers["x-request-id"];
+    this.#listener.onAnswer({
+      isEventStream: typeof type === "string" && type.startsWith("text/event-stream"),
+      upstreamRequestId: typeof id === "string" ? id.slice(0, 200) : null,
+    });
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#refusal === null) {
+      this.#listener.onData(bytes);
+    } else if (this.#refusal.bytes < MAX_ERROR_BYTES) {
+      this.#refusal.parts.push(bytes);
+      this.#refusal.bytes += bytes.length;
+    } else {
+      this.#failRefused();
+      this.#controller?.abort(new Error("the error body is too long"));
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    if (this.#refusal !== null) {
+      this.#failRefused();
+      return;
+    }
+    this.#end();
+    this.#listener.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#refusal === null) this.#fail(failureOfError(error, this.sent));
+    else this.#failRefused();
+  }
+
+  #failRefused(): void {
+    if (this.#refusal === null) return;
+    const { status, parts, retryAfterSeconds } = this.#refusal;
+    this.#fail(failureOfStatus(status, Buffer.concat(parts).toString("utf8"), retryAfterSeconds));
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#listener.onFailure(failure);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#onOver();
+  }
+}

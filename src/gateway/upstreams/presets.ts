@@ -1,0 +1,68 @@
+// Well-known upstreams. Setting the variable of one is enough to have it; its models enter the catalog by YAML.
+
+import type { UpstreamConfig } from "../../catalog/catalog.ts";
+
+/** Time-outs of an upstream that does not say otherwise. Reasoning models may think for minutes before the first byte. */
+export const DEFAULT_TIMEOUTS = {
+  connectTimeoutMs: 10_000,
+  firstByteTimeoutMs: 300_000,
+  idleTimeoutMs: 120_000,
+} as const;
+
+/** An upstream that is added by its credential, at an address everybody knows. */
+type HostedPreset = { readonly id: string; readonly apiKeyEnv: string; readonly baseUrl: string };
+/** An upstream that is added by its address, because everybody runs his own. It may be in our network. */
+type OwnPreset = {
+  readonly id: string;
+  readonly baseUrlEnv: string;
+  readonly apiKeyEnv: string;
+  readonly path: string;
+};
+
+const HOSTED: readonly HostedPreset[] = [
+  { id: "openai", apiKeyEnv: "OPENAI_API_KEY", baseUrl: "https://api.openai.com/v1" },
+  { id: "openrouter", apiKeyEnv: "OPENROUTER_API_KEY", baseUrl: "https://openrouter.ai/api/v1" },
+  { id: "deepseek", apiKeyEnv: "DEEPSEEK_API_KEY", baseUrl: "https://api.deepseek.com/v1" },
+  { id: "groq", apiKeyEnv: "GROQ_API_KEY", baseUrl: "https://api.groq.com/openai/v1" },
+  { id: "mistral", apiKeyEnv: "MISTRAL_API_KEY", baseUrl: "https://api.mistral.ai/v1" },
+  { id: "xai", apiKeyEnv: "XAI_API_KEY", baseUrl: "https://api.x.ai/v1" },
+  { id: "gemini", apiKeyEnv: "GEMINI_API_KEY", baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai" },
+];
+
+const OWN: readonly OwnPreset[] = [
+  { id: "ollama", baseUrlEnv: "OLLAMA_BASE_URL", apiKeyEnv: "OLLAMA_API_KEY", path: "/v1" },
+  { id: "vllm", baseUrlEnv: "VLLM_BASE_URL", apiKeyEnv: "VLLM_API_KEY", path: "/v1" },
+];
+
+/** Every environment variable the presets look at, for the list of settings. */
+export const PRESET_VARIABLES: readonly string[] = [
+  ...HOSTED.map((preset) => preset.apiKeyEnv),
+  ...OWN.flatMap((preset) => [preset.baseUrlEnv, preset.apiKeyEnv]),
+];
+
+/** The upstreams whose variable is set. Errors: TypeError when a base URL is none. */
+export function presetUpstreams(variable: (name: string) => string | undefined): UpstreamConfig[] {
+  const isSet = (name: string): boolean => (variable(name) ?? "") !== "";
+  const common = { kind: "openai-compatible", ...DEFAULT_TIMEOUTS } as const;
+  return [
+    ...HOSTED.filter((preset) => isSet(preset.apiKeyEnv)).map((preset) => ({
+      ...common,
+      ...preset,
+      allowPrivateAddress: false,
+    })),
+    ...OWN.filter((preset) => isSet(preset.baseUrlEnv)).map(({ id, baseUrlEnv, apiKeyEnv, path }) => ({
+      ...common,
+      id,
+      baseUrl: withPath(variable(baseUrlEnv) ?? "", path),
+      apiKeyEnv: isSet(apiKeyEnv) ? apiKeyEnv : null,
+      allowPrivateAddress: true,
+    })),
+  ];
+}
+
+/** People give the address with or without `/v1`. */
+function withPath(address: string, path: string): string {
+  const url = new URL(address);
+  if (url.pathname === "/") url.pathname = path;
+  return url.href.replace(/\/+$/, "");
+}

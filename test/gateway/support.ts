@@ -1,0 +1,215 @@
+// What the gateway's tests put around it: a ledger that remembers, a sink that records, a catalog of a few models.
+
+import { setTimeout as delay } from "node:timers/promises";
+import type { CatalogModel, CatalogSnapshot, UpstreamConfig } from "../../src/catalog/catalog.ts";
+import { createGateway, type GatewayDeps } from "../../src/gateway/answer-chat.ts";
+import type { ChatAnswerHead, ChatSink } from "../../src/gateway/chat.ts";
+import type { GatewayEvent } from "../../src/gateway/exchange.ts";
+import { dataOf, splitEvents } from "../../src/gateway/sse.ts";
+import { createUpstreams } from "../../src/gateway/upstreams/upstreams.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import type { VerifiedKey } from "../../src/keys/keys.ts";
+import type { Admission, AdmissionRequest, Ledger, Settlement } from "../../src/ledger/ledger.ts";
+
+export const KEY: VerifiedKey = { keyId: uuidv7(), accountId: uuidv7(), rateLimit: 60 };
+export const RATE = { limit: 60, remaining: 59, resetSeconds: 60 };
+
+const RUPIAH = 1_000_000n;
+
+/** A text model of an upstream, Rp 5 000 in and Rp 15 000 out per 1M tokens. */
+export function modelOf(id: string, overrides: Partial<CatalogModel> = {}): CatalogModel {
+  const [upstream = "", name = ""] = id.split("/");
+  return {
+    id,
+    name: id,
+    description: "",
+    badge: null,
+    inputModalities: ["text"],
+    contextLength: 131_072,
+    maxOutputTokens: 16_384,
+    inputPrice: 5_000n * RUPIAH,
+    outputPrice: 15_000n * RUPIAH,
+    cacheHitPrice: 950n * RUPIAH,
+    routes: [{ upstream, model: name }],
+    createdAt: new Date(0),
+    ...overrides,
+  };
+}
+
+export function upstreamOf(id: string, baseUrl: string, overrides: Partial<UpstreamConfig> = {}): UpstreamConfig {
+  return {
+    id,
+    kind: "openai-compatible",
+    baseUrl,
+    apiKeyEnv: null,
+    allowPrivateAddress: true,
+    connectTimeoutMs: 1_000,
+    firstByteTimeoutMs: 1_000,
+    idleTimeoutMs: 1_000,
+    ...overrides,
+  };
+}
+
+export const DEMO_UPSTREAM: UpstreamConfig = upstreamOf("demo", "demo:", { kind: "demo" });
+export const DEMO_MODELS: readonly CatalogModel[] = [
+  modelOf("demo/echo", { inputPrice: 0n, outputPrice: 0n, cacheHitPrice: null }),
+  modelOf("demo/small", { contextLength: 272_000 }),
+  modelOf("demo/vision", { inputModalities: ["text", "image"] }),
+];
+
+/** A ledger in memory that grants what it is told to and keeps every call. */
+export class FakeLedger implements Ledger {
+  readonly admissions: AdmissionRequest[] = [];
+  readonly settlements: Settlement[] = [];
+  readonly open = new Set<string>();
+  admitWith: (request: AdmissionRequest) => Admission = ({ amount }) => ({ outcome: "granted", amount, rate: RATE });
+  onSettle: (settlement: Settlement) => Promise<void> = () => Promise.resolve();
+
+  admit(request: AdmissionRequest): Promise<Admission> {
+    this.admissions.push(request);
+    const admission = this.admitWith(request);
+    if (admission.outcome === "granted") this.open.add(request.requestId);
+    return Promise.resolve(admission);
+  }
+
+  async settle(settlement: Settlement) {
+    this.settlements.push(settlement);
+    await this.onSettle(settlement);
+    this.open.delete(settlement.requestId);
+    return { cost: settlement.cost, charge: settlement.cost };
+  }
+
+  /** The only settlement there was. */
+  get settlement(): Settlement {
+    const [settlement, ...others] = this.settlements;
+    if (settlement === undefined || others.length > 0) throw new Error(`${this.settlements.length} settlements`);
+    return settlement;
+  }
+}
+
+/** A client: keeps what it is sent, can be slow, can leave. */
+export class FakeSink implements ChatSink {
+  head: ChatAnswerHead | null = null;
+  ended = false;
+  readonly chunks: Buffer[] = [];
+  onWrite: (bytes: Buffer) => boolean = () => true;
+  #drained: (() => void)[] = [];
+  #gone: (() => void)[] = [];
+  #isGone = false;
+
+  start(head: ChatAnswerHead): void {
+    if (this.head !== null) throw new Error("started twice");
+    this.head = head;
+  }
+  write(bytes: Buffer): boolean {
+    if (this.head === null) throw new Error("written before the start");
+    if (this.ended) throw new Error("written after the end");
+    this.chunks.push(Buffer.from(bytes));
+    return this.onWrite(bytes);
+  }
+  onDrained(callback: () => void): void {
+    this.#drained.push(callback);
+  }
+  onGone(callback: () => void): void {
+    if (this.#isGone) callback();
+    else this.#gone.push(callback);
+  }
+  end(): void {
+    this.ended = true;
+  }
+
+  drain(): void {
+    for (const callback of this.#drained.splice(0)) callback();
+  }
+  leave(): void {
+    this.#isGone = true;
+    for (const callback of this.#gone.splice(0)) callback();
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.chunks);
+  }
+  get json(): Record<string, unknown> {
+    return JSON.parse(this.bytes.toString("utf8")) as Record<string, unknown>;
+  }
+  /** The data of the events so far. */
+  get events(): string[] {
+    return splitEvents(this.bytes)
+      .map((event) => dataOf(event))
+      .filter((data) => data !== null);
+  }
+  /** The text of all deltas so far. */
+  get text(): string {
+    return this.events
+      .filter((data) => data !== "[DONE]")
+      .map(
+        (data) =>
+          (JSON.parse(data) as { choices?: { delta?: { content?: string } }[] }).choices?.[0]?.delta?.content ?? "",
+      )
+      .join("");
+  }
+}
+
+export type Bench = ReturnType<typeof openBench>;
+
+/** A gateway with everything around it faked but the upstreams. */
+export function openBench(
+  setup: { models?: readonly CatalogModel[]; upstreams?: readonly UpstreamConfig[]; deps?: Partial<GatewayDeps> } = {},
+) {
+  const ledger = new FakeLedger();
+  const remembered: number[] = [];
+  const events: GatewayEvent[] = [];
+  const upstreams = createUpstreams({
+    credential: () => "sk-upstream-secret",
+    demo: { tokenIntervalMs: 0, slowMs: 50 },
+  });
+  const snapshot: CatalogSnapshot = {
+    takenAtMs: 0,
+    models: new Map((setup.models ?? DEMO_MODELS).map((model) => [model.id, model])),
+    upstreams: new Map((setup.upstreams ?? [DEMO_UPSTREAM]).map((upstream) => [upstream.id, upstream])),
+  };
+  const gateway = createGateway({
+    keys: { refuseWhileLimited: () => undefined, rememberLimited: (_key, ms) => remembered.push(ms) },
+    ledger,
+    catalog: { snapshot: () => Promise.resolve(snapshot) },
+    upstreams,
+    clock: systemClock,
+    topUpUrl: "https://saldo.example/top-up",
+    report: (event) => events.push(event),
+    ...setup.deps,
+  });
+  return {
+    gateway,
+    ledger,
+    upstreams,
+    remembered,
+    events,
+    /** Sends a body and waits for the answer; an error is returned, not thrown. */
+    async send(body: unknown, sink = new FakeSink()): Promise<{ sink: FakeSink; error: unknown; requestId: string }> {
+      const requestId = uuidv7();
+      const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+      const call = { requestId, receivedAtMs: Date.now(), key: KEY, body: bytes };
+      try {
+        await gateway.answerChat(call, sink);
+        return { sink, error: null, requestId };
+      } catch (error) {
+        return { sink, error, requestId };
+      }
+    },
+  };
+}
+
+/** A chat body with one user message. */
+export function chat(model: string, content: unknown, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return { model, messages: [{ role: "user", content }], ...more };
+}
+
+/** Waits until something is so, at most two seconds. */
+export async function until(isSo: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    if (isSo()) return;
+    await delay(5);
+  }
+  throw new Error("it did not come to be");
+}
