@@ -1,0 +1,34 @@
+// Running other programs, for the checks.
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+/** The root of the repository. */
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** Runs a program in the root of the repository; it may fail. */
+export function run(program, args, { env = {} } = {}) {
+  const result = spawnSync(program, args, {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, ...env },
+    maxBuffer: MAX_OUTPUT_BYTES,
+    shell: process.platform === "win32",
+  });
+  const output = `${result.stdout ?? ""}${result.stderr ?? ""}${result.error === undefined ? "" : result.error.message}`;
+  return { ok: result.status === 0, output, stdout: result.stdout ?? "" };
+}
+
+/** Runs git, also in a clone that belongs to somebody else, as a container's often does. */
+export function git(args, options) {
+  return run("git", ["-c", "safe.directory=*", ...args], options);
+}
+
+/** The files that git knows or would add, from the root. */
+export function trackedFiles() {
+  const { ok, stdout, output } = git(["ls-files", "--cached", "--others", "--exclude-standard", "-z"]);
+  if (!ok) throw new Error(`git cannot list the files: ${output}`);
+  return [...new Set(stdout.split("\0"))].filter((path) => path !== "");
+}
