@@ -1,3 +1,12 @@
+// The door of the room: what is sold, at which price, and who answers. The operator's side is in apply-catalog.ts.
+
+import type { Database } from "../database/database.ts";
+import { isDatabaseAway } from "../database/transactions.ts";
+import { systemClock, type Clock } from "../kernel/clock.ts";
+import { UpstreamBusy } from "../kernel/errors.ts";
+import { createFreshCopy } from "./fresh-copy.ts";
+import { readCatalogAtOnce } from "./store.ts";
+
 /** What a model understands besides text. */
 export type Modality = "text" | "image" | "audio" | "video";
 
@@ -37,12 +46,46 @@ export type UpstreamConfig = {
 
 /** The catalog at one moment: it serves `/v1/models` and the admission prices alike. */
 export type CatalogSnapshot = {
+  /** When its read began, in milliseconds of Unix time. */
   readonly takenAtMs: number;
   readonly models: ReadonlyMap<string, CatalogModel>;
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
 };
 
 export interface Catalog {
-  /** The catalog, at most 60 seconds old. */
+  /** The catalog, at most 60 seconds old. Errors: UpstreamBusy when it cannot be read that fresh. */
   snapshot(): Promise<CatalogSnapshot>;
+}
+
+export type CatalogDependencies = {
+  readonly database: Pick<Database, "pool">;
+  /** Tells when a snapshot was taken. */
+  readonly clock?: Clock;
+  /** Ages are counted on a clock that never goes back, whatever happens to the time of day. */
+  readonly monotonicClock?: Clock;
+  /** Upstreams of the environment. One of the same id in the catalog stands before it. */
+  readonly presetUpstreams?: readonly UpstreamConfig[];
+};
+
+/** Makes the catalog of one node. A route may name a preset upstream that is gone since; then it leads nowhere. */
+export function createCatalog({
+  database,
+  clock = systemClock,
+  monotonicClock = { now: () => performance.now() },
+  presetUpstreams = [],
+}: CatalogDependencies): Catalog {
+  async function takeSnapshot(): Promise<CatalogSnapshot> {
+    const takenAtMs = clock.now();
+    try {
+      const { models, upstreams } = await readCatalogAtOnce(database);
+      return {
+        takenAtMs,
+        models: new Map(models.map((model) => [model.id, model])),
+        upstreams: new Map([...presetUpstreams, ...upstreams].map((upstream) => [upstream.id, upstream])),
+      };
+    } catch (error) {
+      throw isDatabaseAway(error) ? new UpstreamBusy(undefined, { cause: error }) : error;
+    }
+  }
+  return { snapshot: createFreshCopy({ read: takeSnapshot, clock: monotonicClock }) };
 }

@@ -12,9 +12,10 @@ export class Migration0003Catalog extends Migration {
         connect_timeout_ms    int         NOT NULL,
         first_byte_timeout_ms int         NOT NULL,
         idle_timeout_ms       int         NOT NULL,
+        state                 text        NOT NULL CHECK (state IN ('active', 'retired')),
         updated_at            timestamptz NOT NULL DEFAULT clock_timestamp()
       )`);
-    // Prices are micro-rupiah per 1M tokens. A retired model keeps its row: old usage records name it.
+    // Prices are micro-rupiah per 1M tokens. The order of routes is the order in which they are tried. A retired model keeps its row: old usage records name it.
     this.addSql(`
       CREATE TABLE catalog_model (
         id                text        NOT NULL PRIMARY KEY,
@@ -32,7 +33,7 @@ export class Migration0003Catalog extends Migration {
         created_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
         updated_at        timestamptz NOT NULL DEFAULT clock_timestamp()
       )`);
-    // What every apply changed, for ever.
+    // What every apply changed, for ever: a subject such as `model:acme/large`, and how the file put it before and after.
     this.addSql(`
       CREATE TABLE catalog_change (
         id         uuid        NOT NULL PRIMARY KEY,

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import type { UpstreamConfig } from "./catalog.ts";
+import { compareCatalogs } from "./catalog-changes.ts";
+import type { FileModel } from "./catalog-file.ts";
+
+const upstream: UpstreamConfig = {
+  id: "local",
+  kind: "openai-compatible",
+  baseUrl: "https://api.example.com/v1",
+  apiKeyEnv: null,
+  allowPrivateAddress: false,
+  connectTimeoutMs: 5_000,
+  firstByteTimeoutMs: 120_000,
+  idleTimeoutMs: 60_000,
+};
+const model: FileModel = {
+  id: "acme/large",
+  name: "Acme Large",
+  description: "",
+  badge: null,
+  inputModalities: ["text"],
+  contextLength: 1_000,
+  maxOutputTokens: 100,
+  inputPrice: 5_000_000_000n,
+  outputPrice: 15_000_000_000n,
+  cacheHitPrice: null,
+  routes: [{ upstream: "local", model: "m" }],
+};
+const active = { upstreams: [upstream], models: [model] };
+const withModel = (fields: Partial<FileModel>) => ({ ...active, models: [{ ...model, ...fields }] });
+
+test("tells nothing where nothing differs", () => {
+  expect(compareCatalogs(active, active)).toEqual([]);
+});
+
+test("tells what is added and what is left out, with all there is to know of it", () => {
+  const [added, retired] = compareCatalogs(active, withModel({ id: "acme/new" }));
+  expect(added).toMatchObject({ kind: "model", id: "acme/new", change: "added", priceDifference: null });
+  expect(added?.fields).toContainEqual({ field: "price.input", before: null, after: "5000" });
+  expect(retired).toMatchObject({ kind: "model", id: "acme/large", change: "retired", priceDifference: null });
+  expect(retired?.fields).toContainEqual({ field: "price.output", before: "15000", after: null });
+});
+
+test("tells how far the prices of a changed model move, cached tokens by what they really cost", () => {
+  expect(compareCatalogs(active, withModel({ inputPrice: 5_500_000_000n, cacheHitPrice: 950_000_000n }))).toEqual([
+    {
+      kind: "model",
+      id: "acme/large",
+      change: "changed",
+      fields: [
+        { field: "price.input", before: "5000", after: "5500" },
+        { field: "price.cache_hit", before: null, after: "950" },
+      ],
+      priceDifference: { input: "+500", output: "0", cacheHit: "-4050" },
+    },
+  ]);
+});
+
+test("tells a change without a price, and the order of routes as one", () => {
+  const [changed] = compareCatalogs(
+    active,
+    withModel({ routes: [{ upstream: "local", model: "n" }, ...model.routes] }),
+  );
+  expect(changed?.fields.map(({ field }) => field)).toEqual(["routes"]);
+  expect(changed?.priceDifference).toBeNull();
+});
+
+test("tells changes of upstreams before those of models", () => {
+  const file = { upstreams: [{ ...upstream, idleTimeoutMs: 1_000 }], models: [] };
+  expect(compareCatalogs(active, file)).toMatchObject([
+    {
+      kind: "upstream",
+      id: "local",
+      change: "changed",
+      fields: [{ field: "idle_timeout_ms", before: null, after: 1_000 }],
+    },
+    { kind: "model", id: "acme/large", change: "retired" },
+  ]);
+});

@@ -1,0 +1,83 @@
+// What a file would change. Compared is what the two say in the words of the file, so a change is told as it was written.
+
+import type { UpstreamConfig } from "./catalog.ts";
+import { writeModel, type CatalogFile, type FileModel } from "./catalog-file.ts";
+import { formatPriceDifference } from "./prices.ts";
+import { writeUpstream } from "./upstream-file.ts";
+
+/** One field as it was and as it will be, in the words of the file. Null: not there. */
+export type FieldChange = { readonly field: string; readonly before: unknown; readonly after: unknown };
+
+/** How far prices move, in rupiah with a sign; `cacheHit` is what a cached token costs, which is input where there is no price. */
+export type PriceDifference = { readonly input: string; readonly output: string; readonly cacheHit: string };
+
+/** One upstream or model that a file adds, changes or, by leaving it out, retires. */
+export type CatalogChange = {
+  readonly kind: "upstream" | "model";
+  readonly id: string;
+  readonly change: "added" | "changed" | "retired";
+  /** Only those that differ: all of them for what is added or retired. */
+  readonly fields: readonly FieldChange[];
+  /** Null where no price moves. */
+  readonly priceDifference: PriceDifference | null;
+};
+
+/** Compares what is active with what a file says. What is equal in both is not told. */
+export function compareCatalogs(active: CatalogFile, file: CatalogFile): CatalogChange[] {
+  return [
+    ...compareEntries<UpstreamConfig>("upstream", active.upstreams, file.upstreams, writeUpstream, () => null),
+    ...compareEntries<FileModel>("model", active.models, file.models, writeModel, comparePrices),
+  ];
+}
+
+function compareEntries<Entry extends { readonly id: string }>(
+  kind: CatalogChange["kind"],
+  before: readonly Entry[],
+  after: readonly Entry[],
+  write: (entry: Entry) => object,
+  priceDifference: (before: Entry, after: Entry) => PriceDifference | null,
+): CatalogChange[] {
+  const activeById = new Map(before.map((entry) => [entry.id, entry]));
+  const namedIds = new Set(after.map(({ id }) => id));
+  const changes = after.flatMap((entry): CatalogChange[] => {
+    const active = activeById.get(entry.id);
+    const fields = compareFields(active === undefined ? {} : write(active), write(entry));
+    if (active === undefined) return [{ kind, id: entry.id, change: "added", fields, priceDifference: null }];
+    if (fields.length === 0) return [];
+    return [{ kind, id: entry.id, change: "changed", fields, priceDifference: priceDifference(active, entry) }];
+  });
+  const retired = before
+    .filter(({ id }) => !namedIds.has(id))
+    .map((entry): CatalogChange => {
+      const fields = compareFields(write(entry), {});
+      return { kind, id: entry.id, change: "retired", fields, priceDifference: null };
+    });
+  return [...changes, ...retired];
+}
+
+function compareFields(before: object, after: object): FieldChange[] {
+  const [was, is] = [flatten(before), flatten(after)];
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .filter((field) => field !== "id" && JSON.stringify(was.get(field)) !== JSON.stringify(is.get(field)))
+    .map((field) => ({ field, before: was.get(field) ?? null, after: is.get(field) ?? null }));
+}
+
+/** Fields by their paths: `price.input`. A list is one field, for its order has a meaning. */
+function flatten(value: object, prefix = ""): Map<string, unknown> {
+  return new Map(
+    Object.entries(value).flatMap(([name, item]: [string, unknown]): [string, unknown][] =>
+      typeof item === "object" && item !== null && !Array.isArray(item)
+        ? [...flatten(item, `${prefix}${name}.`)]
+        : [[prefix + name, item]],
+    ),
+  );
+}
+
+function comparePrices(before: FileModel, after: FileModel): PriceDifference | null {
+  const difference = {
+    input: formatPriceDifference(before.inputPrice, after.inputPrice),
+    output: formatPriceDifference(before.outputPrice, after.outputPrice),
+    cacheHit: formatPriceDifference(before.cacheHitPrice ?? before.inputPrice, after.cacheHitPrice ?? after.inputPrice),
+  };
+  return Object.values(difference).every((moved) => moved === "0") ? null : difference;
+}

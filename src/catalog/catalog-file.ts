@@ -1,0 +1,155 @@
+// The catalog as an operator writes it: YAML, read whole and judged whole, and written back in the same form.
+
+import { parseDocument, stringify } from "yaml";
+import { ValidationError, type FieldProblem } from "../kernel/errors.ts";
+import type { CatalogModel, Modality, Route, UpstreamConfig } from "./catalog.ts";
+import { FileField } from "./file-field.ts";
+import { formatPrice, MAX_PRICE, PRICE_SCALE } from "./prices.ts";
+import { readUpstream, writeUpstream } from "./upstream-file.ts";
+
+/** A model as the file says it. When it entered the catalog is the database's to know. */
+export type FileModel = Omit<CatalogModel, "createdAt">;
+
+/** All that a file says. */
+export type CatalogFile = { readonly upstreams: readonly UpstreamConfig[]; readonly models: readonly FileModel[] };
+
+const MAX_FILE_LENGTH = 4_000_000;
+const MAX_UPSTREAMS = 200;
+const MAX_MODELS = 5_000;
+const MAX_ROUTES = 16;
+const MAX_TOKENS = 100_000_000;
+const MAX_ALIASES = 100;
+const MODALITIES = ["text", "image", "audio", "video"] as const satisfies readonly Modality[];
+// Parts between slashes begin with a letter or digit, so that an id is never mistaken for a path like `../x`.
+const MODEL_ID = /^[A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*$/;
+
+/**
+ * Reads a catalog file. Routes may name the file's upstreams and the preset ones. Errors: ValidationError with every
+ * problem there is.
+ */
+export function readCatalogFile(yaml: string, presetUpstreams: readonly UpstreamConfig[] = []): CatalogFile {
+  const problems: FieldProblem[] = [];
+  const root = new FileField("", parseYaml(yaml), problems).mapping(["upstreams", "models"]);
+  // A file without models would retire them all: that has to be said, as `models: []`.
+  if (root?.models.isAbsent === true) root.models.note("required", "must be given");
+  const upstreams = readEntries(root?.upstreams.list({ max: MAX_UPSTREAMS }) ?? [], readUpstream);
+  const upstreamIds = new Set([...upstreams, ...presetUpstreams].map(({ id }) => id));
+  const models = readEntries(root?.models.list({ max: MAX_MODELS }) ?? [], (field) => readModel(field, upstreamIds));
+  if (problems.length > 0) throw new ValidationError(problems);
+  return { upstreams, models };
+}
+
+/** Writes a catalog file that reads as the same. What has its default is left out. */
+export function writeCatalogFile({ upstreams, models }: CatalogFile): string {
+  return stringify({ upstreams: upstreams.map(writeUpstream), models: models.map(writeModel) }, { lineWidth: 0 });
+}
+
+/** A model in the words of the file. */
+export function writeModel(model: FileModel) {
+  return {
+    id: model.id,
+    name: model.name,
+    ...(model.description === "" ? {} : { description: model.description }),
+    ...(model.badge === null ? {} : { badge: model.badge }),
+    input_modalities: [...model.inputModalities],
+    context_length: model.contextLength,
+    max_output_tokens: model.maxOutputTokens,
+    price: {
+      input: formatPrice(model.inputPrice),
+      output: formatPrice(model.outputPrice),
+      ...(model.cacheHitPrice === null ? {} : { cache_hit: formatPrice(model.cacheHitPrice) }),
+    },
+    routes: model.routes.map(({ upstream, model: name }) => ({ upstream, model: name })),
+  };
+}
+
+function parseYaml(yaml: string): unknown {
+  if (yaml.length > MAX_FILE_LENGTH) throw notYaml(`must be at most ${MAX_FILE_LENGTH} characters long`);
+  const document = parseDocument(yaml);
+  // The first line says what and where; the lines below would repeat what was written.
+  const message = document.errors[0]?.message.split("\n")[0];
+  if (message !== undefined) throw notYaml(`must be YAML: ${message.replace(/:$/, "")}`);
+  try {
+    return document.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    throw error instanceof ReferenceError ? notYaml("must not use so many aliases") : error;
+  }
+}
+
+function notYaml(message: string): ValidationError {
+  return new ValidationError([{ field: "", rule: "yaml", message }]);
+}
+
+function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileModel | null {
+  const at = field.mapping([
+    "id",
+    "name",
+    "description",
+    "badge",
+    "input_modalities",
+    "context_length",
+    "max_output_tokens",
+    "price",
+    "routes",
+  ]);
+  if (at === null) return null;
+  const id = at.id.text({ max: 200, pattern: MODEL_ID, says: "letters, digits and . _ : - / as in acme/large" });
+  const contextLength = at.context_length.integer({ min: 1, max: MAX_TOKENS });
+  const maxOutputTokens = at.max_output_tokens.integer({ min: 1, max: MAX_TOKENS });
+  if (maxOutputTokens > contextLength) at.max_output_tokens.note("max_output_tokens", "must not exceed context_length");
+  const price = at.price.mapping(["input", "output", "cache_hit"]);
+  return {
+    id,
+    name: at.name.text({ max: 200, fallback: id }),
+    description: at.description.text({ max: 1_000, fallback: "" }),
+    badge: at.badge.isAbsent ? null : at.badge.text({ max: 40 }),
+    inputModalities: readModalities(at.input_modalities),
+    contextLength,
+    maxOutputTokens,
+    inputPrice: price === null ? 0n : readPrice(price.input),
+    outputPrice: price === null ? 0n : readPrice(price.output),
+    cacheHitPrice: price === null || price.cache_hit.isAbsent ? null : readPrice(price.cache_hit),
+    routes: at.routes
+      .list({ min: 1, max: MAX_ROUTES })
+      .map((route) => readRoute(route, upstreamIds))
+      .filter((each) => each !== null),
+  };
+}
+
+function readPrice(field: FileField): bigint {
+  return field.decimal({ scale: PRICE_SCALE, max: MAX_PRICE, says: `${formatPrice(MAX_PRICE)} rupiah` });
+}
+
+/** The modalities in one order, whatever the order in the file: a change of order is no change. */
+function readModalities(field: FileField): readonly Modality[] {
+  if (field.isAbsent) return ["text"];
+  const given = field.list({ min: 1, max: MODALITIES.length }).map((item) => item.oneOf(MODALITIES));
+  if (!given.includes("text")) field.note("input_modalities", "must include text");
+  if (new Set(given).size < given.length) field.note("input_modalities", "must name each modality once");
+  return MODALITIES.filter((modality) => given.includes(modality));
+}
+
+function readRoute(field: FileField, upstreamIds: ReadonlySet<string>): Route | null {
+  const at = field.mapping(["upstream", "model"]);
+  if (at === null) return null;
+  const upstream = at.upstream.text({ max: 64 });
+  if (upstream !== "" && !upstreamIds.has(upstream)) {
+    at.upstream.note("upstream.known", "must name an upstream of this file or of the environment");
+  }
+  return { upstream, model: at.model.text({ max: 200 }) };
+}
+
+/** Reads the entries of a list, whose ids must differ. An entry that is no mapping is noted and left out. */
+function readEntries<Entry extends { readonly id: string }>(
+  fields: readonly FileField[],
+  read: (field: FileField) => Entry | null,
+): Entry[] {
+  const seen = new Set<string>();
+  return fields.flatMap((field) => {
+    const entry = read(field);
+    if (entry === null) return [];
+    if (entry.id !== "" && seen.has(entry.id)) field.note("id.unique", "must have an id that no other entry has");
+    seen.add(entry.id);
+    return [entry];
+  });
+}

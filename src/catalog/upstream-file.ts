@@ -1,0 +1,91 @@
+import type { UpstreamConfig, UpstreamKind } from "./catalog.ts";
+import type { FileField } from "./file-field.ts";
+import { kindOfHost } from "./private-address.ts";
+
+/** How long an upstream may take where nothing else was said. Models that think send their first byte late. */
+export const DEFAULT_TIMEOUTS_MS = { connect: 5_000, firstByte: 120_000, idle: 60_000 } as const;
+
+const KINDS = ["openai-compatible", "demo"] as const satisfies readonly UpstreamKind[];
+const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]*$/;
+// The name of an environment variable. A credential written here by mistake is unlikely to look like one.
+const VARIABLE = /^[A-Z_][A-Z0-9_]*$/;
+const TIMEOUT_RANGE_MS = { min: 100, max: 600_000 };
+/** What stands as the base URL of the upstream that lives in our own process. */
+const DEMO_BASE_URL = "demo:";
+
+/** Reads one upstream of the file. Null: it is no mapping, which is noted. */
+export function readUpstream(field: FileField): UpstreamConfig | null {
+  const at = field.mapping([
+    "id",
+    "kind",
+    "base_url",
+    "api_key_env",
+    "allow_private_address",
+    "connect_timeout_ms",
+    "first_byte_timeout_ms",
+    "idle_timeout_ms",
+  ]);
+  if (at === null) return null;
+  const kind = at.kind.oneOf(KINDS, "openai-compatible") ?? "openai-compatible";
+  const allowPrivateAddress = at.allow_private_address.flag(false);
+  return {
+    id: at.id.text({ max: 64, pattern: UPSTREAM_ID, says: "small letters, digits and . _ -" }),
+    kind,
+    baseUrl: readBaseUrl(at.base_url, { kind, allowPrivateAddress }),
+    apiKeyEnv: at.api_key_env.isAbsent
+      ? null
+      : at.api_key_env.text({ max: 100, pattern: VARIABLE, says: "the name of an environment variable in capitals" }),
+    allowPrivateAddress,
+    connectTimeoutMs: at.connect_timeout_ms.integer({ ...TIMEOUT_RANGE_MS, fallback: DEFAULT_TIMEOUTS_MS.connect }),
+    firstByteTimeoutMs: at.first_byte_timeout_ms.integer({
+      ...TIMEOUT_RANGE_MS,
+      fallback: DEFAULT_TIMEOUTS_MS.firstByte,
+    }),
+    idleTimeoutMs: at.idle_timeout_ms.integer({ ...TIMEOUT_RANGE_MS, fallback: DEFAULT_TIMEOUTS_MS.idle }),
+  };
+}
+
+/** An upstream in the words of the file. */
+export function writeUpstream(upstream: UpstreamConfig) {
+  const { connect, firstByte, idle } = DEFAULT_TIMEOUTS_MS;
+  return {
+    id: upstream.id,
+    kind: upstream.kind,
+    ...(upstream.kind === "demo" ? {} : { base_url: upstream.baseUrl }),
+    ...(upstream.apiKeyEnv === null ? {} : { api_key_env: upstream.apiKeyEnv }),
+    ...(upstream.allowPrivateAddress ? { allow_private_address: true } : {}),
+    ...(upstream.connectTimeoutMs === connect ? {} : { connect_timeout_ms: upstream.connectTimeoutMs }),
+    ...(upstream.firstByteTimeoutMs === firstByte ? {} : { first_byte_timeout_ms: upstream.firstByteTimeoutMs }),
+    ...(upstream.idleTimeoutMs === idle ? {} : { idle_timeout_ms: upstream.idleTimeoutMs }),
+  };
+}
+
+/** A base URL without the slash at its end. What its name resolves to is checked where connections are made. */
+function readBaseUrl(
+  field: FileField,
+  { kind, allowPrivateAddress }: Pick<UpstreamConfig, "kind" | "allowPrivateAddress">,
+): string {
+  if (kind === "demo") {
+    if (!field.isAbsent) field.note("base_url.demo", "must be left out for the kind demo");
+    return DEMO_BASE_URL;
+  }
+  const text = field.text({ max: 500 });
+  if (text === "") return "";
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    field.note("base_url.form", "must be a URL that begins with https:// or http://");
+    return "";
+  }
+  if (url.username !== "" || url.password !== "") {
+    field.note("base_url.credentials", "must hold no credentials; name an environment variable in api_key_env");
+  }
+  if (url.search !== "" || url.hash !== "") field.note("base_url.query", "must have no query and no fragment");
+  const host = kindOfHost(url.hostname);
+  if (host === "private" && !allowPrivateAddress) {
+    field.note("base_url.private", "is a private address, which needs allow_private_address: true");
+  }
+  if (url.protocol === "http:" && (host === "public" || !allowPrivateAddress)) {
+    field.note("base_url.https", "must be https, unless it is a private address with allow_private_address: true");
+  }
+  return text.replace(/\/+$/, "");
+}
