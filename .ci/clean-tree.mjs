@@ -1,5 +1,5 @@
 // Checks of what is committed: nothing that is true on one machine only.
-import { existsSync, readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, trackedFiles } from "./commands.mjs";
 
@@ -19,7 +19,7 @@ const MACHINE_PATH = new RegExp(`(?<![\\w.@:/}\\])-])/(?:${HOMES})/[\\w.-]+|\\b[
 /** Whether no file names a folder of somebody's machine. */
 export function checkMachinePaths() {
   const problems = trackedFiles()
-    .filter((path) => path !== "package-lock.json" && existsSync(join(root, path)))
+    .filter((path) => path !== "package-lock.json" && isPlainFile(join(root, path)))
     .flatMap((path) => {
       const text = readFileSync(join(root, path), "utf8");
       if (text.includes("\u0000")) return [];
@@ -28,6 +28,11 @@ export function checkMachinePaths() {
         .flatMap((line, index) => (hasMachinePath(line) ? [`${path}:${index + 1} ${line.trim().slice(0, 160)}`] : []));
     });
   return { problems };
+}
+
+/** Links, and files that are deleted but not yet so in git, have no text of ours. */
+function isPlainFile(path) {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function hasMachinePath(line) {
