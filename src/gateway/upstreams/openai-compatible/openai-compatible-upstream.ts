@@ -3,9 +3,10 @@
 
 import { buildConnector, type Dispatcher, Pool } from "undici";
 import type { UpstreamConfig } from "../../../catalog/catalog.ts";
+import { kindOfHost } from "../../../catalog/private-address.ts";
 import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
 import { failureOfError, failureOfStatus, retryAfterOf } from "./failures.ts";
-import { isPrivateHost, PrivateAddressError, publicLookup } from "./private-address.ts";
+import { PrivateAddressError, publicLookup } from "./public-lookup.ts";
 
 /** Streams hold a connection each, so this is also how many can run at once on one upstream. */
 const MAX_CONNECTIONS = 2_048;
@@ -22,7 +23,7 @@ const TAKES_COMPLETION_TOKENS = new Set(["api.openai.com"]);
 /** Opens an upstream. `apiKey` null: it wants no credential. */
 export function createOpenAiCompatibleUpstream(config: UpstreamConfig, apiKey: string | null): ChatUpstream {
   const base = new URL(config.baseUrl);
-  const isForbidden = !config.allowPrivateAddress && isPrivateHost(base.hostname);
+  const isForbidden = !config.allowPrivateAddress && kindOfHost(base.hostname) === "private";
   const pool = new Pool(base.origin, {
     connections: MAX_CONNECTIONS,
     pipelining: 1,

@@ -1,0 +1,131 @@
+// Where an answer goes when the caller is an RPC: parsed, and in a stream handed over as fast as the caller takes it.
+
+import type { JsonValue } from "@bufbuild/protobuf";
+import { InternalError, UpstreamBusy } from "../kernel/errors.ts";
+import type { ChatSink } from "./chat.ts";
+import { dataOf, splitEvents } from "./sse.ts";
+
+/** Chunks that may wait for a slow caller before the upstream is paused. */
+const MAX_WAITING_CHUNKS = 64;
+
+/** Takes an answer that is not streamed. */
+export class WholeSink implements ChatSink {
+  readonly #parts: Buffer[] = [];
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** The answer, once the gateway has ended. */
+  json(): JsonValue {
+    return JSON.parse(Buffer.concat(this.#parts).toString("utf8")) as JsonValue;
+  }
+
+  start(): void {}
+  write(bytes: Buffer): boolean {
+    this.#parts.push(bytes);
+    return true;
+  }
+  onDrained(callback: () => void): void {
+    queueMicrotask(callback);
+  }
+  onGone(callback: () => void): void {
+    whenAborted(this.#signal, callback);
+  }
+  end(): void {}
+}
+
+/** Takes a stream of events. */
+export class StreamSink implements ChatSink {
+  readonly #signal: AbortSignal;
+  #waiting: string[] = [];
+  #isOver = false;
+  #failure: unknown = null;
+  #wake: (() => void) | null = null;
+  #drained: (() => void) | null = null;
+  #gone: (() => void) | null = null;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** Ends the stream as the gateway's work on it ends. */
+  follow(work: Promise<void>): void {
+    void work.then(
+      () => this.end(),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /** Nobody takes chunks any more. */
+  leave(): void {
+    this.#gone?.();
+  }
+
+  /** The chunks, each parsed when it is taken. Errors: what the gateway threw, or what it told inside the stream. */
+  async *events(): AsyncGenerator<JsonValue> {
+    for (;;) {
+      const chunks = this.#waiting;
+      this.#waiting = [];
+      for (const data of chunks) yield readChunk(data);
+      if (this.#waiting.length > 0) continue;
+      if (this.#failure !== null) throw this.#failure;
+      if (this.#isOver) return;
+      const drained = this.#drained;
+      this.#drained = null;
+      drained?.();
+      await this.#more();
+    }
+  }
+
+  start(): void {}
+  write(bytes: Buffer): boolean {
+    for (const event of splitEvents(bytes)) {
+      const data = dataOf(event);
+      if (data !== null && data !== "[DONE]") this.#waiting.push(data);
+    }
+    this.#wake?.();
+    return this.#waiting.length < MAX_WAITING_CHUNKS;
+  }
+  onDrained(callback: () => void): void {
+    this.#drained = callback;
+  }
+  onGone(callback: () => void): void {
+    this.#gone = callback;
+    whenAborted(this.#signal, callback);
+  }
+  end(): void {
+    this.#isOver = true;
+    this.#wake?.();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error;
+    this.#wake?.();
+  }
+
+  async #more(): Promise<void> {
+    if (this.#waiting.length > 0 || this.#isOver || this.#failure !== null) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    await promise;
+    this.#wake = null;
+  }
+}
+
+/** Parses one chunk. Errors: the one it tells of, if it tells of one. */
+function readChunk(data: string): JsonValue {
+  const chunk = JSON.parse(data) as JsonValue;
+  if (typeof chunk === "object" && chunk !== null && !Array.isArray(chunk) && chunk["error"] !== undefined) {
+    const error = chunk["error"];
+    const isOurFault = JSON.stringify(error).includes('"internal_error"');
+    throw isOurFault ? new InternalError() : new UpstreamBusy();
+  }
+  return chunk;
+}
+
+function whenAborted(signal: AbortSignal, callback: () => void): void {
+  if (signal.aborted) callback();
+  else signal.addEventListener("abort", callback, { once: true });
+}

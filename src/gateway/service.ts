@@ -1,0 +1,112 @@
+// GatewayService: translates typed messages into the OpenAI JSON that the use case reads, and its answer back. REST clients
+// do not come this way; their bytes go to the use case as they are.
+
+import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import {
+  type CreateChatCompletionRequest,
+  CreateChatCompletionRequestSchema,
+  CreateChatCompletionResponseSchema,
+  type GatewayService,
+  StreamChatCompletionResponseSchema,
+} from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { InternalError, ModelNotFound, ValidationError } from "../kernel/errors.ts";
+import type { VerifiedKey } from "../keys/keys.ts";
+import type { Gateway } from "./chat.ts";
+import { toProtoModel } from "./proto-model.ts";
+import { isObject } from "./request/field-rules.ts";
+import { StreamSink, WholeSink } from "./rpc-sinks.ts";
+
+export type GatewayServiceDependencies = {
+  readonly gateway: Gateway;
+  readonly catalog: Catalog;
+  /** Who calls, and what the door knows of the call. */
+  readonly caller: (context: HandlerContext) => {
+    readonly key: VerifiedKey;
+    readonly requestId: string;
+    readonly receivedAtMs: number;
+  };
+};
+
+/** Makes the service. */
+export function createGatewayService(deps: GatewayServiceDependencies): ServiceImpl<typeof GatewayService> {
+  const { gateway, catalog, caller } = deps;
+  return {
+    async createChatCompletion(request, context) {
+      const sink = new WholeSink(context.signal);
+      await gateway.answerChat({ ...caller(context), body: toOpenAiBody(request, false) }, sink);
+      return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, sink.json(), LENIENT));
+    },
+
+    async *streamChatCompletion({ request }, context) {
+      if (request === undefined) {
+        throw new ValidationError([{ field: "request", rule: "required", message: "must be set" }]);
+      }
+      const call = { ...caller(context), body: toOpenAiBody(request, true) };
+      const sink = new StreamSink(context.signal);
+      sink.follow(gateway.answerChat(call, sink));
+      try {
+        for await (const data of sink.events()) {
+          const chunk = readAnswer(() => fromJson(StreamChatCompletionResponseSchema, data, LENIENT));
+          chunk.id = `chatcmpl-${call.requestId}`;
+          chunk.model = request.model;
+          yield chunk;
+        }
+      } finally {
+        sink.leave();
+      }
+    },
+
+    async listModels() {
+      const { models } = await catalog.snapshot();
+      const data = [...models.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toProtoModel);
+      return { object: "list", data };
+    },
+
+    async getModel({ id }) {
+      const { models } = await catalog.snapshot();
+      const model = models.get(id);
+      if (model === undefined) throw new ModelNotFound(id);
+      return { model: toProtoModel(model) };
+    },
+  };
+}
+
+/** Upstreams write members the contract does not have. */
+const LENIENT = { ignoreUnknownFields: true } as const;
+
+function readAnswer<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new InternalError({ cause });
+  }
+}
+
+/** The OpenAI JSON of a typed request. What the message names wins over the same name in `extra`. */
+function toOpenAiBody(request: CreateChatCompletionRequest, stream: boolean): Buffer {
+  const json = toJson(CreateChatCompletionRequestSchema, request);
+  if (!isJsonObject(json)) throw new InternalError();
+  const { extra, messages, ...named } = json;
+  const body = {
+    ...(isJsonObject(extra) ? extra : {}),
+    ...named,
+    messages: Array.isArray(messages) ? messages.map(toOpenAiMessage) : [],
+    stream,
+    ...(stream ? { stream_options: { include_usage: true } } : {}),
+  };
+  return Buffer.from(JSON.stringify(body));
+}
+
+/** OpenAI has one `content` for text, parts, or nothing beside a tool call. */
+function toOpenAiMessage(message: JsonValue): JsonValue {
+  if (!isJsonObject(message)) return message;
+  const { contentParts, ...rest } = message;
+  if (contentParts !== undefined) return { ...rest, content: contentParts };
+  return "content" in rest ? rest : { ...rest, content: null };
+}
+
+function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return isObject(value);
+}
