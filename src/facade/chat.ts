@@ -1,0 +1,86 @@
+// POST /v1/chat/completions. Its wire is OpenAI's JSON and server-sent events, not proto JSON, so it is bound to the
+// contract's method by name and passes bytes. This is the hot path: nothing is parsed here and Connect is not involved.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { ApiKeyPrincipal, Principal } from "../accounts/principal.ts";
+import type { Gateway } from "../gateway/chat.ts";
+import { InvalidApiKey, ValidationError } from "../kernel/errors.ts";
+import { timeOfUuidv7 } from "../kernel/ids.ts";
+import { authenticate, type Verifiers } from "../rpc/authenticate.ts";
+import { authorise } from "../rpc/authorise.ts";
+import { createCallValues, readAuthorization, setPrincipal } from "../rpc/call.ts";
+import { toDomainError } from "../rpc/errors.ts";
+import { logCall, logFault, type CallLogger } from "../rpc/log.ts";
+import { ChatResponseSink } from "./chat-sink.ts";
+import { answerError, ERROR_FORMAT_HEADER, errorFormatOf } from "./error-answer.ts";
+
+/** The method of the contract that this handler answers. */
+export const chatMethod = GatewayService.method.createChatCompletion;
+
+const METHOD_NAME = `${GatewayService.typeName}/${chatMethod.name}`;
+
+/** What the handler needs. */
+export type ChatPorts = {
+  readonly gateway: Gateway;
+  readonly verifiers: Verifiers;
+  readonly logger: CallLogger;
+};
+
+/** Makes the handler. It takes the response over from Fastify, since answers are streamed with their own back-pressure. */
+export function createChatHandler(ports: ChatPorts): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    reply.hijack();
+    void answer(ports, request, reply);
+  };
+}
+
+/** Never rejects: whatever goes wrong is told to the client, or to the log when the answer has begun. */
+async function answer({ gateway, verifiers, logger }: ChatPorts, request: FastifyRequest, reply: FastifyReply) {
+  const requestId = request.id;
+  const response = reply.raw;
+  const sink = new ChatResponseSink(response, requestId);
+  let principal: Principal = { kind: "public" };
+  let failure: unknown;
+  try {
+    principal = await authenticate(verifiers, readAuthorization(request.raw.rawHeaders), null);
+    authorise(chatMethod, principal);
+    const call = {
+      requestId,
+      receivedAtMs: timeOfUuidv7(requestId),
+      key: requireKey(principal),
+      body: bodyOf(request),
+    };
+    await gateway.answerChat(call, sink);
+  } catch (thrown) {
+    failure = thrown;
+    logFault(logger, requestId, thrown);
+    if (sink.started || response.headersSent) {
+      // A half-sent answer must not look complete.
+      response.destroy();
+    } else if (!response.destroyed) {
+      const format = errorFormatOf(false, request.headers[ERROR_FORMAT_HEADER]);
+      const { status, headers, body } = answerError(toDomainError(thrown), format, requestId);
+      response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+      response.end(body);
+    }
+  }
+  const values = createCallValues({
+    requestId,
+    receivedAtMs: timeOfUuidv7(requestId),
+    authorization: null,
+    environment: null,
+  });
+  setPrincipal({ values }, principal);
+  logCall(logger, { method: METHOD_NAME, call: { values }, error: failure });
+}
+
+function requireKey(principal: Principal): ApiKeyPrincipal {
+  if (principal.kind !== "api_key") throw new InvalidApiKey();
+  return principal;
+}
+
+function bodyOf(request: FastifyRequest): Buffer {
+  if (Buffer.isBuffer(request.body)) return request.body;
+  throw new ValidationError([{ field: "", rule: "required", message: "The body must be a JSON object" }]);
+}

@@ -1,0 +1,160 @@
+// The HTTP/1.1 port: REST, Connect, gRPC-Web, the OpenAPI document and the probes. Every answer has a documented shape;
+// Fastify's own error bodies never leave it.
+
+import { readFileSync } from "node:fs";
+import fastify, { type FastifyInstance, type HTTPMethods } from "fastify";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import type { Gateway } from "../gateway/chat.ts";
+import { MethodNotAllowed, NotFound, UnsupportedMediaType } from "../kernel/errors.ts";
+import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
+import { createCallValues, readAuthorization, READ_MAX_BYTES, sayRequestId } from "../rpc/call.ts";
+import { endWithin, listenOn, type StoppableServer } from "../rpc/stoppable-server.ts";
+import { createInterceptors, type CallPorts } from "../rpc/interceptors.ts";
+import { bindServices, registerServices, services, type Implementations } from "../rpc/services.ts";
+import { chatMethod, createChatHandler } from "./chat.ts";
+import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
+import { mountRoutes, registerRest } from "./rest.ts";
+import { routesOf } from "./http-rules.ts";
+
+/** What the HTTP server is built from. */
+export type HttpServerOptions = {
+  readonly implementations: Implementations;
+  readonly ports: CallPorts;
+  readonly gateway: Gateway;
+  /** The probe behind /readyz. */
+  readonly ready: () => Promise<boolean>;
+};
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Whether errors on the route have the merchants' shape. */
+    inEnvelope?: boolean;
+  }
+}
+
+const MAX_PARAM_LENGTH = 1024;
+const IDLE_SWEEP_MS = 50;
+
+/** Builds the HTTP server. */
+export function createHttpServer(options: HttpServerOptions): StoppableServer {
+  const shutdown = new AbortController();
+  const app = createApp(options, shutdown.signal);
+  return {
+    async listen(address) {
+      await app.ready();
+      return listenOn(app.server, address);
+    },
+    async close(limitMs) {
+      const closed = app.close();
+      // A connection that becomes idle while the server closes would otherwise stay until its keep-alive ends.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
+      await endWithin(limitMs, closed, {
+        abort: () => shutdown.abort(new ConnectError("The server is stopping.", Code.Unavailable)),
+        destroy: () => app.server.closeAllConnections(),
+      });
+      clearInterval(sweep);
+    },
+  };
+}
+
+/** The Fastify application without a port; tests inject requests into it. */
+export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSignal): FastifyInstance {
+  const app = fastify({
+    bodyLimit: READ_MAX_BYTES,
+    genReqId: () => uuidv7(),
+    requestIdHeader: false,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
+    ...refuseMalformed(options.ports.logger),
+  });
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    // Before a body is read: whatever it holds, there is nothing here.
+    done(request.is404 ? new NotFound("There is no such path.") : undefined);
+  });
+  answerErrorsIn(app, options.ports.logger);
+
+  const interceptors = createInterceptors(options.ports);
+  app.register(fastifyConnectPlugin, {
+    grpc: false,
+    readMaxBytes: READ_MAX_BYTES,
+    requestGate: sayRequestId,
+    ...(shutdownSignal === undefined ? {} : { shutdownSignal }),
+    contextValues: (request) =>
+      createCallValues({
+        requestId: request.id,
+        receivedAtMs: timeOfUuidv7(request.id),
+        authorization: readAuthorization(request.raw.rawHeaders),
+        environment: null,
+      }),
+    routes: (router) => registerServices(router, options.implementations, interceptors),
+  });
+
+  // A scope of its own: Connect reads bodies itself, and would meet the parser of this one.
+  app.register((restScope, _options, done) => {
+    takeJsonBodies(restScope);
+    registerRest(restScope, bindServices(options.implementations), { interceptors, except: new Set([chatMethod]) });
+    registerChat(restScope, options);
+    refuseOtherVerbs(restScope);
+    done();
+  });
+  registerPlain(app, options.ready);
+  return app;
+}
+
+/** The chat handler stands where the contract's option says, like any other method. */
+function registerChat(app: FastifyInstance, { gateway, ports }: HttpServerOptions): void {
+  const verifiers = {
+    verifyKey: (secret: string) => ports.keys.verify(secret),
+    verifyMerchant: (pair: { apiKey: string; secretKey: string }) => ports.verifyMerchant(pair),
+  };
+  const handler = createChatHandler({ gateway, verifiers, logger: ports.logger });
+  for (const { verb, path } of mountRoutes(routesOf(chatMethod))) app.route({ method: verb, url: path, handler });
+}
+
+/** What is neither a method nor an error: the document of the REST face and the probes. */
+function registerPlain(app: FastifyInstance, ready: () => Promise<boolean>): void {
+  const document = readFileSync(new URL("../../openapi/openapi.json", import.meta.url), "utf8");
+  app.get("/openapi.json", (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
+  app.get("/healthz", () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    const isReady = await ready();
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? "ready" : "not ready" });
+  });
+}
+
+/** Bodies arrive as bytes: chat passes them on, and the other routes parse them with the numbers' source text. */
+function takeJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    const encoding = request.headers["content-encoding"];
+    if (encoding === undefined || encoding === "identity") done(null, body);
+    else done(new UnsupportedMediaType());
+  });
+}
+
+/** A known path with another verb is refused before its body is read, and told which verbs it takes. */
+function refuseOtherVerbs(app: FastifyInstance): void {
+  const mounted = Object.values(services).flatMap((service) => mountRoutes(service.methods.flatMap(routesOf)));
+  for (const [path, routes] of Map.groupBy(mounted, (each) => each.path)) {
+    const allowed = routes.map((each) => each.verb);
+    const others = app.supportedMethods.filter((verb) => !isTaken(verb, allowed));
+    const refuse = () => {
+      throw new MethodNotAllowed(allowed);
+    };
+    app.route({
+      method: others,
+      url: path,
+      config: { inEnvelope: routes.some((each) => each.route.inEnvelope) },
+      onRequest: refuse,
+      handler: refuse,
+    });
+  }
+}
+
+/** HEAD comes with GET. */
+function isTaken(verb: HTTPMethods, allowed: readonly string[]): boolean {
+  return allowed.includes(verb) || (verb === "HEAD" && allowed.includes("GET"));
+}

@@ -1,0 +1,145 @@
+// What every call passes through, in this order: log, errors, authenticate, authorise, validate, rate. The request id was
+// given at the door. REST runs the same chain in process, so that no rule holds on one face only.
+
+import type { Interceptor, StreamRequest, StreamResponse, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { Keys } from "../keys/keys.ts";
+import { authenticate, type Verifiers } from "./authenticate.ts";
+import { authorise } from "./authorise.ts";
+import { authorizationOf, environmentOf, messageReaderOf, principalOf, requestIdOf, setPrincipal } from "./call.ts";
+import { toConnectError } from "./errors.ts";
+import { logCall, logFault, type CallLogger } from "./log.ts";
+import { rateHeaders } from "./rate-headers.ts";
+import { validateMessage } from "./validate.ts";
+
+/** What the chain needs from the rooms behind it. */
+export type CallPorts = Pick<Verifiers, "verifyMerchant"> & {
+  readonly keys: Pick<Keys, "verify" | "takeSlot" | "refuseWhileLimited">;
+  readonly logger: CallLogger;
+};
+
+type Request = UnaryRequest | StreamRequest;
+type Response = UnaryResponse | StreamResponse;
+
+/** The chain of a service of ours, outermost first. */
+export function createInterceptors(ports: CallPorts): Interceptor[] {
+  const verifiers: Verifiers = {
+    verifyKey: (secret) => ports.keys.verify(secret),
+    verifyMerchant: (pair) => ports.verifyMerchant(pair),
+  };
+  const authenticateCall: Interceptor = (next) => async (req) => {
+    const call = { values: req.contextValues };
+    setPrincipal(call, await authenticate(verifiers, authorizationOf(call), environmentOf(call)));
+    return next(req);
+  };
+  return [...createOpenInterceptors(ports), authenticateCall, authoriseCall, validateCall, limitRate(ports.keys)];
+}
+
+/** The chain of the services anybody may call: gRPC health and reflection. */
+export function createOpenInterceptors(ports: Pick<CallPorts, "logger">): Interceptor[] {
+  return [logCalls(ports.logger), translateErrors(ports.logger)];
+}
+
+function logCalls(logger: CallLogger): Interceptor {
+  return (next) => async (req) => {
+    const method = `${req.service.typeName}/${req.method.name}`;
+    const log = (error?: unknown) => logCall(logger, { method, call: { values: req.contextValues }, error });
+    return watch(next, req, { ended: () => log(), failed: (error) => (log(error), error) });
+  };
+}
+
+function translateErrors(logger: CallLogger): Interceptor {
+  return (next) => async (req) => {
+    const requestId = requestIdOf({ values: req.contextValues });
+    const translate = (thrown: unknown) => {
+      logFault(logger, requestId, thrown);
+      return toConnectError(thrown, requestId);
+    };
+    return watch((request) => orAborted(next(request), request.signal), req, { ended: () => {}, failed: translate });
+  };
+}
+
+const authoriseCall: Interceptor = (next) => async (req) => {
+  authorise(req.method, principalOf({ values: req.contextValues }));
+  return next(req);
+};
+
+const validateCall: Interceptor = (next) => async (req) => {
+  if (!req.stream) {
+    const read = messageReaderOf({ values: req.contextValues });
+    const message = read === null ? req.message : read();
+    validateMessage(req.method.input, message);
+    return next({ ...req, message });
+  }
+  return next({ ...req, message: validated(req) });
+};
+
+async function* validated(req: StreamRequest) {
+  for await (const message of req.message) {
+    validateMessage(req.method.input, message);
+    yield message;
+  }
+}
+
+/** A key's window covers its reads too. Chat takes its slot in its own admission, in one statement with the hold. */
+function limitRate(keys: CallPorts["keys"]): Interceptor {
+  return (next) => async (req) => {
+    const principal = principalOf({ values: req.contextValues });
+    if (req.stream || principal.kind !== "api_key" || req.method === GatewayService.method.createChatCompletion) {
+      return next(req);
+    }
+    keys.refuseWhileLimited(principal);
+    const isRead = req.method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+    // A read that fails takes no slot, so its slot is taken afterwards. What changes something needs its slot first.
+    const early = isRead ? null : await keys.takeSlot(principal);
+    const res = await next(req);
+    const rate = early ?? (await keys.takeSlot(principal));
+    for (const [name, value] of Object.entries(rateHeaders(rate))) res.header.set(name, value);
+    return res;
+  };
+}
+
+type Watcher = {
+  ended(): void;
+  /** Gives back what is thrown on instead. */
+  failed(thrown: unknown): unknown;
+};
+
+/** Runs a call and tells how it ended; a stream ends with its last message, not with its first. */
+async function watch(next: (req: Request) => Promise<Response>, req: Request, watcher: Watcher): Promise<Response> {
+  try {
+    const res = await next(req);
+    if (res.stream) return { ...res, message: watchStream(res.message, watcher) };
+    watcher.ended();
+    return res;
+  } catch (thrown) {
+    throw watcher.failed(thrown);
+  }
+}
+
+async function* watchStream<T>(messages: AsyncIterable<T>, watcher: Watcher): AsyncGenerator<T> {
+  let told = false;
+  try {
+    yield* messages;
+  } catch (thrown) {
+    told = true;
+    throw watcher.failed(thrown);
+  } finally {
+    // Also reached when the client leaves between two messages.
+    if (!told) watcher.ended();
+  }
+}
+
+/** The result, or the reason of the abort if that comes first: a deadline is answered even by a method that ignores it. */
+async function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    if (signal.aborted) abort();
+    return await Promise.race([result, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
