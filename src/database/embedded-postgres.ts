@@ -4,10 +4,10 @@
 
 import { readFile, stat, truncate } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "pg";
+import type { Client, ClientConfig } from "pg";
 import { SUPERUSER, ensureCluster, locateCluster, spawnOnCluster } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
-import { clientConfig, connectClient } from "./connections.ts";
+import { clientConfig, connectClient, withClient } from "./connections.ts";
 import { findPostgresBinaries } from "./postgres-binaries.ts";
 import { isPostmasterOf, readPostmaster, removeMisleadingLocks } from "./postmaster.ts";
 import type { Postmaster } from "./postmaster.ts";
@@ -19,6 +19,7 @@ const STOP_DEADLINE_MS = 60_000;
 const POLL_MS = 5;
 /** How long to leave a folder alone in which somebody else's server starts or stops. */
 const GIVE_WAY_MS = 25;
+const LEAVING_MS = 250;
 const REVIVE_PAUSE_MS = 1_000;
 const MAX_LOG_BYTES = 10_000_000;
 
@@ -91,9 +92,10 @@ export async function startEmbeddedPostgres({ dataDir }: { dataDir: string }): P
       released.abort();
       await reviving;
       const { pid, presence } = attached;
-      const stopIt = ownPid === pid && (evenWithClients || !(await hasOtherClients(presence)));
       await presence.end();
-      if (stopIt) await stopServer(cluster.dir, pid);
+      if (ownPid !== pid) return;
+      if (evenWithClients || !(await isUsedByOthers(superuserOf(cluster.socketDir))))
+        await stopServer(cluster.dir, pid);
     },
   };
 }
@@ -115,6 +117,10 @@ async function attach(cluster: Cluster): Promise<Attached> {
     await sleep(GIVE_WAY_MS);
   }
   throw new Error(`The embedded PostgreSQL in ${cluster.dir} did not come up; ${cluster.logFile} says why.`);
+}
+
+function superuserOf(socketDir: string): ClientConfig {
+  return clientConfig({ host: socketDir, user: SUPERUSER, database: DATABASE }, "saldo presence");
 }
 
 async function findLiving({ dir, socketDir }: Cluster): Promise<Postmaster | undefined> {
@@ -159,13 +165,17 @@ async function trimLog(logFile: string): Promise<number> {
   return 0;
 }
 
-async function hasOtherClients(presence: Client): Promise<boolean> {
+async function isUsedByOthers(config: ClientConfig): Promise<boolean> {
   const query = "SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
-  // A server that does not answer any more is not ours to stop: it is gone, or in somebody else's hands.
-  return presence.query(query).then(
-    ({ rowCount }) => rowCount !== 0,
-    () => true,
-  );
+  return withClient(config, async (client) => {
+    // A pool says that it is closed a moment before the server has seen its connections go.
+    const deadline = Date.now() + LEAVING_MS;
+    while ((await client.query(query)).rowCount !== 0) {
+      if (Date.now() > deadline) return true;
+      await sleep(POLL_MS);
+    }
+    return false;
+  }).catch(() => true); // A server that does not answer is gone, or in somebody else's hands.
 }
 
 async function stopServer(dir: string, pid: number): Promise<void> {

@@ -1,0 +1,29 @@
+import { describe, expect, test } from "vitest";
+import { refuseUnsafeServer } from "./server-checks.ts";
+
+const safe = {
+  versionNumber: 150_018,
+  replica: false,
+  settings: { fsync: "on", full_page_writes: "on", synchronous_commit: "on" },
+};
+
+describe("a server that keeps money", () => {
+  test("may be PostgreSQL 15 or newer", () => {
+    expect(() => refuseUnsafeServer(safe)).not.toThrow();
+    expect(() => refuseUnsafeServer({ ...safe, versionNumber: 180_004 })).not.toThrow();
+  });
+
+  test("may wait for its standby at each commit", () => {
+    const settings = { ...safe.settings, synchronous_commit: "remote_apply" };
+    expect(() => refuseUnsafeServer({ ...safe, settings })).not.toThrow();
+  });
+
+  test("is not older", () => {
+    expect(() => refuseUnsafeServer({ ...safe, versionNumber: 140_022 })).toThrow(/PostgreSQL 14\. .*15 or newer/);
+  });
+
+  test.each(["fsync", "full_page_writes", "synchronous_commit"])("does not have %s off", (name) => {
+    const settings = { ...safe.settings, [name]: "off" };
+    expect(() => refuseUnsafeServer({ ...safe, settings })).toThrow(new RegExp(`setting ${name} is off`));
+  });
+});
