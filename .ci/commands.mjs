@@ -8,12 +8,16 @@ export const root = fileURLToPath(new URL("..", import.meta.url));
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
+// Colours are for terminals, and this output is read later.
+const { FORCE_COLOR: _colours, ...inherited } = process.env;
+const plainEnvironment = { ...inherited, NO_COLOR: "1" };
+
 /** Runs a program in the root of the repository; it may fail. */
 export function run(program, args, { env = {} } = {}) {
   const result = spawnSync(program, args, {
     cwd: root,
     encoding: "utf8",
-    env: { ...process.env, ...env },
+    env: { ...plainEnvironment, ...env },
     maxBuffer: MAX_OUTPUT_BYTES,
     shell: process.platform === "win32",
   });

@@ -34,8 +34,11 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   "client.ts": [],
 };
 
-/** Who may import the generated contracts: whole rooms, files in `src/`, and every `service.ts`. */
+/** Who may import the generated contracts: whole rooms and files in `src/`. */
 export const mayImportContracts: readonly string[] = ["rpc", "facade", "dashboard", "client.ts"];
+
+/** In every room the files that translate: `service.ts`, and `proto-….ts` where a service's messages fill a file. */
+export const translatingFile = /^(service|proto-[a-z-]+)\.ts$/;
 
 /** The only files that read the environment. */
 export const environmentReaders: readonly string[] = ["src/config.ts"];

@@ -20,6 +20,7 @@ describe("the plan of the house", () => {
         ],
         ["src/merchant/service.ts", `import { S } from "#gen/saldo/merchant/v1/transfer_pb.ts";`],
         ["src/gateway/upstreams/demo.ts", `export * from "../../keys/keys.ts";\nimport pg from "pg";`],
+        ["src/gateway/proto-model.ts", `import { M } from "#gen/saldo/gateway/v1/model_pb.ts";`],
         ["src/rpc/services.ts", `import { S } from "#gen/saldo/keys/v1/keys_service_pb.ts";`],
         ["src/main.ts", `import { readConfig } from "./config.ts";\nawait import("./gateway/chat.ts");`],
         ["src/app-demo.ts", `import { x } from "./keys/keys.ts";`],

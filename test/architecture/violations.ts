@@ -2,7 +2,14 @@
 // house that does not exist.
 
 import { posix } from "node:path";
-import { emptyNames, environmentReaders, MAX_LINES, mayImport, mayImportContracts } from "./import-table.ts";
+import {
+  emptyNames,
+  environmentReaders,
+  MAX_LINES,
+  mayImport,
+  mayImportContracts,
+  translatingFile,
+} from "./import-table.ts";
 
 /** A file by its path from the root of the repository, with forward slashes. */
 export type SourceFile = { readonly path: string; readonly text: string };
@@ -51,8 +58,10 @@ function arrowViolations(file: SourceFile): string[] {
   const isTest = file.path.endsWith(".test.ts");
   return importsOf(file.text).flatMap(({ specifier }) => {
     if (specifier.startsWith("#gen/") || /(^|\/)gen\//.test(specifier)) {
-      const allowed = mayImportContracts.includes(room) || posix.basename(subjectOf(file.path)) === "service.ts";
-      return allowed ? [] : [`${file.path} imports the contracts ${specifier}; only a service.ts, rpc and facade do`];
+      const allowed = mayImportContracts.includes(room) || translatingFile.test(posix.basename(subjectOf(file.path)));
+      return allowed
+        ? []
+        : [`${file.path} imports the contracts ${specifier}; only service.ts, proto-….ts, rpc and facade do`];
     }
     if (!specifier.startsWith(".")) return [];
     const target = posix.join(posix.dirname(file.path), specifier);
