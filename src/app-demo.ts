@@ -46,7 +46,9 @@ export async function prepareDemo(database: Database): Promise<Demo> {
 async function demoAccount(database: Database): Promise<string> {
   const known = await customerOfEmail(database.pool, EMAIL);
   if (known !== null) return known;
-  const { accountId } = await withTransaction(database, (client) => createCustomer(client, { email: EMAIL, openAccount }));
+  const { accountId } = await withTransaction(database, (client) =>
+    createCustomer(client, { email: EMAIL, openAccount }),
+  );
   return accountId;
 }
 

@@ -30,7 +30,7 @@ export type Config = {
   /** How long a stop waits for running requests. */
   readonly drainMs: number;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
-  readonly variable: (name: string) => string | null;
+  readonly variable: (name: string) => string | undefined;
 };
 
 /** A variable of the environment has a value that is not accepted. */
@@ -85,7 +85,7 @@ export function readConfig(environment: Environment = process.env): Config {
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
     logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
     drainMs: integer("SALDO_DRAIN_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,
-    variable: text,
+    variable: (name) => text(name) ?? undefined,
   };
 }
 

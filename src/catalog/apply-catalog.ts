@@ -3,7 +3,7 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
-import type { UpstreamConfig } from "./catalog.ts";
+import type { CatalogModel, UpstreamConfig } from "./catalog.ts";
 import { compareCatalogs, type CatalogChange } from "./catalog-changes.ts";
 import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
 import {
@@ -24,6 +24,8 @@ type ApplyOptions = {
   readonly dryRun?: boolean;
   /** Upstreams of the environment, which routes may name although the file does not list them. */
   readonly presetUpstreams?: readonly UpstreamConfig[];
+  /** Models that are there without a file. A file may change one; leaving it out takes nothing away. */
+  readonly presetModels?: readonly CatalogModel[];
 };
 
 /**
@@ -32,14 +34,19 @@ type ApplyOptions = {
  */
 export async function applyCatalog(
   database: Pick<Database, "pool">,
-  { yaml, dryRun = false, presetUpstreams = [] }: ApplyOptions,
+  { yaml, dryRun = false, presetUpstreams = [], presetModels = [] }: ApplyOptions,
 ): Promise<CatalogChange[]> {
   const file = readCatalogFile(yaml, presetUpstreams);
   return withRetry(() =>
     withTransaction(database, async (client) => {
       // Two files applied at the same time come one after the other, each compared with what the first has left.
       await lockCatalog(client);
-      const changes = compareCatalogs(await readActiveCatalog(client), file);
+      const active = await readActiveCatalog(client);
+      const presets = presetModels.filter((preset) => !active.models.some(({ id }) => id === preset.id));
+      const changes = compareCatalogs({ ...active, models: [...active.models, ...presets] }, file).filter(
+        ({ kind, change, id }) =>
+          !(kind === "model" && change === "retired" && presets.some((preset) => preset.id === id)),
+      );
       if (!dryRun) for (const change of changes) await writeChange(client, change, file);
       return changes;
     }),
@@ -47,8 +54,13 @@ export async function applyCatalog(
 }
 
 /** Writes the catalog as YAML that applies to no changes. Retired models and upstreams are not in it. */
-export async function exportCatalog(database: Pick<Database, "pool">): Promise<string> {
-  return writeCatalogFile(await readCatalogAtOnce(database));
+export async function exportCatalog(
+  database: Pick<Database, "pool">,
+  { presetModels = [] }: Pick<ApplyOptions, "presetModels"> = {},
+): Promise<string> {
+  const { upstreams, models } = await readCatalogAtOnce(database);
+  const presets = presetModels.filter((preset) => !models.some(({ id }) => id === preset.id));
+  return writeCatalogFile({ upstreams, models: [...presets, ...models] });
 }
 
 async function writeChange(client: PoolClient, change: CatalogChange, file: CatalogFile): Promise<void> {

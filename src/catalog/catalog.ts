@@ -65,6 +65,8 @@ export type CatalogDependencies = {
   readonly monotonicClock?: Clock;
   /** Upstreams of the environment. One of the same id in the catalog stands before it. */
   readonly presetUpstreams?: readonly UpstreamConfig[];
+  /** Models that are there without a file, such as those of the demo. One of the same id in the catalog stands before it. */
+  readonly presetModels?: readonly CatalogModel[];
 };
 
 /** Makes the catalog of one node. A route may name a preset upstream that is gone since; then it leads nowhere. */
@@ -73,6 +75,7 @@ export function createCatalog({
   clock = systemClock,
   monotonicClock = { now: () => performance.now() },
   presetUpstreams = [],
+  presetModels = [],
 }: CatalogDependencies): Catalog {
   async function takeSnapshot(): Promise<CatalogSnapshot> {
     const takenAtMs = clock.now();
@@ -80,7 +83,7 @@ export function createCatalog({
       const { models, upstreams } = await readCatalogAtOnce(database);
       return {
         takenAtMs,
-        models: new Map(models.map((model) => [model.id, model])),
+        models: new Map([...presetModels, ...models].map((model) => [model.id, model])),
         upstreams: new Map([...presetUpstreams, ...upstreams].map((upstream) => [upstream.id, upstream])),
       };
     } catch (error) {

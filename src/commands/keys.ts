@@ -29,7 +29,9 @@ export const keyCommands: readonly Command[] = [
     about: "Revokes a key for good; its next chat request is refused.",
     options: { "key-id": { required: true, value: "ID", about: "the key" } },
     async run(values, { database }) {
-      const { keyId, revokedAt } = await revokeKey(await database(), { keyId: uuidOption(values.need("key-id"), "key-id") });
+      const { keyId, revokedAt } = await revokeKey(await database(), {
+        keyId: uuidOption(values.need("key-id"), "key-id"),
+      });
       return { json: { keyId, revokedAt: revokedAt?.toISOString() ?? null } };
     },
   },

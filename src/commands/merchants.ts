@@ -46,7 +46,8 @@ export const merchantCommands: readonly Command[] = [
   },
   {
     name: "fee set",
-    about: "Adds a version of the fee of a merchant, a currency, both, or everybody else: max(min, flat + rate x amount).",
+    about:
+      "Adds a version of the fee of a merchant, a currency, both, or everybody else: max(min, flat + rate x amount).",
     options: {
       merchant: { required: false, value: "ID", about: "only this merchant" },
       currency: { ...currency, required: false },

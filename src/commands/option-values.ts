@@ -10,7 +10,8 @@ export function uuidOption(value: string, option: string): string {
 /** A whole number from the command line. Errors: UsageError. */
 export function integerOption(value: string, option: string, { min, max }: { min: number; max: number }): number {
   const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= min && number <= max)) throw new UsageError(`--${option} must be a whole number from ${min} to ${max}`);
+  if (!(number >= min && number <= max))
+    throw new UsageError(`--${option} must be a whole number from ${min} to ${max}`);
   return number;
 }
 

@@ -49,7 +49,12 @@ export function helpText(): string {
 }
 
 function textOf({ json, text }: CommandResult): string {
-  return text ?? Object.entries(json).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join("\n");
+  return (
+    text ??
+    Object.entries(json)
+      .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+      .join("\n")
+  );
 }
 
 function explain(error: unknown): string {

@@ -1,0 +1,112 @@
+// The service as its users run it: a process of its own, started by the same entry, on free ports and a database or data
+// directory of the test. Stopped by its own pid.
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const ENTRY = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const READY_WITHIN_MS = 30_000;
+
+/** The environment of a test process: nothing of the test runner's own settings but what a program needs. */
+function environmentOf(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_NO_WARNINGS: "1", ...settings };
+}
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export class SaldoProcess {
+  readonly #child: ChildProcess;
+  readonly log: LogLine[] = [];
+  readonly printed: string[] = [];
+  #ports = { httpPort: 0, grpcPort: 0, metricsPort: 0 };
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  /** Starts `saldo serve` and waits until it serves. */
+  static async start(settings: Readonly<Record<string, string>>): Promise<SaldoProcess> {
+    const ports = { SALDO_HTTP_PORT: "0", SALDO_GRPC_PORT: "0", SALDO_METRICS_PORT: "0", SALDO_DEMO_PACE_MS: "0" };
+    const child = spawn(process.execPath, [ENTRY, "serve"], {
+      env: environmentOf({ ...ports, ...settings }),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const saldo = new SaldoProcess(child);
+    await saldo.#untilServing();
+    return saldo;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get httpUrl(): string {
+    return `http://127.0.0.1:${this.#ports.httpPort}`;
+  }
+
+  get grpcAddress(): string {
+    return `127.0.0.1:${this.#ports.grpcPort}`;
+  }
+
+  get metricsUrl(): string {
+    return `http://127.0.0.1:${this.#ports.metricsPort}`;
+  }
+
+  /** The first text of this form that the start announced, such as the demo key. */
+  announced(form: RegExp): string {
+    const found = form.exec(this.printed.join("\n"))?.[0];
+    if (found === undefined) throw new Error(`the start announced nothing like ${form}`);
+    return found;
+  }
+
+  /** Sends a signal and waits for the end. Gives the exit code, null after a signal that kills. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode;
+    const exit = once(this.#child, "exit");
+    this.#child.kill(signal);
+    const [code] = (await exit) as [number | null];
+    return code;
+  }
+
+  async #untilServing(): Promise<void> {
+    const { stdout, stderr } = this.#child;
+    if (stdout === null || stderr === null) throw new Error("a test process has pipes");
+    createInterface(stdout).on("line", (line) => this.printed.push(line));
+    await new Promise<void>((resolve, reject) => {
+      const said: string[] = [];
+      const giveUp = setTimeout(() => reject(new Error(`not serving after ${READY_WITHIN_MS} ms`)), READY_WITHIN_MS);
+      this.#child.once("exit", (code) => reject(new Error(`ended with ${code} before it served:\n${said.join("\n")}`)));
+      createInterface(stderr).on("line", (line) => {
+        said.push(line);
+        if (!line.startsWith("{")) return;
+        const entry = JSON.parse(line) as LogLine;
+        this.log.push(entry);
+        if (entry["msg"] !== "serving") return;
+        this.#ports = entry as typeof this.#ports;
+        clearTimeout(giveUp);
+        // The announcement is written right behind this line, on the other pipe.
+        setImmediate(resolve);
+      });
+    });
+  }
+}
+
+export type CommandOutcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** Runs one `saldo` command to its end. */
+export function runSaldo(words: readonly string[], settings: Readonly<Record<string, string>>): Promise<CommandOutcome> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [ENTRY, ...words], { env: environmentOf(settings) }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, stdout, stderr });
+    });
+  });
+}
+
+/** Runs a command with --json and reads the object it prints. */
+export async function saldoJson(words: readonly string[], settings: Readonly<Record<string, string>>) {
+  const { code, stdout, stderr } = await runSaldo([...words, "--json"], settings);
+  if (code !== 0) throw new Error(`saldo ${words.join(" ")} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as Record<string, string>;
+}
