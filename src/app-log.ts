@@ -17,14 +17,18 @@ export function createLogger(level: LogLevel): Logger {
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: "[redacted]" },
   };
-  return process.stderr.isTTY ? pino(options, readableLines()) : pino(options, pino.destination({ fd: 2, sync: false }));
+  return process.stderr.isTTY
+    ? pino(options, readableLines())
+    : pino(options, pino.destination({ fd: 2, sync: false }));
 }
 
 function readableLines(): Writable {
   return new Writable({
     write(line: Buffer, _encoding, done) {
       const { time, level, msg, ...facts } = JSON.parse(line.toString()) as Record<string, unknown>;
-      const words = Object.entries(facts).map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+      const words = Object.entries(facts).map(
+        ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+      );
       process.stderr.write(`${String(time).slice(11, 19)} ${String(level)} ${String(msg)} ${words.join(" ")}\n`);
       done();
     },

@@ -16,11 +16,13 @@ function environmentOf(settings: Readonly<Record<string, string>>): NodeJS.Proce
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
+type Ports = { readonly httpPort: number; readonly grpcPort: number; readonly metricsPort: number };
+
 export class SaldoProcess {
   readonly #child: ChildProcess;
   readonly log: LogLine[] = [];
   readonly printed: string[] = [];
-  #ports = { httpPort: 0, grpcPort: 0, metricsPort: 0 };
+  #ports: Ports = { httpPort: 0, grpcPort: 0, metricsPort: 0 };
 
   private constructor(child: ChildProcess) {
     this.#child = child;
@@ -84,7 +86,7 @@ export class SaldoProcess {
         const entry = JSON.parse(line) as LogLine;
         this.log.push(entry);
         if (entry["msg"] !== "serving") return;
-        this.#ports = entry as typeof this.#ports;
+        this.#ports = entry as LogLine & Ports;
         clearTimeout(giveUp);
         // The announcement is written right behind this line, on the other pipe.
         setImmediate(resolve);
