@@ -1,13 +1,7 @@
 // Well-known upstreams. Setting the variable of one is enough to have it; its models enter the catalog by YAML.
 
 import type { UpstreamConfig } from "../../catalog/catalog.ts";
-
-/** Time-outs of an upstream that does not say otherwise. Reasoning models may think for minutes before the first byte. */
-export const DEFAULT_TIMEOUTS = {
-  connectTimeoutMs: 10_000,
-  firstByteTimeoutMs: 300_000,
-  idleTimeoutMs: 120_000,
-} as const;
+import { DEFAULT_TIMEOUTS_MS } from "../../catalog/upstream-file.ts";
 
 /** An upstream that is added by its credential, at an address everybody knows. */
 type HostedPreset = { readonly id: string; readonly apiKeyEnv: string; readonly baseUrl: string };
@@ -43,7 +37,12 @@ export const PRESET_VARIABLES: readonly string[] = [
 /** The upstreams whose variable is set. Errors: TypeError when a base URL is none. */
 export function presetUpstreams(variable: (name: string) => string | undefined): UpstreamConfig[] {
   const isSet = (name: string): boolean => (variable(name) ?? "") !== "";
-  const common = { kind: "openai-compatible", ...DEFAULT_TIMEOUTS } as const;
+  const common = {
+    kind: "openai-compatible",
+    connectTimeoutMs: DEFAULT_TIMEOUTS_MS.connect,
+    firstByteTimeoutMs: DEFAULT_TIMEOUTS_MS.firstByte,
+    idleTimeoutMs: DEFAULT_TIMEOUTS_MS.idle,
+  } as const;
   return [
     ...HOSTED.filter((preset) => isSet(preset.apiKeyEnv)).map((preset) => ({
       ...common,

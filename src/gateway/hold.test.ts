@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { costOf } from "../billing/cost.ts";
+import type { CatalogModel } from "../catalog/catalog.ts";
+import { MAX_TOKENS_PER_PART, outputCap, planHold } from "./hold.ts";
+import { type ChatRequest, readRequest } from "./request/read-request.ts";
+
+const MODEL: CatalogModel = {
+  id: "acme/m",
+  name: "M",
+  description: "",
+  badge: null,
+  inputModalities: ["text", "image"],
+  contextLength: 100_000,
+  maxOutputTokens: 8_000,
+  inputPrice: 2_000_000n,
+  outputPrice: 8_000_000n,
+  cacheHitPrice: null,
+  routes: [],
+  createdAt: new Date(0),
+};
+const read = (more: object): ChatRequest =>
+  readRequest(Buffer.from(JSON.stringify({ model: "acme/m", messages: [{ role: "user", content: "hi" }], ...more })));
+
+const price = fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n });
+const models = fc.record({
+  ...Object.fromEntries(Object.entries(MODEL).map(([name, value]) => [name, fc.constant(value)])),
+  contextLength: fc.integer({ min: 1, max: 2_000_000 }),
+  maxOutputTokens: fc.integer({ min: 1, max: 200_000 }),
+  inputPrice: price,
+  outputPrice: price,
+  cacheHitPrice: fc.option(price),
+}) as fc.Arbitrary<CatalogModel>;
+const tokens = fc.option(fc.integer({ min: 1, max: 2_147_483_647 }), { nil: undefined });
+const requests = fc
+  .record({
+    content: fc.string({ maxLength: 200, unit: "grapheme" }),
+    n: fc.integer({ min: 1, max: 128 }),
+    max_tokens: tokens,
+    max_completion_tokens: tokens,
+  })
+  .map(({ content, ...more }) => read({ ...more, messages: [{ role: "user", content }] }));
+
+const image = (bytes: number) => ({
+  type: "image_url",
+  image_url: { url: `data:image/png;base64,${"A".repeat(bytes)}` },
+});
+
+const imageTokens = (bytes: number) =>
+  planHold(read({ messages: [{ role: "user", content: [image(bytes)] }] }), MODEL).inputTokens;
+
+describe("planHold", () => {
+  it("is never below the cost of a request within its estimate and bound", () => {
+    fc.assert(
+      fc.property(
+        requests,
+        models,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (request, model, share, cached, written) => {
+          const plan = planHold(request, model);
+          const input = Math.floor(plan.inputTokens * share);
+          const inputTokensCached = Math.floor(input * cached);
+          const counts = {
+            inputTokensCached,
+            inputTokensUncached: input - inputTokensCached,
+            outputTokens: Math.floor(plan.outputBound * plan.choices * written),
+          };
+          return costOf(counts, plan.prices) <= plan.amount && plan.leastAmount <= plan.amount;
+        },
+      ),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("shrinks to a cap whose cost never exceeds what was granted", () => {
+    fc.assert(
+      fc.property(requests, models, fc.bigInt({ min: 0n, max: 1_000_000n }), (request, model, share) => {
+        const plan = planHold(request, model);
+        const granted = plan.leastAmount + ((plan.amount - plan.leastAmount) * share) / 1_000_000n;
+        const cap = outputCap(plan, granted);
+        const outputTokens = (cap ?? plan.outputBound) * plan.choices;
+        const counts = { inputTokensUncached: plan.inputTokens, inputTokensCached: 0, outputTokens };
+        return (
+          costOf(counts, { ...plan.prices, cacheHit: null }) <= granted && (cap === null || cap <= plan.outputBound)
+        );
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("counts half a token per ASCII byte, one per other byte and sixteen per message", () => {
+    const request = read({ messages: [{ role: "user", content: "é" }] });
+    expect(planHold(request, MODEL).inputTokens).toBe(Math.ceil((request.body.length - 2) / 2) + 2 + 16);
+  });
+
+  it("counts a picture by its maximum and not by its bytes", () => {
+    expect(imageTokens(80_000)).toBe(imageTokens(100));
+    expect(imageTokens(100)).toBeGreaterThan(MAX_TOKENS_PER_PART.image);
+  });
+
+  it("takes the larger of the two bounds, up to the model's maximum, for each of n answers", () => {
+    expect(planHold(read({ max_tokens: 10, max_completion_tokens: 20, n: 3 }), MODEL)).toMatchObject({
+      outputBound: 20,
+      choices: 3,
+    });
+    expect(planHold(read({ max_tokens: 131_072 }), MODEL).outputBound).toBe(8_000);
+    expect(planHold(read({}), MODEL).outputBound).toBe(8_000);
+  });
+
+  it("finds a request useful from 256 tokens of output, or all it asked for", () => {
+    const input = BigInt(planHold(read({}), MODEL).inputTokens) * 2n;
+    expect(planHold(read({}), MODEL).leastAmount).toBe(input + 256n * 8n);
+    const small = planHold(read({ max_tokens: 5 }), MODEL);
+    expect(small.leastAmount).toBe(small.amount);
+  });
+
+  it("adds no cap where the whole hold was granted, or the model is free", () => {
+    const plan = planHold(read({}), MODEL);
+    expect(outputCap(plan, plan.amount)).toBeNull();
+    expect(outputCap(plan, plan.amount - 1n)).toBe(7_999);
+    expect(outputCap(plan, plan.leastAmount)).toBe(256);
+    const free = planHold(read({}), { ...MODEL, inputPrice: 0n, outputPrice: 0n });
+    expect([free.amount, outputCap(free, 0n)]).toEqual([0n, null]);
+  });
+});

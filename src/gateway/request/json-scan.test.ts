@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { JsonScanError, MAX_JSON_DEPTH, scanObject } from "./json-scan.ts";
+import { parseSkeleton } from "./skeleton.ts";
+
+const textOf = (bytes: Buffer, span: { start: number; end: number } | undefined) =>
+  span === undefined ? undefined : bytes.toString("utf8", span.start, span.end);
+
+const reasonOf = (text: string): string => {
+  try {
+    scanObject(Buffer.from(text));
+    return "scanned";
+  } catch (error) {
+    return error instanceof JsonScanError ? error.reason : String(error);
+  }
+};
+
+const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+
+describe("scanObject", () => {
+  it("finds each top-level member where JSON.parse finds it, in any formatting", () => {
+    const key = fc.string({ maxLength: 8, unit: "grapheme" });
+    const long = fc.string({
+      minLength: 1_000,
+      maxLength: 3_000,
+      unit: fc.constantFrom("a", '"', "\\", "é", "\n", "😀"),
+    });
+    const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), long);
+    fc.assert(
+      fc.property(fc.dictionary(key, value, { maxKeys: 6 }), fc.constantFrom(0, 1, 3), (object, indent) => {
+        const bytes = Buffer.from(JSON.stringify(object, null, indent));
+        const { members, repeated } = scanObject(bytes);
+        expect(repeated).toEqual([]);
+        expect([...members.keys()].toSorted()).toEqual(Object.keys(object).toSorted());
+        for (const [name, span] of members) {
+          expect(JSON.parse(textOf(bytes, span) ?? "")).toEqual(JSON.parse(JSON.stringify(object[name])));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("leaves long strings out of what is parsed, and everything else in", () => {
+    const long = `${"x".repeat(2_000)}\\"end`;
+    const bytes = Buffer.from(JSON.stringify({ a: long, b: [long, "short"], c: { d: 1.5 } }));
+    const { longStrings } = scanObject(bytes);
+    expect(longStrings).toHaveLength(2);
+    expect(parseSkeleton(bytes, longStrings)).toMatchObject({
+      a: expect.stringMatching(/^x{16}/),
+      b: [expect.any(String), "short"],
+      c: { d: 1.5 },
+    });
+  });
+
+  it("names a key that comes twice, also when one of them is escaped", () => {
+    expect(scanObject(Buffer.from('{"model":"a","mod\\u0065l":"b"}')).repeated).toEqual(["model"]);
+    expect(scanObject(Buffer.from('{"a":{"x":1,"x":2},"b":"a"}')).repeated).toEqual([]);
+  });
+
+  it("refuses nesting deeper than the limit, however deep it is", () => {
+    expect(reasonOf(nested(MAX_JSON_DEPTH))).toBe("scanned");
+    expect(reasonOf(nested(MAX_JSON_DEPTH + 1))).toBe("too_deep");
+    expect(reasonOf(nested(200_000))).toBe("too_deep");
+  });
+
+  it.each([
+    ["[]", "not_an_object"],
+    ['"{"', "not_an_object"],
+    ["", "not_an_object"],
+    ["{", "truncated"],
+    ['{"a":"b', "truncated"],
+    [`{"a":"${"b".repeat(5_000)}`, "truncated"],
+    ['{"a":"b\\"}', "truncated"],
+  ])("says why %s cannot be scanned", (text, reason) => {
+    expect(reasonOf(text)).toBe(reason);
+  });
+});

@@ -1,0 +1,192 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { StreamRelay } from "../../src/gateway/relay-stream.ts";
+import {
+  InsufficientBalance,
+  InvalidApiKey,
+  ModelNotFound,
+  RateLimited,
+  ValidationError,
+} from "../../src/kernel/errors.ts";
+import {
+  chunk,
+  completion,
+  json,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+  stream,
+  usageChunk,
+  wire,
+} from "./scripted-upstream.ts";
+import { type Bench, chat, FakeSink, modelOf, openBench, RATE, upstreamOf } from "./support.ts";
+
+type AgentRequest = { readonly like: string; readonly shows: string; readonly body: Record<string, unknown> };
+const AGENTS = JSON.parse(
+  readFileSync(new URL("fixtures/agent-requests.json", import.meta.url), "utf8"),
+) as AgentRequest[];
+const STREAM = [chunk({ role: "assistant", content: "Halo" }), chunk({}, "stop"), usageChunk(), "[DONE]"];
+
+let upstream: ScriptedUpstream;
+let bench: Bench;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+});
+afterAll(async () => {
+  await bench.upstreams.close();
+  await upstream.stop();
+});
+beforeEach(() => {
+  const models = [
+    modelOf("local/m"),
+    modelOf("local/tiny", { contextLength: 100 }),
+    modelOf("local/none", { routes: [] }),
+  ];
+  bench = openBench({ models, upstreams: [upstreamOf("local", upstream.baseUrl)] });
+  upstream.run((response, received, call) =>
+    received.body.includes('"stream":true')
+      ? stream(wire(STREAM))(response, received, call)
+      : json(completion())(response, received, call),
+  );
+});
+
+describe("requests of real clients", () => {
+  it.each(AGENTS.map((request) => [request.like, request.shows, request.body] as const))(
+    "are accepted and passed on unchanged: %s, %s",
+    async (_like, _shows, body) => {
+      const { error, sink } = await bench.send({ model: "local/m", ...body });
+      expect(error).toBeNull();
+      expect(sink.ended).toBe(true);
+      expect(JSON.parse(upstream.received[0]?.body.toString() ?? "")).toEqual({ model: "m", ...body });
+      expect(bench.ledger.settlement.basis).toBe("exact");
+    },
+  );
+
+  it("are accepted with a prompt of several megabytes", async () => {
+    const line = 'const label = "value";\n\tif (label) { return `ä`; }\n';
+    const body = chat("local/m", line.repeat(20_000));
+    const { error } = await bench.send(body);
+    expect(error).toBeNull();
+    expect(upstream.received[0]?.body.toString()).toBe(JSON.stringify({ ...body, model: "m" }));
+  });
+});
+
+describe("bad requests make no upstream call and leave no hold", () => {
+  const message = { role: "user", content: "hi" };
+  const image = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
+  it.each<[string, unknown]>([
+    ["empty messages", { model: "local/m", messages: [] }],
+    ["wrong types", { model: "local/m", messages: {} }],
+    ["temperature outside 0 to 2", chat("local/m", "hi", { temperature: 2.01 })],
+    ...[0, -1, 1.5, "100", 2 ** 63].map((tokens): [string, unknown] => [
+      `max_tokens ${tokens}`,
+      chat("local/m", "hi", { max_tokens: tokens }),
+    ]),
+    ["an unknown role", { model: "local/m", messages: [{ ...message, role: "boss" }] }],
+    ["deep JSON", `{"model":"local/m","messages":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
+    ["__proto__", '{"model":"local/m","messages":[{"role":"user","content":"hi"}],"__proto__":{"n":5}}'],
+    ["no JSON", "model=m"],
+    ["an image for a text model", chat("local/m", [image])],
+    ["text far over the context window", chat("local/tiny", "x".repeat(1_201))],
+    ["a dearer service tier", chat("local/m", "hi", { service_tier: "flex" })],
+  ])("%s", async (_name, body) => {
+    const { error, sink } = await bench.send(body);
+    expect(error).toBeInstanceOf(ValidationError);
+    expect((error as ValidationError).details.length).toBeGreaterThan(0);
+    expect(sink.head).toBeNull();
+    expect(upstream.received).toHaveLength(0);
+    expect(bench.ledger.admissions).toHaveLength(0);
+  });
+
+  it("a model that is not in the catalog", async () => {
+    const { error } = await bench.send(chat("local/other", "hi"));
+    expect(error).toBeInstanceOf(ModelNotFound);
+    expect(bench.ledger.admissions).toHaveLength(0);
+  });
+});
+
+describe("the ledger's decision", () => {
+  it("limits: the key is remembered, and the wait is told in whole seconds up to 60", async () => {
+    bench.ledger.admitWith = () => ({ outcome: "limited", retryAfterMs: 61_200, rate: RATE });
+    const { error } = await bench.send(chat("local/m", "hi"));
+    expect(error).toBeInstanceOf(RateLimited);
+    expect(error).toMatchObject({ retryAfterSeconds: 60, limit: 60 });
+    expect(bench.remembered).toEqual([61_200]);
+  });
+
+  it("says revoked: the key is told to be wrong", async () => {
+    bench.ledger.admitWith = () => ({ outcome: "revoked" });
+    expect((await bench.send(chat("local/m", "hi"))).error).toBeInstanceOf(InvalidApiKey);
+  });
+
+  it("refuses: the message says what is available, needed, and where to top up", async () => {
+    bench.ledger.admitWith = () => ({ outcome: "refused", available: 1_250_000n, rate: RATE });
+    const { error } = await bench.send(chat("local/m", "hi", { max_tokens: 1 }));
+    expect(error).toBeInstanceOf(InsufficientBalance);
+    expect(String(error)).toMatch(
+      /Available is Rp 1\.25, needed is Rp 0\.\d+\. Top up at https:\/\/saldo\.example\/top-up/,
+    );
+    expect(upstream.received).toHaveLength(0);
+    expect(bench.ledger.settlements).toHaveLength(0);
+  });
+
+  it("grants less: the cap is written into the request and bounds what is billed", async () => {
+    bench.ledger.admitWith = ({ leastAmount }) => ({ outcome: "granted", amount: leastAmount, rate: RATE });
+    await bench.send(chat("local/m", "hi", { max_completion_tokens: 4_000 }));
+    expect(JSON.parse(upstream.received[0]?.body.toString() ?? "")).toMatchObject({ max_completion_tokens: 256 });
+  });
+
+  it("asks for input and n answers, and settles with the prices it was asked with", async () => {
+    await bench.send(chat("local/m", "hi", { n: 3, max_tokens: 100 }));
+    const [admission] = bench.ledger.admissions;
+    expect(admission).toMatchObject({ model: "local/m", prices: { input: 5_000_000_000n, output: 15_000_000_000n } });
+    expect(admission?.amount).toBeGreaterThan(300n * 15_000n);
+    expect(admission?.amount).toBeLessThan(300n * 15_000n + 100n * 5_000n);
+  });
+});
+
+describe("a request that takes longer than any may", () => {
+  it("is ended with an error event, and settled", async () => {
+    bench = openBench({
+      models: [modelOf("local/m")],
+      upstreams: [upstreamOf("local", upstream.baseUrl)],
+      deps: { maxDurationMs: 100 },
+    });
+    upstream.run((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(wire([chunk({ content: "Halo" })]));
+    });
+    const { sink } = await bench.send(chat("local/m", "hi", { stream: true }));
+    expect(sink.events.at(-1)).toContain("upstream_busy");
+    expect(bench.ledger.settlement.basis).toBe("estimated");
+  });
+});
+
+describe("a stream in many scripts", () => {
+  const texts = ["Selamat pagi ☀️", "你好，世界", "é̂ 🇮🇩 👩‍👩‍👧", "नमस्ते", '\\u0041 " \\ \n'];
+  const events = [...texts.map((content) => chunk({ content })), chunk({}, "stop"), "[DONE]"];
+  const bytes = Buffer.from(wire(events));
+
+  it("arrives byte for byte, at whatever byte it was cut", async () => {
+    const results = new Set<string>();
+    for (let cut = 1; cut < bytes.length; cut += 1) {
+      const relayed = await relayInTwo(bytes, cut);
+      results.add(relayed.toString("hex"));
+    }
+    expect([...results]).toEqual([bytes.toString("hex")]);
+  });
+});
+
+/** Relays a stream that comes in two packets, through the relay alone: over sockets packets may be joined again. */
+async function relayInTwo(bytes: Buffer, cut: number): Promise<Buffer> {
+  const sink = new FakeSink();
+  const begin = () => sink.start({ streamed: true, rate: RATE, costIdr: null, demo: false });
+  const relay = new StreamRelay({ sink, choices: 1, begin });
+  relay.onAnswer({ isEventStream: true, upstreamRequestId: null });
+  relay.onData(bytes.subarray(0, cut));
+  relay.onData(bytes.subarray(cut));
+  relay.onEnd();
+  const end = await relay.ended;
+  if (end.kind !== "complete") throw new Error(`the stream was ${end.kind}`);
+  return Buffer.concat([...sink.chunks, ...end.held, Buffer.from("data: [DONE]\n\n")]);
+}
