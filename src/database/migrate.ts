@@ -5,12 +5,14 @@ import { Migrator } from "@mikro-orm/migrations";
 import { MikroORM } from "@mikro-orm/postgresql";
 import { withClient } from "./connections.ts";
 import { migrations } from "./migrations/migrations.ts";
+import { SERVING_ROLE } from "./serving-settings.ts";
 import { sqlState } from "./transactions.ts";
 
 const TRACKING_TABLE = "mikro_orm_migrations";
 /** Any number that nobody else locks: processes that start at once take turns by it. */
 const MIGRATION_LOCK = 5_841_020_118;
 const UNDEFINED_TABLE = "42P01";
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 /** Runs what is missing, in one transaction, as the owner of the schema. Returns the names of what it ran. */
 export async function migrate(owner: ClientConfig): Promise<string[]> {
@@ -50,13 +52,20 @@ async function runPending(owner: ClientConfig, dbName: string): Promise<string[]
   });
   try {
     return await orm.em.transactional(async (em) => {
-      await em
-        .getConnection()
-        .execute("SELECT pg_advisory_xact_lock(?)", [MIGRATION_LOCK], "run", em.getTransactionContext());
       const transaction = em.getTransactionContext();
+      await em.getConnection().execute("SELECT pg_advisory_xact_lock(?)", [MIGRATION_LOCK], "run", transaction);
       const ran = await orm.migrator.up(transaction === undefined ? {} : { transaction });
+      // A login that only serves can then see that there is nothing to do.
+      await em.getConnection().execute(`GRANT SELECT ON ${TRACKING_TABLE} TO ${SERVING_ROLE}`, [], "run", transaction);
       return ran.map(({ name }) => name);
     });
+  } catch (error) {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    throw new Error(
+      `The schema of database ${dbName} has to be brought up to date, and this login may not. ` +
+        `Set DATABASE_OWNER_URL to the login that owns the schema.`,
+      { cause: error },
+    );
   } finally {
     await orm.close(true);
   }

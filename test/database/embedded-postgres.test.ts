@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
 import { isAlive } from "../../src/database/postmaster.ts";
-import { makeDataDir, postmasterPid, removeDataDir, spawnStarter, until } from "./own-server.ts";
+import { makeDataDir, postmasterPid, removeDataDir, spawnStarter, until } from "../setup/own-server.ts";
 
 /** A folder with a stopped server's cluster, to copy. */
 let stoppedDir: string;
@@ -71,7 +71,7 @@ describe("a first start", () => {
     expect(Buffer.byteLength(server.host)).toBeLessThan(100);
     await withClient(config(server), (client) => client.query("SELECT 1"));
     await server.stop();
-    await removeDataDir(long);
+    await rm(server.host, { recursive: true });
   });
 
   test("works under a folder that is closed to the server's account", async () => {
@@ -84,6 +84,7 @@ describe("a first start", () => {
     expect(adopted.ownedByUs).toBe(false);
     await adopted.stop();
     await server.stop();
+    if (!server.host.startsWith(dataDir)) await rm(server.host, { recursive: true });
   });
 
   test("of several processes at once leaves one server, which the others adopt", async () => {

@@ -9,7 +9,7 @@ import { migrations } from "../../src/database/migrations/migrations.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";
 import { createTestDatabase, testBackends } from "../setup/test-database.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
-import { makeDataDir, postmasterPid, removeDataDir, until, urlOf } from "./own-server.ts";
+import { makeDataDir, postmasterPid, removeDataDir, until, urlOf } from "../setup/own-server.ts";
 
 async function asOwner(url: string, sql: string): Promise<void> {
   await withClient(clientConfig({ connectionString: url }, "test"), (client) => client.query(sql));

@@ -4,7 +4,7 @@ import { clientConfig, connectClient } from "../../src/database/connections.ts";
 import { isDatabaseAway, sqlState, withRetry, withTransaction } from "../../src/database/transactions.ts";
 import { createTestDatabase, testBackends } from "../setup/test-database.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
-import { until } from "./own-server.ts";
+import { until } from "../setup/own-server.ts";
 
 const A = "00000000-0000-7000-8000-0000000000aa";
 const B = "00000000-0000-7000-8000-0000000000bb";

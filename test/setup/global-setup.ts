@@ -1,12 +1,10 @@
 // One PostgreSQL for a whole test run, with one migrated database that every test file gets a copy of. It lives in a
-// temporary folder and goes away with the run, however that ends.
+// temporary folder and goes away with the run; what a killed run left behind, the next one removes.
 
-import { mkdtemp, chmod, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
-import { prepareTemplate } from "./test-servers.ts";
+import { makeDataDir, removeAbandonedDataDirs, removeDataDir, urlOf } from "./own-server.ts";
+import { dropTemplate, prepareTemplate } from "./test-servers.ts";
 import type { TestServer } from "./test-servers.ts";
 
 declare module "vitest" {
@@ -17,18 +15,19 @@ declare module "vitest" {
 
 /** Starts the servers of the run; what it returns is called at its end. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), "saldo-test-"));
-  await chmod(folder, 0o711);
-  const embedded = await startEmbeddedPostgres({ dataDir: folder });
+  await removeAbandonedDataDirs();
+  const dataDir = await makeDataDir();
+  const embedded = await startEmbeddedPostgres({ dataDir });
+  const template = `saldo_test_template_${process.pid}`;
+  const servers: TestServer[] = [{ backend: "embedded", url: urlOf(embedded), template }];
+  const external = process.env["DATABASE_URL"];
+  if (external !== undefined && external !== "") servers.push({ backend: "external", url: external, template });
   const close = async (): Promise<void> => {
+    await Promise.all(servers.map(dropTemplate));
     await embedded.stop({ evenWithClients: true });
-    await rm(folder, { recursive: true, force: true });
+    await removeDataDir(dataDir);
   };
   try {
-    const url = `postgres://${embedded.user}@localhost/${embedded.database}?host=${encodeURIComponent(embedded.host)}`;
-    const servers: TestServer[] = [{ backend: "embedded", url }];
-    const external = process.env["DATABASE_URL"];
-    if (external !== undefined && external !== "") servers.push({ backend: "external", url: external });
     await Promise.all(servers.map(prepareTemplate));
     project.provide("testServers", servers);
     return close;

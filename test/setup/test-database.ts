@@ -5,7 +5,7 @@ import type { EntitySchema } from "@mikro-orm/core";
 import { inject } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
 import type { Database } from "../../src/database/database.ts";
-import { onServer, templateName, urlOfDatabase } from "./test-servers.ts";
+import { onServer, urlOfDatabase } from "./test-servers.ts";
 import type { TestBackend } from "./test-servers.ts";
 
 /** A database that only one test file uses. */
@@ -30,7 +30,7 @@ export async function createTestDatabase({
   const server = inject("testServers").find((each) => each.backend === backend);
   if (server === undefined) throw new Error(`this test run has no ${backend} server`);
   const name = `saldo_test_${randomBytes(6).toString("hex")}`;
-  await onServer(server.url, `CREATE DATABASE ${name} TEMPLATE ${await templateName()} STRATEGY file_copy`);
+  await onServer(server.url, `CREATE DATABASE ${name} TEMPLATE ${server.template} STRATEGY file_copy`);
   const url = urlOfDatabase(server.url, name);
   const database = await openDatabase({ url, dataDir: "", entities });
   return {

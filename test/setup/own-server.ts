@@ -1,34 +1,43 @@
-// Embedded servers of a test's own, for tests that kill or misconfigure one.
+// Embedded servers of a test's own, for tests that kill or misconfigure one, and the folders they live in.
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
+import { chmod, cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
-import { isAlive, readPostmaster } from "../../src/database/postmaster.ts";
+import { isAlive, isPostmasterOf, readPostmaster } from "../../src/database/postmaster.ts";
 
 const POLL_MS = 5;
 const WAIT_DEADLINE_MS = 30_000;
 
 /** Makes a data folder: empty, or with a copy of another one's cluster, which takes less time than making one. */
 export async function makeDataDir(copyOf?: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "saldo-own-"));
+  const folder = await mkdtemp(join(tmpdir(), `saldo-test-${process.pid}-`));
   await chmod(folder, 0o711);
   if (copyOf !== undefined) await cp(join(copyOf, "postgres"), join(folder, "postgres"), { recursive: true });
   return folder;
 }
 
-/** Kills whatever server still runs in a data folder, and removes the folder. */
+/** Ends whatever server still runs in a data folder, and removes the folder. */
 export async function removeDataDir(dataDir: string): Promise<void> {
-  const postmaster = await readPostmaster(join(dataDir, "postgres"));
-  if (postmaster !== undefined && isAlive(postmaster.pid)) {
+  const cluster = join(dataDir, "postgres");
+  const postmaster = await readPostmaster(cluster);
+  if (postmaster !== undefined && (await isPostmasterOf(cluster, postmaster.pid))) {
     process.kill(postmaster.pid, "SIGQUIT");
-    await until(() => !isAlive(postmaster.pid));
+    await until(async () => !(await isPostmasterOf(cluster, postmaster.pid)));
   }
   await rm(dataDir, { recursive: true, force: true });
+}
+
+/** Removes the data folders, with their servers, of test runs that were killed before they could. */
+export async function removeAbandonedDataDirs(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = /^saldo-test-(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) await removeDataDir(join(tmpdir(), name));
+  }
 }
 
 /** The process id of the server in a data folder. */
