@@ -83,7 +83,7 @@ export function createCatalog({
       const { models, upstreams } = await readCatalogAtOnce(database);
       return {
         takenAtMs,
-        models: new Map([...presetModels, ...models].map((model) => [model.id, model])),
+        models: inOrder(new Map([...presetModels, ...models].map((model) => [model.id, model]))),
         upstreams: new Map([...presetUpstreams, ...upstreams].map((upstream) => [upstream.id, upstream])),
       };
     } catch (error) {
@@ -91,4 +91,9 @@ export function createCatalog({
     }
   }
   return { snapshot: createFreshCopy({ read: takeSnapshot, clock: monotonicClock }) };
+}
+
+/** A preset and a row come in two lists; callers see one, by id. */
+function inOrder(models: ReadonlyMap<string, CatalogModel>): ReadonlyMap<string, CatalogModel> {
+  return new Map([...models].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

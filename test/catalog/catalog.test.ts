@@ -2,7 +2,7 @@ import { Pool } from "pg";
 import { afterAll, beforeEach, afterEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { applyCatalog, exportCatalog } from "../../src/catalog/apply-catalog.ts";
-import { createCatalog, type UpstreamConfig } from "../../src/catalog/catalog.ts";
+import { createCatalog, type CatalogModel, type UpstreamConfig } from "../../src/catalog/catalog.ts";
 import type { Database } from "../../src/database/database.ts";
 import { UpstreamBusy, ValidationError } from "../../src/kernel/errors.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
@@ -105,6 +105,42 @@ describe.each(testBackends())("the catalog on the %s server", (backend) => {
     expect(await history()).toHaveLength(2);
     expect(await apply([dearer])).toEqual(shown);
     expect(await apply([dearer])).toEqual([]);
+  });
+
+  test("serves preset models beside the file's, which may change one and cannot take one away", async () => {
+    const presetModels: CatalogModel[] = [
+      {
+        id: "preset/free",
+        name: "Free",
+        description: "",
+        badge: null,
+        inputModalities: ["text"],
+        contextLength: 1_000,
+        maxOutputTokens: 100,
+        inputPrice: 0n,
+        outputPrice: 0n,
+        cacheHitPrice: null,
+        routes: [{ upstream: "preset", model: "f" }],
+        createdAt: new Date(0),
+      },
+    ];
+    const applyBeside = (yaml: string) => applyCatalog(database, { yaml, presetUpstreams, presetModels });
+    const served = async () => (await createCatalog({ database, presetUpstreams, presetModels }).snapshot()).models;
+
+    expect(
+      names(await applyBeside(stringify({ models: [{ ...small, routes: [{ upstream: "preset", model: "s" }] }] }))),
+    ).toEqual(["added model acme/small"]);
+    expect([...(await served()).keys()]).toEqual(["acme/small", "preset/free"]);
+    expect(await applyBeside(await exportCatalog(database, { presetModels }))).toEqual([]);
+
+    const priced = { ...small, id: "preset/free", routes: [{ upstream: "preset", model: "f" }] };
+    expect(names(await applyBeside(stringify({ models: [priced] })))).toEqual([
+      "changed model preset/free",
+      "retired model acme/small",
+    ]);
+    expect((await served()).get("preset/free")?.inputPrice).toBe(1n);
+    await applyBeside("models: []");
+    expect((await served()).get("preset/free")?.inputPrice).toBe(0n);
   });
 
   test("retires what the file leaves out, and takes it back with the day it first came", async () => {
