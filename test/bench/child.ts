@@ -16,7 +16,7 @@ export async function startListener(script: string, args: readonly string[] = []
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, NODE_ENV: "production" },
   });
-  const pid = await startedPid(child);
+  const pid = startedPid(child);
   const lines = createInterface({ input: child.stdout });
   const [line] = await Promise.race([
     once(lines, "line", { signal: AbortSignal.timeout(START_MS) }),
@@ -31,10 +31,9 @@ export async function startListener(script: string, args: readonly string[] = []
   };
 }
 
-/** The pid of a child; rejects when it could not be started. */
-export async function startedPid(child: ChildProcess): Promise<number> {
-  await once(child, "spawn");
-  if (child.pid === undefined) throw new Error("a started child has a pid");
+/** The pid of a child, which it has at once or never. */
+export function startedPid(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error(`${child.spawnfile} could not be started`);
   return child.pid;
 }
 

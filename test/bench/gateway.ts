@@ -25,7 +25,6 @@ export type Gateway = {
   readonly keys: readonly string[];
   /** What is wrong with the books after so many answered requests; empty when nothing is. */
   readonly findDifferences: (answered: number) => Promise<string[]>;
-  readonly stop: () => Promise<void>;
 };
 
 const run = promisify(execFile);
@@ -35,8 +34,14 @@ const KEYS = 1000;
 const READY_MS = 30_000;
 const LOG_LINES = 20;
 
-/** Starts the gateway. Keys belong to one account each, or all to one when `accounts` is 1. */
-export async function startGateway(options: { upstream: URL; accounts: number }): Promise<Gateway> {
+/**
+ * Starts the gateway and leaves on the stack how to stop it, also when it fails to start half-way. Keys are dealt out over
+ * so many accounts.
+ */
+export async function startGateway(
+  options: { upstream: URL; accounts: number },
+  stack: AsyncDisposableStack,
+): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), "saldo-bench-"));
   // The embedded server runs as a user without rights when we are root, and has to pass through.
   await chmod(folder, 0o755);
@@ -51,48 +56,48 @@ export async function startGateway(options: { upstream: URL; accounts: number })
     SALDO_METRICS_PORT: String(metrics),
     SALDO_WORKERS: "1",
     BENCH_UPSTREAM_KEY: "bench",
+    ...tuning(),
   };
   const saldo = (...args: string[]) => runCommand(args, environment);
-  const stack = new AsyncDisposableStack();
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  try {
-    await writeFile(join(folder, "catalog.yaml"), catalogYaml(options.upstream));
-    await saldo("catalog", "apply", join(folder, "catalog.yaml"));
-    const child = await serve(environment, join(folder, "log"));
-    stack.defer(async () => {
-      const code = await stopChild(child);
-      if (code !== 0) console.error(`saldo serve ended with ${code} instead of 0`);
-    });
-    const origin = new URL(`http://127.0.0.1:${http}`);
-    await untilReady(origin, child, join(folder, "log"));
-    // This session ends before the gateway does: an embedded server is not stopped while it has other clients.
-    const database = await openDatabase({ dataDir: environment.SALDO_DATA_DIR, applicationName: "bench" });
-    stack.defer(() => database.close());
-    const { accountId, key } = await openPayingAccount(saldo);
-    const seeded = await seedKeys(database.pool, {
-      accountIds: options.accounts === 1 ? [accountId] : null,
-      accounts: options.accounts,
-      keys: KEYS,
-      credit: CREDIT_RUPIAH * 1_000_000n,
-    });
-    return {
-      origin,
-      pid: await startedPid(child),
-      databasePid: await postmasterPid(database),
-      keys: [key, ...seeded.keys],
-      findDifferences: async (answered) => [
-        ...(await findDifferences(database.pool, {
-          answered,
-          credited: seeded.credited + CREDIT_RUPIAH * 1_000_000n,
-        })),
-        ...(await auditViolations(saldo)),
-      ],
-      stop: () => stack.disposeAsync(),
-    };
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
-  }
+  await writeFile(join(folder, "catalog.yaml"), catalogYaml(options.upstream));
+  await saldo("catalog", "apply", join(folder, "catalog.yaml"));
+  const child = await serve(environment, join(folder, "log"));
+  stack.defer(async () => {
+    const code = await stopChild(child);
+    if (code !== 0) console.error(`saldo serve ended with ${code} instead of 0`);
+  });
+  const origin = new URL(`http://127.0.0.1:${http}`);
+  await untilReady(origin, child, join(folder, "log"));
+  // This session ends before the gateway does: an embedded server is not stopped while it has other clients.
+  const database = await openDatabase({ dataDir: environment.SALDO_DATA_DIR, applicationName: "bench" });
+  stack.defer(() => database.close());
+  const { accountId, key } = await openPayingAccount(saldo);
+  const credit = CREDIT_RUPIAH * 1_000_000n;
+  const seeded = await seedKeys(database.pool, {
+    accountIds: options.accounts === 1 ? [accountId] : null,
+    accounts: options.accounts,
+    keys: KEYS,
+    credit,
+  });
+  return {
+    origin,
+    pid: startedPid(child),
+    databasePid: await postmasterPid(database),
+    keys: [key, ...seeded.keys],
+    findDifferences: async (answered) => [
+      ...(await findDifferences(database.pool, { answered, credited: seeded.credited + credit })),
+      ...(await auditViolations(saldo)),
+    ],
+  };
+}
+
+// Nothing of the caller's environment reaches the gateway but what somebody may want to compare.
+function tuning(): NodeJS.ProcessEnv {
+  const names = ["SALDO_LANES", "SALDO_LOG_LEVEL", "NODE_OPTIONS"];
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
 }
 
 type Command = (...args: string[]) => Promise<Record<string, unknown>>;
@@ -131,7 +136,6 @@ async function serve(env: NodeJS.ProcessEnv, logFile: string): Promise<ChildProc
     env,
     stdio: ["ignore", log.fd, log.fd],
   });
-  await startedPid(child);
   await log.close();
   return child;
 }

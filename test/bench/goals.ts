@@ -8,6 +8,8 @@ export type GoalResult = {
   readonly goal: string;
   readonly measured: number;
   readonly bound: number;
+  /** Whether the bound is the least that is good; otherwise the most. */
+  readonly least: boolean;
   readonly passed: boolean;
 };
 
@@ -68,7 +70,7 @@ export function checkGoals(results: Results): GoalResult[] {
   return GOALS.flatMap(({ goal, bound, least, measure }) => {
     const measured = measure(results);
     if (measured === null) return [];
-    return [{ goal, measured, bound, passed: least ? measured >= bound : measured <= bound }];
+    return [{ goal, measured, bound, least, passed: least ? measured >= bound : measured <= bound }];
   });
 }
 

@@ -48,9 +48,10 @@ async function bench(): Promise<boolean> {
     flags.points.split(","),
     points.map(({ name }) => name),
   );
+  const accounts = count("accounts", flags.accounts) ?? 1;
   const upstream = await startListener("mock-upstream.ts");
   stack.defer(upstream.stop);
-  const gateway = names.includes("ours") ? await startOurs(upstream.origin) : null;
+  const gateway = names.includes("ours") ? await startGateway({ upstream: upstream.origin, accounts }, stack) : null;
   const keys = gateway?.keys ?? Array.from({ length: KEYS_WITHOUT_GATEWAY }, () => newSecretToken("gw_"));
   const results = await runRounds({
     rounds: count("rounds", flags.rounds) ?? (flags.quick ? 1 : 3),
@@ -72,12 +73,6 @@ async function bench(): Promise<boolean> {
   );
   for (const problem of problems) console.error(`WRONG: ${problem}`);
   return problems.length === 0;
-}
-
-async function startOurs(upstream: URL): Promise<Gateway> {
-  const gateway = await startGateway({ upstream, accounts: count("accounts", flags.accounts) ?? 1 });
-  stack.defer(gateway.stop);
-  return gateway;
 }
 
 async function startTargets(

@@ -8,7 +8,6 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { parseArgs } from "node:util";
-import fastify from "fastify";
 import { Pool, type Dispatcher } from "undici";
 import { announce } from "./announce.ts";
 import { CHAT_PATH, MODEL_ID } from "./chat-request.ts";
@@ -94,6 +93,7 @@ function digest(key: string): string {
 }
 
 async function serveFastifyParse(keyFile: string): Promise<void> {
+  const { fastify } = await import("fastify"); // Here, so that the raw proxy carries nothing it does not use.
   const keys = new Map(
     readFileSync(keyFile, "utf8")
       .split("\n")

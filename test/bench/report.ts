@@ -30,14 +30,13 @@ export function printTables(results: Results, points: readonly LoadPoint[]): voi
 export function printGoals(goals: readonly GoalResult[]): void {
   if (goals.length === 0) return;
   console.log("\nGoals\n");
-  printTable(
-    goals.map(({ goal, measured, bound, passed }) => [
-      goal,
-      passed ? "PASS" : "FAIL",
-      format(measured, 2),
-      `goal ${bound}`,
-    ]),
-  );
+  const rows = goals.map(({ goal, measured, bound, least, passed }) => [
+    goal,
+    `${least ? "≥" : "≤"} ${bound}`,
+    format(measured, 2),
+    passed ? "PASS" : "FAIL",
+  ]);
+  printTable([["", "goal", "measured", ""], ...rows]);
 }
 
 function requestColumns(results: Results, point: string): Column[] {
