@@ -1,0 +1,131 @@
+// Starting, stopping and dying on the embedded database, as on a newcomer's machine.
+
+import { mkdtemp, rm, chmod } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { chat, newCustomer } from "./customer.ts";
+
+const KEY = /gw_[A-Za-z0-9]{49}/;
+const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
+
+describe("the service on its embedded database", () => {
+  let folder: string;
+  let settings: Record<string, string>;
+  const running: SaldoProcess[] = [];
+  const start = async (more: Record<string, string> = {}): Promise<SaldoProcess> => {
+    const saldo = await SaldoProcess.start({ ...settings, ...more });
+    running.push(saldo);
+    return saldo;
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "saldo-life-"));
+    await chmod(folder, 0o755);
+    settings = { SALDO_DATA_DIR: join(folder, "data") };
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((saldo) => saldo.stop("SIGKILL")));
+  });
+  afterAll(async () => {
+    // The last start stops the PostgreSQL server that a killed one has left behind.
+    expect(await (await SaldoProcess.start(settings)).stop()).toBe(0);
+    await rm(folder, { recursive: true });
+  });
+
+  it("answers and bills the announced key at its first start, and revokes it at the next", async () => {
+    const first = await start();
+    const key = first.announced(KEY);
+    const answer = await chat(first.httpUrl, key, HELLO);
+    expect(answer.status).toBe(200);
+    expect(Number(answer.headers.get("x-saldo-cost-idr"))).toBeGreaterThan(0);
+    expect(await first.stop()).toBe(0);
+
+    const second = await start();
+    expect(second.announced(KEY)).not.toBe(key);
+    expect((await chat(second.httpUrl, key, HELLO)).status).toBe(401);
+    expect((await chat(second.httpUrl, second.announced(KEY), HELLO)).status).toBe(200);
+  });
+
+  it("comes back after kill -9 with everything it acknowledged, and resolves what was open", async () => {
+    const killed = await start();
+    const { accountId, key } = await newCustomer(settings, { amount: "1000" });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => chat(killed.httpUrl, key, HELLO)));
+    const charged = answers.map((answer) => answer.headers.get("x-saldo-cost-idr"));
+    const open = chat(killed.httpUrl, key, { ...HELLO, messages: [{ role: "user", content: "!slow" }] }).catch(
+      () => null,
+    );
+    await expect
+      .poll(async () => (await saldoJson(["account", "show", "--account", accountId], settings))["held"], {
+        timeout: 10_000,
+      })
+      .not.toBe("0");
+    await killed.stop("SIGKILL");
+    await open;
+
+    const back = await start();
+    const { records } = (await saldoJson(
+      ["usage", "list", "--account", accountId, "--limit", "100"],
+      settings,
+    )) as unknown as {
+      records: { charge: string }[];
+    };
+    expect(records.map(({ charge }) => charge).toSorted()).toEqual(charged.toSorted());
+    // The dead process's lease runs out after 20 s, and the new one may bury it after a term of its own.
+    await expect
+      .poll(async () => (await saldoJson(["account", "show", "--account", accountId], settings))["held"], {
+        timeout: 90_000,
+        interval: 2_000,
+      })
+      .toBe("0");
+    expect((await chat(back.httpUrl, key, HELLO)).status).toBe(200);
+    expect(await saldoJson(["audit"], settings)).toEqual({ ok: true, violations: [] });
+  }, 120_000);
+
+  it("finishes and bills what is running when it is told to stop, and takes nothing new", async () => {
+    const saldo = await start({ SALDO_DEMO_PACE_MS: "20" });
+    const { accountId, key } = await newCustomer(settings, { amount: "1000" });
+    const stream = await chat(saldo.httpUrl, key, { ...HELLO, stream: true });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const first = await reader?.read();
+    const stopped = saldo.stop();
+    let text = first?.value ?? "";
+    for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) text += piece.value;
+    expect(text.trimEnd().endsWith("data: [DONE]")).toBe(true);
+    expect(await stopped).toBe(0);
+    await expect(chat(saldo.httpUrl, key, HELLO)).rejects.toThrow();
+    const balance = await saldoJson(["account", "show", "--account", accountId], settings);
+    expect(balance["held"]).toBe("0");
+    expect(Number(balance["posted"])).toBeLessThan(1000);
+  });
+
+  it("tells a wrong command by exit code 2, a failed one by 1, and prints one JSON object with --json", async () => {
+    for (const words of [
+      ["nonsense"],
+      ["account", "show"],
+      ["account", "show", "--account", "x"],
+      ["key", "create", "--bogus", "1"],
+    ]) {
+      expect(await runSaldo(words, settings)).toMatchObject({ code: 2, stdout: "" });
+    }
+    const unknown = "01a00000-0000-7000-8000-000000000000";
+    expect(await runSaldo(["account", "show", "--account", unknown, "--json"], settings)).toMatchObject({
+      code: 1,
+      stdout: "",
+    });
+    const audited = await runSaldo(["audit", "--json"], settings);
+    expect(audited.stdout.trim().split("\n")).toEqual(['{"ok":true,"violations":[]}']);
+    expect(await runSaldo(["serve"], { ...settings, SALDO_HTTP_PORT: "many" })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("SALDO_HTTP_PORT") as string,
+    });
+  });
+
+  it("says that it is alive and ready, and shows its metrics", async () => {
+    const saldo = await start();
+    expect((await fetch(`${saldo.httpUrl}/healthz`)).status).toBe(200);
+    expect((await fetch(`${saldo.httpUrl}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${saldo.metricsUrl}/metrics`)).text()).toMatch(/^saldo_ledger_depth \d+$/m);
+  });
+});
