@@ -14,6 +14,7 @@ import { createInterceptors, type CallPorts } from "../rpc/interceptors.ts";
 import { bindServices, registerServices, services, type Implementations } from "../rpc/services.ts";
 import { chatMethod, createChatHandler } from "./chat.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
+import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
 import { mountRoutes, registerRest } from "./rest.ts";
 import { routesOf } from "./http-rules.ts";
 
@@ -89,7 +90,10 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
         authorization: readAuthorization(request.raw.rawHeaders),
         environment: null,
       }),
-    routes: (router) => registerServices(router, options.implementations, interceptors),
+    routes: (router) => {
+      registerServices(router, options.implementations, interceptors);
+      tellFactsOfUndecodable(router, options.ports.logger);
+    },
   });
 
   // A scope of its own: Connect reads bodies itself, and would meet the parser of this one.

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import type { Environment } from "../accounts/principal.ts";
-import { NotFound, ValidationError } from "../kernel/errors.ts";
+import { ValidationError } from "../kernel/errors.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { isForMerchants } from "../rpc/authorise.ts";
 import { createCallValues, readAuthorization } from "../rpc/call.ts";
@@ -65,11 +65,10 @@ export function registerRest(
 
 async function answer(
   mounted: MountedRoute,
-  call: UnaryCaller | null,
+  call: UnaryCaller,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
-  if (call === null) throw new NotFound("This method is not available yet.");
   const { route } = mounted;
   const values = createCallValues({
     requestId: request.id,

@@ -10,6 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { createHandlerContext, type ContextValues, type Interceptor, type ServiceImpl } from "@connectrpc/connect";
 import { runUnaryCall } from "@connectrpc/connect/protocol";
+import { NotFound } from "../kernel/errors.ts";
 import { setMessageReader } from "../rpc/call.ts";
 
 /** What an in-process call gives back. */
@@ -26,14 +27,13 @@ export type UnaryCaller = (call: {
   readonly signal: AbortSignal;
 }) => Promise<UnaryAnswer>;
 
-/** Binds a method to what implements it. Null: nothing does yet. */
+/** Binds a method to what implements it. Where nothing does, a caller who may call it is told so. */
 export function createUnaryCaller(
   method: DescMethodUnary,
   implementation: Partial<ServiceImpl<DescService>>,
   interceptors: Interceptor[],
-): UnaryCaller | null {
+): UnaryCaller {
   const run = implementation[method.localName];
-  if (typeof run !== "function") return null;
   return async ({ readMessage, values, url, signal }) => {
     setMessageReader({ values }, readMessage);
     const response = await runUnaryCall({
@@ -50,6 +50,7 @@ export function createUnaryCaller(
         message: create(method.input),
       },
       next: async (req) => {
+        if (typeof run !== "function") throw new NotFound("This method is not available yet.");
         const context = createHandlerContext({
           service: method.parent,
           method,

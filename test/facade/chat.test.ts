@@ -1,0 +1,251 @@
+// The chat wire over real connections: bytes as they are, back-pressure, clients that leave.
+
+import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { afterEach, expect, test } from "vitest";
+import type { ChatCall, ChatSink, Gateway } from "../../src/gateway/chat.ts";
+import {
+  InsufficientBalance,
+  InternalError,
+  ModelNotFound,
+  UpstreamBusy,
+  ValidationError,
+} from "../../src/kernel/errors.ts";
+import { idr } from "../../src/kernel/money.ts";
+import { BEARER, createLogMemory, RATE, startServers, type Running } from "./fakes.ts";
+
+let running: Running | undefined;
+afterEach(async () => {
+  await running?.servers.close(1_000);
+  running = undefined;
+});
+
+const JSON_HEADERS = { "content-type": "application/json", authorization: BEARER };
+const streamHead = { streamed: true, rate: RATE, costIdr: null, demo: false };
+
+async function serve(answerChat: Gateway["answerChat"]): Promise<Running> {
+  running = await startServers({ gateway: { answerChat } });
+  return running;
+}
+
+const ask = (at: Running, body: string | Buffer<ArrayBuffer> = "{}", headers: Record<string, string> = {}) =>
+  fetch(`${at.http}/v1/chat/completions`, { method: "POST", body, headers: { ...JSON_HEADERS, ...headers } });
+
+/** A client that does not read until it is told to. */
+async function askWithoutReading(at: Running): Promise<Socket> {
+  const socket = connect(Number(new URL(at.http).port), "127.0.0.1").pause();
+  await once(socket, "connect");
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: ${BEARER}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
+  );
+  return socket;
+}
+
+test("hands the call on with the body's bytes, the key and our id", async () => {
+  const calls: ChatCall[] = [];
+  const at = await serve(async (call, sink) => {
+    calls.push(call);
+    sink.start({ streamed: false, rate: RATE, costIdr: "0.01875", demo: true });
+    sink.write(Buffer.from('{"ok":'));
+    sink.write(Buffer.from("true}"));
+    sink.end();
+  });
+  const body = Buffer.from('{ "model" : "ä€🙂", "unknown": 1 }');
+  const response = await ask(at, body);
+  expect(await response.json()).toEqual({ ok: true });
+  expect(calls[0]?.body.equals(body)).toBe(true);
+  expect(calls[0]).toMatchObject({ requestId: response.headers.get("x-request-id"), key: { keyId: "key-1" } });
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": "application/json",
+    "x-saldo-cost-idr": "0.01875",
+    "x-saldo-demo": "1",
+    "x-ratelimit-remaining-requests": "41",
+  });
+});
+
+test("a stream is announced as events that no proxy may collect", async () => {
+  const at = await serve(async (_call, sink) => {
+    sink.start(streamHead);
+    sink.write(Buffer.from("data: [DONE]\n\n"));
+    sink.end();
+  });
+  const response = await ask(at);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+    "x-accel-buffering": "no",
+  });
+  expect(response.headers.has("x-saldo-cost-idr")).toBe(false);
+  expect(await response.text()).toBe("data: [DONE]\n\n");
+});
+
+test("a unicode stream split at any byte arrives byte-identical", async () => {
+  const event = Buffer.from('data: {"choices":[{"delta":{"content":"aé€🙂漢字\u{1F468}‍\u{1F469}"}}]}\n\n');
+  const at = await serve(async ({ body }, sink) => {
+    const offset = Number(body.toString());
+    sink.start(streamHead);
+    sink.write(event.subarray(0, offset));
+    // The pieces travel apart: the second is written when the first has left.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    sink.write(event.subarray(offset));
+    sink.end();
+  });
+  for (let offset = 1; offset < event.length; offset += 1) {
+    const received = Buffer.from(await (await ask(at, String(offset))).arrayBuffer());
+    expect(received.equals(event)).toBe(true);
+  }
+});
+
+test.each([
+  [new ValidationError([{ field: "messages", rule: "required", message: "is required" }]), 400, "validation_error"],
+  [new InsufficientBalance({ available: idr(1n), needed: idr(2n) }), 402, "insufficient_balance"],
+  [new ModelNotFound("x"), 404, "model_not_found"],
+  [new UpstreamBusy(900), 503, "upstream_busy"],
+  [new InternalError({ cause: new Error("hidden") }), 500, "internal_error"],
+  [new TypeError("hidden"), 500, "internal_error"],
+])("%s before the start becomes %s %s", async (error, status, code) => {
+  const at = await serve(async () => {
+    throw error;
+  });
+  const response = await ask(at);
+  const body = await response.text();
+  expect([response.status, JSON.parse(body)]).toMatchObject([status, { error: code }]);
+  expect(body).not.toContain("hidden");
+  expect(response.headers.get("retry-after")).toBe(status === 503 ? "60" : null);
+});
+
+test("a request without a body is refused before the gateway", async () => {
+  const at = await serve(() => Promise.reject(new Error("not reached")));
+  const response = await fetch(`${at.http}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: BEARER },
+  });
+  expect([response.status, await response.json()]).toMatchObject([400, { error: "validation_error" }]);
+});
+
+test("a fault after the start breaks the stream instead of completing it", async () => {
+  const at = await serve(async (_call, sink) => {
+    sink.start(streamHead);
+    sink.write(Buffer.from("data: 1\n\n"));
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    throw new TypeError("a bug");
+  });
+  const response = await ask(at);
+  await expect(response.text()).rejects.toThrow("terminated");
+});
+
+test("a slow reader holds the writer back until it reads", async () => {
+  // More than the buffers of both sockets can hold.
+  const pieces = 1024;
+  const piece = Buffer.alloc(64 * 1024, "x");
+  const order: string[] = [];
+  const refused = Promise.withResolvers<void>();
+  const at = await serve(async (_call, sink) => {
+    sink.start(streamHead);
+    for (let i = 0; i < pieces; i += 1) {
+      if (sink.write(piece)) continue;
+      refused.resolve();
+      await new Promise<void>((resolve) => sink.onDrained(resolve));
+    }
+    order.push("written");
+    sink.end();
+  });
+  const socket = await askWithoutReading(at);
+  await refused.promise;
+  // Turns of the event loop in which a writer that is not held back would have come to its end.
+  for (let turn = 0; turn < 4 * pieces; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+  order.push("read");
+  let received = 0;
+  for await (const bytes of socket) {
+    received += (bytes as Buffer).length;
+    if (received > pieces * piece.length) break;
+  }
+  expect(order).toEqual(["read", "written"]);
+});
+
+test("a client that leaves is noticed, and whoever waits for it to read wakes up", async () => {
+  const piece = Buffer.alloc(64 * 1024, "x");
+  const gone = Promise.withResolvers<void>();
+  const woken = Promise.withResolvers<ChatSink>();
+  const full = Promise.withResolvers<void>();
+  const at = await serve(async (_call, sink) => {
+    sink.onGone(() => gone.resolve());
+    sink.start(streamHead);
+    while (sink.write(piece)) await new Promise<void>((resolve) => setImmediate(resolve));
+    sink.onDrained(() => woken.resolve(sink));
+    full.resolve();
+    await woken.promise;
+  });
+  const socket = await askWithoutReading(at);
+  await full.promise;
+  socket.destroy();
+  await gone.promise;
+  const sink = await woken.promise;
+  // Nothing is waited for any more: a bounded pool of upstream connections would stall for good.
+  expect(sink.write(piece)).toBe(true);
+  const late = Promise.withResolvers<void>();
+  sink.onGone(() => late.resolve());
+  await late.promise;
+  sink.end();
+});
+
+test("a client that got its whole answer is not reported as gone", async () => {
+  let left = false;
+  const at = await serve(async (_call, sink) => {
+    sink.onGone(() => (left = true));
+    sink.start(streamHead);
+    sink.write(Buffer.from("data: 1\n\n"));
+    sink.end();
+  });
+  await (await ask(at, "{}", { connection: "close" })).text();
+  await at.servers.close(1_000);
+  expect(left).toBe(false);
+});
+
+test("stopping waits for a running answer, takes no new one, and ends what outlasts the limit", async () => {
+  const proceed = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const at = await serve(async (_call, sink) => {
+    sink.start(streamHead);
+    sink.write(Buffer.from("data: 1\n\n"));
+    started.resolve();
+    await proceed.promise;
+    sink.write(Buffer.from("data: [DONE]\n\n"));
+    sink.end();
+  });
+  const response = await ask(at);
+  await started.promise;
+  const closed = at.servers.close(10_000);
+  await expect(ask(at)).rejects.toThrow("fetch failed");
+  proceed.resolve();
+  expect(await response.text()).toContain("[DONE]");
+  await closed;
+});
+
+test("an answer that outlasts the limit is cut", async () => {
+  const started = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  const at = await serve(async (_call, sink) => {
+    sink.onGone(() => gone.resolve());
+    sink.start(streamHead);
+    sink.write(Buffer.from("data: 1\n\n"));
+    started.resolve();
+    await gone.promise;
+  });
+  const response = await ask(at);
+  await started.promise;
+  await at.servers.close(0);
+  await expect(response.text()).rejects.toThrow("terminated");
+});
+
+test("the log line of a chat request names the key and the outcome", async () => {
+  const { lines, logger } = createLogMemory();
+  running = await startServers({ logger, gateway: { answerChat: () => Promise.reject(new ModelNotFound("x")) } });
+  const response = await ask(running, '{"messages":"a secret prompt"}');
+  expect(lines.find((line) => line["requestId"] === response.headers.get("x-request-id"))).toMatchObject({
+    method: "saldo.gateway.v1.GatewayService/CreateChatCompletion",
+    keyId: "key-1",
+    code: "model_not_found",
+  });
+  expect(JSON.stringify(lines)).not.toContain("secret prompt");
+});
