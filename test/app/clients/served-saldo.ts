@@ -1,0 +1,158 @@
+// The service as a client meets it: a real process on a database of the test file, with models of a scripted upstream
+// beside those of the demo, and customers whose account and key are made as the operator makes them.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createCustomer } from "../../../src/accounts/customers.ts";
+import { withTransaction } from "../../../src/database/transactions.ts";
+import { formatMoney, IDR, idr, parseMoney } from "../../../src/kernel/money.ts";
+import { uuidv7 } from "../../../src/kernel/ids.ts";
+import { issueKey } from "../../../src/keys/issue-key.ts";
+import { creditAccount, openAccount, readBalance } from "../../../src/ledger/accounts.ts";
+import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../../gateway/scripted-upstream.ts";
+import { SaldoProcess, saldoJson } from "../../setup/saldo-process.ts";
+import { createTestDatabase } from "../../setup/test-database.ts";
+
+/** An account with a key of its own. */
+export type Customer = { readonly accountId: string; readonly keyId: string; readonly key: string };
+
+/** One line of `usage list`, as far as the tests look at it. */
+export type UsageLine = {
+  readonly requestId: string;
+  readonly model: string;
+  readonly basis: string;
+  readonly charge: string;
+  readonly cost: string;
+  readonly inputTokensUncached: number;
+  readonly inputTokensCached: number;
+  readonly outputTokens: number;
+  readonly streamed: boolean;
+};
+
+/** What stands in a test's catalog beside id and route. Prices as the catalog file says them. */
+export type CatalogEntry = {
+  readonly price: { readonly input: string; readonly output: string; readonly cache_hit?: string };
+  readonly context_length?: number;
+  readonly max_output_tokens?: number;
+  readonly input_modalities?: readonly string[];
+};
+
+export type ServedSaldo = Awaited<ReturnType<typeof serveSaldo>>;
+
+/** The environment variable the scripted upstream's key is in, and the key. */
+const UPSTREAM_KEY = { LOCAL_API_KEY: "sk-upstream-credential-of-the-test" };
+
+/** Starts everything. `models` are answered by the scripted upstream and stand in the catalog under `local/…`. */
+export async function serveSaldo({
+  models = {},
+  settings = {},
+}: {
+  models?: Readonly<Record<string, CatalogEntry>>;
+  settings?: Readonly<Record<string, string>>;
+} = {}) {
+  const [testDatabase, upstream] = await Promise.all([createTestDatabase(), startScriptedUpstream()]);
+  const { database } = testDatabase;
+  const environment = { DATABASE_URL: testDatabase.url, ...UPSTREAM_KEY, ...settings };
+  const saldo = (words: readonly string[]) => saldoJson(words, environment);
+  if (Object.keys(models).length > 0) await applyCatalog(saldo, upstream, models);
+  const server = await SaldoProcess.start(environment);
+
+  return {
+    server,
+    upstream,
+    /** The base URL an OpenAI client is given. */
+    baseUrl: `${server.httpUrl}/v1`,
+    /** Runs an operator's command beside the running server. */
+    saldo,
+
+    /** Opens an account with so many rupiah and issues a key of it. */
+    async customer({ credit = "1000", rateLimit }: { credit?: string; rateLimit?: number } = {}): Promise<Customer> {
+      const { accountId } = await withTransaction(database, (client) =>
+        createCustomer(client, { email: `${uuidv7()}@saldo.example`, openAccount }),
+      );
+      const amount = parseMoney(credit, IDR).units;
+      if (amount > 0n) {
+        await withTransaction(database, (client) =>
+          creditAccount(client, {
+            accountId,
+            amount,
+            from: systemAccounts.operatorAdjustments,
+            reason: "operator_credit",
+          }),
+        );
+      }
+      const limit = rateLimit === undefined ? {} : { rateLimit };
+      const { keyId, secret } = await issueKey(database, { accountId, name: "test", ...limit });
+      return { accountId, keyId, key: secret };
+    },
+
+    /** What the account has now, in rupiah. */
+    async balance(accountId: string): Promise<{ available: string; held: string; posted: string }> {
+      const { available, held, posted } = await readBalance(database.pool, accountId);
+      return {
+        available: formatMoney(idr(available)),
+        held: formatMoney(idr(held)),
+        posted: formatMoney(idr(posted)),
+      };
+    },
+
+    /** The account's requests, newest first, as the operator lists them. */
+    async usage(accountId: string): Promise<readonly UsageLine[]> {
+      const { records } = (await saldo(["usage", "list", "--account", accountId, "--limit", "1000"])) as unknown as {
+        records: readonly UsageLine[];
+      };
+      return records;
+    },
+
+    /** Posts JSON to the chat path. */
+    chat(key: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+      return fetch(`${server.httpUrl}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      });
+    },
+
+    async stop(): Promise<void> {
+      await server.stop();
+      await upstream.stop();
+      await testDatabase.drop();
+    },
+  };
+}
+
+/** Writes a catalog file as an operator would and applies it. JSON is YAML. */
+async function applyCatalog(
+  saldo: (words: readonly string[]) => Promise<unknown>,
+  { baseUrl }: ScriptedUpstream,
+  models: Readonly<Record<string, CatalogEntry>>,
+): Promise<void> {
+  const catalog = {
+    upstreams: [
+      {
+        id: "local",
+        kind: "openai-compatible",
+        base_url: baseUrl,
+        api_key_env: "LOCAL_API_KEY",
+        allow_private_address: true,
+      },
+    ],
+    models: Object.entries(models).map(([name, entry]) => ({
+      id: `local/${name}`,
+      context_length: 131_072,
+      max_output_tokens: 16_384,
+      routes: [{ upstream: "local", model: `${name}-2026` }],
+      ...entry,
+    })),
+  };
+  const folder = await mkdtemp(join(tmpdir(), "saldo-catalog-"));
+  try {
+    const file = join(folder, "catalog.yaml");
+    await writeFile(file, JSON.stringify(catalog));
+    await saldo(["catalog", "apply", file]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
