@@ -96,7 +96,8 @@ export async function spawnOnCluster(
       // Its own session: an interrupt typed at our terminal is not meant for the server.
       detached: true,
       cwd: "/",
-      env: { PATH: process.env["PATH"], LC_ALL: "C" },
+      // initdb finds a shell here; everything of ours is named by its whole path.
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" },
       stdio: ["ignore", log.fd, log.fd, folder?.fd ?? "ignore"],
     });
     await new Promise((done, fail) => child.once("spawn", done).once("error", fail));
