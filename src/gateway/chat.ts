@@ -7,7 +7,7 @@ export type ChatCall = {
   readonly requestId: string;
   readonly receivedAtMs: number;
   readonly key: VerifiedKey;
-  /** The JSON body as the client sent it, at most 32 MiB. */
+  /** The JSON body as the client sent it, at most 32 MiB. The gateway may write over it. */
   readonly body: Buffer;
 };
 

@@ -20,9 +20,9 @@ export type ChunkMeaning =
       readonly finishReasons: readonly string[];
     };
 
-// Only these make an event worth parsing; null values are what most chunks carry. Inside JSON strings the quotes are
-// escaped, so text that speaks of usage does not match.
-const WORTH_PARSING = /"(?:finish_reason|usage|error)"\s*:(?!\s*null)|\[DONE\]/;
+// Only these make an event worth parsing; null is what most chunks carry, and from some upstreams an empty finish_reason.
+// Inside JSON strings the quotes are escaped, so text that speaks of usage does not match.
+const WORTH_PARSING = /"(?:finish_reason|usage|error)"\s*:(?!\s*(?:null|""))|\[DONE\]/;
 
 /** Whether complete events hold anything that matters to billing. Reads bytes as they are, without decoding them. */
 export function isWorthParsing(events: Buffer): boolean {
@@ -37,7 +37,9 @@ export function meaningOf(data: string | null): ChunkMeaning {
   if (chunk === null) return { kind: "opaque" };
   if (chunk["error"] !== undefined && chunk["error"] !== null) return { kind: "error", error: chunk["error"] };
   const choices = Array.isArray(chunk["choices"]) ? chunk["choices"].filter(isObject) : [];
-  const ended = choices.filter((choice) => typeof choice["finish_reason"] === "string");
+  const ended = choices.filter(
+    (choice) => typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "",
+  );
   return {
     kind: "chunk",
     chunk,

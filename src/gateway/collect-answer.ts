@@ -63,6 +63,7 @@ const NOT_AN_ANSWER: UpstreamFailure = {
 
 /** Finds the usage of a complete answer, or says why it is none. */
 export function readAnswer(json: Buffer): CollectedAnswer | FailedAttempt {
+  if (json.length === 0) return failed(NOT_AN_ANSWER);
   let scan: ObjectScan;
   try {
     scan = scanObject(json);

@@ -13,6 +13,9 @@ const ASCII_BYTES_PER_TOKEN = 2;
 /** A request is still useful with so much output; below it the balance is said to be too low. */
 const LEAST_USEFUL_TOKENS = 256;
 
+/** A usage record keeps counts as 32-bit integers. */
+const MAX_COUNT = 2_147_483_647;
+
 /** The most tokens one part of each kind comes to. The catalog has one figure for all its models. */
 export const MAX_TOKENS_PER_PART: Readonly<Record<Modality, number>> = {
   text: 0,
@@ -47,13 +50,13 @@ export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
     mediaTokens;
   const inputTokens = Math.min(estimate, model.contextLength);
   const asked = Math.max(request.maxTokens ?? 0, request.maxCompletionTokens ?? 0);
-  const most = Math.min(model.maxOutputTokens, model.contextLength);
+  const most = Math.min(model.maxOutputTokens, model.contextLength, Math.floor(MAX_COUNT / request.choices));
   const outputBound = asked === 0 ? most : Math.min(asked, most);
   const amountFor = (outputTokens: number): bigint => holdCost(inputTokens, outputTokens * request.choices, prices);
   return {
     prices,
     inputTokens,
-    inputBound: request.body.length + mediaTokens,
+    inputBound: Math.min(request.body.length + mediaTokens, MAX_COUNT),
     outputBound,
     choices: request.choices,
     amount: amountFor(outputBound),

@@ -88,6 +88,7 @@ describe("failures before anything reached the client", () => {
       },
     ],
     ["the answer is no completion", json("{}")],
+    ["the answer is empty", json("")],
     [
       "the answer ended in an error",
       json(completion({ choices: [{ index: 0, message: { content: "" }, finish_reason: "error" }] })),
@@ -265,6 +266,10 @@ describe("streams", () => {
     [
       "usage repeated",
       stream(wire([...lines.slice(0, 2), usageChunk({ prompt_tokens: 1, completion_tokens: 1 }), ...lines.slice(2)])),
+    ],
+    [
+      "empty finish reasons",
+      stream(wire([chunk({ content: "Halo" }, ""), chunk({ content: " dunia" }, ""), ...lines.slice(3)])),
     ],
     ["usage with the finish", stream(wire([...lines.slice(0, 3), chunk({}, "stop", { usage: USAGE }), "[DONE]"]))],
     [

@@ -178,6 +178,20 @@ describe("upstreamBody", () => {
     expect(upstreamBody(request, { ...facts, model: "acme/m" })).toBe(request.body);
   });
 
+  it("writes over a large body instead of copying it, also for a retry under another name", () => {
+    const body = bodyOf({ messages: [{ role: "user", content: "x".repeat(70_000) }] });
+    const request = readRequest(body);
+    const first = upstreamBody(request, { ...facts, model: "u" });
+    expect(first).toBe(body);
+    expect(JSON.parse(first.toString())).toMatchObject({ model: "u" });
+    expect(JSON.parse(upstreamBody(request, { ...facts, model: "acme/m" }).toString())).toMatchObject({
+      model: "acme/m",
+    });
+    expect(JSON.parse(upstreamBody(request, { ...facts, model: "a-longer-name" }).toString())).toMatchObject({
+      model: "a-longer-name",
+    });
+  });
+
   it.each<[string, object, object]>([
     ["no options", {}, { include_usage: true }],
     ["null options", { stream_options: null }, { include_usage: true }],

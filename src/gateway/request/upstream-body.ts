@@ -1,8 +1,12 @@
 // The body an upstream gets: the client's own bytes with the model's name there, usage asked for, and a cap on the output
 // where the balance does not cover what was asked.
 
+import type { Span } from "./json-scan.ts";
 import type { ChatRequest } from "./read-request.ts";
 import { type Edit, insertMembers, splice } from "./splice.ts";
+
+/** From here on a copy of the body costs more than all the rest of a request. */
+const COPY_IS_DEAR_BYTES = 65_536;
 
 /** The name an upstream gives the bound on the output. */
 export type OutputCapField = "max_tokens" | "max_completion_tokens";
@@ -16,6 +20,7 @@ export type UpstreamBodyFacts = {
   readonly outputCapField: OutputCapField;
 };
 
+/** The body for one upstream. A large one may be the request's own buffer, written over: it is good for one call. */
 export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Buffer {
   const edits: Edit[] = [];
   const added: string[] = [];
@@ -25,7 +30,8 @@ export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Bu
     else edits.push({ ...span, text });
   };
 
-  if (facts.model !== request.model) set("model", JSON.stringify(facts.model));
+  const model = JSON.stringify(facts.model);
+  if (!isWrittenAt(request.body, request.members.get("model"), model)) set("model", model);
   if (request.stream && !request.wantsUsage) {
     set("stream_options", JSON.stringify({ ...request.streamOptions, include_usage: true }));
   }
@@ -42,5 +48,21 @@ export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Bu
   }
   // A valid body has a model, so the object is never empty.
   if (added.length > 0) edits.push(insertMembers(request.body.indexOf("{"), added.join(","), false));
+  const [only, ...others] = edits;
+  if (only !== undefined && others.length === 0 && request.body.length >= COPY_IS_DEAR_BYTES) {
+    if (writeInPlace(request.body, only)) return request.body;
+  }
   return splice(request.body, edits);
+}
+
+/** Looks at the bytes: the call before a retry may have put another name there. */
+function isWrittenAt(body: Buffer, span: Span | undefined, text: string): boolean {
+  return span !== undefined && body.toString("utf8", span.start, span.end).trimEnd() === text;
+}
+
+/** Writes over a value that is no shorter; spaces behind a value mean nothing in JSON. */
+function writeInPlace(body: Buffer, { start, end, text }: Edit): boolean {
+  if (Buffer.byteLength(text) > end - start) return false;
+  body.fill(" ", start + body.write(text, start), end);
+  return true;
 }
