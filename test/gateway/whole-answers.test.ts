@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { WHOLE, usePlayground } from "./playground.ts";
+import { completion, json, USAGE } from "./scripted-upstream.ts";
+import { FakeSink } from "./support.ts";
+
+const playground = usePlayground();
+
+describe("answers that are not streamed", () => {
+  it("come back byte for byte but for the id, the model and the cost", async () => {
+    const body = `{ "id" : "x",\n "choices":[{"index":0,"message":{"role":"assistant","content":"é\\u00e9 😀"},"finish_reason":"stop","extra":1.50}],"model":"m-2026", "usage": ${JSON.stringify(USAGE)} }`;
+    const { sink, requestId, settlement } = await playground.play(json(body, 200, { "x-request-id": "req_1" }));
+    expect(sink.bytes.toString()).toBe(
+      body
+        .replace('"x"', `"chatcmpl-${requestId}"`)
+        .replace('"m-2026"', '"local/m"')
+        .replace('{"cached_tokens":4}}', '{"cached_tokens":4},"cost_idr":"0.0838"}'),
+    );
+    expect(settlement).toMatchObject({
+      inputTokensUncached: 7,
+      inputTokensCached: 4,
+      outputTokens: 3,
+      cost: 83_800n,
+      upstreamRequestId: "req_1",
+    });
+  });
+
+  it.each<[string, unknown, object]>([
+    ["missing", undefined, { basis: "estimated" }],
+    ["null", null, { basis: "estimated" }],
+    ["empty", {}, { basis: "estimated" }],
+    ["without the completion", { prompt_tokens: 3 }, { basis: "estimated" }],
+    ["negative", { prompt_tokens: -5, completion_tokens: -1 }, { basis: "exact", clamped: true, cost: 0n }],
+    [
+      "fractional",
+      { prompt_tokens: 2.5, completion_tokens: 1 },
+      { basis: "exact", clamped: true, inputTokensUncached: 3 },
+    ],
+    ["text", { prompt_tokens: "7", completion_tokens: 1 }, { basis: "exact", clamped: true, inputTokensUncached: 7 }],
+    ["nonsense", { prompt_tokens: "many", completion_tokens: 1 }, { basis: "estimated" }],
+    [
+      "cached above the prompt",
+      { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 99 } },
+      { clamped: true, inputTokensUncached: 0, inputTokensCached: 5 },
+    ],
+    ["absurd", { prompt_tokens: 1e300, completion_tokens: 9e15 }, { clamped: true, outputTokens: 16_384 }],
+    [
+      "DeepSeek's",
+      { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 6, prompt_cache_miss_tokens: 3 },
+      { clamped: false, inputTokensUncached: 3, inputTokensCached: 6 },
+    ],
+  ])("are billed soundly when the usage is %s", async (_name, usage, expected) => {
+    const { sink, settlement } = await playground.play(json(completion({ usage })));
+    expect(settlement).toMatchObject(expected);
+    expect(settlement.cost).toBeGreaterThanOrEqual(0n);
+    expect(settlement.inputTokensUncached).toBeLessThanOrEqual(JSON.stringify(WHOLE).length);
+    expect(sink.json["usage"]).toMatchObject({ completion_tokens: settlement.outputTokens });
+  });
+
+  it("are sent with the upstream's credential and model, and nothing else changed", async () => {
+    await playground.play(json(completion()));
+    expect(playground.upstream.received[0]?.headers.authorization).toBe("Bearer sk-upstream-secret");
+    expect(playground.upstream.received[0]?.body.toString()).toBe(JSON.stringify({ ...WHOLE, model: "m" }));
+  });
+
+  it("are settled before they are shown, and not shown when the settlement fails", async () => {
+    const sink = new FakeSink();
+    playground.bench.ledger.onSettle = () => {
+      expect(sink.head).toBeNull();
+      return Promise.reject(new UpstreamBusy());
+    };
+    playground.upstream.run(json(completion()));
+    const { error } = await playground.bench.send(WHOLE, sink);
+    expect(error).toBeInstanceOf(UpstreamBusy);
+    expect(sink.head).toBeNull();
+    expect(playground.bench.ledger.settlements).toHaveLength(1);
+  });
+});
