@@ -9,7 +9,7 @@ import { InvalidApiKey, ValidationError } from "../kernel/errors.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { authenticate, type Verifiers } from "../rpc/authenticate.ts";
 import { authorise } from "../rpc/authorise.ts";
-import { createCallValues, readAuthorization, setPrincipal } from "../rpc/call.ts";
+import { readAuthorization } from "../rpc/call.ts";
 import { toDomainError } from "../rpc/errors.ts";
 import { logCall, logFault, type CallLogger } from "../rpc/log.ts";
 import { ChatResponseSink } from "./chat-sink.ts";
@@ -38,10 +38,11 @@ export function createChatHandler(ports: ChatPorts): (request: FastifyRequest, r
 /** Never rejects: whatever goes wrong is told to the client, or to the log when the answer has begun. */
 async function answer({ gateway, verifiers, logger }: ChatPorts, request: FastifyRequest, reply: FastifyReply) {
   const requestId = request.id;
+  const receivedAtMs = timeOfUuidv7(requestId);
   const response = reply.raw;
   const sink = new ChatResponseSink(response, requestId);
   let principal: Principal = { kind: "public" };
-  let failure: unknown;
+  let error: unknown;
   try {
     principal = await authenticate(verifiers, readAuthorization(request.raw.rawHeaders), null);
     authorise(chatMethod, principal);
@@ -53,7 +54,7 @@ async function answer({ gateway, verifiers, logger }: ChatPorts, request: Fastif
     };
     await gateway.answerChat(call, sink);
   } catch (thrown) {
-    failure = thrown;
+    error = thrown;
     logFault(logger, requestId, thrown);
     if (sink.started || response.headersSent) {
       // A half-sent answer must not look complete.
@@ -65,14 +66,7 @@ async function answer({ gateway, verifiers, logger }: ChatPorts, request: Fastif
       response.end(body);
     }
   }
-  const values = createCallValues({
-    requestId,
-    receivedAtMs: timeOfUuidv7(requestId),
-    authorization: null,
-    environment: null,
-  });
-  setPrincipal({ values }, principal);
-  logCall(logger, { method: METHOD_NAME, call: { values }, error: failure });
+  logCall(logger, { method: METHOD_NAME, requestId, receivedAtMs, principal, error });
 }
 
 function requireKey(principal: Principal): ApiKeyPrincipal {

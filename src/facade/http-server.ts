@@ -35,6 +35,8 @@ declare module "fastify" {
 }
 
 const MAX_PARAM_LENGTH = 1024;
+/** How long a request may take to arrive: 32 MiB on a slow line, but not for ever. Its answer may take longer. */
+const REQUEST_TIMEOUT_MS = 300_000;
 const IDLE_SWEEP_MS = 50;
 
 /** Builds the HTTP server. */
@@ -63,6 +65,7 @@ export function createHttpServer(options: HttpServerOptions): StoppableServer {
 export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSignal): FastifyInstance {
   const app = fastify({
     bodyLimit: READ_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => uuidv7(),
     requestIdHeader: false,
     forceCloseConnections: "idle",

@@ -3,7 +3,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
-import type { Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import type { Environment } from "../accounts/principal.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
@@ -113,7 +113,7 @@ function isUnary(method: DescMethod): method is DescMethodUnary {
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => {
-    if (!reply.raw.writableEnded) gone.abort();
+    if (!reply.raw.writableEnded) gone.abort(new ConnectError("The client has left.", Code.Canceled));
   });
   return gone.signal;
 }

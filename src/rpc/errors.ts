@@ -77,8 +77,13 @@ export function toConnectError(thrown: unknown, requestId: string): ConnectError
   );
 }
 
-// The caller's own limit, or our stopping: nothing is wrong with the request, and it may be sent again.
-const MAY_BE_REPEATED: ReadonlySet<Code> = new Set([Code.Unavailable, Code.DeadlineExceeded, Code.Canceled]);
+// The caller's own limit, its lost connection, or our stopping: nothing is wrong with the request, and it may be sent again.
+const MAY_BE_REPEATED: ReadonlySet<Code> = new Set([
+  Code.Unavailable,
+  Code.DeadlineExceeded,
+  Code.Canceled,
+  Code.Aborted,
+]);
 
 /** Our name for what Connect itself refuses; what is not named here is a fault of ours. */
 function ofConnect(error: ConnectError): DomainError {

@@ -14,6 +14,8 @@ import { createReflection } from "./reflection.ts";
 import { registerServices, services, type Implementations } from "./services.ts";
 import { endWithin, listenOn, type StoppableServer } from "./stoppable-server.ts";
 
+const MAX_STREAMS_PER_CONNECTION = 1_000;
+
 /** What the gRPC server is built from. */
 export type GrpcServerOptions = {
   readonly implementations: Implementations;
@@ -27,6 +29,7 @@ export function createGrpcServer(options: GrpcServerOptions): StoppableServer {
   const stopping = new AbortController();
   const shutdown = new AbortController();
   const server = createServer(
+    { settings: { maxConcurrentStreams: MAX_STREAMS_PER_CONNECTION } },
     connectNodeAdapter({
       connect: false,
       grpcWeb: false,

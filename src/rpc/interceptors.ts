@@ -1,13 +1,28 @@
 // What every call passes through, in this order: log, errors, authenticate, authorise, validate, rate. The request id was
 // given at the door. REST runs the same chain in process, so that no rule holds on one face only.
 
-import type { Interceptor, StreamRequest, StreamResponse, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
+import type {
+  HandlerContext,
+  Interceptor,
+  StreamRequest,
+  StreamResponse,
+  UnaryRequest,
+  UnaryResponse,
+} from "@connectrpc/connect";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Keys } from "../keys/keys.ts";
 import { authenticate, type Verifiers } from "./authenticate.ts";
 import { authorise } from "./authorise.ts";
-import { authorizationOf, environmentOf, messageReaderOf, principalOf, requestIdOf, setPrincipal } from "./call.ts";
+import {
+  authorizationOf,
+  environmentOf,
+  messageReaderOf,
+  principalOf,
+  receivedAtMsOf,
+  requestIdOf,
+  setPrincipal,
+} from "./call.ts";
 import { toConnectError } from "./errors.ts";
 import { logCall, logFault, type CallLogger } from "./log.ts";
 import { rateHeaders } from "./rate-headers.ts";
@@ -41,10 +56,15 @@ export function createOpenInterceptors(ports: Pick<CallPorts, "logger">): Interc
   return [logCalls(ports.logger), translateErrors(ports.logger)];
 }
 
+function calledBy(call: Pick<HandlerContext, "values">) {
+  return { requestId: requestIdOf(call), receivedAtMs: receivedAtMsOf(call), principal: principalOf(call) };
+}
+
 function logCalls(logger: CallLogger): Interceptor {
   return (next) => async (req) => {
     const method = `${req.service.typeName}/${req.method.name}`;
-    const log = (error?: unknown) => logCall(logger, { method, call: { values: req.contextValues }, error });
+    const call = { values: req.contextValues };
+    const log = (error?: unknown) => logCall(logger, { method, ...calledBy(call), error });
     return watch(next, req, { ended: () => log(), failed: (error) => (log(error), error) });
   };
 }

@@ -1,46 +1,53 @@
 // One line for each call. It names who called what and how it ended; never prompts, secrets or query strings.
 
-import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { Logger } from "pino";
-import { DomainError, InternalError } from "../kernel/errors.ts";
-import { principalOf, receivedAtMsOf, requestIdOf } from "./call.ts";
+import type { Principal } from "../accounts/principal.ts";
+import { InternalError } from "../kernel/errors.ts";
+import { toDomainError } from "./errors.ts";
 
 /** The part of a pino logger that is used here. */
 export type CallLogger = Pick<Logger, "info" | "warn" | "error">;
 
+/** A call that has ended. */
+export type EndedCall = {
+  /** `package.Service/Method`. */
+  readonly method: string;
+  readonly requestId: string;
+  readonly receivedAtMs: number;
+  readonly principal: Principal;
+  /** What it failed with; undefined: it succeeded. */
+  readonly error?: unknown;
+};
+
 /** Writes the line of a call that has ended. */
-export function logCall(
-  logger: CallLogger,
-  entry: { method: string; call: Pick<HandlerContext, "values">; error?: unknown },
-): void {
-  const principal = principalOf(entry.call);
-  logger.info(
-    {
-      requestId: requestIdOf(entry.call),
-      method: entry.method,
-      caller: principal.kind,
-      ...("accountId" in principal ? { accountId: principal.accountId } : {}),
-      ...("keyId" in principal ? { keyId: principal.keyId } : {}),
-      ...("merchantId" in principal ? { merchantId: principal.merchantId } : {}),
-      code: codeOf(entry.error),
-      durationMs: Date.now() - receivedAtMsOf(entry.call),
-    },
-    "call",
-  );
+export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, principal, error }: EndedCall): void {
+  const code = codeOf(error);
+  const durationMs = Date.now() - receivedAtMs;
+  logger.info({ requestId, method, ...callerOf(principal), code, durationMs }, "call");
+}
+
+function callerOf(principal: Principal): object {
+  const { kind: caller } = principal;
+  if (caller === "public") return { caller };
+  if (caller === "merchant") return { caller, merchantId: principal.merchantId };
+  return { caller, accountId: principal.accountId, ...(caller === "api_key" ? { keyId: principal.keyId } : {}) };
 }
 
 /** Writes the cause of a fault of ours, which its caller never sees. Says nothing of normal outcomes. */
 export function logFault(logger: CallLogger, requestId: string, thrown: unknown): void {
-  const isFault = thrown instanceof InternalError || !(thrown instanceof DomainError || thrown instanceof ConnectError);
-  if (!isFault) return;
-  logger.error({ requestId, err: thrown instanceof InternalError ? (thrown.cause ?? thrown) : thrown }, "fault");
+  const error = toDomainError(thrown);
+  if (error instanceof InternalError) logger.error({ requestId, err: error.cause ?? error }, "fault");
 }
+
+// How Connect says that the caller, or its connection, ended the call.
+const ENDED_BY_CALLER: ReadonlyMap<Code, string> = new Map([
+  [Code.Canceled, "canceled"],
+  [Code.DeadlineExceeded, "deadline_exceeded"],
+]);
 
 function codeOf(error: unknown): string {
   if (error === undefined) return "ok";
-  if (error instanceof DomainError) return error.code;
-  if (error instanceof ConnectError) {
-    return error.cause instanceof DomainError ? error.cause.code : (Code[error.code] ?? "unknown").toLowerCase();
-  }
-  return "internal_error";
+  const ended = error instanceof ConnectError ? ENDED_BY_CALLER.get(error.code) : undefined;
+  return ended ?? toDomainError(error).code;
 }

@@ -1,11 +1,10 @@
 // Connect refuses a message it cannot decode before any interceptor runs. Its answer gets the facts and the log line here
 // that every other error has.
 
-import type { ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { requestIdOf } from "./call.ts";
+import { principalOf, receivedAtMsOf, requestIdOf } from "./call.ts";
 import { toConnectError } from "./errors.ts";
 import { logCall, type CallLogger } from "./log.ts";
 
@@ -21,8 +20,16 @@ export function tellFactsOfUndecodable(router: ConnectRouter, logger: CallLogger
       const error = errorFromJsonBytes(bytes, undefined, new ConnectError("the error cannot be read", Code.Internal));
       // What has passed the interceptors brings its details.
       if (error.details.length > 0) return withBody(res, bytes);
-      const told = toConnectError(error, requestIdOf({ values }));
-      logCall(logger, { method, call: { values }, error: told });
+      const call = { values };
+      const requestId = requestIdOf(call);
+      const told = toConnectError(error, requestId);
+      logCall(logger, {
+        method,
+        requestId,
+        receivedAtMs: receivedAtMsOf(call),
+        principal: principalOf(call),
+        error: told,
+      });
       return withBody(res, errorToJsonBytes(told, undefined));
     };
     router.handlers[index] = Object.assign(telling, handler);
