@@ -56,6 +56,9 @@ export class AnswerCollector implements UpstreamListener {
   }
 }
 
+const OPEN_BRACKET = 0x5b;
+const ERROR_VALUE = Buffer.from('"error"');
+
 const NOT_AN_ANSWER: UpstreamFailure = {
   kind: "perhaps_billed",
   reason: "the upstream answered with something that is no chat completion",
@@ -78,9 +81,11 @@ export function readAnswer(json: Buffer): CollectedAnswer | FailedAttempt {
   };
   const error = textOf("error");
   if (error !== null && error !== "null") return failed(failureOfError(parseObject(error)));
-  const choices = textOf("choices");
-  if (choices === null || !choices.startsWith("[")) return failed(NOT_AN_ANSWER);
-  if (choices.includes('"error"') && isErrorFinish(choices)) {
+  const choices = scan.members.get("choices");
+  if (choices === undefined || json[choices.start] !== OPEN_BRACKET) return failed(NOT_AN_ANSWER);
+  // The text of an answer is not decoded unless an error may be in it.
+  const errorAt = json.indexOf(ERROR_VALUE, choices.start);
+  if (errorAt >= 0 && errorAt < choices.end && isErrorFinish(textOf("choices") ?? "")) {
     return failed({ ...NOT_AN_ANSWER, reason: "the upstream finished with an error" });
   }
   return { kind: "complete", json, usage: parseObject(textOf("usage") ?? "") };

@@ -71,7 +71,7 @@ function answerOf({ requestId, model }: UpstreamRequest, read: DemoRequest, memo
   const nameTokens = read.tool === null ? 0 : countDemoTokens(read.tool.name);
   const written = Math.min(tokens.length + nameTokens, most);
   return {
-    id: `chatcmpl-demo-${requestId}`,
+    id: `chatcmpl-${requestId}`,
     model,
     created: Math.floor(Date.now() / 1_000),
     request: read,
