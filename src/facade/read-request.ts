@@ -1,11 +1,11 @@
 // A REST request as the message of its method: body, query string and path in, one typed message out. What is wrong is
 // told per field, in the names the client used.
 
-import { create, fromJson, getOption, ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { create, fromJson, ScalarType, type DescMessage } from "@bufbuild/protobuf";
 import type { JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
-import { rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { ValidationError, type FieldProblem } from "../kernel/errors.ts";
 import { isJsonObject, JsonNumber, type JsonBody } from "./json-text.ts";
+import { isPlainMessage, restFieldsOf, type RestFieldPlan } from "./rest-fields.ts";
 
 const MAX_QUERY_PAIRS = 1000;
 
@@ -25,9 +25,9 @@ export function readQuery(desc: DescMessage, query: string): JsonObject {
   let count = 0;
   for (const [name, value] of new URLSearchParams(query)) {
     if (++count > MAX_QUERY_PAIRS) break;
-    const field = restFields(desc).get(name);
-    if (field === undefined) continue;
-    if (field.fieldKind === "list") json[name] = [...((json[name] as JsonValue[] | undefined) ?? []), value];
+    const plan = restFieldsOf(desc).get(name);
+    if (plan === undefined) continue;
+    if (plan.field.fieldKind === "list") json[name] = [...((json[name] as JsonValue[] | undefined) ?? []), value];
     else json[name] = value;
   }
   return json;
@@ -55,18 +55,6 @@ function problemOf(desc: DescMessage, json: JsonObject): FieldProblem {
   return { field: "", rule: "type", message: "The request cannot be read" };
 }
 
-const known = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
-
-/** The fields of a message that REST callers can name. */
-function restFields(desc: DescMessage): ReadonlyMap<string, DescField> {
-  const cached = known.get(desc);
-  if (cached !== undefined) return cached;
-  const fields = desc.fields.filter((field) => !getOption(field, rest).rpcOnly);
-  const map = new Map(fields.map((field) => [field.jsonName, field]));
-  known.set(desc, map);
-  return map;
-}
-
 function readObject(
   desc: DescMessage,
   object: { readonly [key: string]: JsonBody },
@@ -74,35 +62,46 @@ function readObject(
   problems: FieldProblem[],
 ): JsonObject {
   const json: Record<string, JsonValue> = {};
-  for (const [name, field] of restFields(desc)) {
+  for (const [name, plan] of restFieldsOf(desc)) {
     // An inherited name such as `constructor` is no field of the body.
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
     if (value === undefined || value === null) continue;
-    const read = readField(field, value, path === "" ? name : `${path}.${name}`, problems);
+    const read = readField(plan, value, path === "" ? name : `${path}.${name}`, problems);
     if (read !== undefined) json[name] = read;
   }
   return json;
 }
 
-function readField(field: DescField, value: JsonBody, path: string, problems: FieldProblem[]): JsonValue | undefined {
+function readField(
+  plan: RestFieldPlan,
+  value: JsonBody,
+  path: string,
+  problems: FieldProblem[],
+): JsonValue | undefined {
   const wrong = (message: string) => void problems.push({ field: path, rule: "type", message });
+  const { field } = plan;
   if (field.fieldKind === "list") {
     if (!Array.isArray(value)) return wrong("must be an array");
-    const items = value.map((item: JsonBody, i) => readValue(field, item, `${path}[${i}]`, problems));
+    const items = value.map((item: JsonBody, i) => readValue(plan, item, `${path}[${i}]`, problems));
     return items.filter((item) => item !== undefined);
   }
   if (field.fieldKind === "map") return isJsonObject(value) ? plain(value) : wrong("must be an object");
-  return readValue(field, value, path, problems);
+  return readValue(plan, value, path, problems);
 }
 
-function readValue(field: DescField, value: JsonBody, path: string, problems: FieldProblem[]): JsonValue | undefined {
+function readValue(
+  plan: RestFieldPlan,
+  value: JsonBody,
+  path: string,
+  problems: FieldProblem[],
+): JsonValue | undefined {
   const wrong = (message: string) => void problems.push({ field: path, rule: "type", message });
+  const { field, isDecimal } = plan;
   if (field.message !== undefined) {
-    // Well-known types such as Timestamp and Struct have a JSON form of their own.
-    if (field.message.typeName.startsWith("google.protobuf.")) return plain(value);
+    if (!isPlainMessage(field.message)) return plain(value);
     return isJsonObject(value) ? readObject(field.message, value, path, problems) : wrong("must be an object");
   }
-  if (getOption(field, rest).decimalNumber) {
+  if (isDecimal) {
     return value instanceof JsonNumber ? value.source : wrong("must be a number");
   }
   const { scalar } = field;
