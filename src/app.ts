@@ -8,7 +8,7 @@ import { openServiceDatabase } from "./app-database.ts";
 import { presetCatalog } from "./app-catalog.ts";
 import { announce } from "./app-announcement.ts";
 import { prepareDemo } from "./app-demo.ts";
-import { createLogger } from "./app-log.ts";
+import { createLog } from "./app-log.ts";
 import { createMetrics } from "./app-metrics.ts";
 import { createBillingService } from "./billing/service.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -37,7 +37,7 @@ export type App = {
 
 /** Starts everything and announces it. Errors: whatever keeps a part from starting; nothing is left running then. */
 export async function startApp(config: Config, output: { out(text: string): void }): Promise<App> {
-  const logger = createLogger(config.logLevel);
+  const { logger, flush } = createLog(config.logLevel);
   const database = await openServiceDatabase(config);
   const lease = await ProcessLease.take(database.pool);
   const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: config.lanes });
@@ -92,6 +92,7 @@ export async function startApp(config: Config, output: { out(text: string): void
     const demo = config.demo ? await prepareDemo(database) : null;
     announce({ config, ports, demo, output });
     logger.info({ ...ports, pid: process.pid, demo: config.demo }, "serving");
+    flush();
     return { stop };
   } catch (error) {
     await stop();
