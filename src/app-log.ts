@@ -11,7 +11,7 @@ const BUFFER_BYTES = 8_192;
 const FLUSH_MS = 100;
 
 /** A log and how to bring out what is still in its buffer. */
-export type ProcessLog = { readonly logger: Logger; flush(): void };
+export type ProcessLog = { readonly logger: Logger; readonly flush: () => void };
 
 /** Makes the log of a process. */
 export function createLog(level: LogLevel): ProcessLog {

@@ -66,17 +66,16 @@ export const merchantCommands: readonly Command[] = [
         ...optional(values, "min", "min"),
         ...optional(values, "max", "max"),
       });
-      const text = (units: bigint | null) => (units === null ? null : formatDecimal(units, FEE_DECIMALS));
       const { merchantId, currencyCode, version } = row;
       return {
         json: {
           merchantId,
           currencyCode,
           version,
-          flat: text(row.flat),
-          rate: text(row.rate),
-          min: text(row.min),
-          max: text(row.max),
+          flat: termText(row.flat),
+          rate: termText(row.rate),
+          min: termText(row.min),
+          max: termText(row.max),
         },
       };
     },
@@ -86,4 +85,8 @@ export const merchantCommands: readonly Command[] = [
 function optional<Name extends string>(values: CommandValues, option: string, name: Name): { [N in Name]?: string } {
   const value = values.get(option);
   return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: string };
+}
+
+function termText(units: bigint | null): string | null {
+  return units === null ? null : formatDecimal(units, FEE_DECIMALS);
 }

@@ -38,7 +38,7 @@ export async function runCommand(words: readonly string[], config: Config, outpu
     return error instanceof UsageError ? EXIT.usage : EXIT.failed;
   } finally {
     // A database that could not be opened has been told already.
-    await opened?.then((database) => database.close()).catch(() => {});
+    await opened?.then((openedDatabase) => openedDatabase.close()).catch(() => {});
   }
 }
 

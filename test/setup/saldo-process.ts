@@ -98,7 +98,10 @@ export class SaldoProcess {
 export type CommandOutcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 /** Runs one `saldo` command to its end. */
-export function runSaldo(words: readonly string[], settings: Readonly<Record<string, string>>): Promise<CommandOutcome> {
+export function runSaldo(
+  words: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<CommandOutcome> {
   return new Promise((resolve) => {
     execFile(process.execPath, [ENTRY, ...words], { env: environmentOf(settings) }, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, stdout, stderr });
