@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCustomer } from "../../../src/accounts/customers.ts";
+import { listUsage, type UsageRecord } from "../../../src/billing/usage.ts";
 import { withTransaction } from "../../../src/database/transactions.ts";
 import { formatMoney, IDR, idr, parseMoney } from "../../../src/kernel/money.ts";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
@@ -18,18 +19,8 @@ import { createTestDatabase } from "../../setup/test-database.ts";
 /** An account with a key of its own. */
 export type Customer = { readonly accountId: string; readonly keyId: string; readonly key: string };
 
-/** One line of `usage list`, as far as the tests look at it. */
-export type UsageLine = {
-  readonly requestId: string;
-  readonly model: string;
-  readonly basis: string;
-  readonly charge: string;
-  readonly cost: string;
-  readonly inputTokensUncached: number;
-  readonly inputTokensCached: number;
-  readonly outputTokens: number;
-  readonly streamed: boolean;
-};
+/** A usage record with its money in rupiah. */
+export type UsageLine = Omit<UsageRecord, "cost" | "charge"> & { readonly cost: string; readonly charge: string };
 
 /** What stands in a test's catalog beside id and route. Prices as the catalog file says them. */
 export type CatalogEntry = {
@@ -98,12 +89,15 @@ export async function serveSaldo({
       };
     },
 
-    /** The account's requests, newest first, as the operator lists them. */
+    /** The account's requests, newest first. */
     async usage(accountId: string): Promise<readonly UsageLine[]> {
-      const { records } = (await saldo(["usage", "list", "--account", accountId, "--limit", "1000"])) as unknown as {
-        records: readonly UsageLine[];
-      };
-      return records;
+      const page = { accountId, filter: {}, pageSize: 1_000, pageToken: "" };
+      const { records } = await listUsage(database.pool, page);
+      return records.map((record) => ({
+        ...record,
+        cost: formatMoney(idr(record.cost)),
+        charge: formatMoney(idr(record.charge)),
+      }));
     },
 
     /** Posts JSON to the chat path. */

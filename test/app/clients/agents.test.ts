@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ordinaryEvents, completion, json, stream, wire } from "../../gateway/scripted-upstream.ts";
+import { agentRequests } from "./agent-requests.ts";
+import { type Customer, type ServedSaldo, serveSaldo } from "./served-saldo.ts";
+
+let served: ServedSaldo;
+let customer: Customer;
+
+beforeAll(async () => {
+  served = await serveSaldo({ models: { coder: { price: { input: "5000", output: "15000", cache_hit: "950" } } } });
+  customer = await served.customer({ rateLimit: 0 });
+});
+afterAll(() => served.stop());
+
+describe("the service accepts the requests of", () => {
+  test.each(Object.entries(agentRequests))("%s", async (_agent, requests) => {
+    for (const request of requests) {
+      const streamed = request["stream"] === true;
+      served.upstream.run(streamed ? stream(wire(ordinaryEvents())) : json(completion()));
+      const response = await served.chat(customer.key, { model: "local/coder", ...request });
+      const body = await response.text();
+      expect({ status: response.status, body }).toMatchObject({
+        status: 200,
+        body: expect.stringContaining(streamed ? "data: [DONE]" : "Halo!"),
+      });
+      // The upstream gets what the agent said, under its own name for the model.
+      const [received] = served.upstream.received;
+      expect(JSON.parse(received?.body.toString("utf8") ?? "")).toEqual({ ...request, model: "coder-2026" });
+    }
+  });
+
+  test("an agent that lists the models first, with a query string", async () => {
+    const response = await fetch(`${served.baseUrl}/models?limit=1000&beta=true`, {
+      headers: { authorization: `Bearer ${customer.key}`, "x-stainless-retry-count": "0" },
+    });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ object: "list" });
+  });
+});
+
+test("every request was billed, and no hold is left", async () => {
+  const sent = Object.values(agentRequests).flat().length;
+  const records = await served.usage(customer.accountId);
+  expect(records).toHaveLength(sent);
+  expect(records.every(({ basis, charge }) => basis === "exact" && Number(charge) > 0)).toBe(true);
+  expect(await served.balance(customer.accountId)).toMatchObject({ held: "0" });
+});
