@@ -147,6 +147,20 @@ describe("a key", () => {
     }
   });
 
+  test("loses a slot to a request its balance cannot pay, and none to a wrong one", async () => {
+    const rich = await served.customer({ rateLimit: 1 });
+    const wrong = [{ ...hello, messages: [] }, { ...hello, model: "demo/nothing" }, hello, hello];
+    const poor = await served.customer({ rateLimit: 1, credit: "0" });
+    const dear = { ...hello, model: "demo/small" };
+    const statuses = async (key: string, bodies: readonly object[]) => {
+      const answers: number[] = [];
+      for (const body of bodies) answers.push((await served.chat(key, body)).status);
+      return answers;
+    };
+    expect(await statuses(rich.key, wrong)).toEqual([400, 404, 200, 429]);
+    expect(await statuses(poor.key, [dear, dear])).toEqual([402, 429]);
+  });
+
   test("is refused at its next request once it is revoked", async () => {
     const { key, keyId } = await served.customer();
     expect((await served.chat(key, hello)).status).toBe(200);
