@@ -6,7 +6,7 @@
 // group cannot tell who of several would fit, so it answers `alone`, with the slot already taken.
 
 import type { QueryArrayConfig } from "pg";
-import { invariant, InvariantError } from "../kernel/invariant.ts";
+import { InvariantError } from "../kernel/invariant.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { LaneStatement } from "./lane.ts";
 import type { Admission, AdmissionRequest } from "./ledger.ts";
@@ -60,14 +60,15 @@ WITH acc AS MATERIALIZED (
   WHERE k.account_id = d.account_id AND k.id = d.key_id AND k.account_id = $1::uuid AND k.id = $2::uuid
     AND d.rate_limit > 0 AND NOT $7::bool AND (d.decision = 'refused' OR EXISTS (SELECT FROM ins))
 )
-SELECT CASE WHEN decision = 'granted' AND i.amount IS NULL THEN 'written' ELSE decision END AS outcome, i.amount, available,
+SELECT 1 AS ord, CASE WHEN decision = 'granted' AND i.amount IS NULL THEN 'written' ELSE decision END AS outcome, granted, available,
        rate_limit, greatest(0, rate_limit - used - CASE WHEN $7::bool OR decision = 'limited' THEN 0 ELSE 1 END) AS remaining, reset_seconds,
        CASE WHEN decision = 'limited' THEN slot_wait_ms(slots, slot_counts, rate_limit, t, 1) END AS wait_ms
 FROM decided LEFT JOIN ins i ON true`;
 
 // $1 accounts, $2 keys, $3 requests, $4 owners, $5 amounts, $6 models, $7-$9 prices.
 // Conditions on $1 and $2 repeat what the joins say: they keep the planner on the keys when it plans without statistics.
-// "now" counts every key row, because a locking select runs only as far as somebody reads it.
+// "now" counts every key row, because a locking select runs only as far as somebody reads it. What was decided carries all
+// that the later steps need: joining these small lists again costs more than carrying them.
 const GROUP = `
 WITH req AS MATERIALIZED (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[])
@@ -76,50 +77,49 @@ WITH req AS MATERIALIZED (
   SELECT a.id, a.posted, a.held FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
 ), key AS MATERIALIZED (
   SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked
-  FROM (SELECT DISTINCT r.account_id, r.key_id FROM acc a JOIN req r ON r.account_id = a.id) d
-  JOIN api_key k ON k.account_id = d.account_id AND k.id = d.key_id
-  WHERE k.account_id = ANY ($1::uuid[]) AND k.id = ANY ($2::uuid[])
-  ORDER BY k.account_id, k.id FOR NO KEY UPDATE OF k
+  FROM api_key k
+  WHERE k.account_id = ANY ($1::uuid[]) AND k.id = ANY ($2::uuid[]) AND k.account_id = ANY (ARRAY(SELECT id FROM acc))
+  ORDER BY k.account_id, k.id FOR NO KEY UPDATE
 ), now AS MATERIALIZED (
   SELECT clock_timestamp() AS t FROM (SELECT count(*) FROM key) every_lock_is_held
-), rate AS MATERIALIZED (
-  SELECT key.*, t, slots_used(slots, slot_counts, rate_limit, t) AS used, slots_reset_seconds(slots, slot_counts, rate_limit, t) AS reset_seconds FROM key CROSS JOIN now
 ), ranked AS MATERIALIZED (
-  SELECT r.ord, r.account_id, r.key_id, r.id, r.want, a.posted - a.held AS available, k.rate_limit, k.revoked, k.used,
+  SELECT r.*, a.posted - a.held AS available, k.rate_limit, k.slots, k.slot_counts, k.revoked, t,
+         slots_used(k.slots, k.slot_counts, k.rate_limit, t) AS used,
          row_number() OVER (PARTITION BY r.account_id, r.key_id ORDER BY r.ord)::int AS nth
-  FROM req r JOIN acc a ON a.id = r.account_id JOIN rate k ON k.account_id = r.account_id AND k.id = r.key_id
-), rated AS MATERIALIZED (
-  SELECT ranked.*, rate_limit > 0 AND used + nth > rate_limit AS limited FROM ranked
+  FROM req r JOIN acc a ON a.id = r.account_id JOIN key k ON k.account_id = r.account_id AND k.id = r.key_id CROSS JOIN now
 ), decided AS MATERIALIZED (
-  SELECT ord, account_id, key_id, id, want, available, rate_limit, used, nth,
+  SELECT ord, account_id, key_id, id, owner, want, model, input_price, output_price, cache_hit_price, available, rate_limit,
+         greatest(0, rate_limit - used - nth) AS remaining,
+         slots_reset_seconds(slots, slot_counts, rate_limit, t) AS reset_seconds,
+         CASE WHEN limited THEN slot_wait_ms(slots, slot_counts, rate_limit, t, nth) END AS wait_ms,
          CASE WHEN revoked THEN 'revoked' WHEN limited THEN 'limited'
               WHEN sum(want) FILTER (WHERE NOT revoked AND NOT limited) OVER (PARTITION BY account_id ORDER BY ord) <= available THEN 'granted'
               ELSE 'alone' END AS decision
-  FROM rated
+  FROM (SELECT ranked.*, NOT revoked AND rate_limit > 0 AND used + nth > rate_limit AS limited FROM ranked) rated
 ), ins AS (
   INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price)
-  SELECT d.account_id, d.id, r.owner, d.want, d.key_id, r.model, r.input_price, r.output_price, r.cache_hit_price
-  FROM decided d JOIN req r ON r.ord = d.ord WHERE d.decision = 'granted'
+  SELECT account_id, id, owner, want, key_id, model, input_price, output_price, cache_hit_price
+  FROM decided WHERE decision = 'granted'
   ON CONFLICT (account_id, id) DO NOTHING RETURNING account_id, id, amount
+), replays AS MATERIALIZED (
+  SELECT (SELECT count(*) FROM ins) < (SELECT count(*) FROM decided WHERE decision = 'granted') AS any
+), outcome AS MATERIALIZED (
+  SELECT d.*, CASE WHEN decision = 'granted' AND replays.any AND NOT EXISTS (SELECT FROM ins i WHERE i.id = d.id) THEN 'written'
+                   ELSE decision END AS outcome
+  FROM decided d CROSS JOIN replays
 ), upd AS (
   UPDATE account a SET posted = l.posted, held = l.held + s.amount
   FROM (SELECT account_id, sum(amount)::bigint AS amount FROM ins GROUP BY account_id) s JOIN acc l ON l.id = s.account_id
   WHERE a.id = s.account_id AND a.id = ANY ($1::uuid[])
 ), slot AS (
-  UPDATE api_key k SET slots = slots_after(c.slots, c.slot_counts, c.rate_limit, c.t, s.n),
-                       slot_counts = slot_counts_after(c.slots, c.slot_counts, c.rate_limit, c.t, s.n)
-  FROM (SELECT d.account_id, d.key_id, count(*)::int AS n
-        FROM decided d LEFT JOIN ins i ON i.account_id = d.account_id AND i.id = d.id
-        WHERE d.rate_limit > 0 AND (i.id IS NOT NULL OR d.decision = 'alone') GROUP BY 1, 2) s
-  JOIN rate c ON c.account_id = s.account_id AND c.id = s.key_id
+  UPDATE api_key k SET slots = slots_after(c.slots, c.slot_counts, c.rate_limit, s.t, s.n),
+                       slot_counts = slot_counts_after(c.slots, c.slot_counts, c.rate_limit, s.t, s.n)
+  FROM (SELECT account_id, key_id, count(*)::int AS n, (SELECT t FROM now) AS t
+        FROM outcome WHERE rate_limit > 0 AND outcome IN ('granted', 'alone') GROUP BY 1, 2) s
+  JOIN key c ON c.account_id = s.account_id AND c.id = s.key_id
   WHERE k.account_id = s.account_id AND k.id = s.key_id AND k.account_id = ANY ($1::uuid[]) AND k.id = ANY ($2::uuid[])
 )
-SELECT CASE WHEN d.ord IS NULL THEN 'revoked' WHEN d.decision = 'granted' AND i.id IS NULL THEN 'written' ELSE d.decision END AS outcome,
-       i.amount, d.available, d.rate_limit, greatest(0, d.rate_limit - d.used - d.nth) AS remaining, c.reset_seconds,
-       CASE WHEN d.decision = 'limited' THEN slot_wait_ms(c.slots, c.slot_counts, c.rate_limit, c.t, d.nth) END AS wait_ms
-FROM req r LEFT JOIN decided d ON d.ord = r.ord LEFT JOIN ins i ON i.account_id = d.account_id AND i.id = d.id
-LEFT JOIN rate c ON c.account_id = d.account_id AND c.id = d.key_id
-ORDER BY r.ord`;
+SELECT ord::int, outcome, want, available, rate_limit, remaining, reset_seconds, wait_ms FROM outcome`;
 
 export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecision> = {
   name: "admission",
@@ -160,14 +160,18 @@ export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecisio
       ]),
     ),
   }),
-  // A lone statement without a row found no such account or key: as good as revoked.
-  outcomes: (rows, members) => members.map((_, index) => decisionOf(rows[index] ?? ["revoked"])),
+  // A member without a row has no such account or key: as good as revoked.
+  outcomes: (rows, members) => {
+    const decisions = members.map((): AdmissionDecision => ({ outcome: "revoked" }));
+    for (const [ordinal, ...columns] of rows) decisions[Number(ordinal) - 1] = decisionOf(columns);
+    return decisions;
+  },
 };
 
 function decisionOf(row: readonly unknown[]): AdmissionDecision {
   const [outcome, amount, available, limit, remaining, resetSeconds, waitMs] = row as [
     outcome: string,
-    amount: bigint | null,
+    amount: bigint,
     available: bigint,
     limit: number,
     remaining: number,
@@ -177,7 +181,6 @@ function decisionOf(row: readonly unknown[]): AdmissionDecision {
   const rate: RateState = { limit, remaining, resetSeconds };
   switch (outcome) {
     case "granted":
-      invariant(amount !== null, "a granted admission has a hold");
       return { outcome, amount, rate };
     case "limited":
       return { outcome, retryAfterMs: waitMs ?? 1, rate };

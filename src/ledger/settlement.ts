@@ -61,17 +61,19 @@ SELECT request_id, cost, charge FROM ins`;
 // walk/lost/charged give each settlement min(cost, hold + available) as if they came one after the other, those that free
 // money first: s is what would be available if nothing were cut, and -min(s) so far is what had to be cut.
 const GROUP = `
-WITH req AS MATERIALIZED (
-  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[],
+WITH acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+), req AS MATERIALIZED (
+  SELECT r.*, a.posted - a.held AS available
+  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[],
     ${SETTLED_COLUMNS.map(([, type], index) => `$${FIRST_SETTLED_PARAMETER + index}::${type}[]`).join(", ")})
   WITH ORDINALITY AS r(account_id, id, cost, ${settledNames}, ord)
-), acc AS MATERIALIZED (
-  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+  JOIN acc a ON a.id = r.account_id
 ), del AS (
-  DELETE FROM hold h USING req r JOIN acc a ON a.id = r.account_id
-  WHERE h.account_id = a.id AND h.id = r.id AND h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[])
+  DELETE FROM hold h USING req r
+  WHERE h.account_id = r.account_id AND h.id = r.id AND h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[])
   RETURNING h.account_id, h.id, h.amount, ${heldFromHold}, r.ord, r.cost, ${SETTLED_COLUMNS.map(([name]) => `r.${name}`).join(", ")},
-            a.posted - a.held AS available
+            r.available
 ), walk AS (
   SELECT d.*, available + sum(amount - cost) OVER w AS s FROM del d
   WINDOW w AS (PARTITION BY account_id ORDER BY amount - cost DESC, ord ROWS UNBOUNDED PRECEDING)
@@ -88,8 +90,9 @@ WITH req AS MATERIALIZED (
 ), upd AS (
   UPDATE account a SET held = l.held - s.held, posted = l.posted - s.charge
   FROM acc l JOIN (
-    SELECT d.account_id, sum(d.amount)::bigint AS held, coalesce(sum(i.charge), 0)::bigint AS charge
-    FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id GROUP BY d.account_id
+    SELECT account_id, sum(held)::bigint AS held, sum(charge)::bigint AS charge
+    FROM (SELECT account_id, amount AS held, 0 AS charge FROM del UNION ALL SELECT account_id, 0, charge FROM ins) changes
+    GROUP BY account_id
   ) s ON s.account_id = l.id
   WHERE a.id = l.id AND a.id = ANY ($1::uuid[])
 ), loss AS (${UNCOLLECTED}
