@@ -4,21 +4,29 @@ import type { Demo } from "./app-demo.ts";
 import type { Config } from "./config.ts";
 
 type Facts = {
-  readonly config: Pick<Config, "host" | "publicUrl">;
+  readonly baseUrl: string;
+  readonly host: string;
   readonly ports: { readonly httpPort: number; readonly grpcPort: number; readonly metricsPort: number };
   readonly demo: Demo | null;
   readonly output: { out(text: string): void };
 };
 
+/** Where callers reach the HTTP port, without a slash at the end. */
+export function baseUrlOf({ publicUrl, host }: Pick<Config, "host" | "publicUrl">, httpPort: number): string {
+  if (publicUrl !== null) return publicUrl;
+  // A server that listens everywhere is reached by its own people here.
+  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${httpPort}`;
+}
+
 /** Says where the servers are and how to try them. */
-export function announce({ config, ports, demo, output }: Facts): void {
-  const baseUrl = config.publicUrl ?? `http://${config.host}:${ports.httpPort}`;
+export function announce({ baseUrl, host, ports, demo, output }: Facts): void {
   const lines = [
     "Saldo is serving",
     `  REST, Connect   ${baseUrl}/v1`,
-    `  gRPC            ${config.host}:${ports.grpcPort}`,
+    `  gRPC            ${host}:${ports.grpcPort}`,
     `  OpenAPI         ${baseUrl}/openapi.json`,
-    `  metrics         http://${config.host}:${ports.metricsPort}/metrics`,
+    `  metrics         http://${host}:${ports.metricsPort}/metrics`,
   ];
   if (demo !== null) {
     lines.push(

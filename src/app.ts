@@ -6,7 +6,7 @@ import type { Pool } from "pg";
 import { isDatabaseAway } from "./database/transactions.ts";
 import { openServiceDatabase } from "./app-database.ts";
 import { presetCatalog } from "./app-catalog.ts";
-import { announce } from "./app-announcement.ts";
+import { announce, baseUrlOf } from "./app-announcement.ts";
 import { prepareDemo } from "./app-demo.ts";
 import { createLog } from "./app-log.ts";
 import { createMetrics } from "./app-metrics.ts";
@@ -49,6 +49,7 @@ export async function startApp(config: Config, output: { out(text: string): void
   const keys = createKeys({ database });
   const catalog = createCatalog({ database, ...presetCatalog(config) });
   const upstreams = createUpstreams({ credential: config.variable, demo: { tokenIntervalMs: config.demoPaceMs } });
+  let baseUrl = baseUrlOf(config, config.httpPort);
   const running = trackRunning(
     createGateway({
       keys,
@@ -56,7 +57,7 @@ export async function startApp(config: Config, output: { out(text: string): void
       catalog,
       upstreams,
       clock: systemClock,
-      topUpUrl: `${config.publicUrl ?? `http://${config.host}:${config.httpPort}`}/`,
+      topUpUrl: () => `${baseUrl}/`,
       report: (event) => logger.warn(event, "gateway"),
     }),
   );
@@ -89,8 +90,9 @@ export async function startApp(config: Config, output: { out(text: string): void
   };
   try {
     const ports = await servers.listen();
+    baseUrl = baseUrlOf(config, ports.httpPort);
     const demo = config.demo ? await prepareDemo(database) : null;
-    announce({ config, ports, demo, output });
+    announce({ baseUrl, host: config.host, ports, demo, output });
     logger.info({ ...ports, pid: process.pid, demo: config.demo }, "serving");
     flush();
     return { stop };

@@ -69,6 +69,8 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     genReqId: () => uuidv7(),
     requestIdHeader: false,
     forceCloseConnections: "idle",
+    // A request without a Host header is answered like any other, instead of with Node's empty 400.
+    http: { requireHostHeader: false },
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
     ...refuseMalformed(options.ports.logger),

@@ -36,7 +36,7 @@ export type GatewayDeps = {
   readonly upstreams: Upstreams;
   readonly clock: Clock;
   /** Where a customer tops up, named in the message of a refused request. */
-  readonly topUpUrl?: string;
+  readonly topUpUrl?: () => string;
   readonly maxDurationMs?: number;
   /** Hears of what callers are not told: failed attempts, broken streams, settlements that failed. */
   readonly report?: (event: GatewayEvent) => void;
@@ -110,7 +110,7 @@ async function admit(
     throw new RateLimited({ retryAfterSeconds, limit: admission.rate.limit });
   }
   const needed = { available: idr(admission.available), needed: idr(leastAmount) };
-  throw new InsufficientBalance(deps.topUpUrl === undefined ? needed : { ...needed, topUpUrl: deps.topUpUrl });
+  throw new InsufficientBalance(deps.topUpUrl === undefined ? needed : { ...needed, topUpUrl: deps.topUpUrl() });
 }
 
 /** The caller is told why nothing came; a settlement that fails as well must not hide that. Recovery then sweeps the hold. */

@@ -35,6 +35,8 @@ export function isForMerchants(method: DescMethod): boolean {
 export function authorise(method: DescMethod, principal: Principal): void {
   const allowed = callersOf(method);
   if (allowed.has(callerOf[principal.kind]) || allowed.has(Caller.PUBLIC)) return;
-  if (principal.kind !== "public") throw new PermissionDenied();
-  throw isForMerchants(method) ? new InvalidCredentials() : new InvalidApiKey();
+  // Credentials of the other area are wrong ones, like any other: nobody is told that they would be good elsewhere.
+  if (isForMerchants(method)) throw new InvalidCredentials();
+  if (principal.kind === "public" || principal.kind === "merchant") throw new InvalidApiKey();
+  throw new PermissionDenied();
 }

@@ -4,6 +4,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { isDatabaseAway } from "../database/transactions.ts";
 import {
   DomainError,
   InsufficientBalance,
@@ -58,6 +59,7 @@ export function errorHeaders(error: DomainError): Record<string, string> {
 /** The class of what was thrown. Anything that is neither ours nor Connect's is an internal error with that cause. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
+  if (isDatabaseAway(thrown)) return new UpstreamBusy(undefined, { cause: thrown });
   if (!(thrown instanceof ConnectError)) return new InternalError({ cause: thrown });
   if (thrown.cause instanceof DomainError) return thrown.cause;
   return ofConnect(thrown);

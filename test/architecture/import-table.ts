@@ -18,7 +18,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   billing: ["kernel", "database", "ledger", "catalog"],
   gateway: ["kernel", "database", "ledger", "catalog", "keys", "billing"],
   merchant: ["kernel", "database", "ledger", "accounts/principal.ts"],
-  rpc: ["kernel", ...topics],
+  // A database that is away is "busy" to a caller, whichever room met it: the door of the database tells which errors mean so.
+  rpc: ["kernel", "database/transactions.ts", ...topics],
   // REST callers pass the same authentication, authorisation and error facts as RPC callers.
   facade: ["kernel", "rpc", ...topics],
   // Recovery and the audit are the ledger's own work, done at intervals.

@@ -158,7 +158,7 @@ describe("errors", () => {
     ["/v1/merchant-balances", SANDBOX_PAIR, 401, "invalid_credentials"],
     ["/sandbox/v1/merchant-balances", PRODUCTION_PAIR, 401, "invalid_credentials"],
     ["/v1/merchant-balances", "Basic !!!", 401, "invalid_credentials"],
-    ["/v1/merchant-balances", BEARER, 403, "permission_denied"],
+    ["/v1/merchant-balances", BEARER, 401, "invalid_credentials"],
     ["/v1/merchant-balances", PRODUCTION_PAIR, 404, "not_found"],
     [`/v1/merchant-transfers/${TRANSFER_ID.replace("1", "2")}`, PRODUCTION_PAIR, 404, "not_found"],
     ["/v1/merchant-transfers/not-a-uuid", PRODUCTION_PAIR, 400, "validation_error"],
@@ -172,7 +172,7 @@ describe("errors", () => {
   });
 
   test.each([
-    ["/v1/models", PRODUCTION_PAIR, 403, "permission_denied"],
+    ["/v1/models", PRODUCTION_PAIR, 401, "invalid_api_key"],
     ["/v1/balance", BEARER, 404, "not_found"],
     ["/nothing", BEARER, 404, "not_found"],
     ["/v1/models/broken", BEARER, 500, "internal_error"],

@@ -175,7 +175,7 @@ export function openBench(
     catalog: { snapshot: () => Promise.resolve(snapshot) },
     upstreams,
     clock: systemClock,
-    topUpUrl: "https://saldo.example/top-up",
+    topUpUrl: () => "https://saldo.example/top-up",
     report: (event) => events.push(event),
     ...setup.deps,
   });

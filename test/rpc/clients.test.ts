@@ -89,7 +89,8 @@ describe.each(Object.entries(transports))("%s", (_name, transport) => {
     expect(unknown.code).toBe(Code.Unauthenticated);
     expect(unknown.findDetails(ErrorFactsSchema)[0]?.code).toBe("invalid_api_key");
     const merchant = await failure(client.listModels({}, { headers: { authorization: SANDBOX_PAIR } }));
-    expect(merchant.code).toBe(Code.PermissionDenied);
+    expect(merchant.code).toBe(Code.Unauthenticated);
+    expect(merchant.findDetails(ErrorFactsSchema)[0]?.code).toBe("invalid_api_key");
   });
 
   test("names the fields that break the contract's rules", async () => {

@@ -45,6 +45,7 @@ describe("a body that cannot be served is a validation_error:", () => {
     ["nothing but 200 000 opened arrays", "[".repeat(200_000)],
     ["a __proto__ key at the top", chatText('"__proto__":{"stream":true}')],
     ["a __proto__ key inside", chatText('"metadata":{"__proto__":{"admin":true}}')],
+    ["an escaped __proto__ key", chatText(String.raw`"\u005f\u005fproto__":{"stream":true}`)],
     ["the model twice", chatText('"model":"demo/echo"')],
     ["the model twice, once with an escape", chatText(String.raw`"\u006dodel":"demo/echo"`)],
     ["nothing", ""],
