@@ -39,7 +39,7 @@ export type App = {
 export async function startApp(config: Config, output: { out(text: string): void }): Promise<App> {
   const { logger, flush } = createLog(config.logLevel);
   const database = await openServiceDatabase(config);
-  const lease = await ProcessLease.take(database.pool);
+  const lease = await ProcessLease.take(database);
   const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: config.lanes });
   await ledger.open();
   const ticks = startTicks(

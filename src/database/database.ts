@@ -5,6 +5,7 @@ import { Pool } from "pg";
 import type { Client, ClientConfig } from "pg";
 import type { EntitySchema } from "@mikro-orm/core";
 import type { MikroORM } from "@mikro-orm/postgresql";
+import { invariant } from "../kernel/invariant.ts";
 import { borrowServingRole, clientConfig, connectClient, withClient } from "./connections.ts";
 import type { Login } from "./connections.ts";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
@@ -12,6 +13,9 @@ import type { EmbeddedPostgres } from "./embedded-postgres.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
 import { SERVING_ROLE } from "./serving-settings.ts";
 import { isDatabaseAway } from "./transactions.ts";
+
+/** A backend by its pid and the start of its server, `pg_postmaster_start_time()` as text: pids are given anew after a restart. */
+export type Backend = { readonly pid: number; readonly server: string };
 
 /** An open database: everything that must be true is in it. */
 export interface Database {
@@ -22,8 +26,17 @@ export interface Database {
   /** A connection of the serving role that belongs to the caller alone, as a group-commit lane needs. */
   connect(): Promise<Client>;
   /** Ends a backend of ours whose reply was lost and waits until it is gone, so that what it was doing is decided. */
-  endBackend(pid: number): Promise<void>;
+  endBackend(backend: Backend): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Which backend serves a connection. */
+export async function backendOf(client: Pick<Client, "query">): Promise<Backend> {
+  const { rows } = await client.query<Backend>(
+    "SELECT pg_backend_pid() AS pid, pg_postmaster_start_time()::text AS server",
+  );
+  invariant(rows[0] !== undefined, "a connection has a backend");
+  return rows[0];
 }
 
 /** Where the database is and how it is used. */
@@ -94,7 +107,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
     pool,
     orm,
     connect: () => connectClient(serving),
-    endBackend: (pid) => endBackend(fence, pid),
+    endBackend: (backend) => endBackend(fence, backend),
     async close() {
       await Promise.all([pool.end(), fence.end(), orm.close(true)]);
       await embedded?.stop();
@@ -111,9 +124,13 @@ function makePool(config: ClientConfig, max: number): Pool {
   return pool;
 }
 
-async function endBackend(fence: Pool, pid: number): Promise<void> {
-  await fence.query("SELECT pg_terminate_backend($1, $2)", [pid, END_BACKEND_TIMEOUT_MS]);
+async function endBackend(fence: Pool, { pid, server }: Backend): Promise<void> {
+  const values = [pid, server, END_BACKEND_TIMEOUT_MS];
+  await fence.query("SELECT pg_terminate_backend($1, $3) WHERE pg_postmaster_start_time()::text = $2", values);
   // The answer is also false for a backend that was gone already, so look.
-  const { rowCount } = await fence.query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid]);
+  const { rowCount } = await fence.query(
+    "SELECT FROM pg_stat_activity WHERE pid = $1 AND pg_postmaster_start_time()::text = $2",
+    [pid, server],
+  );
   if (rowCount !== 0) throw new Error(`Backend ${pid} did not end within ${END_BACKEND_TIMEOUT_MS} ms.`);
 }

@@ -8,9 +8,9 @@
 import type { QueryArrayConfig } from "pg";
 import { InvariantError } from "../kernel/invariant.ts";
 import type { RateState } from "../kernel/rate.ts";
-import type { LaneStatement } from "./lane.ts";
+import { columnsOf } from "./columns.ts";
+import type { LaneStatement } from "./lane-statement.ts";
 import type { Admission, AdmissionRequest } from "./ledger.ts";
-import { columnsOf } from "./settlement.ts";
 
 export type AdmissionMember = AdmissionRequest & {
   /** The process the hold will belong to. */
@@ -19,11 +19,8 @@ export type AdmissionMember = AdmissionRequest & {
   readonly slotTaken: boolean;
 };
 
-/** What one run of the statement says. `written`: the hold is there already, this was a replay. `alone`: ask again, alone. */
-export type AdmissionDecision =
-  | Admission
-  | { readonly outcome: "written"; readonly rate: RateState }
-  | { readonly outcome: "alone" };
+/** What one run of the statement says. `alone`: ask again, alone. */
+export type AdmissionDecision = Admission | { readonly outcome: "alone" };
 
 // $1 account, $2 key, $3 request, $4 owner, $5 amount, $6 least amount, $7 slot taken, $8 model, $9-$11 prices.
 // The clock is read in a later step than the locks: beside them it would be read before the wait.
@@ -49,21 +46,20 @@ WITH acc AS MATERIALIZED (
   INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price)
   SELECT account_id, $3::uuid, $4::uuid, granted, key_id, $8::text, $9::bigint, $10::bigint, $11::bigint
   FROM decided WHERE decision = 'granted'
-  ON CONFLICT (account_id, id) DO NOTHING RETURNING account_id, amount
 ), upd AS (
-  UPDATE account a SET posted = l.posted, held = l.held + i.amount
-  FROM ins i, acc l WHERE a.id = i.account_id AND l.id = i.account_id AND a.id = $1::uuid
+  UPDATE account a SET posted = l.posted, held = l.held + d.granted
+  FROM decided d, acc l WHERE d.decision = 'granted' AND l.id = d.account_id AND a.id = d.account_id AND a.id = $1::uuid
 ), slot AS (
   UPDATE api_key k SET slots = slots_after(d.slots, d.slot_counts, d.rate_limit, d.t, 1),
                        slot_counts = slot_counts_after(d.slots, d.slot_counts, d.rate_limit, d.t, 1)
   FROM decided d
   WHERE k.account_id = d.account_id AND k.id = d.key_id AND k.account_id = $1::uuid AND k.id = $2::uuid
-    AND d.rate_limit > 0 AND NOT $7::bool AND (d.decision = 'refused' OR EXISTS (SELECT FROM ins))
+    AND d.rate_limit > 0 AND NOT $7::bool AND d.decision IN ('granted', 'refused')
 )
-SELECT 1 AS ord, CASE WHEN decision = 'granted' AND i.amount IS NULL THEN 'written' ELSE decision END AS outcome, granted, available,
+SELECT 1 AS ord, decision, granted, available,
        rate_limit, greatest(0, rate_limit - used - CASE WHEN $7::bool OR decision = 'limited' THEN 0 ELSE 1 END) AS remaining, reset_seconds,
        CASE WHEN decision = 'limited' THEN slot_wait_ms(slots, slot_counts, rate_limit, t, 1) END AS wait_ms
-FROM decided LEFT JOIN ins i ON true`;
+FROM decided`;
 
 // $1 accounts, $2 keys, $3 requests, $4 owners, $5 amounts, $6 models, $7-$9 prices.
 // Conditions on $1 and $2 repeat what the joins say: they keep the planner on the keys when it plans without statistics.
@@ -100,30 +96,34 @@ WITH req AS MATERIALIZED (
   INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price)
   SELECT account_id, id, owner, want, key_id, model, input_price, output_price, cache_hit_price
   FROM decided WHERE decision = 'granted'
-  ON CONFLICT (account_id, id) DO NOTHING RETURNING account_id, id, amount
-), replays AS MATERIALIZED (
-  SELECT (SELECT count(*) FROM ins) < (SELECT count(*) FROM decided WHERE decision = 'granted') AS any
-), outcome AS MATERIALIZED (
-  SELECT d.*, CASE WHEN decision = 'granted' AND replays.any AND NOT EXISTS (SELECT FROM ins i WHERE i.id = d.id) THEN 'written'
-                   ELSE decision END AS outcome
-  FROM decided d CROSS JOIN replays
 ), upd AS (
   UPDATE account a SET posted = l.posted, held = l.held + s.amount
-  FROM (SELECT account_id, sum(amount)::bigint AS amount FROM ins GROUP BY account_id) s JOIN acc l ON l.id = s.account_id
+  FROM (SELECT account_id, sum(want)::bigint AS amount FROM decided WHERE decision = 'granted' GROUP BY account_id) s
+  JOIN acc l ON l.id = s.account_id
   WHERE a.id = s.account_id AND a.id = ANY ($1::uuid[])
 ), slot AS (
   UPDATE api_key k SET slots = slots_after(c.slots, c.slot_counts, c.rate_limit, s.t, s.n),
                        slot_counts = slot_counts_after(c.slots, c.slot_counts, c.rate_limit, s.t, s.n)
   FROM (SELECT account_id, key_id, count(*)::int AS n, (SELECT t FROM now) AS t
-        FROM outcome WHERE rate_limit > 0 AND outcome IN ('granted', 'alone') GROUP BY 1, 2) s
+        FROM decided WHERE rate_limit > 0 AND decision IN ('granted', 'alone') GROUP BY 1, 2) s
   JOIN key c ON c.account_id = s.account_id AND c.id = s.key_id
   WHERE k.account_id = s.account_id AND k.id = s.key_id AND k.account_id = ANY ($1::uuid[]) AND k.id = ANY ($2::uuid[])
 )
-SELECT ord::int, outcome, want, available, rate_limit, remaining, reset_seconds, wait_ms FROM outcome`;
+SELECT ord::int, decision, want, available, rate_limit, remaining, reset_seconds, wait_ms FROM decided`;
+
+// $1 accounts, $2 requests: the holds of these that are there, with the window as it is now.
+const RECALL = `
+SELECT h.id, h.amount, k.rate_limit, greatest(0, k.rate_limit - slots_used(k.slots, k.slot_counts, k.rate_limit, t)),
+       slots_reset_seconds(k.slots, k.slot_counts, k.rate_limit, t)
+FROM hold h JOIN api_key k ON k.account_id = h.account_id AND k.id = h.key_id CROSS JOIN (SELECT clock_timestamp() AS t) now
+WHERE h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[]) AND k.account_id = ANY ($1::uuid[])`;
 
 export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecision> = {
   name: "admission",
-  patient: false,
+  // A caller would rather hear "busy" now: nothing is delivered yet.
+  awayPatienceMs: 0,
+  lockPatienceMs: 3_000,
+  maxAttempts: 12,
   lone: (member) => ({
     name: "admit",
     text: LONE,
@@ -166,6 +166,22 @@ export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecisio
     for (const [ordinal, ...columns] of rows) decisions[Number(ordinal) - 1] = decisionOf(columns);
     return decisions;
   },
+  recall: (members): QueryArrayConfig => ({
+    name: "recall_holds",
+    text: RECALL,
+    rowMode: "array",
+    values: [members.map(({ accountId }) => accountId), members.map(({ requestId }) => requestId)],
+  }),
+  recalled: (rows, members) => {
+    const holds = new Map(
+      rows.map(([id, ...columns]) => {
+        const [amount, limit, remaining, resetSeconds] = columns as [bigint, number, number, number];
+        return [id, { outcome: "granted", amount, rate: { limit, remaining, resetSeconds } } as const];
+      }),
+    );
+    return members.map(({ requestId }) => holds.get(requestId));
+  },
+  missing: () => new InvariantError("an admission decides on each of its members"),
 };
 
 function decisionOf(row: readonly unknown[]): AdmissionDecision {
@@ -186,8 +202,6 @@ function decisionOf(row: readonly unknown[]): AdmissionDecision {
       return { outcome, retryAfterMs: waitMs ?? 1, rate };
     case "refused":
       return { outcome, available, rate };
-    case "written":
-      return { outcome, rate };
     case "alone":
     case "revoked":
       return { outcome };
@@ -195,6 +209,3 @@ function decisionOf(row: readonly unknown[]): AdmissionDecision {
       throw new InvariantError(`an admission has a known outcome, not ${outcome}`);
   }
 }
-
-/** Reads the hold that a replay found. */
-export const HELD_AMOUNT = `SELECT amount FROM hold WHERE account_id = $1::uuid AND id = $2::uuid`;

@@ -3,13 +3,12 @@
 
 import type { Database } from "../database/database.ts";
 import { billingDay } from "../kernel/clock.ts";
-import { UpstreamBusy } from "../kernel/errors.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
-import { admissionStatement, type AdmissionMember, HELD_AMOUNT } from "./admission.ts";
+import { admissionStatement, type AdmissionMember } from "./admission.ts";
 import { Lane, type LaneStatistics } from "./lane.ts";
 import type { Admission, AdmissionRequest, Ledger, SettledUsage, Settlement } from "./ledger.ts";
-import { SETTLED_USAGE, settlementStatement } from "./settlement.ts";
+import { settlementStatement } from "./settlement.ts";
 
 export type GroupCommitOptions = {
   readonly database: Database;
@@ -19,16 +18,31 @@ export type GroupCommitOptions = {
   readonly lanes: number;
 };
 
+/** How long a stop waits for what is being committed. */
+const CLOSE_LIMIT_MS = 10_000;
+
+export type LedgerStatistics = LaneStatistics & {
+  /** Members waiting for a group. */
+  readonly depth: number;
+  /** Holds of this process. */
+  readonly open: number;
+  /** Settlements that the database has not taken yet. */
+  readonly owed: number;
+  /** Micro-rupiah of cost that no balance covered. */
+  readonly uncollected: bigint;
+};
+
 export class GroupCommitLedger implements Ledger {
-  readonly #database: Database;
   readonly #owner: () => string;
   readonly #lanes: readonly Lane[];
   /** Requests whose holds this process has placed, or may have, and has not settled. */
   readonly #open = new Set<string>();
+  /** Settlements of what was delivered, which the database did not take in time. They are tried again until it does. */
+  readonly #owed = new Map<string, Settlement>();
+  #uncollected = 0n;
 
   constructor({ database, owner, lanes }: GroupCommitOptions) {
     invariant(lanes >= 1, "there is at least one lane");
-    this.#database = database;
     this.#owner = owner;
     this.#lanes = Array.from({ length: lanes }, () => new Lane(database));
   }
@@ -37,8 +51,10 @@ export class GroupCommitLedger implements Ledger {
     await Promise.all(this.#lanes.map((lane) => lane.open()));
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+  /** Lets what waits be committed, for as long as the limit allows. */
+  async close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
+    await this.settleOwed();
+    await Promise.all(this.#lanes.map((lane) => lane.close(limitMs)));
   }
 
   async admit(request: AdmissionRequest): Promise<Admission> {
@@ -55,10 +71,6 @@ export class GroupCommitLedger implements Ledger {
         decision = await lane.submit(admissionStatement, lone, { alone: true });
       }
       invariant(decision.outcome !== "alone", "a lone admission decides");
-      if (decision.outcome === "written") {
-        placed = true;
-        return { outcome: "granted", amount: await this.#heldAmount(request), rate: decision.rate };
-      }
       placed = decision.outcome === "granted";
       return decision;
     } finally {
@@ -69,11 +81,26 @@ export class GroupCommitLedger implements Ledger {
   async settle(settlement: Settlement): Promise<SettledUsage> {
     try {
       const settled = await this.#laneOf(settlement.accountId).submit(settlementStatement, settlement);
-      return settled ?? (await this.#settledBefore(settlement));
-    } finally {
-      // Also when it failed: a hold this process no longer knows is given back by its sweep.
+      this.#uncollected += settled.cost - settled.charge;
       this.#open.delete(settlement.requestId);
+      return settled;
+    } catch (error) {
+      // What was delivered stays owed. A hold without anything delivered is no longer known, so the sweep gives it back.
+      if (settlement.delivered === true) this.#owed.set(settlement.requestId, settlement);
+      else this.#open.delete(settlement.requestId);
+      throw error;
     }
+  }
+
+  /** Tries the settlements again that the database did not take in time. Gives how many it has taken now. */
+  async settleOwed(): Promise<number> {
+    let settled = 0;
+    for (const settlement of [...this.#owed.values()]) {
+      await this.settle(settlement);
+      this.#owed.delete(settlement.requestId);
+      settled += 1;
+    }
+    return settled;
   }
 
   /** Gives a hold back whole: nothing of its request was delivered. */
@@ -95,6 +122,7 @@ export class GroupCommitLedger implements Ledger {
       durationMs: 0,
       firstByteMs: null,
       clamped: false,
+      delivered: false,
     });
   }
 
@@ -104,7 +132,7 @@ export class GroupCommitLedger implements Ledger {
   }
 
   /** What the lanes have done, for the metrics. */
-  statistics(): LaneStatistics & { depth: number } {
+  statistics(): LedgerStatistics {
     const sum = { groups: 0, members: 0, replays: 0, lostConnections: 0, depth: 0 };
     for (const lane of this.#lanes) {
       sum.groups += lane.statistics.groups;
@@ -113,20 +141,7 @@ export class GroupCommitLedger implements Ledger {
       sum.lostConnections += lane.statistics.lostConnections;
       sum.depth += lane.depth;
     }
-    return sum;
-  }
-
-  /** A replay found its own hold. Its amount is read in a new statement, which sees what the first one committed. */
-  async #heldAmount({ accountId, requestId }: AdmissionRequest): Promise<bigint> {
-    const { rows } = await this.#database.pool.query<{ amount: bigint }>(HELD_AMOUNT, [accountId, requestId]);
-    if (rows[0] === undefined) throw new UpstreamBusy(); // the hold was swept meanwhile: nothing is held any more
-    return rows[0].amount;
-  }
-
-  async #settledBefore({ accountId, requestId }: Settlement): Promise<SettledUsage> {
-    const { rows } = await this.#database.pool.query<SettledUsage>(SETTLED_USAGE, [accountId, requestId]);
-    invariant(rows[0] !== undefined, "a request without a hold has been settled");
-    return rows[0];
+    return { ...sum, open: this.#open.size, owed: this.#owed.size, uncollected: this.#uncollected };
   }
 
   #laneOf(accountId: string): Lane {

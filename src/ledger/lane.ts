@@ -1,79 +1,58 @@
 // A lane: one connection on which the holds and settlements of many requests are committed together. While one group is
 // being committed the next one collects; there is no timer. A request that is alone is sent at once, with the cheaper text.
-// What a lane promises: each member is answered once; a group that fails is replayed member by member, so that one bad row
-// never fails its neighbours; after a lost connection the lost backend is ended before anything is replayed.
+// What a lane promises: each member is answered once; a group that fails runs again member by member, so that one bad row
+// never fails its neighbours; after a lost connection the lost backend is ended, then what it wrote is read, and only what
+// it did not write runs again.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client, QueryArrayConfig } from "pg";
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway, sqlState } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
+import { LaneConnection } from "./lane-connection.ts";
+import { LaneQueue, type Waiting } from "./lane-queue.ts";
+import type { LaneStatement } from "./lane-statement.ts";
 
-/** The largest group. Beyond it the statement costs more per member than it saves. */
-export const MAX_GROUP_SIZE = 32;
-/** How often a member is tried after deadlocks, serialization failures and lock time-outs. */
-const MAX_ATTEMPTS = 12;
-/** How long a settlement is tried while the database is away. An admission is refused as soon as the database is. */
-const SETTLEMENT_PATIENCE_MS = 60_000;
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
+/** How long an account whose row stays locked is left alone before one of its members tries again. */
+const PARKING_MS = { first: 250, most: 2_000 };
 
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
 const LOCK_TIMEOUT = "55P03";
+const ALREADY_WRITTEN = "23505";
 
-/** A kind of statement a lane runs: one text for a lone member, one for a group, both named and planned once. */
-export interface LaneStatement<Member, Outcome> {
-  readonly name: "admission" | "settlement";
-  lone(member: Member): QueryArrayConfig;
-  group(members: readonly Member[]): QueryArrayConfig;
-  /** One outcome per member, in order. */
-  outcomes(rows: readonly unknown[][], members: readonly Member[]): Outcome[];
-  /** Whether a member waits out a database that is away, or is refused at once. */
-  readonly patient: boolean;
-}
-
-type Waiting = {
-  readonly statement: LaneStatement<unknown, unknown>;
-  readonly member: unknown;
-  readonly resolve: (outcome: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  readonly since: number;
-  alone: boolean;
-  attempts: number;
-};
-
-/** Counts for the metrics: how deep lanes are and how often something was replayed. */
+/** Counts for the metrics. */
 export type LaneStatistics = { groups: number; members: number; replays: number; lostConnections: number };
 
 export class Lane {
   readonly statistics: LaneStatistics = { groups: 0, members: 0, replays: 0, lostConnections: 0 };
-  readonly #database: Database;
-  readonly #queues = { admission: [] as Waiting[], settlement: [] as Waiting[] };
-  #client: Client | null = null;
-  #clientPid = 0;
-  #lostPid: number | null = null;
+  readonly #connection: LaneConnection;
+  readonly #queue = new LaneQueue();
+  /** Members of accounts whose row is locked by somebody else, in order. They wait apart, so that others need not. */
+  readonly #parked = new Map<string, Parked>();
   #running = false;
   #closed = false;
-  #lastKind: "admission" | "settlement" = "admission";
 
   constructor(database: Database) {
-    this.#database = database;
+    this.#connection = new LaneConnection(database, () => (this.statistics.lostConnections += 1));
   }
 
-  /** How many members wait for a group. */
+  /** How many members wait. */
   get depth(): number {
-    return this.#queues.admission.length + this.#queues.settlement.length;
+    let parked = 0;
+    for (const { members } of this.#parked.values()) parked += members.length;
+    return this.#queue.length + parked;
   }
 
   /** Opens the connection ahead of the first member. */
   async open(): Promise<void> {
-    await this.#connection();
+    await this.#connection.get();
   }
 
   /**
    * Runs a member with the next group of its kind, or by itself if `alone`; a member that runs alone goes before those
-   * that came later. Errors: UpstreamBusy when the database is away or the row stays locked.
+   * that came later. Errors: UpstreamBusy when the database is away, the row stays locked or too many wait already.
    */
   submit<Member, Outcome>(
     statement: LaneStatement<Member, Outcome>,
@@ -82,138 +61,177 @@ export class Lane {
   ): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
       if (this.#closed) return reject(new UpstreamBusy());
-      const waiting = { statement, member, resolve, reject, since: performance.now(), alone, attempts: 0 } as Waiting;
-      const queue = this.#queues[statement.name];
-      if (alone) queue.splice(indexOfFirstShared(queue), 0, waiting);
-      else queue.push(waiting);
-      if (this.#running) return;
-      this.#running = true;
-      queueMicrotask(() => void this.#run());
+      const since = performance.now();
+      const waiting = {
+        statement,
+        member,
+        resolve,
+        reject,
+        since,
+        alone,
+        runsAlone: alone,
+        perhapsWritten: false,
+        attempts: 0,
+      } as Waiting;
+      const parked = this.#parked.get(accountOf(waiting));
+      if (parked !== undefined) return void parked.members.push(waiting);
+      if (!this.#queue.add(waiting)) return reject(new UpstreamBusy());
+      this.#start();
     });
   }
 
-  /** Finishes what waits and closes the connection. */
-  async close(): Promise<void> {
-    while (this.#running) await sleep(5);
+  /** Finishes what waits, for as long as the limit allows, and closes the connection. */
+  async close(limitMs: number): Promise<void> {
+    const until = performance.now() + limitMs;
+    while ((this.#running || this.depth > 0) && performance.now() < until) await sleep(5);
     this.#closed = true;
-    await this.#client?.end().catch(() => {}); // a connection that is already gone is closed
-    this.#client = null;
+    for (const account of this.#parked.keys()) this.#unpark(account);
+    this.#queue.refuse(() => true, new Error("the lane was closed"));
+    await this.#connection.close();
+  }
+
+  #start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    queueMicrotask(() => void this.#run());
   }
 
   async #run(): Promise<void> {
     try {
-      for (let group = this.#nextGroup(); group.length > 0; group = this.#nextGroup()) await this.#commit(group);
+      for (let group = this.#queue.nextGroup(); group.length > 0; group = this.#queue.nextGroup()) {
+        await this.#commit(group);
+      }
     } finally {
       this.#running = false;
     }
   }
 
-  /** The kinds take turns, so that neither waits for the other to run dry. */
-  #nextGroup(): Waiting[] {
-    const other = this.#lastKind === "admission" ? "settlement" : "admission";
-    const kind = this.#queues[other].length > 0 ? other : this.#lastKind;
-    this.#lastKind = kind;
-    const queue = this.#queues[kind];
-    if (queue[0]?.alone === true) return queue.splice(0, 1);
-    let size = 0;
-    while (size < queue.length && size < MAX_GROUP_SIZE && queue[size]?.alone === false) size += 1;
-    return queue.splice(0, size);
-  }
-
   async #commit(group: Waiting[]): Promise<void> {
-    const statement = group[0]?.statement;
-    invariant(statement !== undefined, "a group has a member");
-    const members = group.map((waiting) => waiting.member);
     try {
-      const client = await this.#connection();
-      const query = members.length === 1 ? statement.lone(members[0]) : statement.group(members);
-      const { rows } = await client.query<unknown[]>(query);
-      const outcomes = statement.outcomes(rows, members);
+      const client = await this.#connection.get();
+      const open = group.some(({ perhapsWritten }) => perhapsWritten) ? await this.#recall(client, group) : group;
+      const statement = open[0]?.statement;
+      if (statement === undefined) return;
+      const members = open.map(({ member }) => member);
+      const [lone, ...others] = members;
+      const query = lone !== undefined && others.length === 0 ? statement.lone(lone) : statement.group(members);
+      const outcomes = statement.outcomes(await client.rows(query), members);
       this.statistics.groups += 1;
-      this.statistics.members += group.length;
-      for (const [index, waiting] of group.entries()) waiting.resolve(outcomes[index]);
+      this.statistics.members += open.length;
+      const unanswered = open.filter((waiting, index) => {
+        const outcome = outcomes[index];
+        if (outcome !== undefined) this.#answer(waiting, outcome);
+        return outcome === undefined;
+      });
+      // Somebody else wrote it before: that is read in a new statement, which sees what the other one committed.
+      for (const waiting of unanswered.length === 0 ? [] : await this.#recall(client, unanswered)) {
+        waiting.reject(waiting.statement.missing(waiting.member));
+      }
     } catch (error) {
       this.statistics.replays += 1;
-      if (this.#client === null || isDatabaseAway(error)) await this.#afterLostConnection(group, error);
-      else this.#afterFailedStatement(group, error);
+      const open = group.filter(({ answered }) => answered !== true);
+      if (!this.#connection.isOpen || isDatabaseAway(error)) await this.#afterLostConnection(open);
+      else this.#afterFailedStatement(open, error);
     }
   }
 
-  /** The outcome is unknown: the same members run again, as they were, once the lost backend is known to be gone. */
-  async #afterLostConnection(group: Waiting[], error: unknown): Promise<void> {
-    this.#dropConnection();
-    const queue = this.#queues[group[0]?.statement.name ?? "admission"];
-    queue.unshift(...group);
+  /** Answers those whose row is there already and gives the others. */
+  async #recall(client: { rows: LaneConnection["rows"] }, group: Waiting[]): Promise<Waiting[]> {
+    const statement = group[0]?.statement;
+    invariant(statement !== undefined, "a group has a member");
+    const members = group.map(({ member }) => member);
+    const outcomes = statement.recalled(await client.rows(statement.recall(members)), members);
+    return group.filter((waiting, index) => {
+      waiting.perhapsWritten = false;
+      const outcome = outcomes[index];
+      if (outcome !== undefined) this.#answer(waiting, outcome);
+      return outcome === undefined;
+    });
+  }
+
+  #answer(waiting: Waiting, outcome: unknown): void {
+    waiting.answered = true;
+    waiting.resolve(outcome);
+    if (this.#parked.size > 0) this.#unpark(accountOf(waiting));
+  }
+
+  /** What was sent may have been written. It is asked for once the lost backend is known to be gone. */
+  async #afterLostConnection(group: Waiting[]): Promise<void> {
+    this.#connection.drop();
+    for (const waiting of group) waiting.perhapsWritten = true;
+    this.#queue.putBack(group);
     for (let pauseMs = RECONNECT_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, RECONNECT_PAUSE_MS.most)) {
       try {
-        await this.#connection();
+        await this.#connection.get();
         return;
       } catch (reason) {
-        if (!isDatabaseAway(reason) && !isDatabaseAway(error)) this.#refuse(() => true, reason);
-        this.#refuse((waiting) => !waiting.statement.patient, reason);
-        this.#refuse((waiting) => performance.now() - waiting.since > SETTLEMENT_PATIENCE_MS, reason);
-        if (this.depth === 0) return;
+        this.#queue.refuse(({ statement, since }) => performance.now() - since > statement.awayPatienceMs, reason);
+        if (this.#queue.length === 0) return;
         await sleep(pauseMs);
       }
-    }
-  }
-
-  #refuse(which: (waiting: Waiting) => boolean, cause: unknown): void {
-    for (const queue of [this.#queues.admission, this.#queues.settlement]) {
-      const kept: Waiting[] = [];
-      for (const waiting of queue.splice(0)) {
-        if (which(waiting)) waiting.reject(new UpstreamBusy(undefined, { cause }));
-        else kept.push(waiting);
-      }
-      queue.push(...kept);
     }
   }
 
   /** Nothing was written. Members run again one by one; a lone member's own error is its answer, unless it may pass. */
   #afterFailedStatement(group: Waiting[], error: unknown): void {
     const code = sqlState(error);
-    const mayPass = code === SERIALIZATION_FAILURE || code === DEADLOCK || code === LOCK_TIMEOUT;
     const [first] = group;
-    if (group.length === 1 && first !== undefined) {
+    if (first === undefined) return;
+    if (group.length === 1) {
       first.attempts += 1;
-      if (!mayPass) return first.reject(error);
-      if (first.attempts >= MAX_ATTEMPTS) return first.reject(new UpstreamBusy(undefined, { cause: error }));
+      if (code === LOCK_TIMEOUT) return this.#park(first, error);
+      // A replay met a row that a statement of ours has written after all.
+      if (code === ALREADY_WRITTEN) first.perhapsWritten = true;
+      else if (code !== SERIALIZATION_FAILURE && code !== DEADLOCK) return first.reject(error);
+      if (first.attempts >= first.statement.maxAttempts)
+        return first.reject(new UpstreamBusy(undefined, { cause: error }));
     }
     for (const waiting of group) waiting.alone = true;
-    // Behind those that wait: a row that stays locked must not hold up its neighbours.
-    const queue = this.#queues[first?.statement.name ?? "admission"];
-    queue.push(...group);
+    this.#queue.putBack(group);
   }
 
-  async #connection(): Promise<Client> {
-    if (this.#client !== null) return this.#client;
-    if (this.#lostPid !== null) {
-      await this.#database.endBackend(this.#lostPid);
-      this.#lostPid = null;
-    }
-    const client = await this.#database.connect();
-    client.on("error", () => {
-      if (this.#client === client) this.#dropConnection();
+  /** Somebody holds the account's row: all its members wait apart, and one tries again after a while. */
+  #park(waiting: Waiting, cause: unknown): void {
+    const account = accountOf(waiting);
+    const parked = this.#parked.get(account) ?? { members: [], pauseMs: PARKING_MS.first / 2, timer: undefined };
+    this.#parked.set(account, parked);
+    parked.pauseMs = Math.min(parked.pauseMs * 2, PARKING_MS.most);
+    const members = [waiting, ...this.#queue.take((other) => accountOf(other) === account), ...parked.members];
+    parked.members = members.filter(({ since, statement, reject }) => {
+      const mayWait = performance.now() - since <= statement.lockPatienceMs;
+      if (!mayWait) reject(new UpstreamBusy(undefined, { cause }));
+      return mayWait;
     });
-    const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(async (error) => {
-      await client.end().catch(() => {}); // the first error is the one to tell
-      throw error;
-    });
-    this.#clientPid = rows[0]?.pid ?? 0;
-    this.#client = client;
-    return client;
+    this.#tryLater(account, parked);
   }
 
-  #dropConnection(): void {
-    if (this.#client === null) return;
-    this.statistics.lostConnections += 1;
-    this.#lostPid = this.#clientPid;
-    this.#client.end().catch(() => {}); // it is gone; ending it only frees the socket
-    this.#client = null;
+  #tryLater(account: string, parked: Parked): void {
+    clearTimeout(parked.timer);
+    parked.timer = setTimeout(() => {
+      const probe = parked.members.shift();
+      if (probe === undefined) return void this.#parked.delete(account);
+      probe.alone = true;
+      this.#queue.putBack([probe]);
+      this.#start();
+      // Should the probe end without news of the row, the next one brings them.
+      this.#tryLater(account, parked);
+    }, parked.pauseMs);
+  }
+
+  /** The row is free again. */
+  #unpark(account: string): void {
+    const parked = this.#parked.get(account);
+    if (parked === undefined) return;
+    clearTimeout(parked.timer);
+    this.#parked.delete(account);
+    for (const waiting of parked.members) waiting.alone = waiting.runsAlone;
+    this.#queue.putBack(parked.members);
+    this.#start();
   }
 }
 
-function indexOfFirstShared(queue: readonly Waiting[]): number {
-  const index = queue.findIndex((waiting) => !waiting.alone);
-  return index === -1 ? queue.length : index;
+type Parked = { members: Waiting[]; pauseMs: number; timer: NodeJS.Timeout | undefined };
+
+function accountOf({ member }: Waiting): string {
+  return member.accountId;
 }

@@ -59,6 +59,11 @@ export type Settlement = {
   readonly firstByteMs: number | null;
   /** Whether the upstream's numbers were cut to what is possible. */
   readonly clamped: boolean;
+  /**
+   * Whether the client has had what is settled. Then it stays owed, and is settled later, when the database does not take it
+   * in time; else the hold is given back.
+   */
+  readonly delivered?: boolean;
 };
 
 /** What was written: the cost, and what was taken from the balance for it, in micro-rupiah. */

@@ -1,7 +1,8 @@
 // The lease of a serving process. Holds belong to a process; once its lease has run out and another process has declared
 // it dead, its holds are open to all. Dead is for ever: a process that wakes up dead goes on under a new id.
 
-import type { Pool } from "pg";
+import type { Client, QueryResult } from "pg";
+import type { Database } from "../database/database.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 
 /** How often a process renews its lease. A gap of twice this many starts its term anew. */
@@ -32,20 +33,24 @@ UPDATE process p SET dead_at = clock_timestamp() FROM (
 // A process that stops in order has resolved its holds; nobody needs to wait for its lease to run out.
 const RESIGN = `UPDATE process SET dead_at = clock_timestamp() WHERE id = $1::uuid AND dead_at IS NULL`;
 
-export class ProcessLease {
-  readonly #pool: Pool;
-  #processId: string;
+/** A statement of the lease without an answer for so long is given up; there are three more before the term ends. */
+const ANSWER_WITHIN_MS = 4_000;
 
-  private constructor(pool: Pool, processId: string) {
-    this.#pool = pool;
-    this.#processId = processId;
+/** It has a connection of its own: requests that wait for locks must not keep a process from showing that it lives. */
+export class ProcessLease {
+  readonly #database: Pick<Database, "connect">;
+  #client: Client | null = null;
+  #processId = "";
+
+  private constructor(database: Pick<Database, "connect">) {
+    this.#database = database;
   }
 
   /** Registers this process. */
-  static async take(pool: Pool): Promise<ProcessLease> {
-    const processId = uuidv7();
-    await pool.query(REGISTER, [processId]);
-    return new ProcessLease(pool, processId);
+  static async take(database: Pick<Database, "connect">): Promise<ProcessLease> {
+    const lease = new ProcessLease(database);
+    await lease.#register();
+    return lease;
   }
 
   /** The owner of the holds placed now. */
@@ -55,21 +60,44 @@ export class ProcessLease {
 
   /** Renews the lease; a process that was declared dead meanwhile registers anew. */
   async renew(): Promise<void> {
-    const { rowCount } = await this.#pool.query(RENEW, [this.#processId]);
-    if (rowCount !== 0) return;
-    const processId = uuidv7();
-    await this.#pool.query(REGISTER, [processId]);
-    this.#processId = processId;
+    const { rowCount } = await this.#query(RENEW, this.#processId);
+    if (rowCount === 0) await this.#register();
   }
 
   /** Declares processes dead whose lease has run out, if this one may. Gives their ids. */
   async buryExpired(): Promise<string[]> {
-    const { rows } = await this.#pool.query<{ id: string }>(BURY, [this.#processId]);
+    const { rows } = await this.#query<{ id: string }>(BURY, this.#processId);
     return rows.map((row) => row.id);
   }
 
   /** Gives the lease up for good. */
   async resign(): Promise<void> {
-    await this.#pool.query(RESIGN, [this.#processId]);
+    await this.#query(RESIGN, this.#processId);
+    await this.close();
+  }
+
+  /** Closes the connection and leaves the lease to run out. */
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {}); // a connection that is gone already is closed
+  }
+
+  async #register(): Promise<void> {
+    const processId = uuidv7();
+    await this.#query(REGISTER, processId);
+    this.#processId = processId;
+  }
+
+  async #query<Row extends Record<string, unknown>>(text: string, processId: string): Promise<QueryResult<Row>> {
+    this.#client ??= await this.#database.connect();
+    try {
+      const query = { text, values: [processId], query_timeout: ANSWER_WITHIN_MS };
+      return await this.#client.query<Row>(query);
+    } catch (error) {
+      // The next one gets a new connection, whatever is wrong with this one.
+      void this.close();
+      throw error;
+    }
   }
 }

@@ -3,8 +3,10 @@
 // The charge is min(cost, hold + available), decided on the locked account row; what that leaves is booked as our loss.
 
 import type { QueryArrayConfig } from "pg";
-import type { LaneStatement } from "./lane.ts";
+import { InvariantError } from "../kernel/invariant.ts";
+import type { LaneStatement } from "./lane-statement.ts";
 import type { SettledUsage, Settlement } from "./ledger.ts";
+import { columnsOf } from "./columns.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 /** The columns of a usage record that come with the settlement; the others were kept with the hold. */
@@ -99,10 +101,17 @@ WITH acc AS MATERIALIZED (
 )
 SELECT request_id, cost, charge FROM ins`;
 
-/** The settlement of a lane. The outcome is null where this statement settled nothing: the hold was gone. */
-export const settlementStatement: LaneStatement<Settlement, SettledUsage | null> = {
+// $1 accounts, $2 requests: what is settled of these.
+const RECALL = `
+SELECT request_id, cost, charge FROM usage_record WHERE account_id = ANY ($1::uuid[]) AND request_id = ANY ($2::uuid[])`;
+
+/** The settlement of a lane. Where the hold is gone somebody has settled before, and the record of the first is read. */
+export const settlementStatement: LaneStatement<Settlement, SettledUsage> = {
   name: "settlement",
-  patient: true,
+  // Something was delivered, or a hold has to be given back: that is worth waiting for.
+  awayPatienceMs: 60_000,
+  lockPatienceMs: 60_000,
+  maxAttempts: 100,
   lone: (settlement) => ({ name: "settle", text: LONE, rowMode: "array", values: valuesOf(settlement) }),
   group: (settlements): QueryArrayConfig => ({
     name: "settle_group",
@@ -110,11 +119,21 @@ export const settlementStatement: LaneStatement<Settlement, SettledUsage | null>
     rowMode: "array",
     values: columnsOf(settlements.map(valuesOf)),
   }),
-  outcomes: (rows, settlements) => {
-    const settled = new Map(rows.map(([requestId, cost, charge]) => [requestId, { cost, charge } as SettledUsage]));
-    return settlements.map((settlement) => settled.get(settlement.requestId) ?? null);
-  },
+  outcomes: settledOf,
+  recall: (settlements): QueryArrayConfig => ({
+    name: "recall_usage",
+    text: RECALL,
+    rowMode: "array",
+    values: [settlements.map(({ accountId }) => accountId), settlements.map(({ requestId }) => requestId)],
+  }),
+  recalled: settledOf,
+  missing: ({ requestId }) => new InvariantError(`a request without a hold has been settled: ${requestId}`),
 };
+
+function settledOf(rows: readonly unknown[][], settlements: readonly Settlement[]): (SettledUsage | undefined)[] {
+  const settled = new Map(rows.map(([requestId, cost, charge]) => [requestId, { cost, charge } as SettledUsage]));
+  return settlements.map(({ requestId }) => settled.get(requestId));
+}
 
 function valuesOf(settlement: Settlement): unknown[] {
   return [
@@ -136,12 +155,3 @@ function valuesOf(settlement: Settlement): unknown[] {
     settlement.clamped,
   ];
 }
-
-/** Rows turned into columns: one array per parameter. */
-export function columnsOf(rows: readonly unknown[][]): unknown[][] {
-  const width = rows[0]?.length ?? 0;
-  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]));
-}
-
-/** Reads what an earlier settlement wrote. Null: nobody has settled the request. */
-export const SETTLED_USAGE = `SELECT cost, charge FROM usage_record WHERE account_id = $1::uuid AND request_id = $2::uuid`;

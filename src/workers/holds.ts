@@ -27,6 +27,7 @@ export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
         await recoverHolds(pool);
       },
     },
+    { name: "settle what is owed", everyMs: RECOVERY_MS, run: () => ledger.settleOwed() },
     { name: "sweep own holds", everyMs: SWEEP_MS, run: () => sweepOwnHolds({ pool, lease, ledger }) },
   ];
 }
@@ -34,6 +35,7 @@ export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
 /** Gives back the holds of this process that its memory does not know: the admission's reply was lost and not replayed. */
 export async function sweepOwnHolds({ pool, lease, ledger }: HoldWork): Promise<number> {
   const forgotten = (await listOldHolds(pool, lease.processId)).filter(({ requestId }) => !ledger.isOpen(requestId));
-  for (const hold of forgotten) await ledger.release(hold);
-  return forgotten.length;
+  // One that cannot be given back now must not keep the others.
+  const released = await Promise.allSettled(forgotten.map((hold) => ledger.release(hold)));
+  return released.filter(({ status }) => status === "fulfilled").length;
 }

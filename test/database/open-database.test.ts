@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
-import { openDatabase } from "../../src/database/database.ts";
+import { backendOf, openDatabase } from "../../src/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { migrations } from "../../src/database/migrations/migrations.ts";
@@ -62,19 +62,27 @@ describe.each(testBackends())("a database on the %s server", (backend) => {
   test("ends a backend and comes back only when its locks are free", async () => {
     const { database } = opened;
     const lost = await database.connect();
-    const { rows } = await lost.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    const backend = await backendOf(lost);
     await lost.query("BEGIN; LOCK TABLE account IN ROW EXCLUSIVE MODE; SELECT pg_advisory_xact_lock(7)");
     const sleeping = lost.query("SELECT pg_sleep(600)").catch((error: unknown) => error);
-    await database.endBackend(rows[0]?.pid ?? 0);
+    await database.endBackend(backend);
     expect((await database.pool.query("SELECT pg_try_advisory_lock(7) AS free")).rows).toEqual([{ free: true }]);
     expect(isDatabaseAway(await sleeping)).toBe(true);
   });
 
   test("calls a backend that is gone already ended", async () => {
     const client = await opened.database.connect();
-    const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    const backend = await backendOf(client);
     await client.end();
-    await expect(opened.database.endBackend(rows[0]?.pid ?? 0)).resolves.toBeUndefined();
+    await expect(opened.database.endBackend(backend)).resolves.toBeUndefined();
+  });
+
+  test("leaves a backend alone that has the pid of one of an earlier server", async () => {
+    const client = await opened.database.connect();
+    const { pid } = await backendOf(client);
+    await opened.database.endBackend({ pid, server: "2026-01-01 00:00:00+00" });
+    expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    await client.end();
   });
 
   test("survives that all its sessions are killed", async () => {
@@ -96,8 +104,7 @@ describe.each(testBackends())("a database on the %s server", (backend) => {
     );
     expect(rows).toEqual([{ login: "saldo_serve", plans: "force_generic_plan" }]);
     const lost = await database.connect();
-    const found = await lost.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-    await database.endBackend(found.rows[0]?.pid ?? 0);
+    await database.endBackend(await backendOf(lost));
     await expect(lost.query("SELECT 1")).rejects.toSatisfy(isDatabaseAway);
     await database.close();
   });

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { backendOf, type Backend } from "../../src/database/database.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientConfig, connectClient } from "../../src/database/connections.ts";
 import { isDatabaseAway, sqlState, withRetry, withTransaction } from "../../src/database/transactions.ts";
@@ -117,16 +118,17 @@ describe.each(testBackends())("a transaction on the %s server", (backend) => {
   test("whose connection is cut says that the database is away, in the ORM as well", async () => {
     const { database } = opened;
     const cut = withTransaction(database, async (client) => {
-      const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-      await database.endBackend(rows[0]?.pid ?? 0);
+      await database.endBackend(await backendOf(client));
       await client.query("SELECT 1");
     });
     await expect(cut).rejects.toSatisfy(isDatabaseAway);
     // More often than the ORM has connections: a cut one is not lost to its pool.
     for (let round = 0; round < 6; round += 1) {
       const cutInOrm = database.orm.em.fork().transactional(async (em) => {
-        const [row] = await em.execute<{ pid: number }[]>("SELECT pg_backend_pid() AS pid");
-        await database.endBackend(row?.pid ?? 0);
+        const [backend] = await em.execute<Backend[]>(
+          "SELECT pg_backend_pid() AS pid, pg_postmaster_start_time()::text AS server",
+        );
+        if (backend !== undefined) await database.endBackend(backend);
         await em.execute("SELECT 1");
       });
       await expect(cutInOrm).rejects.toSatisfy(isDatabaseAway);

@@ -1,5 +1,8 @@
+import { kill } from "node:process";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Database } from "../../src/database/database.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
@@ -74,7 +77,86 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     expect(balance).toMatchObject({ held: 0n, posted: 10_000_000n - BigInt(billed.rows[0]?.total ?? 0) });
   });
 
+  it("finds what a lost statement has written, even where it took the last money and the last slot", async () => {
+    const lost: string[] = [];
+    const ledger = new GroupCommitLedger({
+      database: losingReplies(process.database, lost),
+      owner: () => process.lease.processId,
+      lanes: 1,
+    });
+    for (const parallel of [1, 3]) {
+      const account = await world.account(400n * BigInt(parallel));
+      const key = await world.key(account, parallel);
+      const requests = Array.from({ length: parallel }, () => admission(account, key, 400n));
+      lost.push(parallel === 1 ? "admit" : "admit_group");
+      const admissions = await Promise.all(requests.map((request) => ledger.admit(request)));
+      expect(admissions).toMatchObject(requests.map(() => ({ outcome: "granted", amount: 400n })));
+      expect(await world.balance(account)).toMatchObject({ available: 0n, held: 400n * BigInt(parallel) });
+
+      lost.push(parallel === 1 ? "settle" : "settle_group");
+      const settled = await Promise.all(
+        requests.map(({ requestId }) => ledger.settle(settlement(account, requestId, 0))),
+      );
+      expect(settled).toEqual(requests.map(() => ({ cost: 0n, charge: 0n })));
+      expect(await world.balance(account)).toMatchObject({ available: 400n * BigInt(parallel), held: 0n });
+    }
+    expect(lost).toEqual([]);
+    expect(ledger.statistics()).toMatchObject({ lostConnections: 4, open: 0, owed: 0 });
+    await ledger.close();
+  });
+
+  it("does not let forty requests of a locked account hold up another account", async () => {
+    const [stuck, free] = [await world.account(1_000n), await world.account(1_000n)];
+    const [stuckKey, freeKey] = [await world.key(stuck), await world.key(free)];
+    const release = await lockAccount(stuck);
+    const blocked = Array.from({ length: 40 }, () => process.ledger.admit(admission(stuck, stuckKey, 1n)));
+    let answered = 0;
+    for (const each of blocked) void each.then(() => (answered += 1));
+    for (let round = 0; round < 5; round += 1) {
+      expect(await process.ledger.admit(admission(free, freeKey, 1n))).toMatchObject({ outcome: "granted" });
+    }
+    expect(answered).toBe(0);
+    await release();
+    expect((await Promise.all(blocked)).every(({ outcome }) => outcome === "granted")).toBe(true);
+  });
+
+  // Only a server of our own can be made to hang.
+  it.runIf(backend === "embedded")("gives a backend that hangs up, and says busy", async () => {
+    const other = await world.process();
+    const account = await world.account(1_000n);
+    const key = await world.key(account);
+    await other.ledger.admit(admission(account, key, 1n));
+    const [hanging] = (await world.asOwner(
+      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%acc AS MATERIALIZED%' ORDER BY backend_start DESC LIMIT 1",
+    )) as { pid: number }[];
+    kill(hanging?.pid ?? 0, "SIGSTOP");
+    try {
+      await expect(other.ledger.admit(admission(account, key, 1n))).rejects.toMatchObject({ code: "upstream_busy" });
+    } finally {
+      kill(hanging?.pid ?? 0, "SIGCONT");
+    }
+    expect(await other.ledger.admit(admission(account, key, 1n))).toMatchObject({ outcome: "granted" });
+  });
+
   it("keeps the books in order through all of this", async () => {
     expect(await world.audit()).toEqual(SOUND);
   });
 });
+
+/** The database, with connections that break behind the commit of each named statement, before its reply is read. */
+function losingReplies(database: Database, names: string[]): Database {
+  return {
+    ...database,
+    async connect() {
+      const client = await database.connect();
+      const query = client.query.bind(client) as (config: { name?: string }) => Promise<unknown>;
+      const losing = async (config: { name?: string }): Promise<unknown> => {
+        const result = await query(config);
+        if (config.name === undefined || config.name !== names[0]) return result;
+        names.shift();
+        throw new Error("Connection terminated unexpectedly");
+      };
+      return Object.assign(client, { query: losing }) as unknown as pg.Client;
+    },
+  };
+}

@@ -45,7 +45,7 @@ export class MoneyWorld {
   /** Another process on the same database. */
   async process(lanes = 1): Promise<TestProcess> {
     const database = await openDatabase({ url: this.opened.url, dataDir: "" });
-    const lease = await ProcessLease.take(database.pool);
+    const lease = await ProcessLease.take(database);
     const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes });
     await ledger.open();
     const process = { database, lease, ledger };
@@ -100,8 +100,9 @@ export class MoneyWorld {
   }
 
   async close(): Promise<void> {
-    for (const { database, ledger } of this.#processes) {
+    for (const { database, lease, ledger } of this.#processes) {
       await ledger.close();
+      await lease.close();
       await database.close();
     }
     await this.opened.drop();

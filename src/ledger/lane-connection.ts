@@ -1,0 +1,67 @@
+// The connection of a lane. After one was lost, the next is given out only when the lost backend is known to be gone: until
+// then what it was doing is not decided.
+
+import type { Client, QueryArrayConfig } from "pg";
+import { backendOf, type Backend, type Database } from "../database/database.ts";
+import { invariant } from "../kernel/invariant.ts";
+
+/** A statement without an answer for so long counts as lost, like its connection. Rows are waited for 250 ms at most. */
+const ANSWER_WITHIN_MS = 5_000;
+
+export class LaneConnection {
+  readonly #database: Database;
+  readonly #onLost: () => void;
+  #client: Client | null = null;
+  #backend: Backend | null = null;
+  #lost: Backend | null = null;
+
+  constructor(database: Database, onLost: () => void) {
+    this.#database = database;
+    this.#onLost = onLost;
+  }
+
+  get isOpen(): boolean {
+    return this.#client !== null;
+  }
+
+  /** The connection, made anew if there is none. Errors: whatever keeps the database away. */
+  async get(): Promise<this> {
+    if (this.#client !== null) return this;
+    if (this.#lost !== null) {
+      await this.#database.endBackend(this.#lost);
+      this.#lost = null;
+    }
+    const client = await this.#database.connect();
+    client.on("error", () => {
+      if (this.#client === client) this.drop();
+    });
+    this.#backend = await backendOf(client).catch(async (error) => {
+      await client.end().catch(() => {}); // the first error is the one to tell
+      throw error;
+    });
+    this.#client = client;
+    return this;
+  }
+
+  /** Runs a statement and gives its rows. */
+  async rows(query: QueryArrayConfig): Promise<unknown[][]> {
+    invariant(this.#client !== null, "a lane runs its statements on an open connection");
+    const bounded = { ...query, query_timeout: ANSWER_WITHIN_MS };
+    return (await this.#client.query<unknown[]>(bounded)).rows;
+  }
+
+  /** Gives the connection up as lost. */
+  drop(): void {
+    if (this.#client === null) return;
+    this.#onLost();
+    this.#lost = this.#backend;
+    this.#client.end().catch(() => {}); // it is gone; ending it only frees the socket
+    this.#client = null;
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {}); // a connection that is already gone is closed
+  }
+}

@@ -1,0 +1,86 @@
+// Who waits for a lane: two queues, one of each kind of statement, which take turns.
+
+import { UpstreamBusy } from "../kernel/errors.ts";
+import type { LaneStatement } from "./lane-statement.ts";
+
+/** The largest group. Beyond it the statement costs more per member than it saves. */
+export const MAX_GROUP_SIZE = 32;
+/** How many may wait for a lane. More are refused at once: they would only wait longer than their callers do. */
+export const MAX_WAITING = 10_000;
+
+/** One member on its way through a lane. */
+export type Waiting = {
+  readonly statement: LaneStatement<{ readonly accountId: string }, unknown>;
+  readonly member: { readonly accountId: string };
+  readonly resolve: (outcome: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly since: number;
+  /** Was sent in to run by itself: the text for groups does not know its case. */
+  readonly runsAlone: boolean;
+  /** Runs by itself now. */
+  alone: boolean;
+  /** Its statement was lost: it may have been written. */
+  perhapsWritten: boolean;
+  answered?: boolean;
+  attempts: number;
+};
+
+type Kind = LaneStatement<unknown, unknown>["name"];
+
+export class LaneQueue {
+  readonly #waiting: Record<Kind, Waiting[]> = { admission: [], settlement: [] };
+  #lastKind: Kind = "admission";
+
+  get length(): number {
+    return this.#waiting.admission.length + this.#waiting.settlement.length;
+  }
+
+  /** Takes a member in, one that runs alone before those that came later. False: too many wait. */
+  add(waiting: Waiting): boolean {
+    if (this.length >= MAX_WAITING) return false;
+    const queue = this.#queueOf(waiting);
+    if (!waiting.alone) queue.push(waiting);
+    else {
+      const firstShared = queue.findIndex(({ alone }) => !alone);
+      queue.splice(firstShared === -1 ? queue.length : firstShared, 0, waiting);
+    }
+    return true;
+  }
+
+  /** Puts members back before all others of their kind, in their order. */
+  putBack(members: readonly Waiting[]): void {
+    for (const waiting of members.toReversed()) this.#queueOf(waiting).unshift(waiting);
+  }
+
+  /** The members to run next: a lone one, or as many as a group takes. The kinds take turns, so that neither starves. */
+  nextGroup(): Waiting[] {
+    const other = this.#lastKind === "admission" ? "settlement" : "admission";
+    const kind = this.#waiting[other].length > 0 ? other : this.#lastKind;
+    this.#lastKind = kind;
+    const queue = this.#waiting[kind];
+    if (queue[0]?.alone === true) return queue.splice(0, 1);
+    let size = 0;
+    while (size < queue.length && size < MAX_GROUP_SIZE && queue[size]?.alone === false) size += 1;
+    return queue.splice(0, size);
+  }
+
+  /** Takes out the members meant. */
+  take(isMeant: (waiting: Waiting) => boolean): Waiting[] {
+    const taken: Waiting[] = [];
+    for (const queue of Object.values(this.#waiting)) {
+      const kept: Waiting[] = [];
+      for (const waiting of queue.splice(0)) (isMeant(waiting) ? taken : kept).push(waiting);
+      queue.push(...kept);
+    }
+    return taken;
+  }
+
+  /** Tells the members meant that the service is busy. */
+  refuse(isMeant: (waiting: Waiting) => boolean, cause: unknown): void {
+    for (const waiting of this.take(isMeant)) waiting.reject(new UpstreamBusy(undefined, { cause }));
+  }
+
+  #queueOf({ statement }: Waiting): Waiting[] {
+    return this.#waiting[statement.name];
+  }
+}
