@@ -8,6 +8,7 @@ import { openServiceDatabase } from "./app-database.ts";
 import { presetCatalog } from "./app-catalog.ts";
 import { announce, baseUrlOf } from "./app-announcement.ts";
 import { prepareDemo } from "./app-demo.ts";
+import { createGatewayEvents } from "./app-events.ts";
 import { createLog } from "./app-log.ts";
 import { createMetrics } from "./app-metrics.ts";
 import { createBillingService } from "./billing/service.ts";
@@ -35,21 +36,38 @@ export type App = {
   stop(): Promise<void>;
 };
 
+/** How long the last requests may take to settle once the servers are closed. */
+const SETTLE_LIMIT_MS = 10_000;
+
 /** Starts everything and announces it. Errors: whatever keeps a part from starting; nothing is left running then. */
 export async function startApp(config: Config, output: { out(text: string): void }): Promise<App> {
+  // Taken down in the opposite order: the servers first, the database last, each even if another fails.
+  await using stack = new AsyncDisposableStack();
   const { logger, flush } = createLog(config.logLevel);
+  stack.defer(flush);
   const database = await openServiceDatabase(config);
+  stack.defer(() => database.close());
   const lease = await ProcessLease.take(database);
+  stack.defer(() => lease.resign());
   const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: config.lanes });
-  await ledger.open();
+  // Until the ledger is closed the lease has to live: the last requests are settled under it.
   const ticks = startTicks(
     [...holdTicks({ pool: database.pool, lease, ledger }), partitionTick(database.pool)],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
   );
+  stack.defer(() => ticks.stop());
+  stack.defer(() => ledger.close());
+  await ledger.open();
+
   const keys = createKeys({ database });
   const catalog = createCatalog({ database, ...presetCatalog(config) });
-  const upstreams = createUpstreams({ credential: config.variable, demo: { tokenIntervalMs: config.demoPaceMs } });
+  const upstreams = createUpstreams({
+    credential: config.variable,
+    demo: { tokenIntervalMs: config.demoPaceMs },
+  });
+  stack.defer(() => upstreams.close());
   let baseUrl = baseUrlOf(config, config.httpPort);
+  const events = createGatewayEvents(logger);
   const running = trackRunning(
     createGateway({
       keys,
@@ -58,9 +76,10 @@ export async function startApp(config: Config, output: { out(text: string): void
       upstreams,
       clock: systemClock,
       topUpUrl: () => `${baseUrl}/`,
-      report: (event) => logger.warn(event, "gateway"),
+      report: events.report,
     }),
   );
+  stack.defer(() => running.idle(SETTLE_LIMIT_MS));
   const servers = createServers({
     implementations: {
       gateway: createGatewayService({ gateway: running.gateway, catalog, caller: keyCallOf }),
@@ -72,38 +91,21 @@ export async function startApp(config: Config, output: { out(text: string): void
     keys,
     verifyMerchant: createPairVerifier(database),
     ready: () => isReachable(database.pool),
-    registry: createMetrics({ ledger }),
+    registry: createMetrics({ ledger, pool: database.pool, events: events.counts }),
     logger,
     host: config.host,
     ports: { http: config.httpPort, grpc: config.grpcPort, metrics: config.metricsPort },
   });
-  const stop = async (): Promise<void> => {
-    await servers.close(config.drainMs);
-    await running.idle(SETTLE_LIMIT_MS);
-    await ledger.close();
-    // Until here the lease had to live: the last requests were settled under it.
-    await ticks.stop();
-    await lease.resign();
-    await upstreams.close();
-    await database.close();
-    logger.info("stopped");
-  };
-  try {
-    const ports = await servers.listen();
-    baseUrl = baseUrlOf(config, ports.httpPort);
-    const demo = config.demo ? await prepareDemo(database) : null;
-    announce({ baseUrl, host: config.host, ports, demo, output });
-    logger.info({ ...ports, pid: process.pid, demo: config.demo }, "serving");
-    flush();
-    return { stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  stack.defer(() => servers.close(config.drainMs));
+  const ports = await servers.listen();
+  baseUrl = baseUrlOf(config, ports.httpPort);
+  const demo = config.demo ? await prepareDemo(database) : null;
+  announce({ baseUrl, host: config.host, ports, demo, output });
+  logger.info({ ...ports, pid: process.pid, demo: config.demo }, "serving");
+  flush();
+  const started = stack.move();
+  return { stop: () => started.disposeAsync() };
 }
-
-/** How long the last requests may take to settle once the servers are closed. */
-const SETTLE_LIMIT_MS = 10_000;
 
 async function isReachable(pool: Pool): Promise<boolean> {
   try {

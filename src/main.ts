@@ -31,9 +31,14 @@ async function main(words: readonly string[]): Promise<number> {
 async function serve(config: Config): Promise<number> {
   // The servers take a while to load, which no command should wait for.
   const { startApp } = await import("./app.ts");
-  const stopRequested = new Promise<NodeJS.Signals>((resolve) => {
+  const stopRequested = new Promise<void>((resolve) => {
+    let asked = false;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.on(signal, () => resolve(signal));
+      process.on(signal, () => {
+        if (asked) process.exit(EXIT.failed);
+        asked = true;
+        resolve();
+      });
     }
   });
   let app;

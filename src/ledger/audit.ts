@@ -10,6 +10,7 @@ export type Violation = { readonly check: string; readonly subject: string; read
 export type AuditReport = { readonly ok: boolean; readonly violations: readonly Violation[] };
 
 const ACCOUNTS_PER_CHUNK = 200;
+const POSTINGS_PER_CHUNK = 5_000;
 /** How many violations of one check are told. */
 const MAX_VIOLATIONS_PER_CHECK = 100;
 
@@ -60,16 +61,19 @@ const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     FROM hold h LEFT JOIN process p ON p.id = h.owner
     WHERE h.placed_at < clock_timestamp() - interval '90 s'
       AND (p.id IS NULL OR p.dead_at < clock_timestamp() - interval '90 s')`,
-  "every hold and usage record is on an account that exists": `
-    SELECT x.account_id AS subject, 'no such account' AS detail
-    FROM (SELECT account_id FROM hold UNION SELECT account_id FROM usage_record) x
-    WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = x.account_id)`,
-  "every posting is between ledger accounts that exist": `
-    SELECT p.id AS subject, format('%s -> %s', p.debit, p.credit) AS detail
-    FROM posting p CROSS JOIN LATERAL (VALUES (p.debit), (p.credit)) AS side(id)
-    WHERE side.id::text NOT LIKE '00000000-0000-7000-8000-%'
-      AND NOT EXISTS (SELECT FROM account a WHERE a.id = side.id)
-      AND NOT EXISTS (SELECT FROM merchant_fund f WHERE f.id = side.id AND f.asset = p.asset)`,
+  "every hold is on an account that exists": `
+    SELECT h.id AS subject, 'no such account' AS detail FROM hold h
+    WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = h.account_id)`,
+  // Steps from one account with usage to the next by the key, past all its records.
+  "every usage record is on an account that exists": `
+    WITH RECURSIVE used(account_id) AS (
+      (SELECT account_id FROM usage_record ORDER BY account_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT u.account_id FROM usage_record u WHERE u.account_id > used.account_id ORDER BY u.account_id LIMIT 1)
+      FROM used WHERE used.account_id IS NOT NULL
+    )
+    SELECT account_id AS subject, 'no such account' AS detail FROM used
+    WHERE account_id IS NOT NULL AND NOT EXISTS (SELECT FROM account a WHERE a.id = used.account_id)`,
   "a merchant's fund is the sum of its postings": `
     SELECT f.id AS subject, format('posted %s, postings %s', f.posted, e.total) AS detail
     FROM merchant_fund f
@@ -89,6 +93,20 @@ const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     SELECT request_id AS subject, 'in the default partition' AS detail FROM usage_record_default`,
 };
 
+/** A check over a range of postings by their key: $1 and $2 are the last debit and id of the chunk before, $3 and $4 of this one. */
+const POSTING_CHECKS: Readonly<Record<string, string>> = {
+  "every posting is between ledger accounts that exist": `
+    SELECT p.id AS subject, format('%s -> %s', p.debit, p.credit) AS detail
+    FROM posting p CROSS JOIN LATERAL (VALUES (p.debit), (p.credit)) AS side(id)
+    WHERE (p.debit, p.id) > ($1, $2) AND (p.debit, p.id) <= ($3, $4)
+      AND side.id::text NOT LIKE '00000000-0000-7000-8000-%'
+      AND NOT EXISTS (SELECT FROM account a WHERE a.id = side.id)
+      AND NOT EXISTS (SELECT FROM merchant_fund f WHERE f.id = side.id AND f.asset = p.asset)`,
+};
+
+const NEXT_POSTINGS = `
+SELECT debit, id FROM (SELECT debit, id FROM posting WHERE (debit, id) > ($1, $2) ORDER BY debit, id LIMIT ${POSTINGS_PER_CHUNK}) chunk
+ORDER BY debit DESC, id DESC LIMIT 1`;
 const NEXT_CHUNK = `
 SELECT id AS last FROM (SELECT id FROM account WHERE id > $1 ORDER BY id LIMIT ${ACCOUNTS_PER_CHUNK}) chunk ORDER BY id DESC LIMIT 1`;
 const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
@@ -109,6 +127,13 @@ export async function audit(pool: Pool): Promise<AuditReport> {
     const last = rows[0]?.last;
     if (last === undefined) break;
     for (const [check, text] of Object.entries(ACCOUNT_CHECKS)) await run(check, text, [after, last]);
+    after = last;
+  }
+  for (let after = [BEFORE_ALL_IDS, BEFORE_ALL_IDS]; ;) {
+    const { rows } = await pool.query<{ debit: string; id: string }>(NEXT_POSTINGS, after);
+    if (rows[0] === undefined) break;
+    const last = [rows[0].debit, rows[0].id];
+    for (const [check, text] of Object.entries(POSTING_CHECKS)) await run(check, text, [...after, ...last]);
     after = last;
   }
   return { ok: violations.length === 0, violations };

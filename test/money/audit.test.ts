@@ -1,0 +1,173 @@
+// Does the audit see what it is there for? Each case breaks one invariant by hand, past every guard of the database.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+describe.each(testBackends())("the audit on the %s database", (backend) => {
+  let world: MoneyWorld;
+  let process: TestProcess;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    process = await world.process();
+  });
+  afterAll(() => world.close());
+
+  async function used(tokens: number) {
+    const account = await world.account(10_000_000n);
+    const request = admission(account, await world.key(account), 1_000_000n);
+    await process.ledger.admit(request);
+    await process.ledger.settle(settlement(account, request.requestId, tokens));
+    return { account, requestId: request.requestId };
+  }
+  const unguarded = (table: string, sql: string) =>
+    world.asOwner(`ALTER TABLE ${table} DISABLE TRIGGER USER; ${sql}; ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only;
+      ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only_truncate`);
+  /** Breaks something, looks, and mends it again. */
+  async function found(damage: () => Promise<unknown>, repair: () => Promise<unknown>) {
+    await damage();
+    const { ok, violations } = await world.audit();
+    await repair();
+    expect(ok).toBe(false);
+    return violations.map(({ check, subject }) => [check, subject]);
+  }
+
+  it("finds nothing in books that are in order", async () => {
+    await used(3);
+    expect(await world.audit()).toEqual(SOUND);
+  });
+
+  it.each(["posted", "held"])("finds a balance whose %s is one unit off", async (column) => {
+    const { account } = await used(3);
+    const add = (units: number) =>
+      world.asOwner(
+        `ALTER TABLE account DISABLE TRIGGER USER; UPDATE account SET ${column} = ${column} + ${units} WHERE id = '${account}'`,
+      );
+    expect(
+      await found(
+        () => add(1),
+        () => add(-1),
+      ),
+    ).toEqual([["posted = sum of postings, held = sum of open holds, available >= 0", account]]);
+  });
+
+  it("finds a cost that its tokens and prices do not give, and the balance that it moved", async () => {
+    const { account, requestId } = await used(3);
+    const cost = (units: number) =>
+      unguarded(
+        "usage_record",
+        `UPDATE usage_record SET cost = ${units}, charge = ${units} WHERE request_id = '${requestId}'`,
+      );
+    expect(
+      await found(
+        () => cost(15_001),
+        () => cost(15_000),
+      ),
+    ).toEqual(
+      expect.arrayContaining([
+        ["a cost is recomputed from tokens and prices", requestId],
+        ["posted = sum of postings, held = sum of open holds, available >= 0", account],
+      ]),
+    );
+  });
+
+  it("finds a charge below its cost that was not booked as a loss", async () => {
+    const { account, requestId } = await used(3);
+    const charge = (units: number) =>
+      unguarded(
+        "usage_record",
+        `UPDATE usage_record SET charge = ${units} WHERE request_id = '${requestId}';
+        UPDATE account SET posted = 10000000 - ${units} WHERE id = '${account}'`,
+      );
+    expect(
+      await found(
+        () => charge(14_999),
+        () => charge(15_000),
+      ),
+    ).toEqual([["what was cut off a charge is booked as our loss", requestId]]);
+  });
+
+  it("finds a request billed on another day than its own", async () => {
+    const { requestId } = await used(3);
+    const move = (days: number) =>
+      unguarded(
+        "usage_record",
+        `UPDATE usage_record SET billing_day = billing_day + ${days} WHERE request_id = '${requestId}'`,
+      );
+    expect(
+      await found(
+        () => move(1),
+        () => move(-1),
+      ),
+    ).toEqual([["the billing day is the day of the request", requestId]]);
+  });
+
+  it("finds a hold of a request that is settled, and one that nobody living owns", async () => {
+    const { account, requestId } = await used(3);
+    const owner = uuidv7();
+    const damage = () =>
+      world.asOwner(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, placed_at)
+        VALUES ('${account}', '${requestId}', '${owner}', 0, '${account}', 'm', 1, 1, now() - interval '2 minutes')`);
+    expect(await found(damage, () => world.asOwner(`DELETE FROM hold WHERE id = '${requestId}'`))).toEqual([
+      ["no hold of a dead or unknown process is older than 90 s", requestId],
+      ["a hold is resolved once", requestId],
+    ]);
+  });
+
+  it("finds postings, holds and usage of accounts that do not exist", async () => {
+    const [nobody, id] = [uuidv7(), uuidv7()];
+    const damage = () =>
+      world.asOwner(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
+          VALUES ('${id}', '${id}', 'IDR/6', '${systemAccounts.promotions}', '${nobody}', 5, 'lost');
+        INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
+          SELECT '${nobody}', '${id}', id, 0, '${id}', 'm', 1, 1 FROM process LIMIT 1;
+        INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
+          input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
+          VALUES ('${nobody}', '${id}', '${id}', 'm', 0, 0, 0, 1, 1, 0, 0, 'free', now()::date, false, 0)`);
+    const repair = async () => {
+      await world.asOwner(`DELETE FROM hold WHERE id = '${id}'`);
+      await unguarded("posting", `DELETE FROM posting WHERE id = '${id}'`);
+      await unguarded("usage_record", `DELETE FROM usage_record WHERE request_id = '${id}'`);
+    };
+    expect(await found(damage, repair)).toEqual([
+      ["every hold is on an account that exists", id],
+      ["every usage record is on an account that exists", nobody],
+      ["every posting is between ledger accounts that exist", id],
+    ]);
+  });
+
+  it("finds a partition whose guard is off or not always on, and usage outside every month", async () => {
+    const [{ partition }] = (await world.asOwner(
+      "SELECT inhrelid::regclass::text AS partition FROM pg_inherits WHERE inhparent = 'usage_record'::regclass AND inhrelid <> 'usage_record_default'::regclass LIMIT 1",
+    )) as [{ partition: string }];
+    const guard = (how: string) => world.asOwner(`ALTER TABLE ${partition} ${how} TRIGGER append_only_truncate`);
+    const missing = ["nothing posted can be changed", partition];
+    expect(
+      await found(
+        () => guard("DISABLE"),
+        () => guard("ENABLE ALWAYS"),
+      ),
+    ).toEqual([missing]);
+    expect(
+      await found(
+        () => guard("ENABLE"),
+        () => guard("ENABLE ALWAYS"),
+      ),
+    ).toEqual([missing]);
+
+    const { account } = await used(0);
+    const old = "01800000-0000-7000-8000-000000000000";
+    const damage = () =>
+      world.asOwner(`INSERT INTO usage_record SELECT account_id, '${old}', key_id, model, 0, 0, 0, input_price, output_price, cache_hit_price,
+        0, 0, 'free', (uuid_time('${old}') AT TIME ZONE 'Asia/Jakarta')::date, NULL, NULL, NULL, NULL, false, 0, NULL, false
+        FROM usage_record WHERE account_id = '${account}'`);
+    const repair = () => unguarded("usage_record", `DELETE FROM usage_record WHERE request_id = '${old}'`);
+    expect(await found(damage, repair)).toEqual([["usage lies in its month's partition", old]]);
+  });
+
+  it("finds nothing again once all is mended", async () => {
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});
