@@ -6,7 +6,9 @@ const kind = (url: string) => kindOfHost(new URL(url).hostname);
 test("knows the addresses that are not of the public internet", () => {
   const inside = ["127.0.0.1", "10.1.2.3", "172.31.255.255", "192.168.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0"];
   const inside6 = ["::1", "::", "fd00::1", "fe80::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1"];
-  expect([...inside, ...inside6].filter((address) => !isPrivateAddress(address))).toEqual([]);
+  const embedded = ["::127.0.0.1", "::10.0.0.1", "2002:7f00:1::", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "fec0::1"];
+  const unused = ["100::1", "192.0.2.1", "198.51.100.7", "203.0.113.9", "2001:db8::1"];
+  expect([...inside, ...inside6, ...embedded, ...unused].filter((address) => !isPrivateAddress(address))).toEqual([]);
 });
 
 test("lets addresses of the public internet and names pass", () => {

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from "node:net";
 
-// Networks that are not the public internet: this host, private use, shared, link-local, benchmarking, multicast, reserved.
+// Networks that are not the public internet: this host, private use, shared, link-local, documentation, benchmarking,
+// discard-only, multicast, reserved, and the IPv6 forms that carry an IPv4 address or a tunnel inside them.
 const NOT_PUBLIC = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -9,17 +10,23 @@ const NOT_PUBLIC = [
   "169.254.0.0/16",
   "172.16.0.0/12",
   "192.0.0.0/24",
+  "192.0.2.0/24",
   "192.168.0.0/16",
   "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
-  "::/128",
-  "::1/128",
+  "::/96",
   "64:ff9b::/96",
   "64:ff9b:1::/48",
+  "100::/64",
+  "2001::/32",
+  "2001:db8::/32",
   "2002::/16",
   "fc00::/7",
   "fe80::/10",
+  "fec0::/10",
   "ff00::/8",
 ];
 
