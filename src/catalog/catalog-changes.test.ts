@@ -21,6 +21,7 @@ const model: FileModel = {
   inputModalities: ["text"],
   contextLength: 1_000,
   maxOutputTokens: 100,
+  mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
   inputPrice: 5_000_000_000n,
   outputPrice: 15_000_000_000n,
   cacheHitPrice: null,

@@ -17,6 +17,7 @@ models:
     input_modalities: [image, text]
     context_length: 131072
     max_output_tokens: 16384
+    media_tokens: { image: 50000 }
     price: { input: "5000", output: "15000.5", cache_hit: "950" }
     routes: [{ upstream: local, model: acme-large-2026 }]
   - { id: small, context_length: 10, max_output_tokens: 10, price: { input: "0", output: "0" }, routes: [{ upstream: preset, model: m }] }
@@ -32,6 +33,7 @@ const upstream: UpstreamConfig = {
   idleTimeoutMs: 60_000,
 };
 
+const mediaTokens = fc.integer({ min: 1, max: 10_000_000 });
 type Entry = Record<string, unknown>;
 const goodModel: Entry = {
   id: "acme/large",
@@ -76,6 +78,7 @@ describe("a catalog file", () => {
         inputModalities: ["text", "image"],
         contextLength: 131_072,
         maxOutputTokens: 16_384,
+        mediaTokens: { image: 50_000, audio: 16_384, video: 65_536 },
         inputPrice: 5_000_000_000n,
         outputPrice: 15_000_500_000n,
         cacheHitPrice: 950_000_000n,
@@ -89,6 +92,7 @@ describe("a catalog file", () => {
         inputModalities: ["text"],
         contextLength: 10,
         maxOutputTokens: 10,
+        mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
         inputPrice: 0n,
         outputPrice: 0n,
         cacheHitPrice: null,
@@ -119,6 +123,9 @@ describe("a catalog file", () => {
     [{ price: undefined }, "models[0].price required"],
     [{ max_output_tokens: 1_001 }, "models[0].max_output_tokens max_output_tokens"],
     [{ max_output_tokens: 0 }, "models[0].max_output_tokens integer"],
+    [{ media_tokens: 4_096 }, "models[0].media_tokens mapping"],
+    [{ media_tokens: { image: 0 } }, "models[0].media_tokens.image integer"],
+    [{ media_tokens: { text: 1 } }, "models[0].media_tokens unknown_key"],
     [{ context_length: 1.5 }, "models[0].context_length integer"],
     [{ context_length: undefined }, "models[0].context_length required"],
     [{ input_modalities: ["image"] }, "models[0].input_modalities input_modalities"],
@@ -243,6 +250,7 @@ describe("a catalog file", () => {
             inputModalities: modalities,
             contextLength: fc.integer({ min: 1_000, max: 100_000_000 }),
             maxOutputTokens: fc.integer({ min: 1, max: 1_000 }),
+            mediaTokens: fc.record({ image: mediaTokens, audio: mediaTokens, video: mediaTokens }),
             inputPrice: price,
             outputPrice: price,
             cacheHitPrice: fc.option(price),

@@ -2,7 +2,7 @@
 
 import { parseDocument, stringify } from "yaml";
 import { ValidationError, type FieldProblem } from "../kernel/errors.ts";
-import type { CatalogModel, Modality, Route, UpstreamConfig } from "./catalog.ts";
+import type { CatalogModel, MediaModality, Modality, Route, UpstreamConfig } from "./catalog.ts";
 import { FileField } from "./file-field.ts";
 import { formatPrice, MAX_PRICE, PRICE_SCALE } from "./prices.ts";
 import { readUpstream, writeUpstream } from "./upstream-file.ts";
@@ -18,7 +18,11 @@ const MAX_UPSTREAMS = 200;
 const MAX_MODELS = 5_000;
 const MAX_ROUTES = 16;
 const MAX_TOKENS = 100_000_000;
+const MAX_MEDIA_TOKENS = 10_000_000;
 const MAX_ALIASES = 100;
+/** Most pictures and clips come to less. What large ones cost beyond it is charged as far as the balance reaches. */
+export const DEFAULT_MEDIA_TOKENS = { image: 4_096, audio: 16_384, video: 65_536 } as const;
+const MEDIA = ["image", "audio", "video"] as const satisfies readonly MediaModality[];
 const MODALITIES = ["text", "image", "audio", "video"] as const satisfies readonly Modality[];
 // Parts between slashes begin with a letter or digit, so that an id is never mistaken for a path like `../x`.
 const MODEL_ID = /^[A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*$/;
@@ -54,6 +58,7 @@ export function writeModel(model: FileModel) {
     input_modalities: [...model.inputModalities],
     context_length: model.contextLength,
     max_output_tokens: model.maxOutputTokens,
+    ...writeMediaTokens(model.mediaTokens),
     price: {
       input: formatPrice(model.inputPrice),
       output: formatPrice(model.outputPrice),
@@ -61,6 +66,12 @@ export function writeModel(model: FileModel) {
     },
     routes: model.routes.map(({ upstream, model: name }) => ({ upstream, model: name })),
   };
+}
+
+function writeMediaTokens(mediaTokens: FileModel["mediaTokens"]): { media_tokens?: Record<string, number> } {
+  const set = MEDIA.filter((medium) => mediaTokens[medium] !== DEFAULT_MEDIA_TOKENS[medium]);
+  if (set.length === 0) return {};
+  return { media_tokens: Object.fromEntries(set.map((medium) => [medium, mediaTokens[medium]])) };
 }
 
 function parseYaml(yaml: string): unknown {
@@ -89,6 +100,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     "input_modalities",
     "context_length",
     "max_output_tokens",
+    "media_tokens",
     "price",
     "routes",
   ]);
@@ -106,6 +118,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     inputModalities: readModalities(at.input_modalities),
     contextLength,
     maxOutputTokens,
+    mediaTokens: readMediaTokens(at.media_tokens),
     inputPrice: price === null ? 0n : readPrice(price.input),
     outputPrice: price === null ? 0n : readPrice(price.output),
     cacheHitPrice: price === null || price.cache_hit.isAbsent ? null : readPrice(price.cache_hit),
@@ -127,6 +140,14 @@ function readModalities(field: FileField): readonly Modality[] {
   if (!given.includes("text")) field.note("input_modalities", "must include text");
   if (new Set(given).size < given.length) field.note("input_modalities", "must name each modality once");
   return MODALITIES.filter((modality) => given.includes(modality));
+}
+
+function readMediaTokens(field: FileField): FileModel["mediaTokens"] {
+  const at = field.isAbsent ? null : field.mapping(MEDIA);
+  if (at === null) return DEFAULT_MEDIA_TOKENS;
+  const read = (medium: MediaModality): number =>
+    at[medium].integer({ min: 1, max: MAX_MEDIA_TOKENS, fallback: DEFAULT_MEDIA_TOKENS[medium] });
+  return { image: read("image"), audio: read("audio"), video: read("video") };
 }
 
 function readRoute(field: FileField, upstreamIds: ReadonlySet<string>): Route | null {

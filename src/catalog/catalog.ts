@@ -10,6 +10,9 @@ import { readCatalogAtOnce } from "./store.ts";
 /** What a model understands besides text. */
 export type Modality = "text" | "image" | "audio" | "video";
 
+/** Kinds of content parts that no byte count gives the tokens of. */
+export type MediaModality = Exclude<Modality, "text">;
+
 /** One way to an upstream: its id and the model's name there. */
 export type Route = { readonly upstream: string; readonly model: string };
 
@@ -22,6 +25,8 @@ export type CatalogModel = {
   readonly inputModalities: readonly Modality[];
   readonly contextLength: number;
   readonly maxOutputTokens: number;
+  /** Tokens that are held for one part of each kind, and billed where an upstream does not say how many it counted. */
+  readonly mediaTokens: Readonly<Record<MediaModality, number>>;
   readonly inputPrice: bigint;
   readonly outputPrice: bigint;
   readonly cacheHitPrice: bigint | null;

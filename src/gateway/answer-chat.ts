@@ -15,6 +15,7 @@ import {
 import { idr } from "../kernel/money.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { Keys } from "../keys/keys.ts";
+import { retryAfterSeconds } from "../keys/limited-keys.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { answerStreamed } from "./answer-streamed.ts";
 import { answerWhole } from "./answer-whole.ts";
@@ -26,7 +27,7 @@ import { readRequest, requireFits } from "./request/read-request.ts";
 import type { Upstreams } from "./upstreams/upstreams.ts";
 import { ClientPresence } from "./client-presence.ts";
 
-/** A request that is still running after this long is ended: no hold may outlive its process's lease unnoticed. */
+/** A request that is still running after this long is ended, so that no hold keeps a balance aside without end. */
 export const MAX_DURATION_MS = 15 * 60_000;
 
 export type GatewayDeps = {
@@ -69,7 +70,8 @@ async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Pr
   if (client.isGone) return;
   const plan = planHold(request, model);
   const { amount, rate } = await admit(deps, call, model, plan);
-  const bill = new Bill({ call, plan, streamed: request.stream, ledger: deps.ledger, clock: deps.clock });
+  const cap = outputCap(plan, amount);
+  const bill = new Bill({ call, request, plan, outputCap: cap, ledger: deps.ledger, clock: deps.clock });
   const exchange: Exchange = {
     call,
     sink,
@@ -79,7 +81,7 @@ async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Pr
     routes,
     bill,
     rate,
-    outputCap: outputCap(plan, amount),
+    outputCap: cap,
     deadlineMs: call.receivedAtMs + (deps.maxDurationMs ?? MAX_DURATION_MS),
     clock: deps.clock,
     report: deps.report ?? ignore,
@@ -106,8 +108,8 @@ async function admit(
   if (admission.outcome === "revoked") throw new InvalidApiKey();
   if (admission.outcome === "limited") {
     deps.keys.rememberLimited(key, admission.retryAfterMs);
-    const retryAfterSeconds = Math.min(Math.max(Math.ceil(admission.retryAfterMs / 1_000), 1), 60);
-    throw new RateLimited({ retryAfterSeconds, limit: admission.rate.limit });
+    const wait = retryAfterSeconds(admission.retryAfterMs);
+    throw new RateLimited({ retryAfterSeconds: wait, limit: admission.rate.limit });
   }
   const needed = { available: idr(admission.available), needed: idr(leastAmount) };
   throw new InsufficientBalance(deps.topUpUrl === undefined ? needed : { ...needed, topUpUrl: deps.topUpUrl() });

@@ -16,7 +16,7 @@ export async function answerStreamed(exchange: Exchange): Promise<void> {
   try {
     const attempted = await withOneRetry<Attempted<StreamEnd, StreamRelay>>(exchange.routes, (next, number) => {
       const begin = (): void => head.send(next.upstream.kind === "demo");
-      const listener = new StreamRelay({ sink: exchange.sink, choices: exchange.request.choices, begin });
+      const listener = new StreamRelay({ sink: exchange.sink, begin });
       return attemptRoute(exchange, { route: next, number, listener });
     });
     const { end, route, sent } = attempted;
@@ -45,7 +45,8 @@ export async function answerStreamed(exchange: Exchange): Promise<void> {
   } catch (error) {
     if (!head.isSent) throw error;
     // The status is out, so what went wrong is told inside the stream, and the stream is not made to look complete.
-    exchange.report({ kind: "settlement_failed", requestId: exchange.call.requestId, cause: error });
+    const kind = exchange.bill.hasFailed ? "settlement_failed" : "answer_failed";
+    exchange.report({ kind, requestId: exchange.call.requestId, cause: error });
     writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError({ cause: error }));
   }
 }
@@ -90,8 +91,14 @@ function writeEnd(
   sink.end();
 
   function ownUsageChunk(): string {
-    const { id = `chatcmpl-${call.requestId}`, created = 0, model: name = model.id } = end.lastChunk;
-    const chunk = { id, object: "chat.completion.chunk", created, model: name, choices: [] };
+    const { id, created, model: name } = end.lastChunk;
+    const chunk = {
+      id: typeof id === "string" ? id : `chatcmpl-${call.requestId}`,
+      object: "chat.completion.chunk",
+      created: typeof created === "number" ? created : 0,
+      model: typeof name === "string" ? name : model.id,
+      choices: [],
+    };
     return `${JSON.stringify(chunk).slice(0, -1)},"usage":${usageJson(billed)}}`;
   }
 }

@@ -2,7 +2,6 @@
 
 import { costIdr, billedAnswer } from "./billed-answer.ts";
 import { withOneRetry } from "./call-upstream.ts";
-import { parseObject } from "./chunk.ts";
 import { AnswerCollector, type CollectedAnswer } from "./collect-answer.ts";
 import { estimateAnswer } from "./estimate.ts";
 import { type Attempted, attemptRoute, type Exchange } from "./exchange.ts";
@@ -20,9 +19,7 @@ export async function answerWhole(exchange: Exchange): Promise<void> {
     return;
   }
   bill.firstByteReached();
-  const billed = await bill.settleCompleted(end.usage, () =>
-    estimateAnswer(parseObject(end.json.toString("utf8")) ?? {}),
-  );
+  const billed = await bill.settleCompleted(end.usage, () => estimateAnswer(end.json));
   if (billed.clamped)
     exchange.report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });
   const answer = billedAnswer(end.json, { id: `chatcmpl-${call.requestId}`, model: model.id, billed });

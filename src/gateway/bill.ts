@@ -3,12 +3,14 @@
 
 import { costOf, type TokenCounts } from "../billing/cost.ts";
 import { billingDay, type Clock } from "../kernel/clock.ts";
+import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
-import type { Ledger, SettledUsage, UsageBasis } from "../ledger/ledger.ts";
+import type { Ledger, SettledUsage, Settlement, UsageBasis } from "../ledger/ledger.ts";
 import type { ChatCall } from "./chat.ts";
 import { estimateInput } from "./estimate.ts";
 import type { HoldPlan } from "./hold.ts";
-import { readUsage } from "./usage.ts";
+import type { ChatRequest } from "./request/read-request.ts";
+import { readUsage, type UsageBounds } from "./usage.ts";
 
 /** Who answered, as far as it is known. */
 export type AnsweredBy = {
@@ -29,8 +31,10 @@ const NOTHING: TokenCounts = { inputTokensUncached: 0, inputTokensCached: 0, out
 
 export type BillFacts = {
   readonly call: ChatCall;
+  readonly request: ChatRequest;
   readonly plan: HoldPlan;
-  readonly streamed: boolean;
+  /** The cap that was sent in place of the plan's bound, null where none was. */
+  readonly outputCap: number | null;
   readonly ledger: Pick<Ledger, "settle">;
   readonly clock: Clock;
 };
@@ -40,6 +44,7 @@ export class Bill {
   #answeredBy: AnsweredBy | null = null;
   #firstByteMs: number | null = null;
   #isSettled = false;
+  #hasFailed = false;
 
   constructor(facts: BillFacts) {
     this.#facts = facts;
@@ -47,6 +52,11 @@ export class Bill {
 
   get isSettled(): boolean {
     return this.#isSettled;
+  }
+
+  /** Whether the settlement was tried and failed: recovery then sweeps the hold. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   answeredBy(answeredBy: AnsweredBy): void {
@@ -62,23 +72,22 @@ export class Bill {
    * asked only then. Errors: UpstreamBusy when the database stays away.
    */
   async settleCompleted(usage: unknown, estimateOutput: () => Promise<number>): Promise<BilledUsage> {
-    const { plan } = this.#facts;
-    const reading = readUsage(usage, { input: plan.inputBound, output: plan.outputBound * plan.choices });
+    const reading = readUsage(usage, this.#bounds());
     if (reading === null) return this.settleEstimated(estimateOutput);
-    return this.#settle(reading.counts, "exact", reading.clamped);
+    const { counts, clamped } = reading;
+    // A request always has input. Zero is what an upstream says that does not count.
+    if (counts.inputTokensUncached + counts.inputTokensCached === 0)
+      return this.#settleEstimate(estimateOutput, clamped);
+    if (counts.outputTokens === 0) {
+      const delivered = await estimateOutput();
+      if (delivered > 0) return this.#settleEstimate(() => Promise.resolve(delivered), clamped);
+    }
+    return this.#settle(counts, "exact", clamped);
   }
 
   /** Settles what was delivered of an answer whose usage nobody said. Errors: UpstreamBusy. */
   async settleEstimated(estimateOutput: () => Promise<number>): Promise<BilledUsage> {
-    const { plan, call } = this.#facts;
-    const input = await estimateInput(call.body);
-    const output = await estimateOutput();
-    const counts = {
-      inputTokensUncached: Math.min(input, plan.inputBound),
-      inputTokensCached: 0,
-      outputTokens: Math.min(output, plan.outputBound * plan.choices),
-    };
-    return this.#settle(counts, "estimated", false);
+    return this.#settleEstimate(estimateOutput, false);
   }
 
   /** Settles a request that delivered nothing: nothing is charged. Errors: UpstreamBusy. */
@@ -86,27 +95,51 @@ export class Bill {
     return this.#settle(NOTHING, "free", false);
   }
 
+  /** `clamped`: the upstream did say something, and it was impossible. */
+  async #settleEstimate(estimateOutput: () => Promise<number>, clamped: boolean): Promise<BilledUsage> {
+    const { request, plan } = this.#facts;
+    const bounds = this.#bounds();
+    const counts = {
+      inputTokensUncached: Math.min((await estimateInput(request)) + plan.mediaTokens, bounds.input),
+      inputTokensCached: 0,
+      outputTokens: Math.min(await estimateOutput(), bounds.output),
+    };
+    return this.#settle(counts, "estimated", clamped);
+  }
+
+  /** No honest count is larger: the upstream saw no more input, and was told to write no more. */
+  #bounds(): UsageBounds {
+    const { plan, outputCap } = this.#facts;
+    return { input: plan.inputBound, output: (outputCap ?? plan.outputBound) * plan.choices };
+  }
+
   async #settle(counts: TokenCounts, basis: UsageBasis, clamped: boolean): Promise<BilledUsage> {
     invariant(!this.#isSettled, "a hold is settled once");
     this.#isSettled = true;
-    const { call, plan, streamed, ledger, clock } = this.#facts;
-    const settled = await ledger.settle({
+    const { call, request, plan, ledger } = this.#facts;
+    const settlement: Settlement = {
       accountId: call.key.accountId,
       requestId: call.requestId,
       cost: costOf(counts, plan.prices),
       ...counts,
       basis,
-      billingDay: billingDay(clock.now()),
+      // The id's day, like its partition: a request that runs past midnight is billed on the day it came.
+      billingDay: billingDay(timeOfUuidv7(call.requestId)),
       upstream: this.#answeredBy?.upstream ?? null,
       upstreamModel: this.#answeredBy?.upstreamModel ?? null,
       upstreamRequestId: this.#answeredBy?.upstreamRequestId ?? null,
       upstreamCost: null,
-      streamed,
+      streamed: request.stream,
       durationMs: this.#elapsedMs(),
       firstByteMs: this.#firstByteMs,
       clamped,
-    });
-    return { counts, basis, clamped, settled };
+    };
+    try {
+      return { counts, basis, clamped, settled: await ledger.settle(settlement) };
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    }
   }
 
   #elapsedMs(): number {

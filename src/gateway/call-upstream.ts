@@ -2,11 +2,10 @@
 // that there were two.
 
 import { type DomainError, UpstreamBusy, ValidationError } from "../kernel/errors.ts";
+import { retryAfterSeconds } from "../keys/limited-keys.ts";
 import type { UpstreamFailure } from "./upstreams/chat-upstream.ts";
 import type { OpenRoute } from "./upstreams/upstreams.ts";
 
-/** Waiting longer than this is refused by the official clients. */
-const MAX_RETRY_AFTER_SECONDS = 60;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
 /** An attempt from which nothing reached the client. */
@@ -37,8 +36,8 @@ export function errorOf(failure: UpstreamFailure): DomainError {
     const message = failure.message ?? "The upstream refused the request";
     return new ValidationError([{ field: "", rule: "upstream", message }], { cause });
   }
-  const seconds = Math.ceil(failure.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS);
-  return new UpstreamBusy(Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS), { cause });
+  const seconds = failure.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS;
+  return new UpstreamBusy(retryAfterSeconds(seconds * 1_000), { cause });
 }
 
 function isFailed(outcome: { readonly kind: string }): outcome is FailedAttempt {

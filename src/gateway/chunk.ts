@@ -15,6 +15,8 @@ export type ChunkMeaning =
       readonly usage: JsonObject | null;
       /** Whether it carries usage and nothing else. */
       readonly isUsageOnly: boolean;
+      /** The choices it speaks of, by index. */
+      readonly choices: readonly number[];
       /** The choices that end here, by index. */
       readonly finished: readonly number[];
       readonly finishReasons: readonly string[];
@@ -45,9 +47,14 @@ export function meaningOf(data: string | null): ChunkMeaning {
     chunk,
     usage: usageOf(chunk),
     isUsageOnly: choices.length === 0 && usageOf(chunk) !== null,
-    finished: ended.map((choice) => (typeof choice["index"] === "number" ? choice["index"] : 0)),
+    choices: choices.map(indexOf),
+    finished: ended.map(indexOf),
     finishReasons: ended.map((choice) => String(choice["finish_reason"])),
   };
+}
+
+function indexOf(choice: JsonObject): number {
+  return typeof choice["index"] === "number" ? choice["index"] : 0;
 }
 
 /** The usage of a chunk or an answer, wherever this upstream puts it. */

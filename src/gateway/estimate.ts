@@ -5,13 +5,27 @@ import { dataOf, splitEvents } from "./sse.ts";
 import { parseObject } from "./chunk.ts";
 import { countNonAscii } from "./request/count-bytes.ts";
 import { isObject, type JsonObject } from "./request/field-rules.ts";
+import type { ChatRequest } from "./request/read-request.ts";
 
 type CountTokens = (text: string) => number;
 
 /** Merging is quadratic in unbroken text, so text is counted in slices; a cut adds one token at most. */
 const SLICE_CHARACTERS = 2_048;
-/** Text beyond this is counted by the ratio of what was counted before it. */
-const MAX_COUNTED_CHARACTERS = 262_144;
+/** Text beyond this is counted by the ratio of what was counted before it: the rest of the process waits meanwhile. */
+const MAX_COUNTED_CHARACTERS = 16_384;
+/** JSON larger than this is not read for an estimate but counted by its bytes. */
+const MAX_READ_BYTES = 131_072;
+const TOKENS_AROUND_A_MESSAGE = 4;
+
+/** A count without reading: four ASCII bytes make a token, and two of other scripts. */
+function tokensOfBytes({ asciiBytes, otherBytes }: { asciiBytes: number; otherBytes: number }): number {
+  return Math.ceil(asciiBytes / 4 + otherBytes / 2);
+}
+
+function tokensOfText(text: Buffer): number {
+  const otherBytes = countNonAscii(text);
+  return tokensOfBytes({ asciiBytes: text.length - otherBytes, otherBytes });
+}
 
 let loading: Promise<CountTokens> | null = null;
 
@@ -33,11 +47,7 @@ async function loadTokenizer(): Promise<CountTokens> {
     // Text that spells a control token is text.
     return (text) => count(text, { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() });
   } catch {
-    return (text) => {
-      const bytes = Buffer.from(text);
-      const other = countNonAscii(bytes);
-      return Math.ceil((bytes.length - other) / 4 + other / 2);
-    };
+    return (text) => tokensOfText(Buffer.from(text));
   }
 }
 
@@ -58,7 +68,9 @@ export async function estimateOutput(events: Buffer, scale: number): Promise<num
 }
 
 /** Tokens of the output of a complete answer. */
-export async function estimateAnswer(answer: JsonObject): Promise<number> {
+export async function estimateAnswer(json: Buffer): Promise<number> {
+  if (json.length > MAX_READ_BYTES) return tokensOfText(json);
+  const answer = parseObject(json.toString("utf8")) ?? {};
   let tokens = 0;
   for (const choice of Array.isArray(answer["choices"]) ? answer["choices"].filter(isObject) : []) {
     if (isObject(choice["message"])) tokens += await countTokens(outputTextOf(choice["message"]));
@@ -66,23 +78,22 @@ export async function estimateAnswer(answer: JsonObject): Promise<number> {
   return tokens;
 }
 
-/** Tokens of the input: the texts of the messages and the tools, without the data of media. */
-export async function estimateInput(body: Buffer): Promise<number> {
-  const request = parseObject(body.toString("utf8"));
-  if (request === null) return Math.ceil(body.length / 4);
+/** Tokens of the input: the texts of the messages and the tools, without media. */
+export async function estimateInput(request: ChatRequest): Promise<number> {
+  const around = TOKENS_AROUND_A_MESSAGE * request.messageCount;
+  const body = request.body.length > MAX_READ_BYTES ? null : parseObject(request.body.toString("utf8"));
+  if (body === null) return tokensOfBytes(request) + around;
   const texts: string[] = [];
-  const messages = Array.isArray(request["messages"]) ? request["messages"].filter(isObject) : [];
+  const messages = Array.isArray(body["messages"]) ? body["messages"].filter(isObject) : [];
   for (const message of messages) {
     const { content } = message;
     if (typeof content === "string") texts.push(content);
     else if (Array.isArray(content)) texts.push(...content.filter(isObject).map((part) => textOf(part["text"])));
     texts.push(outputTextOf({ ...message, content: "" }));
   }
-  if (request["tools"] !== undefined) texts.push(JSON.stringify(request["tools"]));
-  return (await countTokens(texts.join("\n"))) + TOKENS_AROUND_A_MESSAGE * messages.length;
+  if (body["tools"] !== undefined) texts.push(JSON.stringify(body["tools"]));
+  return (await countTokens(texts.join("\n"))) + around;
 }
-
-const TOKENS_AROUND_A_MESSAGE = 4;
 
 /** Everything the model wrote: text, reasoning, a refusal, and the calls of tools. */
 function outputTextOf(message: JsonObject): string {

@@ -21,7 +21,12 @@ export type GatewayEvent =
       readonly failure: UpstreamFailure;
     }
   | { readonly kind: "usage_clamped"; readonly requestId: string; readonly upstream: string }
-  | { readonly kind: "settlement_failed"; readonly requestId: string; readonly cause: unknown };
+  /** The settlement itself failed, or the writing of an answer whose head was out. */
+  | {
+      readonly kind: "settlement_failed" | "answer_failed";
+      readonly requestId: string;
+      readonly cause: unknown;
+    };
 
 export type Exchange = {
   readonly call: ChatCall;

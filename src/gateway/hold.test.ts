@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { costOf } from "../billing/cost.ts";
 import type { CatalogModel } from "../catalog/catalog.ts";
-import { MAX_TOKENS_PER_PART, outputCap, planHold } from "./hold.ts";
+import { outputCap, planHold } from "./hold.ts";
 import { type ChatRequest, readRequest } from "./request/read-request.ts";
 
 const MODEL: CatalogModel = {
@@ -13,6 +13,7 @@ const MODEL: CatalogModel = {
   inputModalities: ["text", "image"],
   contextLength: 100_000,
   maxOutputTokens: 8_000,
+  mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
   inputPrice: 2_000_000n,
   outputPrice: 8_000_000n,
   cacheHitPrice: null,
@@ -95,9 +96,15 @@ describe("planHold", () => {
     expect(planHold(request, MODEL).inputTokens).toBe(Math.ceil((request.body.length - 2) / 2) + 2 + 16);
   });
 
-  it("counts a picture by its maximum and not by its bytes", () => {
+  it("counts a picture by the catalog's figure and not by its bytes", () => {
     expect(imageTokens(80_000)).toBe(imageTokens(100));
-    expect(imageTokens(100)).toBeGreaterThan(MAX_TOKENS_PER_PART.image);
+    expect(imageTokens(100)).toBeGreaterThan(MODEL.mediaTokens.image);
+  });
+
+  it("bounds what an upstream may claim for a picture far above what is held for it", () => {
+    const plan = planHold(read({ messages: [{ role: "user", content: [image(100)] }] }), MODEL);
+    expect(plan.inputBound).toBeGreaterThan(50_000);
+    expect(plan.inputTokens).toBeLessThan(5_000);
   });
 
   it("takes the larger of the two bounds, up to the model's maximum, for each of n answers", () => {

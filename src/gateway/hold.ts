@@ -16,12 +16,15 @@ const LEAST_USEFUL_TOKENS = 256;
 /** A usage record keeps counts as 32-bit integers. */
 const MAX_COUNT = 2_147_483_647;
 
-/** The most tokens one part of each kind comes to. The catalog has one figure for all its models. */
-export const MAX_TOKENS_PER_PART: Readonly<Record<Modality, number>> = {
+/**
+ * What no single part exceeds, beside the bytes it brings along: large pictures come to 50 000 tokens, an hour of video to
+ * a million. It bounds what an upstream may claim; what is held is the catalog's figure, which small balances can afford.
+ */
+const MEDIA_BOUND: Readonly<Record<Modality, number>> = {
   text: 0,
-  image: 4_096,
-  audio: 16_384,
-  video: 65_536,
+  image: 65_536,
+  audio: 65_536,
+  video: 1_048_576,
 };
 
 /** What is asked of the ledger for a request, and what it was sized on. */
@@ -29,6 +32,8 @@ export type HoldPlan = {
   readonly prices: PriceSnapshot;
   /** Tokens the input is held for. */
   readonly inputTokens: number;
+  /** How many of them are for pictures, sound and video: the best there is where nobody counts them. */
+  readonly mediaTokens: number;
   /** No honest count of the input is larger than this. */
   readonly inputBound: number;
   /** The most tokens of output of one choice. */
@@ -42,13 +47,14 @@ export type HoldPlan = {
 /** Sizes the hold of a request. */
 export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
   const prices = { input: model.inputPrice, output: model.outputPrice, cacheHit: model.cacheHitPrice };
-  const mediaTokens = mediaTokensOf(request);
+  const mediaTokens = sumOfMedia(request, model.mediaTokens);
   const estimate =
     Math.ceil(request.asciiBytes / ASCII_BYTES_PER_TOKEN) +
     request.otherBytes +
     TOKENS_PER_MESSAGE * request.messageCount +
     mediaTokens;
   const inputTokens = Math.min(estimate, model.contextLength);
+  const mediaBound = sumOfMedia(request, MEDIA_BOUND) + mediaTokens;
   const asked = Math.max(request.maxTokens ?? 0, request.maxCompletionTokens ?? 0);
   const most = Math.min(model.maxOutputTokens, model.contextLength, Math.floor(MAX_COUNT / request.choices));
   const outputBound = asked === 0 ? most : Math.min(asked, most);
@@ -56,7 +62,8 @@ export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
   return {
     prices,
     inputTokens,
-    inputBound: Math.min(request.body.length + mediaTokens, MAX_COUNT),
+    mediaTokens,
+    inputBound: Math.min(request.body.length + mediaBound, MAX_COUNT),
     outputBound,
     choices: request.choices,
     amount: amountFor(outputBound),
@@ -84,8 +91,8 @@ function holdCost(inputTokens: number, outputTokens: number, prices: PriceSnapsh
   return costOf(counts, { ...prices, input: inputPriceOf(prices) });
 }
 
-function mediaTokensOf(request: ChatRequest): number {
+function sumOfMedia(request: ChatRequest, perPart: Readonly<Partial<Record<Modality, number>>>): number {
   let tokens = 0;
-  for (const [modality, count] of request.media.parts) tokens += MAX_TOKENS_PER_PART[modality] * count;
+  for (const [modality, count] of request.media.parts) tokens += (perPart[modality] ?? 0) * count;
   return tokens;
 }

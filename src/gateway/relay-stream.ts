@@ -4,6 +4,7 @@
 import type { FailedAttempt } from "./call-upstream.ts";
 import type { ChatSink } from "./chat.ts";
 import { type ChunkMeaning, isWorthParsing, meaningOf } from "./chunk.ts";
+import { usageChunkOf, withoutUsage } from "./chunk-usage.ts";
 import { failureOfError, readAnswer } from "./collect-answer.ts";
 import { RelayedOutput } from "./relayed-output.ts";
 import { isObject, type JsonObject } from "./request/field-rules.ts";
@@ -13,7 +14,9 @@ import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "./upstream
 
 /** What may come between the end of an answer and the end of its stream. */
 const MAX_HELD_BYTES = 1024 * 1024;
-const LOOKS_LIKE_EVENTS = /^\s*(?:data|event|id|retry)?:/;
+/** How a line of an event stream begins: `data`, `event`, `id`, `retry`, or a comment. JSON texts begin otherwise. */
+const FIRST_BYTES_OF_EVENTS: ReadonlySet<number> = new Set(Buffer.from("deir:"));
+const SPACE = 0x20;
 
 /** How an attempt ended that reached the client, or would have. */
 export type StreamEnd =
@@ -22,7 +25,7 @@ export type StreamEnd =
       readonly kind: "complete";
       readonly held: readonly Buffer[];
       readonly usage: JsonObject | null;
-      /** The upstream's own usage chunk, null where it sent none apart from the answer. */
+      /** The upstream's own usage chunk, safe to write again; null where it sent none such. */
       readonly usageChunk: string | null;
       readonly lastChunk: JsonObject;
     }
@@ -36,11 +39,12 @@ export class StreamRelay implements UpstreamListener {
   upstreamRequestId: string | null = null;
   readonly #resolve: (end: StreamEnd | FailedAttempt) => void;
   readonly #sink: ChatSink;
-  readonly #choices: number;
   readonly #begin: () => void;
   readonly #cutter = new EventCutter();
+  /** The choices spoken of while it mattered. Not how many were asked for: an upstream may write fewer. */
+  readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
-  readonly #held: Buffer[] = [];
+  #held: Buffer[] = [];
   readonly #json: Buffer[] = [];
   #call: UpstreamCall | null = null;
   #isEventStream: boolean | null = null;
@@ -55,9 +59,8 @@ export class StreamRelay implements UpstreamListener {
   #lastChunk: JsonObject = {};
 
   /** `begin` is called once, before the first bytes go to the sink. */
-  constructor(facts: { sink: ChatSink; choices: number; begin: () => void }) {
+  constructor(facts: { sink: ChatSink; begin: () => void }) {
     this.#sink = facts.sink;
-    this.#choices = facts.choices;
     this.#begin = facts.begin;
     const { promise, resolve } = Promise.withResolvers<StreamEnd | FailedAttempt>();
     this.ended = promise;
@@ -76,7 +79,12 @@ export class StreamRelay implements UpstreamListener {
 
   onData(packet: Buffer): void {
     if (this.#isOver) return;
-    this.#isEventStream ??= LOOKS_LIKE_EVENTS.test(packet.toString("latin1", 0, 64));
+    // The first byte that is not white space tells, however the packets were cut.
+    if (this.#isEventStream === null) {
+      const first = packet.find((byte) => byte > SPACE);
+      if (first === undefined) return;
+      this.#isEventStream = FIRST_BYTES_OF_EVENTS.has(first);
+    }
     if (!this.#isEventStream) {
       this.#json.push(packet);
       this.#jsonBytes += packet.length;
@@ -84,7 +92,7 @@ export class StreamRelay implements UpstreamListener {
       return;
     }
     const events = this.#cutter.push(packet);
-    if (this.#cutter.restLength > MAX_EVENT_BYTES) this.#fail(cut("an event is too large"));
+    if (this.#cutter.restLength > MAX_EVENT_BYTES) this.#breakOff(cut("an event is too large"));
     else if (events !== null) this.#take(events);
   }
 
@@ -99,9 +107,7 @@ export class StreamRelay implements UpstreamListener {
   }
 
   onFailure(failure: UpstreamFailure): void {
-    // The answer was complete; only what stands behind it is missing.
-    if (this.#isHolding) this.#complete();
-    else this.#fail(failure);
+    this.#breakOff(failure);
   }
 
   /** The client has left: nothing more is written. */
@@ -128,7 +134,7 @@ export class StreamRelay implements UpstreamListener {
         else this.#fail(cut("the stream held no answer"));
         return;
       case "error":
-        this.#fail(failureOfError(isObject(meaning.error) ? meaning.error : null));
+        this.#breakOff(failureOfError(isObject(meaning.error) ? meaning.error : null));
         return;
       case "opaque":
         // Comments before the answer only keep the connection alive; data before it that is no chunk is no answer.
@@ -141,19 +147,37 @@ export class StreamRelay implements UpstreamListener {
   }
 
   #takeChunk(event: Buffer, data: string, meaning: Extract<ChunkMeaning, { kind: "chunk" }>): void {
+    const goesOn = meaning.choices.some((index) => !this.#finished.has(index));
+    if (goesOn) this.#release();
     if (meaning.finishReasons.includes("error")) {
-      this.#fail(cut("the upstream finished with an error"));
+      this.#breakOff(cut("the upstream finished with an error"));
       return;
     }
     this.#usage = meaning.usage ?? this.#usage;
     if (meaning.isUsageOnly) {
-      this.#usageChunk = data;
+      this.#usageChunk = usageChunkOf(data);
+      return;
+    }
+    const shown = meaning.usage === null ? event : withoutUsage(event, data, meaning.chunk);
+    if (shown === null) {
+      this.#breakOff(cut("a chunk is nested too deep"));
       return;
     }
     this.#lastChunk = meaning.chunk;
+    for (const index of meaning.choices) this.#seen.add(index);
     for (const index of meaning.finished) this.#finished.add(index);
-    if (this.#finished.size >= this.#choices) this.#isHolding = true;
-    this.#passOrHold(event);
+    if (this.#finished.size > 0 && this.#finished.size === this.#seen.size) this.#isHolding = true;
+    this.#passOrHold(shown);
+  }
+
+  /** What looked like the end of the answer was the end of one choice: another begins. */
+  #release(): void {
+    if (!this.#isHolding) return;
+    const held = Buffer.concat(this.#held);
+    this.#isHolding = false;
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#write(held);
   }
 
   #passOrHold(event: Buffer): void {
@@ -164,15 +188,19 @@ export class StreamRelay implements UpstreamListener {
     this.output.add(event);
     this.#held.push(event);
     this.#heldBytes += event.length;
-    if (this.#heldBytes > MAX_HELD_BYTES) this.#fail(cut("too much came behind the end of the answer"));
+    if (this.#heldBytes > MAX_HELD_BYTES) this.#breakOff(cut("too much came behind the end of the answer"));
   }
 
   #pass(events: Buffer): void {
+    this.output.add(events);
+    this.#write(events);
+  }
+
+  #write(events: Buffer): void {
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       this.#begin();
     }
-    this.output.add(events);
     if (this.#sink.write(events) || this.#isPaused) return;
     this.#isPaused = true;
     this.#call?.pause();
@@ -205,6 +233,17 @@ export class StreamRelay implements UpstreamListener {
       usageChunk: this.#usageChunk,
       lastChunk: this.#lastChunk,
     });
+  }
+
+  /** What goes wrong behind the end of a complete answer takes nothing from it: it is neither called again nor free. */
+  #breakOff(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
+    if (!this.#isHolding) {
+      this.#fail(failure);
+      return;
+    }
+    this.#call?.abort();
+    this.#complete();
   }
 
   #fail(failure: UpstreamFailure): void {

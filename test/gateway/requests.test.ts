@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { StreamRelay } from "../../src/gateway/relay-stream.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
 import {
   InsufficientBalance,
   InvalidApiKey,
@@ -133,8 +134,28 @@ describe("the ledger's decision", () => {
 
   it("grants less: the cap is written into the request and bounds what is billed", async () => {
     bench.ledger.admitWith = ({ leastAmount }) => ({ outcome: "granted", amount: leastAmount, rate: RATE });
-    await bench.send(chat("local/m", "hi", { max_completion_tokens: 4_000 }));
+    const answer = json(completion({ usage: { prompt_tokens: 9, completion_tokens: 1e9 } }));
+    upstream.run(answer);
+    const { sink } = await bench.send(chat("local/m", "hi", { max_completion_tokens: 4_000, n: 2 }));
     expect(JSON.parse(upstream.received[0]?.body.toString() ?? "")).toMatchObject({ max_completion_tokens: 256 });
+    expect(bench.ledger.settlement).toMatchObject({ basis: "exact", outputTokens: 512, clamped: true });
+    expect(sink.json["usage"]).toMatchObject({ completion_tokens: 512 });
+  });
+
+  it("is settled on the day of the request id, whatever the clock says by then", async () => {
+    const lateUtc = Date.parse("2026-11-20T16:59:59.999Z");
+    let now = lateUtc;
+    bench = openBench({
+      models: [modelOf("local/m")],
+      upstreams: [upstreamOf("local", upstream.baseUrl)],
+      deps: { clock: { now: () => now } },
+    });
+    upstream.run((response, received, call) => {
+      now = lateUtc + 2;
+      return json(completion())(response, received, call);
+    });
+    await bench.send(chat("local/m", "hi"), new FakeSink(), uuidv7(lateUtc));
+    expect(bench.ledger.settlement.billingDay).toBe("2026-11-20");
   });
 
   it("asks for input and n answers, and settles with the prices it was asked with", async () => {
@@ -182,7 +203,7 @@ describe("a stream in many scripts", () => {
 async function relayInTwo(bytes: Buffer, cut: number): Promise<Buffer> {
   const sink = new FakeSink();
   const begin = () => sink.start({ streamed: true, rate: RATE, costIdr: null, demo: false });
-  const relay = new StreamRelay({ sink, choices: 1, begin });
+  const relay = new StreamRelay({ sink, begin });
   relay.onAnswer({ isEventStream: true, upstreamRequestId: null });
   relay.onData(bytes.subarray(0, cut));
   relay.onData(bytes.subarray(cut));

@@ -28,6 +28,7 @@ export function modelOf(id: string, overrides: Partial<CatalogModel> = {}): Cata
     inputModalities: ["text"],
     contextLength: 131_072,
     maxOutputTokens: 16_384,
+    mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
     inputPrice: 5_000n * RUPIAH,
     outputPrice: 15_000n * RUPIAH,
     cacheHitPrice: 950n * RUPIAH,
@@ -186,8 +187,11 @@ export function openBench(
     remembered,
     events,
     /** Sends a body and waits for the answer; an error is returned, not thrown. */
-    async send(body: unknown, sink = new FakeSink()): Promise<{ sink: FakeSink; error: unknown; requestId: string }> {
-      const requestId = uuidv7();
+    async send<Sink extends ChatSink = FakeSink>(
+      body: unknown,
+      sink: Sink = new FakeSink() as ChatSink as Sink,
+      requestId = uuidv7(),
+    ): Promise<{ sink: Sink; error: unknown; requestId: string }> {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
       const call = { requestId, receivedAtMs: Date.now(), key: KEY, body: bytes };
       try {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { WHOLE, usePlayground } from "./playground.ts";
 import { completion, json, USAGE } from "./scripted-upstream.ts";
-import { FakeSink } from "./support.ts";
+import { chat, FakeSink, modelOf, openBench, upstreamOf } from "./support.ts";
 
 const playground = usePlayground();
 
@@ -30,7 +30,15 @@ describe("answers that are not streamed", () => {
     ["null", null, { basis: "estimated" }],
     ["empty", {}, { basis: "estimated" }],
     ["without the completion", { prompt_tokens: 3 }, { basis: "estimated" }],
-    ["negative", { prompt_tokens: -5, completion_tokens: -1 }, { basis: "exact", clamped: true, cost: 0n }],
+    ["zero", { prompt_tokens: 0, completion_tokens: 0 }, { basis: "estimated", clamped: false, outputTokens: 2 }],
+    ["zero for what was written", { prompt_tokens: 11, completion_tokens: 0 }, { basis: "estimated", outputTokens: 2 }],
+    ["zero for the prompt", { prompt_tokens: 0, completion_tokens: 9 }, { basis: "estimated", outputTokens: 2 }],
+    ["negative", { prompt_tokens: -5, completion_tokens: -1 }, { basis: "estimated", clamped: true, outputTokens: 2 }],
+    [
+      "negative for what was written",
+      { prompt_tokens: 11, completion_tokens: -3 },
+      { basis: "estimated", clamped: true },
+    ],
     [
       "fractional",
       { prompt_tokens: 2.5, completion_tokens: 1 },
@@ -55,6 +63,35 @@ describe("answers that are not streamed", () => {
     expect(settlement.cost).toBeGreaterThanOrEqual(0n);
     expect(settlement.inputTokensUncached).toBeLessThanOrEqual(JSON.stringify(WHOLE).length);
     expect(sink.json["usage"]).toMatchObject({ completion_tokens: settlement.outputTokens });
+  });
+
+  it("are billed exactly where nothing was written and the usage says so", async () => {
+    const choices = [{ index: 0, message: { role: "assistant", content: "" }, finish_reason: "content_filter" }];
+    const usage = { prompt_tokens: 11, completion_tokens: 0 };
+    const { settlement } = await playground.play(json(completion({ choices, usage })));
+    expect(settlement).toMatchObject({ basis: "exact", inputTokensUncached: 11, outputTokens: 0 });
+  });
+
+  it("bill the catalog's figure for pictures where the upstream counts nothing", async () => {
+    playground.bench = openBench({
+      models: [modelOf("local/m", { inputModalities: ["text", "image"] })],
+      upstreams: [upstreamOf("local", playground.upstream.baseUrl)],
+    });
+    const picture = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
+    const estimated = await playground.play(json(completion({ usage: null })), chat("local/m", [picture]));
+    expect(estimated.settlement.inputTokensUncached).toBeGreaterThan(4_096);
+    expect(estimated.settlement.inputTokensUncached).toBeLessThan(4_200);
+  });
+
+  it("bill the true tokens of a large picture, which are above what is held for one", async () => {
+    playground.bench = openBench({
+      models: [modelOf("local/m", { inputModalities: ["text", "image"] })],
+      upstreams: [upstreamOf("local", playground.upstream.baseUrl)],
+    });
+    const picture = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
+    const usage = { prompt_tokens: 48_000, completion_tokens: 3 };
+    const { settlement } = await playground.play(json(completion({ usage })), chat("local/m", [picture]));
+    expect(settlement).toMatchObject({ basis: "exact", inputTokensUncached: 48_000, clamped: false });
   });
 
   it("are sent with the upstream's credential and model, and nothing else changed", async () => {

@@ -15,7 +15,7 @@ export class Migration0003Catalog extends Migration {
         state                 text        NOT NULL CHECK (state IN ('active', 'retired')),
         updated_at            timestamptz NOT NULL DEFAULT clock_timestamp()
       )`);
-    // Prices are micro-rupiah per 1M tokens. The order of routes is the order in which they are tried. A retired model keeps its row: old usage records name it.
+    // Prices are micro-rupiah per 1M tokens. The order of routes is the order in which they are tried. Media tokens are those held for one part by kind. A retired model keeps its row: old usage records name it.
     this.addSql(`
       CREATE TABLE catalog_model (
         id                text        NOT NULL PRIMARY KEY,
@@ -29,6 +29,7 @@ export class Migration0003Catalog extends Migration {
         output_price      bigint      NOT NULL CHECK (output_price BETWEEN 0 AND 1000000000000000),
         cache_hit_price   bigint      CHECK (cache_hit_price BETWEEN 0 AND 1000000000000000),
         routes            jsonb       NOT NULL,
+        media_tokens      jsonb       NOT NULL,
         state             text        NOT NULL CHECK (state IN ('active', 'retired')),
         created_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
         updated_at        timestamptz NOT NULL DEFAULT clock_timestamp()
