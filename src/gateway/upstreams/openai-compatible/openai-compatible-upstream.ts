@@ -132,7 +132,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const type = headers["content-type"];
     const id = headers["x-request-id"];
     this.#listener.onAnswer({
-      isEventStream: typeof type === "string" && type.startsWith("text/event-stream"),
+      isEventStream: typeof type === "string" && type.trim().toLowerCase().startsWith("text/event-stream"),
       upstreamRequestId: typeof id === "string" ? id.slice(0, 200) : null,
     });
   }
