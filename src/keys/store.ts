@@ -1,9 +1,10 @@
-// The key table in SQL, where it is asked at every request or must be locked. Listing and renaming go through the ORM.
+// The key table in SQL: what a request asks of it, and what an owner or operator does with keys.
 
 import type { Pool, PoolClient } from "pg";
 import { sqlState } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
+import type { ApiKey } from "./api-key.ts";
 import type { VerifiedKey } from "./keys.ts";
 
 /** A key to be written. The secret itself never comes here. */
@@ -61,7 +62,30 @@ const INSERT = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit)
 VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int) RETURNING created_at`;
 
+// Without its secret parts. The window keeps its newest slot until the next request replaces it, so it tells the last use,
+// and for free.
+const MANAGED_COLUMNS = `
+  id, account_id, name, prefix, last_four, rate_limit, created_at, slots[cardinality(slots)] AS last_used_at, revoked_at`;
+// Ids begin with the time they were made, so their order is the order of the keys.
+const KEYS_OF_ACCOUNT = `
+SELECT ${MANAGED_COLUMNS} FROM api_key WHERE account_id = $1::uuid AND id < $2::uuid ORDER BY id DESC LIMIT $3::int`;
+const RENAME = `
+UPDATE api_key SET name = $3 WHERE account_id = $1::uuid AND id = $2::uuid RETURNING ${MANAGED_COLUMNS}`;
+const REVOKE = `
+UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp())
+WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) RETURNING ${MANAGED_COLUMNS}`;
+/** No key's id comes after it. */
+const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 type KeyRow = { id: string; account_id: string; rate_limit: number };
+type ManagedKeyRow = KeyRow & {
+  name: string;
+  prefix: string;
+  last_four: string;
+  created_at: Date;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+};
 type SlotRow = {
   outcome: SlotDecision["outcome"];
   rate_limit: number;
@@ -99,8 +123,7 @@ export async function takeSlotOfKey(
 
 /** Locks an account, so that its keys can be counted and added to. False: there is no such account. */
 export async function lockAccount(client: PoolClient, accountId: string): Promise<boolean> {
-  // At people's speed it is better to wait behind running requests than to give up after the request path's time-out.
-  await client.query("SET LOCAL lock_timeout = '5s'");
+  await waitAtPeoplesSpeed(client);
   const { rowCount } = await client.query(LOCK_ACCOUNT, [accountId]);
   return rowCount === 1;
 }
@@ -124,6 +147,55 @@ export async function insertKey(client: PoolClient, key: NewKey): Promise<Date> 
   ]);
   invariant(rows[0] !== undefined, "an insert gives its row back");
   return rows[0].created_at;
+}
+
+/** Reads keys of an account, newest first, from the one behind `beforeId` on; null: from the newest on. */
+export async function readKeys(
+  pool: Pool,
+  { accountId, beforeId, limit }: { accountId: string; beforeId: string | null; limit: number },
+): Promise<ApiKey[]> {
+  const { rows } = await pool.query<ManagedKeyRow>(KEYS_OF_ACCOUNT, [accountId, beforeId ?? LAST_UUID, limit]);
+  return rows.map(fromRowKey);
+}
+
+/** Gives a key another name. Null: the account has no such key. */
+export async function writeKeyName(
+  client: PoolClient,
+  { accountId, keyId, name }: { accountId: string; keyId: string; name: string },
+): Promise<ApiKey | null> {
+  await waitAtPeoplesSpeed(client);
+  const { rows } = await client.query<ManagedKeyRow>(RENAME, [accountId, keyId, name]);
+  return rows[0] === undefined ? null : fromRowKey(rows[0]);
+}
+
+/** Marks a key as revoked now, unless it was before. Null: there is no such key, or it is not of the account that is given. */
+export async function writeRevocation(
+  client: PoolClient,
+  { keyId, accountId = null }: { keyId: string; accountId?: string | null },
+): Promise<ApiKey | null> {
+  await waitAtPeoplesSpeed(client);
+  const { rows } = await client.query<ManagedKeyRow>(REVOKE, [keyId, accountId]);
+  return rows[0] === undefined ? null : fromRowKey(rows[0]);
+}
+
+// A busy key's or account's row is locked most of the time. Whoever manages it had better wait behind the running
+// requests than give up after the request path's time-out.
+async function waitAtPeoplesSpeed(client: PoolClient): Promise<void> {
+  await client.query("SET LOCAL lock_timeout = '5s'");
+}
+
+function fromRowKey(row: ManagedKeyRow): ApiKey {
+  return {
+    keyId: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    prefix: row.prefix,
+    lastFour: row.last_four,
+    rateLimit: row.rate_limit,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+  };
 }
 
 function fromRowSlot(row: SlotRow | undefined): SlotDecision {

@@ -12,13 +12,10 @@ import {
 } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { newSecretToken } from "../../src/kernel/secret-token.ts";
-import { ApiKeyEntity } from "../../src/keys/entities.ts";
 import { issueKey, MAX_WORKING_KEYS } from "../../src/keys/issue-key.ts";
 import { listKeys, renameKey, revokeKey } from "../../src/keys/issued-keys.ts";
 import { createKeys, type Keys, type VerifiedKey } from "../../src/keys/keys.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
-
-const entities = [ApiKeyEntity];
 
 async function takeAll({ key, keys }: { key: VerifiedKey; keys: Keys }, count: number): Promise<void> {
   for (let taken = 0; taken < count; taken += 1) await keys.takeSlot(key);
@@ -38,7 +35,7 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
   let opened: TestDatabase;
   let database: Database;
   beforeAll(async () => {
-    opened = await createTestDatabase({ backend, entities });
+    opened = await createTestDatabase({ backend });
     database = opened.database;
   });
   afterAll(() => opened.drop());

@@ -2,14 +2,13 @@ import { ConnectError, createClient, createRouterTransport } from "@connectrpc/c
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { ApiKeyEntity } from "../../src/keys/entities.ts";
 import { createKeys } from "../../src/keys/keys.ts";
 import { createKeysService } from "../../src/keys/service.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 let opened: TestDatabase;
 beforeAll(async () => {
-  opened = await createTestDatabase({ entities: [ApiKeyEntity] });
+  opened = await createTestDatabase();
 });
 afterAll(() => opened.drop());
 
