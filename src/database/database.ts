@@ -3,13 +3,12 @@
 
 import { Pool } from "pg";
 import type { Client, ClientConfig } from "pg";
-import type { EntitySchema } from "@mikro-orm/core";
-import type { MikroORM } from "@mikro-orm/postgresql";
 import { invariant } from "../kernel/invariant.ts";
 import { borrowServingRole, clientConfig, connectClient, withClient } from "./connections.ts";
 import type { Login } from "./connections.ts";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgres } from "./embedded-postgres.ts";
+import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
 import { SERVING_ROLE } from "./serving-settings.ts";
 import { isDatabaseAway } from "./transactions.ts";
@@ -19,10 +18,8 @@ export type Backend = { readonly pid: number; readonly server: string };
 
 /** An open database: everything that must be true is in it. */
 export interface Database {
-  /** Connections of the serving role, for set-based SQL. */
+  /** Connections of the serving role. */
   readonly pool: Pool;
-  /** The ORM over the serving role, for people-speed reading and writing. */
-  readonly orm: MikroORM;
   /** A connection of the serving role that belongs to the caller alone, as a group-commit lane needs. */
   connect(): Promise<Client>;
   /** Ends a backend of ours whose reply was lost and waits until it is gone, so that what it was doing is decided. */
@@ -46,7 +43,6 @@ export type DatabaseOptions = {
   /** The login that owns the schema, when `url` logs in as the serving role itself. */
   readonly ownerUrl?: string;
   readonly dataDir: string;
-  readonly entities?: readonly EntitySchema[];
   readonly poolSize?: number;
   readonly applicationName?: string;
 };
@@ -91,25 +87,17 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   const applicationName = options.applicationName ?? "saldo";
   const owner = clientConfig(logins.owner, applicationName);
   const serving = clientConfig(logins.serving, applicationName);
-  // The ORM takes a quarter of a second to load, and a command that fails these checks never needs it.
   await withClient(owner, checkServer);
-  const [{ migrate }, { createOrm }] = await Promise.all([import("./migrate.ts"), import("./orm.ts")]);
   await migrate(owner);
-  const dbName = await withClient(serving, async (client) => {
-    await checkServingSession(client);
-    const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
-    return rows[0]?.name ?? "";
-  });
+  await withClient(serving, checkServingSession);
   const pool = makePool(serving, options.poolSize ?? DEFAULT_POOL_SIZE);
-  const orm = createOrm(serving, { dbName, entities: options.entities ?? [] });
   const fence = makePool(options.ownerUrl === undefined ? owner : serving, 1);
   return {
     pool,
-    orm,
     connect: () => connectClient(serving),
     endBackend: (backend) => endBackend(fence, backend),
     async close() {
-      await Promise.all([pool.end(), fence.end(), orm.close(true)]);
+      await Promise.all([pool.end(), fence.end()]);
       await embedded?.stop();
     },
   };

@@ -57,7 +57,7 @@ export async function withRetry<T>(work: () => Promise<T>, random: () => number 
   }
 }
 
-/** The SQLSTATE of an error that PostgreSQL raised, also of one that the ORM has wrapped. */
+/** The SQLSTATE of an error that PostgreSQL raised, also of one that another error wraps. */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   // Only what PostgreSQL raised has a severity; a code alone may be the operating system's.

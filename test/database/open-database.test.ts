@@ -49,11 +49,10 @@ describe.each(testBackends())("a database on the %s server", (backend) => {
     ]);
   });
 
-  test("serves as saldo_serve, on the pool, on a connection of one's own and in the ORM", async () => {
+  test("serves as saldo_serve, on the pool and on a connection of one's own", async () => {
     const sql = "SELECT current_user AS role, current_setting('enable_seqscan') AS scan";
     const expected = [{ role: "saldo_serve", scan: "off" }];
     expect((await opened.database.pool.query(sql)).rows).toEqual(expected);
-    expect(await opened.database.orm.em.fork().execute(sql)).toEqual(expected);
     const client = await opened.database.connect();
     expect((await client.query(sql)).rows).toEqual(expected);
     await client.end();
@@ -62,19 +61,19 @@ describe.each(testBackends())("a database on the %s server", (backend) => {
   test("ends a backend and comes back only when its locks are free", async () => {
     const { database } = opened;
     const lost = await database.connect();
-    const backend = await backendOf(lost);
+    const serving = await backendOf(lost);
     await lost.query("BEGIN; LOCK TABLE account IN ROW EXCLUSIVE MODE; SELECT pg_advisory_xact_lock(7)");
     const sleeping = lost.query("SELECT pg_sleep(600)").catch((error: unknown) => error);
-    await database.endBackend(backend);
+    await database.endBackend(serving);
     expect((await database.pool.query("SELECT pg_try_advisory_lock(7) AS free")).rows).toEqual([{ free: true }]);
     expect(isDatabaseAway(await sleeping)).toBe(true);
   });
 
   test("calls a backend that is gone already ended", async () => {
     const client = await opened.database.connect();
-    const backend = await backendOf(client);
+    const ended = await backendOf(client);
     await client.end();
-    await expect(opened.database.endBackend(backend)).resolves.toBeUndefined();
+    await expect(opened.database.endBackend(ended)).resolves.toBeUndefined();
   });
 
   test("leaves a backend alone that has the pid of one of an earlier server", async () => {
@@ -87,7 +86,7 @@ describe.each(testBackends())("a database on the %s server", (backend) => {
 
   test("survives that all its sessions are killed", async () => {
     const { database, url } = opened;
-    await Promise.all([database.pool.query("SELECT 1"), database.orm.em.fork().execute("SELECT 1")]);
+    await database.pool.query("SELECT 1");
     await asOwner(
       url,
       "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",

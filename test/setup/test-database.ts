@@ -1,7 +1,6 @@
 // A migrated database of its own for each test file, in some ten milliseconds.
 
 import { randomBytes } from "node:crypto";
-import type { EntitySchema } from "@mikro-orm/core";
 import { inject } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
 import type { Database } from "../../src/database/database.ts";
@@ -25,14 +24,13 @@ export function testBackends(): TestBackend[] {
 /** Makes a database for one test file, with the schema and without a row. */
 export async function createTestDatabase({
   backend = "embedded",
-  entities = [],
-}: { backend?: TestBackend; entities?: readonly EntitySchema[] } = {}): Promise<TestDatabase> {
+}: { backend?: TestBackend } = {}): Promise<TestDatabase> {
   const server = inject("testServers").find((each) => each.backend === backend);
   if (server === undefined) throw new Error(`this test run has no ${backend} server`);
   const name = `saldo_test_${randomBytes(6).toString("hex")}`;
   await onServer(server.url, `CREATE DATABASE ${name} TEMPLATE ${server.template} STRATEGY file_copy`);
   const url = urlOfDatabase(server.url, name);
-  const database = await openDatabase({ url, dataDir: "", entities });
+  const database = await openDatabase({ url, dataDir: "" });
   return {
     database,
     url,
