@@ -40,6 +40,35 @@ describe("scanObject", () => {
     );
   });
 
+  it("finds the end of a long string wherever it lies in memory, and whatever stands before it", () => {
+    const text = JSON.stringify({ a: `${"x".repeat(150)}\\\\"é"`, b: "\\".repeat(90), c: 1 });
+    for (let offset = 0; offset < 16; offset += 1) {
+      for (let size = 0; size <= 20; size += 1) {
+        const shifted = text.replace("xx", "x".repeat(2 + size));
+        const memory = Buffer.concat([Buffer.alloc(offset), Buffer.from(shifted)]);
+        const bytes = memory.subarray(offset);
+        expect([...scanObject(bytes).members].map(([, span]) => textOf(bytes, span))).toEqual(
+          Object.values(JSON.parse(shifted) as object).map((value) => JSON.stringify(value)),
+        );
+        for (const cut of [1, 2, 3, 4, 5]) {
+          const part = memory.subarray(offset, offset + 150 + size + cut);
+          expect(() => scanObject(part)).toThrow(JsonScanError);
+        }
+      }
+    }
+  });
+
+  it.each([
+    "__proto__",
+    "\\u005f_proto__",
+    "__p\\u0072oto__",
+    "\\u005F\\u005f\\u0070\\u0072\\u006f\\u0074\\u006f\\u005f_",
+  ])("sees the key %s at any depth, and no such text", (key) => {
+    const scan = (text: string) => scanObject(Buffer.from(text)).hasProtoKey;
+    expect(scan(`{"a":[{"b":1,"${key}" : 2}]}`)).toBe(true);
+    expect(scan(`{"a":["${key}"],"b":"${key}","c":"{\\"__proto__\\":1}"}`)).toBe(false);
+  });
+
   it("leaves long strings out of what is parsed, and everything else in", () => {
     const long = `${"x".repeat(2_000)}\\"end`;
     const bytes = Buffer.from(JSON.stringify({ a: long, b: [long, "short"], c: { d: 1.5 } }));

