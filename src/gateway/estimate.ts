@@ -1,6 +1,7 @@
 // Counts tokens where the upstream did not: a stream that was cut, an answer without usage. The tokenizer costs 130 ms to
 // load, so it is loaded when first needed; a failure to load it leaves a coarser count by bytes.
 
+import { setImmediate } from "node:timers/promises";
 import { dataOf, splitEvents } from "./sse.ts";
 import { parseObject } from "./chunk.ts";
 import { countNonAscii } from "./request/count-bytes.ts";
@@ -10,9 +11,11 @@ import type { ChatRequest } from "./request/read-request.ts";
 type CountTokens = (text: string) => number;
 
 /** Merging is quadratic in unbroken text, so text is counted in slices; a cut adds one token at most. */
-const SLICE_CHARACTERS = 2_048;
-/** Text beyond this is counted by the ratio of what was counted before it: the rest of the process waits meanwhile. */
-const MAX_COUNTED_CHARACTERS = 16_384;
+const SLICE_CHARACTERS = 128;
+/** Of longer text as many slices are counted, spread over it. */
+const MAX_SLICES = 64;
+/** Slices counted in one go, a millisecond or two of the worst text: others have their turn between. */
+const SLICES_AT_ONCE = 8;
 /** JSON larger than this is not read for an estimate but counted by its bytes. */
 const MAX_READ_BYTES = 131_072;
 const TOKENS_AROUND_A_MESSAGE = 4;
@@ -34,11 +37,18 @@ export async function countTokens(text: string): Promise<number> {
   if (text === "") return 0;
   loading ??= loadTokenizer();
   const count = await loading;
-  const counted = text.slice(0, MAX_COUNTED_CHARACTERS);
+  const slices = Math.min(Math.ceil(text.length / SLICE_CHARACTERS), MAX_SLICES);
+  const step = Math.max(SLICE_CHARACTERS, text.length / slices);
+  let counted = 0;
   let tokens = 0;
-  for (let at = 0; at < counted.length; at += SLICE_CHARACTERS)
-    tokens += count(counted.slice(at, at + SLICE_CHARACTERS));
-  return Math.ceil((tokens * text.length) / counted.length);
+  for (let slice = 0; slice < slices; slice += 1) {
+    if (slice > 0 && slice % SLICES_AT_ONCE === 0) await setImmediate();
+    const at = Math.floor(slice * step);
+    const piece = text.slice(at, at + SLICE_CHARACTERS);
+    counted += piece.length;
+    tokens += count(piece);
+  }
+  return Math.ceil((tokens * text.length) / counted);
 }
 
 async function loadTokenizer(): Promise<CountTokens> {

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { countTokens, estimateAnswer, estimateInput } from "./estimate.ts";
+import { readRequest } from "./request/read-request.ts";
+
+const SENTENCE = "Explain in plain words how money is set aside. ";
+
+function requestOf(content: string) {
+  return readRequest(Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content }] })));
+}
+
+/** The longest time in milliseconds for which nobody else had a turn while something was done. */
+async function longestBlock(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  let isOver = false;
+  const turn = (): void => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  isOver = true;
+  await new Promise((resolve) => setImmediate(resolve));
+  return longest;
+}
+
+describe("an estimate", () => {
+  it("is close to the tokens there are, also of text that is only sampled", async () => {
+    const once = await countTokens(SENTENCE.repeat(20));
+    const often = await countTokens(SENTENCE.repeat(20_000));
+    expect(once).toBeGreaterThanOrEqual(20 * 10);
+    expect(once).toBeLessThanOrEqual(20 * 11.5);
+    expect(often / once).toBeGreaterThan(950);
+    expect(often / once).toBeLessThan(1_050);
+  });
+
+  it("of a large body is made from its bytes, a quarter of the ASCII ones and half of the others", async () => {
+    const request = requestOf("x".repeat(400_000) + "é".repeat(1_000));
+    expect(await estimateInput(request)).toBe(Math.ceil(request.asciiBytes / 4 + request.otherBytes / 2) + 4);
+    expect(await estimateAnswer(Buffer.alloc(400_000, "x"))).toBe(100_000);
+  });
+
+  it("keeps nobody waiting, however large or unbroken the text is", async () => {
+    await countTokens("the tokenizer is loaded");
+    const huge = requestOf(SENTENCE.repeat(500_000));
+    const unbroken = Array.from({ length: 40_000 }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7919) % 9_000)));
+    expect(await longestBlock(() => estimateInput(huge))).toBeLessThan(100);
+    expect(await longestBlock(() => countTokens(unbroken.join("")))).toBeLessThan(100);
+  });
+});
