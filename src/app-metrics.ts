@@ -53,7 +53,7 @@ export function createMetrics({ ledger, pool, events }: MetricSources): Registry
       name: `saldo_ledger_${name}`,
       help,
       registers: [registry],
-      collect: () => void gauge.set(read(ledger.statistics())),
+      collect: () => gauge.set(read(ledger.statistics())),
     });
   }
   const oldestHold = new Gauge({

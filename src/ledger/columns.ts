@@ -1,13 +1,16 @@
+/** What a parameter of a money statement can be. */
+export type Parameter = string | number | bigint | boolean | null;
+
 /**
  * Rows of parameters turned into columns, one array literal per parameter, as `unnest` takes them. Written here because the
  * driver escapes every element of every array, and hardly any of ours needs it.
  */
-export function columnsOf(rows: readonly (readonly unknown[])[]): string[] {
+export function columnsOf(rows: readonly (readonly Parameter[])[]): string[] {
   const width = rows[0]?.length ?? 0;
   const columns: string[] = [];
   for (let column = 0; column < width; column += 1) {
     let literal = "{";
-    for (let row = 0; row < rows.length; row += 1) literal += (row === 0 ? "" : ",") + elementOf(rows[row]?.[column]);
+    for (let row = 0; row < rows.length; row += 1) literal += (row === 0 ? "" : ",") + elementOf(rows[row]?.[column] ?? null);
     columns.push(`${literal}}`);
   }
   return columns;
@@ -16,8 +19,8 @@ export function columnsOf(rows: readonly (readonly unknown[])[]): string[] {
 /** What an array literal takes as it stands: UUIDs, numbers, dates, most names. */
 const PLAIN = /^[\w./:-]+$/;
 
-function elementOf(value: unknown): string {
-  if (value === null || value === undefined) return "NULL";
+function elementOf(value: Parameter): string {
+  if (value === null) return "NULL";
   const text = String(value);
   // The word null without quotes would be no text.
   if (PLAIN.test(text) && text.toLowerCase() !== "null") return text;

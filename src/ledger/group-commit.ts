@@ -95,7 +95,7 @@ export class GroupCommitLedger implements Ledger {
   /** Tries the settlements again that the database did not take in time. Gives how many it has taken now. */
   async settleOwed(): Promise<number> {
     let settled = 0;
-    for (const settlement of [...this.#owed.values()]) {
+    for (const settlement of this.#owed.values()) {
       await this.settle(settlement);
       this.#owed.delete(settlement.requestId);
       settled += 1;

@@ -209,7 +209,10 @@ export class Lane {
     clearTimeout(parked.timer);
     parked.timer = setTimeout(() => {
       const probe = parked.members.shift();
-      if (probe === undefined) return void this.#parked.delete(account);
+      if (probe === undefined) {
+        this.#parked.delete(account);
+        return;
+      }
       probe.alone = true;
       this.#queue.putBack([probe]);
       this.#start();

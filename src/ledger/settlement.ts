@@ -6,7 +6,7 @@ import type { QueryArrayConfig } from "pg";
 import { InvariantError } from "../kernel/invariant.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 import type { SettledUsage, Settlement } from "./ledger.ts";
-import { columnsOf } from "./columns.ts";
+import { columnsOf, type Parameter } from "./columns.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 /** The columns of a usage record that come with the settlement; the others were kept with the hold. */
@@ -135,7 +135,7 @@ function settledOf(rows: readonly unknown[][], settlements: readonly Settlement[
   return settlements.map(({ requestId }) => settled.get(requestId));
 }
 
-function valuesOf(settlement: Settlement): unknown[] {
+function valuesOf(settlement: Settlement): Parameter[] {
   return [
     settlement.accountId,
     settlement.requestId,

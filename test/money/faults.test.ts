@@ -156,7 +156,7 @@ function losingReplies(database: Database, names: string[]): Database {
         names.shift();
         throw new Error("Connection terminated unexpectedly");
       };
-      return Object.assign(client, { query: losing }) as unknown as pg.Client;
+      return Object.assign(client, { query: losing });
     },
   };
 }
