@@ -21,7 +21,7 @@ export async function migrate(owner: ClientConfig): Promise<string[]> {
     );
   }
   if (known.every((name) => executed.includes(name))) return [];
-  // MikroORM is a fifth of a second and 45 MB, which only a start with something to migrate pays.
+  // MikroORM takes a fifth of a second and 32 MB to load, which only a start with something to migrate pays.
   const { runMigrations } = await import("./run-migrations.ts");
   return runMigrations(owner, { database, trackingTable: TRACKING_TABLE });
 }
