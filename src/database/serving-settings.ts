@@ -10,6 +10,8 @@ export const SERVING_ROLE = "saldo_serve";
  */
 export const SERVING_SETTINGS = {
   enable_seqscan: "off",
+  // Lists of a group are joined once over; looked up member by member they cost a tenth more.
+  enable_nestloop: "off",
   plan_cache_mode: "force_generic_plan",
   default_transaction_isolation: "read committed",
   lock_timeout: "250ms",
