@@ -2,6 +2,7 @@
 
 import type { Logger } from "pino";
 import type { GatewayEvent } from "./gateway/exchange.ts";
+import { loggableEvent } from "./gateway/loggable-event.ts";
 
 export type GatewayEvents = {
   readonly report: (event: GatewayEvent) => void;
@@ -16,7 +17,7 @@ export function createGatewayEvents(logger: Pick<Logger, "warn">): GatewayEvents
     counts,
     report(event) {
       counts.set(event.kind, (counts.get(event.kind) ?? 0) + 1);
-      logger.warn(event, "gateway");
+      logger.warn(loggableEvent(event), "gateway");
     },
   };
 }

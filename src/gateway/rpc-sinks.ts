@@ -12,9 +12,15 @@ const MAX_WAITING_CHUNKS = 64;
 export class WholeSink implements ChatSink {
   readonly #parts: Buffer[] = [];
   readonly #signal: AbortSignal;
+  #hasEnded = false;
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
+  }
+
+  /** Whether the answer is whole. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** The answer, once the gateway has ended. */
@@ -33,7 +39,9 @@ export class WholeSink implements ChatSink {
   onGone(callback: () => void): void {
     whenAborted(this.#signal, callback);
   }
-  end(): void {}
+  end(): void {
+    this.#hasEnded = true;
+  }
 }
 
 /** Takes a stream of events. */

@@ -2,7 +2,7 @@
 // do not come this way; their bytes go to the use case as they are.
 
 import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
-import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import {
   type CreateChatCompletionRequest,
   CreateChatCompletionRequestSchema,
@@ -36,6 +36,8 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
     async createChatCompletion(request, context) {
       const sink = new WholeSink(context.signal);
       await gateway.answerChat({ ...caller(context), body: toOpenAiBody(request, false) }, sink);
+      // The gateway ends quietly when its caller has left: there is no answer, and nobody to read it.
+      if (!sink.hasEnded) throw new ConnectError("The call was canceled.", Code.Canceled);
       return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, sink.json(), LENIENT));
     },
 

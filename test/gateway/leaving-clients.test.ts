@@ -1,7 +1,11 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
+import type { UpstreamListener } from "../../src/gateway/upstreams/chat-upstream.ts";
+import { createOpenAiCompatibleUpstream } from "../../src/gateway/upstreams/openai-compatible/openai-compatible-upstream.ts";
 import { STREAMED, WHOLE, usePlayground } from "./playground.ts";
 import { chunk, completion, json, wire } from "./scripted-upstream.ts";
-import { FakeSink, until } from "./support.ts";
+import { FakeSink, until, upstreamOf } from "./support.ts";
 
 const playground = usePlayground();
 
@@ -60,5 +64,52 @@ describe("clients that leave", () => {
     const { calls, settlement } = await playground.play(json(completion()), WHOLE, sink);
     expect(calls).toBe(0);
     expect(settlement).toMatchObject({ basis: "free", cost: 0n });
+  });
+});
+
+describe("requests that wait for a connection", () => {
+  const listen = (end: () => void): UpstreamListener => ({
+    onAnswer: () => undefined,
+    onData: () => undefined,
+    onEnd: end,
+    onFailure: end,
+  });
+
+  it("give up their body at once when they are given up, and their place to the next", async () => {
+    const config = upstreamOf("local", playground.upstream.baseUrl, { firstByteTimeoutMs: 60_000 });
+    const upstream = createOpenAiCompatibleUpstream(config, null, { connections: 1, waiting: 1 });
+    const answers: (() => void)[] = [];
+    playground.upstream.run((response) => void answers.push(() => response.writeHead(200).end("{}")));
+    const ends: string[] = [];
+    const call = (name: string, body: Buffer = Buffer.from(name)) =>
+      upstream.call(
+        { requestId: name, attempt: 1, model: "m", body, stream: false },
+        listen(() => ends.push(name)),
+      );
+
+    call("first");
+    await until(() => answers.length === 1);
+    let body: Buffer | null = Buffer.alloc(1_000_000);
+    const held = new WeakRef(body);
+    const given = call("second", body);
+    body = null;
+    given.abort();
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    await until(() => {
+      collect();
+      return held.deref() === undefined;
+    });
+
+    call("third");
+    call("fourth is one too many");
+    await until(() => ends.length === 1);
+    answers[0]?.();
+    await until(() => answers.length === 2);
+    answers[1]?.();
+    await until(() => ends.length === 3);
+    expect(ends).toEqual(["fourth is one too many", "first", "third"]);
+    expect(playground.upstream.received.map((received) => received.body.toString())).toEqual(["first", "third"]);
+    await upstream.close();
   });
 });

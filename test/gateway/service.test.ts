@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
-import { createClient, createRouterTransport } from "@connectrpc/connect";
+import { Code, createClient, createHandlerContext, createRouterTransport } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { CreateChatCompletionRequestSchema, GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { createGatewayService } from "../../src/gateway/service.ts";
 import { DomainError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type Bench, DEMO_MODELS, DEMO_UPSTREAM, KEY, openBench } from "./support.ts";
+import { type Bench, DEMO_MODELS, DEMO_UPSTREAM, KEY, openBench, RATE } from "./support.ts";
 
 function clientOf(bench: Bench) {
   const thrown: unknown[] = [];
@@ -47,6 +47,32 @@ describe("GatewayService", () => {
     expect(answer.choices[0]).toMatchObject({ finishReason: "length", message: { role: "assistant" } });
     expect(answer.usage).toMatchObject({ completionTokens: 4, costIdr: expect.stringMatching(/^0\.\d+$/) });
     expect(bench.ledger.settlement).toMatchObject({ basis: "exact", streamed: false, outputTokens: 4 });
+  });
+
+  it("ends quietly when its caller has left: a canceled call is no fault", async () => {
+    const bench = openBench();
+    const requestId = uuidv7();
+    const service = createGatewayService({
+      gateway: bench.gateway,
+      catalog: { snapshot: () => Promise.reject(new Error("not asked")) },
+      caller: () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
+    });
+    const caller = new AbortController();
+    const context = createHandlerContext({
+      service: GatewayService,
+      method: GatewayService.method.createChatCompletion,
+      protocolName: "connect",
+      requestMethod: "POST",
+      url: "http://localhost/",
+      requestSignal: caller.signal,
+    });
+    bench.ledger.admitWith = ({ amount }) => {
+      caller.abort();
+      return { outcome: "granted", amount, rate: RATE };
+    };
+    const ended = Promise.resolve(service.createChatCompletion(ask("hello"), context));
+    await expect(ended).rejects.toMatchObject({ code: Code.Canceled });
+    expect(bench.ledger.settlement.basis).toBe("free");
   });
 
   it("streams chunks, the last with the usage", async () => {

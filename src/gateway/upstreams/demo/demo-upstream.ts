@@ -112,12 +112,14 @@ class DemoCall implements UpstreamCall {
   }
 
   fail(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#listener.onFailure(failure);
   }
 
   sendWhole(json: string, isCut: boolean): void {
     this.#listener.onAnswer({ isEventStream: false, upstreamRequestId: null });
+    if (this.#isOver) return;
     const bytes = Buffer.from(json);
     this.#listener.onData(isCut ? bytes.subarray(0, bytes.length >> 1) : bytes);
     if (isCut) this.fail(CUT);
@@ -131,6 +133,7 @@ class DemoCall implements UpstreamCall {
     const half = Math.ceil((answer.tokens.length * answer.request.choices) / 2) + answer.request.choices;
     let sent = 0;
     const step = (): void => {
+      if (this.#isOver) return;
       if (isCut && sent === half) {
         this.fail(CUT);
         return;
@@ -164,6 +167,7 @@ class DemoCall implements UpstreamCall {
   }
 
   #end(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#listener.onEnd();
   }

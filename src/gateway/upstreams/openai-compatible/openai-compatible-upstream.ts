@@ -21,11 +21,15 @@ const MAX_HEADER_BYTES = 32 * 1024;
 const TAKES_COMPLETION_TOKENS = new Set(["api.openai.com"]);
 
 /** Opens an upstream. `apiKey` null: it wants no credential. */
-export function createOpenAiCompatibleUpstream(config: UpstreamConfig, apiKey: string | null): ChatUpstream {
+export function createOpenAiCompatibleUpstream(
+  config: UpstreamConfig,
+  apiKey: string | null,
+  limits: UpstreamLimits = { connections: MAX_CONNECTIONS, waiting: MAX_WAITING },
+): ChatUpstream {
   const base = new URL(config.baseUrl);
   const isForbidden = !config.allowPrivateAddress && kindOfHost(base.hostname) === "private";
   const pool = new Pool(base.origin, {
-    connections: MAX_CONNECTIONS,
+    connections: limits.connections,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: config.firstByteTimeoutMs,
@@ -44,25 +48,20 @@ export function createOpenAiCompatibleUpstream(config: UpstreamConfig, apiKey: s
     stream: [...headers, "accept", "text/event-stream"],
     whole: [...headers, "accept", "application/json"],
   };
-  let inFlight = 0;
+  const turns = new Turns(limits);
 
   return {
     id: config.id,
     kind: config.kind,
     outputCapField: TAKES_COMPLETION_TOKENS.has(base.hostname) ? "max_completion_tokens" : "max_tokens",
     call({ body, stream }, listener) {
-      const call = new HttpCall(listener, () => {
-        inFlight -= 1;
-      });
-      inFlight += 1;
+      const call = new HttpCall(listener, turns);
       if (isForbidden) call.failLater(failureOfError(new PrivateAddressError(), false));
-      else if (inFlight > MAX_CONNECTIONS + MAX_WAITING) {
+      else if (turns.areAllTaken) {
         call.failLater({ kind: "unbilled", reason: "too many requests wait for this upstream" });
       } else {
-        // Dispatching may begin to write at once; the listener must not hear of it before this has returned.
-        queueMicrotask(() =>
-          call.dispatch(pool, { path, method: "POST", headers: stream ? headersOf.stream : headersOf.whole, body }),
-        );
+        const options = { path, method: "POST", headers: stream ? headersOf.stream : headersOf.whole, body } as const;
+        turns.ask(call, () => call.dispatch(pool, options));
       }
       return call;
     },
@@ -70,26 +69,79 @@ export function createOpenAiCompatibleUpstream(config: UpstreamConfig, apiKey: s
   };
 }
 
+/** How many requests an upstream carries at once, and how many more may wait. */
+export type UpstreamLimits = { readonly connections: number; readonly waiting: number };
+
+/**
+ * Who may have a connection now. Requests wait here and not in undici, which would keep the body of one that was given up
+ * until a connection is free.
+ */
+class Turns {
+  readonly #limits: UpstreamLimits;
+  readonly #waiting = new Map<HttpCall, () => void>();
+  #taken = 0;
+
+  constructor(limits: UpstreamLimits) {
+    this.#limits = limits;
+  }
+
+  get areAllTaken(): boolean {
+    return this.#taken >= this.#limits.connections && this.#waiting.size >= this.#limits.waiting;
+  }
+
+  /** Starts a call when its turn comes, at the soonest when the code that asked has returned. */
+  ask(call: HttpCall, start: () => void): void {
+    if (this.#taken >= this.#limits.connections) this.#waiting.set(call, start);
+    else this.#start(start);
+  }
+
+  /** A call that waited does so no longer. */
+  giveUp(call: HttpCall): void {
+    this.#waiting.delete(call);
+  }
+
+  /** A call that had its turn is done with its connection. */
+  pass(): void {
+    this.#taken -= 1;
+    const next = this.#waiting.entries().next();
+    if (next.done === true) return;
+    const [call, start] = next.value;
+    this.#waiting.delete(call);
+    this.#start(start);
+  }
+
+  #start(start: () => void): void {
+    this.#taken += 1;
+    queueMicrotask(start);
+  }
+}
+
 /** One request on the wire, as undici tells it. */
 class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   sent = false;
   readonly #listener: UpstreamListener;
-  readonly #onOver: () => void;
+  readonly #turns: Turns;
+  #hasTurn = false;
   #controller: Dispatcher.DispatchController | null = null;
   #isOver = false;
   /** Set once an error status has come: its body is collected instead of passed on. */
   #refusal: { status: number; retryAfterSeconds: number | undefined; parts: Buffer[]; bytes: number } | null = null;
 
-  constructor(listener: UpstreamListener, onOver: () => void) {
+  constructor(listener: UpstreamListener, turns: Turns) {
     this.#listener = listener;
-    this.#onOver = onOver;
+    this.#turns = turns;
   }
 
   dispatch(pool: Pool, options: Dispatcher.DispatchOptions): void {
-    if (this.#isOver) return;
+    this.#hasTurn = true;
+    if (this.#isOver) {
+      this.#passTurn();
+      return;
+    }
     try {
       pool.dispatch(options, this);
     } catch (error) {
+      this.#passTurn();
       this.#fail(failureOfError(error instanceof Error ? error : new Error("dispatch failed"), this.sent));
     }
   }
@@ -108,7 +160,8 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   abort(): void {
     if (this.#isOver) return;
-    this.#end();
+    this.#isOver = true;
+    this.#turns.giveUp(this);
     this.#controller?.abort(new Error("nobody waits for the answer"));
   }
 
@@ -151,18 +204,27 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#passTurn();
     if (this.#isOver) return;
     if (this.#refusal !== null) {
       this.#failRefused();
       return;
     }
-    this.#end();
+    this.#isOver = true;
     this.#listener.onEnd();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#passTurn();
     if (this.#refusal === null) this.#fail(failureOfError(error, this.sent));
     else this.#failRefused();
+  }
+
+  /** Only once undici has let go of the request: until then it has its body, whoever may have left. */
+  #passTurn(): void {
+    if (!this.#hasTurn) return;
+    this.#hasTurn = false;
+    this.#turns.pass();
   }
 
   #failRefused(): void {
@@ -173,12 +235,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   #fail(failure: UpstreamFailure): void {
     if (this.#isOver) return;
-    this.#end();
-    this.#listener.onFailure(failure);
-  }
-
-  #end(): void {
     this.#isOver = true;
-    this.#onOver();
+    this.#listener.onFailure(failure);
   }
 }

@@ -1,0 +1,36 @@
+import type { GatewayEvent } from "./exchange.ts";
+
+/** Causes of causes are told so far. */
+const MAX_CAUSES = 5;
+const MAX_TEXT_CHARACTERS = 4_000;
+
+/** A report as a log takes it: the cause as `err`, in plain values, without credentials. */
+export function loggableEvent(event: GatewayEvent): Record<string, unknown> {
+  const { kind, requestId } = event;
+  if ("cause" in event) return { kind, requestId, err: loggable(event.cause, MAX_CAUSES) };
+  if (!("failure" in event)) return { ...event };
+  const { failure, upstream } = event;
+  const facts = { kind, requestId, upstream, failure: failure.kind, reason: scrubSecrets(failure.reason) };
+  return failure.cause === undefined ? facts : { ...facts, err: loggable(failure.cause, MAX_CAUSES) };
+}
+
+/** A text without keys, tokens, and the credentials inside addresses. Hosts stay: the operator looks for them. */
+export function scrubSecrets(text: string): string {
+  return text
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi, "$1[secret]@")
+    .replace(/([?&](?:key|api_?key|token|access_token|signature)=)[^\s&#]+/gi, "$1[secret]")
+    .replace(/\b(Bearer|Basic)\s+[\w+/=.~-]+/gi, "$1 [secret]")
+    .replace(/\b(?:sk|pk|gsk|xai|key|org|proj|gw|mk|st)[-_][\w-]{4,}|\bAIza[\w-]{8,}/g, "[secret]")
+    .slice(0, MAX_TEXT_CHARACTERS);
+}
+
+function loggable(cause: unknown, causesLeft: number): unknown {
+  if (!(cause instanceof Error)) return { message: scrubSecrets(String(cause)) };
+  return {
+    type: cause.name,
+    message: scrubSecrets(cause.message),
+    ...("code" in cause ? { code: scrubSecrets(String(cause.code)) } : {}),
+    ...(cause.stack === undefined ? {} : { stack: scrubSecrets(cause.stack) }),
+    ...(cause.cause === undefined || causesLeft === 0 ? {} : { cause: loggable(cause.cause, causesLeft - 1) }),
+  };
+}

@@ -1,0 +1,222 @@
+// What every adapter of an upstream promises, told by the listener's ear. The demo answers by itself; the openai-compatible
+// one calls a server that plays the same situations over HTTP.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type {
+  ChatUpstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamListener,
+} from "../../src/gateway/upstreams/chat-upstream.ts";
+import { createDemoUpstream } from "../../src/gateway/upstreams/demo/demo-upstream.ts";
+import { createOpenAiCompatibleUpstream } from "../../src/gateway/upstreams/openai-compatible/openai-compatible-upstream.ts";
+import { type Script, type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
+import { until, upstreamOf } from "../gateway/support.ts";
+
+/** Hears a call and notes what may not be: an end twice, data after it, anything after an abort. */
+class Ear implements UpstreamListener {
+  readonly heard: string[] = [];
+  readonly ended: Promise<UpstreamFailure | null>;
+  isEventStream: boolean | null = null;
+  call: UpstreamCall | null = null;
+  onHeard: (what: string) => void = () => undefined;
+  readonly #parts: Buffer[] = [];
+  readonly #end: (failure: UpstreamFailure | null) => void;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<UpstreamFailure | null>();
+    this.ended = promise;
+    this.#end = resolve;
+  }
+
+  onAnswer(answer: { readonly isEventStream: boolean }): void {
+    this.isEventStream = answer.isEventStream;
+    this.#hear("answer");
+  }
+  onData(bytes: Buffer): void {
+    this.#parts.push(Buffer.from(bytes));
+    this.#hear("data");
+  }
+  onEnd(): void {
+    this.#hear("end");
+    this.#end(null);
+  }
+  onFailure(failure: UpstreamFailure): void {
+    this.#hear(`failure ${failure.kind}`);
+    this.#end(failure);
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#parts).toString("utf8");
+  }
+
+  #hear(what: string): void {
+    this.heard.push(what);
+    this.onHeard(what);
+  }
+}
+
+/** The server behind the openai-compatible adapter: the demo's own answers over HTTP, and the ways in which HTTP fails. */
+function demoOverHttp(): Script {
+  const demo = createDemoUpstream("behind", { tokenIntervalMs: 0 });
+  let calls = 0;
+  return (response, { body }) => {
+    const stream = body.includes('"stream":true');
+    calls += 1;
+    demo.call(
+      { requestId: `r${calls}`, attempt: 1, model: "echo", body, stream },
+      {
+        onAnswer: ({ isEventStream }) =>
+          void response.writeHead(200, { "content-type": isEventStream ? "text/event-stream" : "application/json" }),
+        onData: (bytes) => void response.write(bytes),
+        onEnd: () => void response.end(),
+        onFailure: ({ kind }) => {
+          if (response.headersSent) setImmediate(() => response.socket?.destroy());
+          else if (kind === "refused") response.writeHead(400).end("{}");
+          else response.writeHead(429, { "retry-after": "7" }).end("{}");
+        },
+      },
+    );
+  };
+}
+
+const state: { server: ScriptedUpstream | null } = { server: null };
+beforeAll(async () => {
+  state.server = await startScriptedUpstream();
+});
+afterAll(async () => {
+  await state.server?.stop();
+});
+
+const ADAPTERS: readonly [string, () => ChatUpstream][] = [
+  ["demo", () => createDemoUpstream("demo", { tokenIntervalMs: 0 })],
+  [
+    "openai-compatible",
+    () => {
+      state.server?.run(demoOverHttp());
+      return createOpenAiCompatibleUpstream(upstreamOf("local", state.server?.baseUrl ?? ""), null);
+    },
+  ],
+];
+
+describe.each(ADAPTERS)("the %s upstream", (_name, open) => {
+  let attempts = 0;
+  function call(upstream: ChatUpstream, said: string, more: Record<string, unknown> = {}): Ear {
+    const stream = more["stream"] === true;
+    const body = Buffer.from(JSON.stringify({ model: "echo", messages: [{ role: "user", content: said }], ...more }));
+    const ear = new Ear();
+    attempts += 1;
+    ear.call = upstream.call({ requestId: `q${attempts}`, attempt: 1, model: "echo", body, stream }, ear);
+    expect(ear.heard).toEqual([]);
+    return ear;
+  }
+  const kindsOf = (ear: Ear): string[] => ear.heard.filter((what, at) => what !== "data" || ear.heard[at - 1] !== what);
+
+  it("answers whole: an answer, its bytes, an end", async () => {
+    const upstream = open();
+    const ear = call(upstream, "halo dunia");
+    expect(await ear.ended).toBeNull();
+    expect(kindsOf(ear)).toEqual(["answer", "data", "end"]);
+    expect(ear.isEventStream).toBe(false);
+    expect(JSON.parse(ear.text)).toMatchObject({
+      object: "chat.completion",
+      choices: [{ message: { content: "halo dunia" }, finish_reason: "stop" }],
+      usage: { completion_tokens: expect.any(Number) },
+    });
+    await upstream.close();
+  });
+
+  it("answers as a stream of events that ends with [DONE]", async () => {
+    const upstream = open();
+    const ear = call(upstream, "halo dunia", { stream: true, stream_options: { include_usage: true } });
+    expect(await ear.ended).toBeNull();
+    expect(kindsOf(ear)).toEqual(["answer", "data", "end"]);
+    expect(ear.isEventStream).toBe(true);
+    expect(ear.text.trimEnd().endsWith("data: [DONE]")).toBe(true);
+    expect(ear.text).toContain('"prompt_tokens"');
+    await upstream.close();
+  });
+
+  it("honours the cap in its own field", async () => {
+    const upstream = open();
+    const ear = call(upstream, "!tokens=50", { [upstream.outputCapField]: 3 });
+    expect(await ear.ended).toBeNull();
+    expect(JSON.parse(ear.text)).toMatchObject({
+      choices: [{ finish_reason: "length" }],
+      usage: { completion_tokens: 3 },
+    });
+    await upstream.close();
+  });
+
+  it.each(["at once", "at the answer", "at the first bytes"])("tells nothing more after an abort %s", async (stage) => {
+    const upstream = open();
+    const ear = call(upstream, "!tokens=2000", { stream: true });
+    const stop = (): void => {
+      ear.call?.abort();
+      ear.heard.push("abort");
+    };
+    if (stage === "at once") stop();
+    ear.onHeard = (what) => {
+      if (!ear.heard.includes("abort") && what === (stage === "at the answer" ? "answer" : "data")) stop();
+    };
+    await until(() => ear.heard.includes("abort"));
+    // Another call to its end: by then the aborted one would have spoken.
+    await call(upstream, "!tokens=2000", { stream: true }).ended;
+    expect(ear.heard.at(-1)).toBe("abort");
+    ear.call?.abort();
+    ear.call?.pause();
+    ear.call?.resume();
+    await upstream.close();
+  });
+
+  it("waits while it is paused, loses nothing, and goes on", async () => {
+    const upstream = open();
+    const ear = call(upstream, "!tokens=20000", { stream: true });
+    let pauses = 0;
+    ear.onHeard = (what) => {
+      if (what !== "data" || pauses >= 5) return;
+      pauses += 1;
+      ear.call?.pause();
+      const heardBefore = ear.heard.length;
+      setImmediate(() =>
+        setImmediate(() => {
+          // What undici had parsed already may still come, but not without end.
+          expect(ear.heard.length - heardBefore).toBeLessThan(50);
+          ear.call?.resume();
+        }),
+      );
+    };
+    expect(await ear.ended).toBeNull();
+    expect(ear.text.match(/"content":" word"/g)).toHaveLength(20_000);
+    expect(pauses).toBe(5);
+    await upstream.close();
+  });
+
+  it("ends or fails exactly once, also for many calls at a time", async () => {
+    const upstream = open();
+    const said = ["a", "!429", "!cut", "!tokens=30", "!503x", "b"];
+    const ears = Array.from({ length: 60 }, (_, at) =>
+      call(upstream, said[at % said.length] ?? "", { stream: at % 2 === 0 }),
+    );
+    await Promise.all(ears.map((ear) => ear.ended));
+    for (const ear of ears) {
+      expect(ear.heard.filter((what) => what === "end" || what.startsWith("failure"))).toHaveLength(1);
+      expect(ear.heard.at(-1)).toMatch(/^(end|failure)/);
+      expect(ear.call?.sent).toBe(true);
+    }
+    await upstream.close();
+  });
+
+  it.each<[string, object, UpstreamFailure["kind"]]>([
+    ["!429", { retryAfterSeconds: 7 }, "unbilled"],
+    ["!503x", {}, "unbilled"],
+    ["!cut and more words to cut", {}, "perhaps_billed"],
+  ])("says of %s whether it can have cost something", async (said, facts, kind) => {
+    const upstream = open();
+    for (const stream of [false, true]) {
+      const failure = await call(upstream, said, { stream }).ended;
+      expect(failure).toMatchObject({ kind, ...facts, reason: expect.any(String) });
+    }
+    await upstream.close();
+  });
+});
