@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
-import { isAlive } from "../../src/database/postmaster.ts";
+import { isAlive, isPostmasterOf } from "../../src/database/postmaster.ts";
 import { makeDataDir, postmasterPid, removeDataDir, spawnStarter, until } from "../setup/own-server.ts";
 
 /** A folder with a stopped server's cluster, to copy. */
@@ -21,6 +21,11 @@ afterEach(() => removeDataDir(dataDir));
 
 function config(server: { host: string; user: string; database: string }) {
   return clientConfig({ host: server.host, user: server.user, database: server.database }, "test");
+}
+
+// A stopped server keeps its number until Node has collected it, a moment after `stop` has returned.
+function isServer(pid: number): Promise<boolean> {
+  return isPostmasterOf(join(dataDir, "postgres"), pid);
 }
 
 async function crash(): Promise<void> {
@@ -132,7 +137,7 @@ describe("several processes", () => {
     await withClient(config(first), (client) => client.query("CREATE TABLE kept AS SELECT 7 AS value"));
     const pid = await postmasterPid(dataDir);
     await first.stop();
-    expect(isAlive(pid)).toBe(false);
+    expect(await isServer(pid)).toBe(false);
     const second = await startEmbeddedPostgres({ dataDir });
     const { rows } = await withClient(config(second), (client) => client.query("SELECT value FROM kept"));
     expect(rows).toEqual([{ value: 7 }]);
@@ -218,6 +223,6 @@ describe("after a crash", () => {
     });
     expect(await postmasterPid(dataDir)).toBe(pid);
     await server.stop();
-    expect(isAlive(pid)).toBe(false);
+    expect(await isServer(pid)).toBe(false);
   });
 });
