@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { StreamRelay } from "../../src/gateway/relay-stream.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import {
   InsufficientBalance,
@@ -183,32 +182,3 @@ describe("a request that takes longer than any may", () => {
     expect(bench.ledger.settlement.basis).toBe("estimated");
   });
 });
-
-describe("a stream in many scripts", () => {
-  const texts = ["Selamat pagi ☀️", "你好，世界", "é̂ 🇮🇩 👩‍👩‍👧", "नमस्ते", '\\u0041 " \\ \n'];
-  const events = [...texts.map((content) => chunk({ content })), chunk({}, "stop"), "[DONE]"];
-  const bytes = Buffer.from(wire(events));
-
-  it("arrives byte for byte, at whatever byte it was cut", async () => {
-    const results = new Set<string>();
-    for (let cut = 1; cut < bytes.length; cut += 1) {
-      const relayed = await relayInTwo(bytes, cut);
-      results.add(relayed.toString("hex"));
-    }
-    expect([...results]).toEqual([bytes.toString("hex")]);
-  });
-});
-
-/** Relays a stream that comes in two packets, through the relay alone: over sockets packets may be joined again. */
-async function relayInTwo(bytes: Buffer, cut: number): Promise<Buffer> {
-  const sink = new FakeSink();
-  const begin = () => sink.start({ streamed: true, rate: RATE, costIdr: null, demo: false });
-  const relay = new StreamRelay({ sink, begin });
-  relay.onAnswer({ isEventStream: true, upstreamRequestId: null });
-  relay.onData(bytes.subarray(0, cut));
-  relay.onData(bytes.subarray(cut));
-  relay.onEnd();
-  const end = await relay.ended;
-  if (end.kind !== "complete") throw new Error(`the stream was ${end.kind}`);
-  return Buffer.concat([...sink.chunks, ...end.held, Buffer.from("data: [DONE]\n\n")]);
-}

@@ -1,0 +1,80 @@
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it } from "vitest";
+import { ChatResponseSink } from "../../src/facade/chat-sink.ts";
+import type { ChatUpstream } from "../../src/gateway/upstreams/chat-upstream.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { STREAMED } from "./playground.ts";
+import { chunk, usageChunk, wire } from "./scripted-upstream.ts";
+import { KEY, modelOf, openBench } from "./support.ts";
+
+const TEXTS = ["Pagi ☀️", "你好", "é̂ 🇮🇩 👩‍👧", "नम", '\\u0041 " \\ \n'];
+const BEFORE = wire([...TEXTS.map((content) => chunk({ content })), chunk({}, "stop")]);
+const SENT = Buffer.from(BEFORE + wire([usageChunk(), "[DONE]"]));
+const SHOWN = BEFORE + wire([usageChunk().replace(/\}\}\}$/, '},"cost_idr":"0.0838"}}'), "[DONE]"]);
+
+/** A gateway whose upstream sends the stream in two packets. Over a socket they might be joined again. */
+function openGateway() {
+  const cut = { at: 0 };
+  const upstream: ChatUpstream = {
+    id: "local",
+    kind: "openai-compatible",
+    outputCapField: "max_tokens",
+    call: (_request, listener) => {
+      queueMicrotask(() => {
+        listener.onAnswer({ isEventStream: true, upstreamRequestId: null });
+        listener.onData(SENT.subarray(0, cut.at));
+        listener.onData(SENT.subarray(cut.at));
+        listener.onEnd();
+      });
+      return { sent: true, pause: () => undefined, resume: () => undefined, abort: () => undefined };
+    },
+    close: () => Promise.resolve(),
+  };
+  const open = () => [{ upstream, model: "m" }];
+  const deps = { upstreams: { open, close: () => Promise.resolve() } };
+  return { cut, bench: openBench({ models: [modelOf("local/m")], deps }) };
+}
+
+describe("a stream in many scripts, cut at every byte", () => {
+  it("leaves the gateway byte for byte, the billed usage and [DONE] included", async () => {
+    const { cut, bench } = openGateway();
+    const results = new Set<string>();
+    for (cut.at = 1; cut.at < SENT.length; cut.at += 1) {
+      const { sink } = await bench.send(STREAMED);
+      expect(sink.ended).toBe(true);
+      results.add(sink.bytes.toString("latin1"));
+    }
+    expect([...results].map((bytes) => Buffer.from(bytes, "latin1").toString())).toEqual([SHOWN]);
+    expect(bench.ledger.settlements.every(({ basis, cost }) => basis === "exact" && cost === 83_800n)).toBe(true);
+  });
+
+  it("reaches a client over HTTP byte for byte", async () => {
+    const { cut, bench } = openGateway();
+    const server = createServer((_request, response) => {
+      const requestId = uuidv7();
+      const call = { requestId, receivedAtMs: Date.now(), key: KEY, body: Buffer.from(JSON.stringify(STREAMED)) };
+      void bench.gateway.answerChat(call, new ChatResponseSink(response, requestId));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const results = new Set<string>();
+    for (cut.at = 1; cut.at < SENT.length; cut.at += 1) results.add(await answerOf(port));
+    await new Promise((resolve) => server.close(resolve));
+    expect([...results].map((bytes) => Buffer.from(bytes, "latin1").toString())).toEqual([SHOWN]);
+  });
+});
+
+function answerOf(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    request({ port, host: "127.0.0.1" }, (response) => {
+      let text = "";
+      response.setEncoding("latin1");
+      response.on("data", (part: string) => (text += part));
+      response.on("end", () => resolve(text));
+      response.on("error", reject);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
