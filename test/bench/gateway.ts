@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import packageJson from "../../package.json" with { type: "json" };
 import { openDatabase, type Database } from "../../src/database/database.ts";
 import { seedKeys } from "./accounts.ts";
 import { portOf } from "./announce.ts";
@@ -131,7 +132,9 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<Recor
 // The log goes to a file, as under a service manager: that switches it to JSON lines, and its cost is part of the result.
 async function serve(env: NodeJS.ProcessEnv, logFile: string): Promise<ChildProcess> {
   const log = await open(logFile, "a");
-  const child = spawn(process.execPath, ["src/main.ts", "serve"], {
+  // With the flags of `npm start`, but without npm in between: its process would be counted, too.
+  const [, ...args] = packageJson.scripts.start.split(" ");
+  const child = spawn(process.execPath, args, {
     cwd: PROJECT,
     env,
     stdio: ["ignore", log.fd, log.fd],

@@ -47,6 +47,7 @@ export type RoundOptions = {
 };
 
 const CHUNKS_PER_UNIT = 1000;
+const KEYS_PER_CONNECTION = 4;
 // Sockets close and garbage is collected before the next target is loaded.
 const PAUSE_MS = 200;
 
@@ -73,7 +74,8 @@ export async function runRounds(options: RoundOptions): Promise<Results> {
 async function runOnce(point: LoadPoint, target: Target, options: RoundOptions, warmUps: number): Promise<Sample> {
   const load = {
     origin: target.origin,
-    keys: options.keys,
+    // A client keeps to a few keys. A thousand over one connection would measure how often a key is looked up anew.
+    keys: options.keys.slice(0, KEYS_PER_CONNECTION * point.connections),
     bodyKb: point.bodyKb,
     connections: point.connections,
     seconds: options.seconds,
