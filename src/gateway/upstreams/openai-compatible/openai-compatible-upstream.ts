@@ -7,6 +7,7 @@ import { kindOfHost } from "../../../catalog/private-address.ts";
 import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
 import { failureOfError, failureOfStatus, retryAfterOf } from "./failures.ts";
 import { PrivateAddressError, publicLookup } from "./public-lookup.ts";
+import { Turns, type UpstreamLimits } from "./turns.ts";
 
 /** Streams hold a connection each, so this is also how many can run at once on one upstream. */
 const MAX_CONNECTIONS = 2_048;
@@ -67,53 +68,6 @@ export function createOpenAiCompatibleUpstream(
     },
     close: () => pool.close(),
   };
-}
-
-/** How many requests an upstream carries at once, and how many more may wait. */
-export type UpstreamLimits = { readonly connections: number; readonly waiting: number };
-
-/**
- * Who may have a connection now. Requests wait here and not in undici, which would keep the body of one that was given up
- * until a connection is free.
- */
-class Turns {
-  readonly #limits: UpstreamLimits;
-  readonly #waiting = new Map<HttpCall, () => void>();
-  #taken = 0;
-
-  constructor(limits: UpstreamLimits) {
-    this.#limits = limits;
-  }
-
-  get areAllTaken(): boolean {
-    return this.#taken >= this.#limits.connections && this.#waiting.size >= this.#limits.waiting;
-  }
-
-  /** Starts a call when its turn comes, at the soonest when the code that asked has returned. */
-  ask(call: HttpCall, start: () => void): void {
-    if (this.#taken >= this.#limits.connections) this.#waiting.set(call, start);
-    else this.#start(start);
-  }
-
-  /** A call that waited does so no longer. */
-  giveUp(call: HttpCall): void {
-    this.#waiting.delete(call);
-  }
-
-  /** A call that had its turn is done with its connection. */
-  pass(): void {
-    this.#taken -= 1;
-    const next = this.#waiting.entries().next();
-    if (next.done === true) return;
-    const [call, start] = next.value;
-    this.#waiting.delete(call);
-    this.#start(start);
-  }
-
-  #start(start: () => void): void {
-    this.#taken += 1;
-    queueMicrotask(start);
-  }
 }
 
 /** One request on the wire, as undici tells it. */
