@@ -103,7 +103,8 @@ describe.each(testBackends())("money through the whole service on the %s databas
     let toldInHeaders = 0n;
     const micro = (decimal: string): bigint => parseMoney(decimal, IDR).units;
     const one = async (index: number): Promise<void> => {
-      const [prompt, output] = [1 + whole(100), whole(50)];
+      // Zero of either beside an answer is no usage and would be estimated.
+    const [prompt, output] = [1 + whole(100), 1 + whole(50)];
       const cached = whole(prompt + 1);
       // The upstream answers with the usage that the request asks for: an unknown field passes through.
       const usage = {
