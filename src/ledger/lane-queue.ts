@@ -4,7 +4,7 @@ import { UpstreamBusy } from "../kernel/errors.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 
 /** The largest group. Beyond it the statement costs more per member than it saves. */
-export const MAX_GROUP_SIZE = 32;
+export const MAX_GROUP_SIZE = 64;
 /** How many may wait for a lane. More are refused at once: they would only wait longer than their callers do. */
 export const MAX_WAITING = 10_000;
 
