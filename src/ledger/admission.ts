@@ -5,10 +5,9 @@
 // A group may grant, limit and say revoked. Only a lone statement may refuse for money or grant less than was asked: a
 // group cannot tell who of several would fit, so it answers `alone`, with the slot already taken.
 
-import type { QueryArrayConfig } from "pg";
 import { InvariantError } from "../kernel/invariant.ts";
 import type { RateState } from "../kernel/rate.ts";
-import { columnsOf } from "./columns.ts";
+import { columnsOf, textsOf } from "./columns.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 import type { Admission, AdmissionRequest } from "./ledger.ts";
 
@@ -127,8 +126,7 @@ export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecisio
   lone: (member) => ({
     name: "admit",
     text: LONE,
-    rowMode: "array",
-    values: [
+    values: textsOf([
       member.accountId,
       member.keyId,
       member.requestId,
@@ -140,12 +138,11 @@ export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecisio
       member.prices.input,
       member.prices.output,
       member.prices.cacheHit,
-    ],
+    ]),
   }),
-  group: (members): QueryArrayConfig => ({
+  group: (members) => ({
     name: "admit_group",
     text: GROUP,
-    rowMode: "array",
     values: columnsOf(
       members.map((member) => [
         member.accountId,
@@ -166,17 +163,19 @@ export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecisio
     for (const [ordinal, ...columns] of rows) decisions[Number(ordinal) - 1] = decisionOf(columns);
     return decisions;
   },
-  recall: (members): QueryArrayConfig => ({
+  recall: (members) => ({
     name: "recall_holds",
     text: RECALL,
-    rowMode: "array",
-    values: [members.map(({ accountId }) => accountId), members.map(({ requestId }) => requestId)],
+    values: columnsOf(members.map(({ accountId, requestId }) => [accountId, requestId])),
   }),
   recalled: (rows, members) => {
     const holds = new Map(
       rows.map(([id, ...columns]) => {
-        const [amount, limit, remaining, resetSeconds] = columns as [bigint, number, number, number];
-        return [id, { outcome: "granted", amount, rate: { limit, remaining, resetSeconds } } as const];
+        const [amount, limit, remaining, resetSeconds] = columns;
+        return [
+          id,
+          { outcome: "granted", amount: BigInt(amount ?? 0), rate: rateOf(limit, remaining, resetSeconds) } as const,
+        ];
       }),
     );
     return members.map(({ requestId }) => holds.get(requestId));
@@ -184,28 +183,25 @@ export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecisio
   missing: () => new InvariantError("an admission decides on each of its members"),
 };
 
-function decisionOf(row: readonly unknown[]): AdmissionDecision {
-  const [outcome, amount, available, limit, remaining, resetSeconds, waitMs] = row as [
-    outcome: string,
-    amount: bigint,
-    available: bigint,
-    limit: number,
-    remaining: number,
-    resetSeconds: number,
-    waitMs: number | null,
-  ];
-  const rate: RateState = { limit, remaining, resetSeconds };
+function decisionOf(row: readonly (string | null)[]): AdmissionDecision {
+  const [outcome, amount, available, limit, remaining, resetSeconds, waitMs] = row;
+  const rate = rateOf(limit, remaining, resetSeconds);
   switch (outcome) {
     case "granted":
-      return { outcome, amount, rate };
+      return { outcome, amount: BigInt(amount ?? 0), rate };
     case "limited":
-      return { outcome, retryAfterMs: waitMs ?? 1, rate };
+      return { outcome, retryAfterMs: Number(waitMs ?? 1), rate };
     case "refused":
-      return { outcome, available, rate };
+      return { outcome, available: BigInt(available ?? 0), rate };
     case "alone":
     case "revoked":
       return { outcome };
     default:
       throw new InvariantError(`an admission has a known outcome, not ${outcome}`);
   }
+}
+
+function rateOf(...columns: readonly (string | null | undefined)[]): RateState {
+  const [limit = 0, remaining = 0, resetSeconds = 0] = columns.map(Number);
+  return { limit, remaining, resetSeconds };
 }

@@ -10,7 +10,8 @@ export function columnsOf(rows: readonly (readonly Parameter[])[]): string[] {
   const columns: string[] = [];
   for (let column = 0; column < width; column += 1) {
     let literal = "{";
-    for (let row = 0; row < rows.length; row += 1) literal += (row === 0 ? "" : ",") + elementOf(rows[row]?.[column] ?? null);
+    for (let row = 0; row < rows.length; row += 1)
+      literal += (row === 0 ? "" : ",") + elementOf(rows[row]?.[column] ?? null);
     columns.push(`${literal}}`);
   }
   return columns;
@@ -25,4 +26,9 @@ function elementOf(value: Parameter): string {
   // The word null without quotes would be no text.
   if (PLAIN.test(text) && text.toLowerCase() !== "null") return text;
   return `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
+}
+
+/** One row of parameters as text. */
+export function textsOf(row: readonly Parameter[]): (string | null)[] {
+  return row.map((value) => (value === null ? null : String(value)));
 }

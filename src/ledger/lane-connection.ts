@@ -1,9 +1,10 @@
 // The connection of a lane. After one was lost, the next is given out only when the lost backend is known to be gone: until
 // then what it was doing is not decided.
 
-import type { Client, QueryArrayConfig } from "pg";
+import type { Client, Submittable } from "pg";
 import { backendOf, type Backend, type Database } from "../database/database.ts";
 import { invariant } from "../kernel/invariant.ts";
+import { type PipelinedStatement, StatementPipeline, type TextRows } from "./statement-pipeline.ts";
 
 /** A statement without an answer for so long counts as lost, like its connection. Rows are waited for 250 ms at most. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -43,11 +44,13 @@ export class LaneConnection {
     return this;
   }
 
-  /** Runs a statement and gives its rows. */
-  async rows(query: QueryArrayConfig): Promise<unknown[][]> {
+  /** Runs statements in one transaction and gives the rows of each. */
+  async run(statements: readonly PipelinedStatement[]): Promise<TextRows[]> {
     invariant(this.#client !== null, "a lane runs its statements on an open connection");
-    const bounded = { ...query, query_timeout: ANSWER_WITHIN_MS };
-    return (await this.#client.query<unknown[]>(bounded)).rows;
+    const pipeline = new StatementPipeline(statements, ANSWER_WITHIN_MS);
+    // The driver's own queries have the same shape; only its types do not say so.
+    this.#client.query(pipeline as unknown as Submittable);
+    return pipeline.rows;
   }
 
   /** Gives the connection up as lost. */

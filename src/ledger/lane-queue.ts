@@ -1,4 +1,4 @@
-// Who waits for a lane: two queues, one of each kind of statement, which take turns.
+// Who waits for a lane: two queues, one of each kind of statement.
 
 import { UpstreamBusy } from "../kernel/errors.ts";
 import type { LaneStatement } from "./lane-statement.ts";
@@ -29,7 +29,6 @@ type Kind = LaneStatement<unknown, unknown>["name"];
 
 export class LaneQueue {
   readonly #waiting: Record<Kind, Waiting[]> = { admission: [], settlement: [] };
-  #lastKind: Kind = "admission";
 
   get length(): number {
     return this.#waiting.admission.length + this.#waiting.settlement.length;
@@ -52,16 +51,16 @@ export class LaneQueue {
     for (const waiting of members.toReversed()) this.#queueOf(waiting).unshift(waiting);
   }
 
-  /** The members to run next: a lone one, or as many as a group takes. The kinds take turns, so that neither starves. */
-  nextGroup(): Waiting[] {
-    const other = this.#lastKind === "admission" ? "settlement" : "admission";
-    const kind = this.#waiting[other].length > 0 ? other : this.#lastKind;
-    this.#lastKind = kind;
-    const queue = this.#waiting[kind];
-    if (queue[0]?.alone === true) return queue.splice(0, 1);
-    let size = 0;
-    while (size < queue.length && size < MAX_GROUP_SIZE && queue[size]?.alone === false) size += 1;
-    return queue.splice(0, size);
+  /**
+   * The members to run next, a list for each kind that has some: settlements first, because they free money. A member that
+   * runs by itself is the only one.
+   */
+  nextGroups(): Waiting[][] {
+    const queues = [this.#waiting.settlement, this.#waiting.admission];
+    for (const queue of queues) {
+      if (queue[0]?.alone === true) return [queue.splice(0, 1)];
+    }
+    return queues.map(takeShared).filter((group) => group.length > 0);
   }
 
   /** Takes out the members meant. */
@@ -83,4 +82,10 @@ export class LaneQueue {
   #queueOf({ statement }: Waiting): Waiting[] {
     return this.#waiting[statement.name];
   }
+}
+
+function takeShared(queue: Waiting[]): Waiting[] {
+  let size = 0;
+  while (size < queue.length && size < MAX_GROUP_SIZE && queue[size]?.alone === false) size += 1;
+  return queue.splice(0, size);
 }

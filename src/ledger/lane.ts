@@ -9,9 +9,11 @@ import type { Database } from "../database/database.ts";
 import { isDatabaseAway, sqlState } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
+import { columnsOf } from "./columns.ts";
 import { LaneConnection } from "./lane-connection.ts";
 import { LaneQueue, type Waiting } from "./lane-queue.ts";
 import type { LaneStatement } from "./lane-statement.ts";
+import type { PipelinedStatement } from "./statement-pipeline.ts";
 
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
 /** How long an account whose row stays locked is left alone before one of its members tries again. */
@@ -98,51 +100,70 @@ export class Lane {
 
   async #run(): Promise<void> {
     try {
-      for (let group = this.#queue.nextGroup(); group.length > 0; group = this.#queue.nextGroup()) {
-        await this.#commit(group);
+      for (let groups = this.#queue.nextGroups(); groups.length > 0; groups = this.#queue.nextGroups()) {
+        await this.#commit(groups);
       }
     } finally {
       this.#running = false;
     }
   }
 
-  async #commit(group: Waiting[]): Promise<void> {
+  async #commit(groups: Waiting[][]): Promise<void> {
     try {
-      const client = await this.#connection.get();
-      const open = group.some(({ perhapsWritten }) => perhapsWritten) ? await this.#recall(client, group) : group;
-      const statement = open[0]?.statement;
-      if (statement === undefined) return;
-      const members = open.map(({ member }) => member);
-      const [lone, ...others] = members;
-      const query = lone !== undefined && others.length === 0 ? statement.lone(lone) : statement.group(members);
-      const outcomes = statement.outcomes(await client.rows(query), members);
+      const connection = await this.#connection.get();
+      const open = await this.#recallLost(connection, groups);
+      if (open.length === 0) return;
+      const statements = open.map(statementOf);
+      // Both kinds in one transaction: then no statement may wait for an account while another one holds later ones.
+      if (open.length > 1) statements.unshift(lockAccounts(open.flat()));
+      const rows = (await connection.run(statements)).slice(-open.length);
       this.statistics.groups += 1;
-      this.statistics.members += open.length;
-      const unanswered = open.filter((waiting, index) => {
-        const outcome = outcomes[index];
-        if (outcome !== undefined) this.#answer(waiting, outcome);
-        return outcome === undefined;
-      });
-      // Somebody else wrote it before: that is read in a new statement, which sees what the other one committed.
-      for (const waiting of unanswered.length === 0 ? [] : await this.#recall(client, unanswered)) {
-        waiting.reject(waiting.statement.missing(waiting.member));
+      for (const [index, group] of open.entries()) {
+        this.statistics.members += group.length;
+        const unanswered = this.#answerAll(group, (statement, members) =>
+          statement.outcomes(rows[index] ?? [], members),
+        );
+        // Somebody else wrote it before: that is read in a new statement, which sees what the other one committed.
+        for (const waiting of unanswered.length === 0 ? [] : await this.#recall(connection, unanswered)) {
+          waiting.reject(waiting.statement.missing(waiting.member));
+        }
       }
     } catch (error) {
       this.statistics.replays += 1;
-      const open = group.filter(({ answered }) => answered !== true);
+      const open = groups.flat().filter(({ answered }) => answered !== true);
       if (!this.#connection.isOpen || isDatabaseAway(error)) await this.#afterLostConnection(open);
       else this.#afterFailedStatement(open, error);
     }
   }
 
-  /** Answers those whose row is there already and gives the others. */
-  async #recall(client: { rows: LaneConnection["rows"] }, group: Waiting[]): Promise<Waiting[]> {
+  /** Asks for those whose statement was lost; gives the groups of those that have yet to run. */
+  async #recallLost(connection: LaneConnection, groups: Waiting[][]): Promise<Waiting[][]> {
+    const open: Waiting[][] = [];
+    for (const group of groups) {
+      const wasLost = group.some(({ perhapsWritten }) => perhapsWritten);
+      open.push(wasLost ? await this.#recall(connection, group) : group);
+    }
+    return open.filter((group) => group.length > 0);
+  }
+
+  /** Answers those of a kind whose row is there already and gives the others. */
+  async #recall(connection: LaneConnection, group: Waiting[]): Promise<Waiting[]> {
     const statement = group[0]?.statement;
     invariant(statement !== undefined, "a group has a member");
-    const members = group.map(({ member }) => member);
-    const outcomes = statement.recalled(await client.rows(statement.recall(members)), members);
+    const [rows = []] = await connection.run([statement.recall(group.map(({ member }) => member))]);
+    for (const waiting of group) waiting.perhapsWritten = false;
+    return this.#answerAll(group, (_, members) => statement.recalled(rows, members));
+  }
+
+  /** Answers the members that have an outcome and gives the others. */
+  #answerAll(group: Waiting[], read: (statement: Statement, members: Member[]) => unknown[]): Waiting[] {
+    const statement = group[0]?.statement;
+    invariant(statement !== undefined, "a group has a member");
+    const outcomes = read(
+      statement,
+      group.map(({ member }) => member),
+    );
     return group.filter((waiting, index) => {
-      waiting.perhapsWritten = false;
       const outcome = outcomes[index];
       if (outcome !== undefined) this.#answer(waiting, outcome);
       return outcome === undefined;
@@ -235,6 +256,25 @@ export class Lane {
 
 type Parked = { members: Waiting[]; pauseMs: number; timer: NodeJS.Timeout | undefined };
 
+type Member = Waiting["member"];
+type Statement = Waiting["statement"];
+
 function accountOf({ member }: Waiting): string {
   return member.accountId;
+}
+
+/** The statement of members of one kind: the lone text for one, the group's for more. */
+function statementOf(group: readonly Waiting[]): PipelinedStatement {
+  const [first, ...others] = group;
+  invariant(first !== undefined, "a group has a member");
+  if (others.length === 0) return first.statement.lone(first.member);
+  return first.statement.group(group.map(({ member }) => member));
+}
+
+const LOCK_ACCOUNTS = `
+SELECT count(*) FROM (SELECT FROM account WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE) locked`;
+
+function lockAccounts(members: readonly Waiting[]): PipelinedStatement {
+  const accounts = [...new Set(members.map(accountOf))];
+  return { name: "lock_accounts", text: LOCK_ACCOUNTS, values: columnsOf(accounts.map((account) => [account])) };
 }

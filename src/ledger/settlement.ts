@@ -2,11 +2,11 @@
 // deletes the hold settles; a settlement that finds no hold changes nothing and reads what the first one wrote.
 // The charge is min(cost, hold + available), decided on the locked account row; what that leaves is booked as our loss.
 
-import type { QueryArrayConfig } from "pg";
 import { InvariantError } from "../kernel/invariant.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 import type { SettledUsage, Settlement } from "./ledger.ts";
-import { columnsOf, type Parameter } from "./columns.ts";
+import type { TextRows } from "./statement-pipeline.ts";
+import { columnsOf, type Parameter, textsOf } from "./columns.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 /** The columns of a usage record that come with the settlement; the others were kept with the hold. */
@@ -112,26 +112,26 @@ export const settlementStatement: LaneStatement<Settlement, SettledUsage> = {
   awayPatienceMs: 60_000,
   lockPatienceMs: 60_000,
   maxAttempts: 100,
-  lone: (settlement) => ({ name: "settle", text: LONE, rowMode: "array", values: valuesOf(settlement) }),
-  group: (settlements): QueryArrayConfig => ({
+  lone: (settlement) => ({ name: "settle", text: LONE, values: textsOf(valuesOf(settlement)) }),
+  group: (settlements) => ({
     name: "settle_group",
     text: GROUP,
-    rowMode: "array",
     values: columnsOf(settlements.map(valuesOf)),
   }),
   outcomes: settledOf,
-  recall: (settlements): QueryArrayConfig => ({
+  recall: (settlements) => ({
     name: "recall_usage",
     text: RECALL,
-    rowMode: "array",
-    values: [settlements.map(({ accountId }) => accountId), settlements.map(({ requestId }) => requestId)],
+    values: columnsOf(settlements.map(({ accountId, requestId }) => [accountId, requestId])),
   }),
   recalled: settledOf,
   missing: ({ requestId }) => new InvariantError(`a request without a hold has been settled: ${requestId}`),
 };
 
-function settledOf(rows: readonly unknown[][], settlements: readonly Settlement[]): (SettledUsage | undefined)[] {
-  const settled = new Map(rows.map(([requestId, cost, charge]) => [requestId, { cost, charge } as SettledUsage]));
+function settledOf(rows: TextRows, settlements: readonly Settlement[]): (SettledUsage | undefined)[] {
+  const settled = new Map(
+    rows.map(([requestId, cost, charge]) => [requestId, { cost: BigInt(cost ?? 0), charge: BigInt(charge ?? 0) }]),
+  );
   return settlements.map(({ requestId }) => settled.get(requestId));
 }
 

@@ -3,6 +3,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
+import { StatementPipeline } from "../../src/ledger/statement-pipeline.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
@@ -149,12 +150,15 @@ function losingReplies(database: Database, names: string[]): Database {
     ...database,
     async connect() {
       const client = await database.connect();
-      const query = client.query.bind(client) as (config: { name?: string }) => Promise<unknown>;
-      const losing = async (config: { name?: string }): Promise<unknown> => {
-        const result = await query(config);
-        if (config.name === undefined || config.name !== names[0]) return result;
+      const query = client.query.bind(client) as (config: unknown) => unknown;
+      const losing = (config: unknown): unknown => {
+        if (!(config instanceof StatementPipeline)) return query(config);
+        if (!config.statements.some(({ name }) => name === names[0])) return query(config);
         names.shift();
-        throw new Error("Connection terminated unexpectedly");
+        const lost = config.rows.then(() => {
+          throw new Error("Connection terminated unexpectedly");
+        });
+        return query(Object.assign(config, { rows: lost }));
       };
       return Object.assign(client, { query: losing });
     },

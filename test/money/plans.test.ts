@@ -2,10 +2,10 @@
 // empty database, let it grow without an ANALYZE, and see that they still read by the keys they were given.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { QueryArrayConfig } from "pg";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { admissionStatement } from "../../src/ledger/admission.ts";
 import { settlementStatement } from "../../src/ledger/settlement.ts";
+import type { PipelinedStatement } from "../../src/ledger/statement-pipeline.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneyWorld, settlement, type TestProcess } from "./world.ts";
 
@@ -51,8 +51,8 @@ describe.each(testBackends())("money statements on a grown %s database", (backen
     const client = await process.database.connect();
     const name = `s${uuidv7().replaceAll("-", "")}`;
     await client.query(`PREPARE ${name} AS ${text}`);
-    return async (values: readonly unknown[]) => {
-      const literals = values.map((value) => (value === null ? "NULL" : `'${String(value)}'`)).join(", ");
+    return async (values: readonly (string | null)[]) => {
+      const literals = values.map((value) => (value === null ? "NULL" : `'${value}'`)).join(", ");
       const { rows } = await client.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(
         `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE ${name} (${literals})`,
       );
@@ -62,7 +62,7 @@ describe.each(testBackends())("money statements on a grown %s database", (backen
   }
 
   /** The four statements of a request's life, for new requests of the same accounts. */
-  function statements(): QueryArrayConfig[] {
+  function statements(): PipelinedStatement[] {
     const requests = members.map(({ accountId, keyId }) => ({
       ...admission(accountId, keyId, 10n),
       owner: process.lease.processId,
@@ -84,12 +84,12 @@ describe.each(testBackends())("money statements on a grown %s database", (backen
     const runs = [];
     for (const { text, values } of statements()) {
       const run = await planned(text);
-      await run(values ?? []); // the plan that is kept
+      await run(values); // the plan that is kept
       runs.push(run);
     }
     await world.asOwner(GROW);
     for (const [index, { values }] of statements().entries()) {
-      const nodes = (await runs[index]?.(values ?? [])) ?? [];
+      const nodes = (await runs[index]?.(values)) ?? [];
       const scans = nodes.filter((node) => node["Relation Name"] !== undefined);
       expect(scans.length).toBeGreaterThan(0);
       for (const scan of scans) {
