@@ -184,7 +184,8 @@ export const admissionStatement: LaneStatement<AdmissionMember, AdmissionDecisio
 };
 
 function decisionOf(row: readonly (string | null)[]): AdmissionDecision {
-  const [outcome, amount, available, limit, remaining, resetSeconds, waitMs] = row;
+  const [decision, amount, available, limit, remaining, resetSeconds, waitMs] = row;
+  const outcome = String(decision);
   const rate = rateOf(limit, remaining, resetSeconds);
   switch (outcome) {
     case "granted":

@@ -156,7 +156,7 @@ export class Lane {
   }
 
   /** Answers the members that have an outcome and gives the others. */
-  #answerAll(group: Waiting[], read: (statement: Statement, members: Member[]) => unknown[]): Waiting[] {
+  #answerAll(group: Waiting[], read: (statement: AnyStatement, members: AnyMember[]) => unknown[]): Waiting[] {
     const statement = group[0]?.statement;
     invariant(statement !== undefined, "a group has a member");
     const outcomes = read(
@@ -256,8 +256,8 @@ export class Lane {
 
 type Parked = { members: Waiting[]; pauseMs: number; timer: NodeJS.Timeout | undefined };
 
-type Member = Waiting["member"];
-type Statement = Waiting["statement"];
+type AnyMember = Waiting["member"];
+type AnyStatement = Waiting["statement"];
 
 function accountOf({ member }: Waiting): string {
   return member.accountId;
