@@ -107,9 +107,13 @@ export async function startApp(config: Config, output: { out(text: string): void
   return { stop: () => started.disposeAsync() };
 }
 
+/** A database that takes longer for nothing is not ready. */
+const READY_WITHIN_MS = 2_000;
+
 async function isReachable(pool: Pool): Promise<boolean> {
   try {
-    await pool.query("SELECT");
+    const query = { text: "SELECT", query_timeout: READY_WITHIN_MS };
+    await pool.query(query);
     return true;
   } catch {
     return false; // why is said by whoever needed the database

@@ -11,6 +11,8 @@ const output = {
 };
 
 process.exitCode = await main(process.argv.slice(2));
+// All is done and closed. A handle that somebody forgot must not keep the process.
+setTimeout(() => process.exit(), 1_000).unref();
 
 async function main(words: readonly string[]): Promise<number> {
   if (words.length === 0 || words.includes("--help") || words[0] === "help") {
@@ -49,6 +51,11 @@ async function serve(config: Config): Promise<number> {
     return EXIT.failed;
   }
   await stopRequested;
-  await app.stop();
-  return EXIT.done;
+  try {
+    await app.stop();
+    return EXIT.done;
+  } catch (error) {
+    output.err(`The stop did not go well: ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT.failed;
+  }
 }

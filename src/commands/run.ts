@@ -3,6 +3,7 @@
 import type { Config } from "../config.ts";
 import { openServiceDatabase } from "../app-database.ts";
 import type { Database } from "../database/database.ts";
+import { isDatabaseAway } from "../database/transactions.ts";
 import { DomainError, ValidationError } from "../kernel/errors.ts";
 import { accountCommands } from "./accounts.ts";
 import { catalogCommands } from "./catalog.ts";
@@ -34,7 +35,10 @@ export async function runCommand(words: readonly string[], config: Config, outpu
     output.out(json ? JSON.stringify(result.json) : textOf(result));
     return result.ok === false ? EXIT.failed : EXIT.done;
   } catch (error) {
-    output.err(explain(error));
+    const message = explain(error, config);
+    output.err(message);
+    // A program that asked for JSON gets it, also when there is nothing good to tell.
+    if (words.includes("--json")) output.out(JSON.stringify({ error: codeOf(error), message }));
     return error instanceof UsageError ? EXIT.usage : EXIT.failed;
   } finally {
     // A database that could not be opened has been told already.
@@ -57,11 +61,18 @@ function textOf({ json, text }: CommandResult): string {
   );
 }
 
-function explain(error: unknown): string {
-  if (error instanceof UsageError) return error.message;
+function explain(error: unknown, { logLevel }: Config): string {
   if (error instanceof ValidationError) {
     return error.details.map(({ field, message }) => `${field === "" ? "" : `${field} `}${message}`).join("\n");
   }
-  if (error instanceof DomainError) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // What went wrong, for an operator; where in our code, for whoever asks for it.
+  const isOurs = error instanceof UsageError || error instanceof DomainError;
+  return !isOurs && logLevel === "debug" ? (error.stack ?? error.message) : error.message || error.name;
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof UsageError) return "usage";
+  if (error instanceof DomainError) return error.code;
+  return isDatabaseAway(error) ? "database_away" : "failed";
 }

@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgres } from "./embedded-postgres.ts";
 import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
-import { SERVING_ROLE } from "./serving-settings.ts";
+import { layServingSettings, SERVING_ROLE } from "./serving-settings.ts";
 import { isDatabaseAway } from "./transactions.ts";
 
 /** A backend by its pid and the start of its server, `pg_postmaster_start_time()` as text: pids are given anew after a restart. */
@@ -89,6 +89,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   const serving = clientConfig(logins.serving, applicationName);
   await withClient(owner, checkServer);
   await migrate(owner);
+  await withClient(owner, layServingSettings);
   await withClient(serving, checkServingSession);
   const pool = makePool(serving, options.poolSize ?? DEFAULT_POOL_SIZE);
   const fence = makePool(options.ownerUrl === undefined ? owner : serving, 1);

@@ -1,5 +1,9 @@
-// How the serving role runs its statements, in one place: migration 0001 lays these on the role, and a serving
-// connection that borrows another login gives them in its start-up packet.
+// How the serving role runs its statements, in one place: every start lays these on the role, so that a server of an
+// earlier version gets those of this one, and a serving connection that borrows another login gives them in its start-up
+// packet.
+
+import type { Client } from "pg";
+import { sqlState } from "./transactions.ts";
 
 /** The role that serves requests. It may read and add, and change only what the request path changes. */
 export const SERVING_ROLE = "saldo_serve";
@@ -23,4 +27,26 @@ export function servingOptions(): string {
   const settings = Object.entries({ role: SERVING_ROLE, ...SERVING_SETTINGS });
   // A space inside a value is written with a backslash: the server splits options at spaces.
   return settings.map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`).join(" ");
+}
+
+const ROLE_SETTINGS = "SELECT unnest(rolconfig) AS setting FROM pg_roles WHERE rolname = $1";
+/** Roles belong to the server, so that all its databases take turns by this number. */
+const ROLE_LOCK = 5_841_020_119;
+const INSUFFICIENT_PRIVILEGE = "42501";
+
+/** Lays the settings on the serving role where they are not on it yet, as the owner of the schema. */
+export async function layServingSettings(owner: Client): Promise<void> {
+  const { rows } = await owner.query<{ setting: string }>(ROLE_SETTINGS, [SERVING_ROLE]);
+  const laid = new Set(rows.map(({ setting }) => setting));
+  const missing = Object.entries(SERVING_SETTINGS).filter(([name, value]) => !laid.has(`${name}=${value}`));
+  if (missing.length === 0) return;
+  try {
+    await owner.query("SELECT pg_advisory_lock($1)", [ROLE_LOCK]);
+    for (const [name, value] of missing) await owner.query(`ALTER ROLE ${SERVING_ROLE} SET ${name} = '${value}'`);
+  } catch (error) {
+    // A login that only serves may not; the check of the serving session then says what is missing and how to set it.
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+  } finally {
+    await owner.query("SELECT pg_advisory_unlock($1)", [ROLE_LOCK]);
+  }
 }

@@ -3,6 +3,7 @@
 
 import type { Client, QueryResult } from "pg";
 import type { Database } from "../database/database.ts";
+import { isDatabaseAway } from "../database/transactions.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 
 /** How often a process renews its lease. A gap of twice this many starts its term anew. */
@@ -39,7 +40,8 @@ const ANSWER_WITHIN_MS = 4_000;
 /** It has a connection of its own: requests that wait for locks must not keep a process from showing that it lives. */
 export class ProcessLease {
   readonly #database: Pick<Database, "connect">;
-  #client: Client | null = null;
+  /** Shared by those who ask while it is being made: a second connection would belong to nobody. */
+  #connection: Promise<Client> | null = null;
   #processId = "";
 
   private constructor(database: Pick<Database, "connect">) {
@@ -70,17 +72,23 @@ export class ProcessLease {
     return rows.map((row) => row.id);
   }
 
-  /** Gives the lease up for good. */
+  /** Gives the lease up for good. Where the database is away it runs out by itself. */
   async resign(): Promise<void> {
-    await this.#query(RESIGN, this.#processId);
-    await this.close();
+    try {
+      await this.#query(RESIGN, this.#processId).catch((error: unknown) => {
+        if (!isDatabaseAway(error)) throw error;
+        return this.#query(RESIGN, this.#processId); // the connection was lost, perhaps not the database
+      });
+    } catch (error) {
+      if (!isDatabaseAway(error)) throw error;
+    } finally {
+      await this.close();
+    }
   }
 
   /** Closes the connection and leaves the lease to run out. */
   async close(): Promise<void> {
-    const client = this.#client;
-    this.#client = null;
-    await client?.end().catch(() => {}); // a connection that is gone already is closed
+    if (this.#connection !== null) await this.#giveUp(this.#connection);
   }
 
   async #register(): Promise<void> {
@@ -90,14 +98,21 @@ export class ProcessLease {
   }
 
   async #query<Row extends Record<string, unknown>>(text: string, processId: string): Promise<QueryResult<Row>> {
-    this.#client ??= await this.#database.connect();
+    this.#connection ??= this.#database.connect();
+    const connection = this.#connection;
     try {
       const query = { text, values: [processId], query_timeout: ANSWER_WITHIN_MS };
-      return await this.#client.query<Row>(query);
+      return await (await connection).query<Row>(query);
     } catch (error) {
       // The next one gets a new connection, whatever is wrong with this one.
-      void this.close();
+      void this.#giveUp(connection);
       throw error;
     }
+  }
+
+  async #giveUp(connection: Promise<Client>): Promise<void> {
+    if (this.#connection === connection) this.#connection = null;
+    // A connection that was never made, or is gone already, is closed.
+    await connection.then((client) => client.end()).catch(() => {});
   }
 }

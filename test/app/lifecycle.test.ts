@@ -50,7 +50,8 @@ describe("the service on its embedded database", () => {
 
   it("comes back after kill -9 with everything it acknowledged, and resolves what was open", async () => {
     const killed = await start();
-    const { accountId, key } = await newCustomer(settings, { amount: "1000" });
+    // Enough for the holds of all of them at once.
+    const { accountId, key } = await newCustomer(settings, { amount: "100000" });
     const answers = await Promise.all(Array.from({ length: 20 }, () => chat(killed.httpUrl, key, HELLO)));
     const charged = answers.map((answer) => answer.headers.get("x-saldo-cost-idr"));
     const open = chat(killed.httpUrl, key, { ...HELLO, messages: [{ role: "user", content: "!slow" }] }).catch(
@@ -111,10 +112,9 @@ describe("the service on its embedded database", () => {
       expect(await runSaldo(words, settings)).toMatchObject({ code: 2, stdout: "" });
     }
     const unknown = "01a00000-0000-7000-8000-000000000000";
-    expect(await runSaldo(["account", "show", "--account", unknown, "--json"], settings)).toMatchObject({
-      code: 1,
-      stdout: "",
-    });
+    const missing = await runSaldo(["account", "show", "--account", unknown, "--json"], settings);
+    expect(missing.code).toBe(1);
+    expect(JSON.parse(missing.stdout)).toEqual({ error: "not_found", message: "There is no such account." });
     const audited = await runSaldo(["audit", "--json"], settings);
     expect(audited.stdout.trim().split("\n")).toEqual(['{"ok":true,"violations":[]}']);
     expect(await runSaldo(["serve"], { ...settings, SALDO_HTTP_PORT: "many" })).toMatchObject({

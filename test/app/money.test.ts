@@ -104,7 +104,7 @@ describe.each(testBackends())("money through the whole service on the %s databas
     const micro = (decimal: string): bigint => parseMoney(decimal, IDR).units;
     const one = async (index: number): Promise<void> => {
       // Zero of either beside an answer is no usage and would be estimated.
-    const [prompt, output] = [1 + whole(100), 1 + whole(50)];
+      const [prompt, output] = [1 + whole(100), 1 + whole(50)];
       const cached = whole(prompt + 1);
       // The upstream answers with the usage that the request asks for: an unknown field passes through.
       const usage = {

@@ -1,5 +1,4 @@
 import { Migration } from "@mikro-orm/migrations";
-import { SERVING_SETTINGS } from "../serving-settings.ts";
 import { rateWindowFunctions } from "./0001-rate-window.ts";
 
 // Tables of the money core. Why each is shaped so is said in ledger/README.md; the storage parameters keep account, key
@@ -10,8 +9,8 @@ const HOT_ROW_STORAGE = `WITH (
 
 export class Migration0001Ledger extends Migration {
   override up(): void {
-    // The role that serves may read and add, and change only what the request path changes. Its settings force the
-    // planner onto the keys: statements are planned while the tables are small and must stay right when they are not.
+    // The role that serves may read and add, and change only what the request path changes. Every start lays its settings
+    // on it.
     this.addSql(`
       DO $$ BEGIN
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'saldo_serve') THEN CREATE ROLE saldo_serve LOGIN; END IF;
@@ -25,9 +24,6 @@ export class Migration0001Ledger extends Migration {
           EXECUTE format('GRANT saldo_serve TO %I', current_user);
         END IF;
       END $$`);
-    for (const [name, value] of Object.entries(SERVING_SETTINGS)) {
-      this.addSql(`ALTER ROLE saldo_serve SET ${name} = '${value}'`);
-    }
     this.addSql(`GRANT USAGE ON SCHEMA public TO saldo_serve`);
 
     this.addSql(`

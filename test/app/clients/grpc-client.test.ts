@@ -154,11 +154,11 @@ describe("the details of an error say", () => {
     const request = chat("Hello!", { model: "demo/echo" });
     await callUnary(client, createChatCompletion, { request, key });
     for (const call of [
-      callUnary(client, createChatCompletion, { request, key }),
-      callStream(client, streamChatCompletion, { request: { request }, key }).toArray(),
-      callUnary(client, listModels, { request: {}, key }),
+      () => callUnary(client, createChatCompletion, { request, key }),
+      () => callStream(client, streamChatCompletion, { request: { request }, key }).toArray(),
+      () => callUnary(client, listModels, { request: {}, key }),
     ]) {
-      const error = await refusalOf(call);
+      const error = await refusalOf(call());
       expect(error.code).toBe(status.RESOURCE_EXHAUSTED);
       const facts = factsOf(error);
       expect(facts?.code).toBe("rate_limit");

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDatabase } from "../../src/database/database.ts";
+import { SERVING_SETTINGS } from "../../src/database/serving-settings.ts";
+import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
+import { onServer } from "../setup/test-servers.ts";
+
+describe.each(testBackends())("a %s server of an earlier version", (backend) => {
+  let opened: TestDatabase;
+  beforeAll(async () => {
+    opened = await createTestDatabase({ backend });
+  });
+  afterAll(() => opened.drop());
+
+  test("gets the settings of this version at its next start", async () => {
+    await onServer(
+      opened.url,
+      "ALTER ROLE saldo_serve RESET enable_nestloop; ALTER ROLE saldo_serve SET lock_timeout = '9s'",
+    );
+    // The login of the role itself, as the embedded server is served: nothing but the role brings its settings.
+    const url = opened.url.replace(/\/\/[^@/]*@/, "//saldo_serve@");
+    const database = await openDatabase({ url, ownerUrl: opened.url, dataDir: "" });
+    const { rows } = await database.pool.query(
+      "SELECT current_setting('enable_nestloop') AS nestloop, current_setting('lock_timeout') AS wait",
+    );
+    await database.close();
+    expect(rows).toEqual([{ nestloop: SERVING_SETTINGS.enable_nestloop, wait: SERVING_SETTINGS.lock_timeout }]);
+  });
+});

@@ -1,0 +1,52 @@
+// The lease's own connection: made once however many ask, replaced when it is lost, never left open.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Client } from "pg";
+import { ProcessLease } from "../../src/ledger/process-lease.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { MoneyWorld } from "./world.ts";
+
+describe.each(testBackends())("the lease's connection on the %s database", (backend) => {
+  let world: MoneyWorld;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+  });
+  afterAll(() => world.close());
+
+  it("is one, also when two ticks ask at once after it was lost, and is closed in the end", async () => {
+    const made: Client[] = [];
+    const ended = new Set<Client>();
+    const lease = await ProcessLease.take({
+      connect: async () => {
+        const client = await world.opened.database.connect();
+        client.on("end", () => ended.add(client));
+        made.push(client);
+        return client;
+      },
+    });
+    await world.asOwner(
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO process%'",
+    );
+    await Promise.allSettled([lease.renew(), lease.buryExpired()]);
+    await Promise.all([lease.renew(), lease.buryExpired()]);
+    expect(made.length).toBeLessThanOrEqual(3);
+    await lease.resign();
+    await expect.poll(() => ended.size).toBe(made.length);
+    const { rows } = await world.pool.query("SELECT dead_at IS NOT NULL AS dead FROM process WHERE id = $1", [
+      lease.processId,
+    ]);
+    expect(rows).toEqual([{ dead: true }]);
+  });
+
+  it("is given up without a word when the database is away at the end", async () => {
+    let away = false;
+    const lease = await ProcessLease.take({
+      connect: () => (away ? Promise.reject(new Error("Connection terminated")) : world.opened.database.connect()),
+    });
+    away = true;
+    await world.asOwner(
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO process%'",
+    );
+    await expect(lease.resign()).resolves.toBeUndefined();
+  });
+});
