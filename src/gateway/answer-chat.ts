@@ -39,7 +39,7 @@ export type GatewayDeps = {
   /** Where a customer tops up, named in the message of a refused request. */
   readonly topUpUrl?: () => string;
   readonly maxDurationMs?: number;
-  /** Hears of what callers are not told: failed attempts, broken streams, settlements that failed. */
+  /** Hears of what callers are not told: failed attempts, broken streams, settlements that failed, upstreams not set up. */
   readonly report?: (event: GatewayEvent) => void;
 };
 
@@ -63,7 +63,10 @@ async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Pr
   const model = snapshot.models.get(request.model);
   if (model === undefined) throw new ModelNotFound(request.model);
   requireFits(request, model);
-  const routes = deps.upstreams.open(model.routes, snapshot.upstreams);
+  const report = deps.report ?? ignore;
+  const routes = deps.upstreams.open(model.routes, snapshot.upstreams, (unset) =>
+    report({ kind: "upstream_without_credential", requestId: call.requestId, ...unset }),
+  );
   if (routes.length === 0) throw new UpstreamBusy();
 
   const client = new ClientPresence(sink);
@@ -84,7 +87,7 @@ async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Pr
     outputCap: cap,
     deadlineMs: call.receivedAtMs + (deps.maxDurationMs ?? MAX_DURATION_MS),
     clock: deps.clock,
-    report: deps.report ?? ignore,
+    report,
   };
   try {
     if (client.isGone) return;

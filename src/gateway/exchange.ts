@@ -10,7 +10,7 @@ import type { ClientPresence } from "./client-presence.ts";
 import type { ChatRequest } from "./request/read-request.ts";
 import { upstreamBody } from "./request/upstream-body.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "./upstreams/chat-upstream.ts";
-import type { OpenRoute } from "./upstreams/upstreams.ts";
+import type { OpenRoute, UnsetUpstream } from "./upstreams/upstreams.ts";
 
 /** What callers are not told. */
 export type GatewayEvent =
@@ -21,6 +21,8 @@ export type GatewayEvent =
       readonly failure: UpstreamFailure;
     }
   | { readonly kind: "usage_clamped"; readonly requestId: string; readonly upstream: string }
+  /** Routes to the upstream are passed over until the variable of this name is set. Told by the first request it concerns. */
+  | ({ readonly kind: "upstream_without_credential"; readonly requestId: string } & UnsetUpstream)
   /** The settlement itself failed, or the writing of an answer whose head was out. */
   | {
       readonly kind: "settlement_failed" | "answer_failed";

@@ -162,7 +162,7 @@ export function openBench(
   const remembered: number[] = [];
   const events: GatewayEvent[] = [];
   const upstreams = createUpstreams({
-    credential: () => "sk-upstream-secret",
+    credential: (name) => (name.startsWith("UNSET_") ? undefined : "sk-upstream-secret"),
     demo: { tokenIntervalMs: 0, slowMs: 50 },
   });
   const snapshot: CatalogSnapshot = {

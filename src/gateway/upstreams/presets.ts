@@ -34,6 +34,12 @@ export const PRESET_VARIABLES: readonly string[] = [
   ...OWN.flatMap((preset) => [preset.baseUrlEnv, preset.apiKeyEnv]),
 ];
 
+/** The variable that adds a preset, or null where there is none of that id. */
+export function presetVariableOf(id: string): string | null {
+  const hosted = HOSTED.find((preset) => preset.id === id)?.apiKeyEnv;
+  return hosted ?? OWN.find((preset) => preset.id === id)?.baseUrlEnv ?? null;
+}
+
 /** The upstreams whose variable is set. Errors: TypeError when a base URL is none. */
 export function presetUpstreams(variable: (name: string) => string | undefined): UpstreamConfig[] {
   const isSet = (name: string): boolean => (variable(name) ?? "") !== "";

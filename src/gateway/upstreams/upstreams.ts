@@ -4,13 +4,24 @@ import type { Route, UpstreamConfig } from "../../catalog/catalog.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "./openai-compatible/openai-compatible-upstream.ts";
+import { presetVariableOf } from "./presets.ts";
 
 /** A route with its upstream open. */
 export type OpenRoute = { readonly upstream: ChatUpstream; readonly model: string };
 
+/** An upstream that cannot be called, and the name of the environment variable that would change this. */
+export type UnsetUpstream = { readonly upstream: string; readonly variable: string };
+
 export type Upstreams = {
-  /** The routes that can be tried, in order: their upstream exists and has its credential. */
-  open(routes: readonly Route[], configs: ReadonlyMap<string, UpstreamConfig>): readonly OpenRoute[];
+  /**
+   * The routes that can be tried, in order: their upstream exists and has its credential. An upstream that lacks its
+   * variable is told of once.
+   */
+  open(
+    routes: readonly Route[],
+    configs: ReadonlyMap<string, UpstreamConfig>,
+    tellUnset: (unset: UnsetUpstream) => void,
+  ): readonly OpenRoute[];
   close(): Promise<void>;
 };
 
@@ -24,6 +35,7 @@ export type UpstreamsOptions = {
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const opened = new Map<string, { config: UpstreamConfig; upstream: ChatUpstream | null }>();
   const closing = new Set<Promise<void>>();
+  const told = new Set<string>();
 
   function find(config: UpstreamConfig): ChatUpstream | null {
     const known = opened.get(config.id);
@@ -45,12 +57,21 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   return {
-    open(routes, configs) {
+    open(routes, configs, tellUnset) {
       const open: OpenRoute[] = [];
       for (const route of routes) {
         const config = configs.get(route.upstream);
         const upstream = config === undefined ? null : find(config);
-        if (upstream !== null) open.push({ upstream, model: route.model });
+        if (upstream !== null) {
+          open.push({ upstream, model: route.model });
+          continue;
+        }
+        // A preset whose variable is not set is no upstream at all.
+        const variable = config === undefined ? presetVariableOf(route.upstream) : config.apiKeyEnv;
+        const fact = `${route.upstream} ${variable}`;
+        if (variable === null || told.has(fact)) continue;
+        told.add(fact);
+        tellUnset({ upstream: route.upstream, variable });
       }
       return open;
     },
