@@ -52,6 +52,8 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** A server that its starter stops while we adopt it is followed by one of our own. */
 const MAX_OPEN_ATTEMPTS = 3;
 const END_BACKEND_TIMEOUT_MS = 5_000;
+/** A database that hangs counts as away for whoever waits for it. Work that may take longer says so with its statement. */
+const ANSWER_WITHIN_MS = 6_000;
 
 /**
  * Opens the database and brings its schema up to date. Refuses, naming the setting, a server that may forget what it
@@ -91,7 +93,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   await migrate(owner);
   await withClient(owner, layServingSettings);
   await withClient(serving, checkServingSession);
-  const pool = makePool(serving, options.poolSize ?? DEFAULT_POOL_SIZE);
+  const pool = makePool({ ...serving, query_timeout: ANSWER_WITHIN_MS }, options.poolSize ?? DEFAULT_POOL_SIZE);
   const fence = makePool(options.ownerUrl === undefined ? owner : serving, 1);
   return {
     pool,
