@@ -2,19 +2,20 @@
 // Fastify's own error bodies never leave it.
 
 import { readFileSync } from "node:fs";
-import fastify, { type FastifyInstance, type HTTPMethods } from "fastify";
-import { Code, ConnectError } from "@connectrpc/connect";
+import fastify, { type FastifyInstance } from "fastify";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { Gateway } from "../gateway/chat.ts";
-import { MethodNotAllowed, NotFound, UnsupportedMediaType } from "../kernel/errors.ts";
+import { NotFound, UnsupportedMediaType } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
 import { createCallValues, readAuthorization, READ_MAX_BYTES, sayRequestId } from "../rpc/call.ts";
 import { endWithin, listenOn, type StoppableServer } from "../rpc/stoppable-server.ts";
 import { createInterceptors, type CallPorts } from "../rpc/interceptors.ts";
-import { bindServices, registerServices, services, type Implementations } from "../rpc/services.ts";
+import { bindServices, registerServices, type Implementations } from "../rpc/services.ts";
 import { chatMethod, createChatHandler } from "./chat.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
 import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
+import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
 import { mountRoutes, registerRest } from "./rest.ts";
 import { routesOf } from "./http-rules.ts";
 
@@ -75,6 +76,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
     ...refuseMalformed(options.ports.logger),
   });
+  knowEveryVerb(app);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     // Before a body is read: whatever it holds, there is nothing here.
@@ -83,6 +85,30 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   answerErrorsIn(app, options.ports.logger);
 
   const interceptors = createInterceptors(options.ports);
+  app.register((rpcScope, _options, done) => {
+    registerRpc(rpcScope, options, { interceptors, shutdownSignal });
+    done();
+  });
+
+  // A scope of its own: Connect reads bodies itself, and would meet the parser of this one.
+  app.register((restScope, _options, done) => {
+    takeJsonBodies(restScope);
+    registerRest(restScope, bindServices(options.implementations), { interceptors, except: new Set([chatMethod]) });
+    registerChat(restScope, options);
+    refuseOtherVerbs(restScope);
+    done();
+  });
+  registerPlain(app, options.ready);
+  return app;
+}
+
+/** Connect and gRPC-Web. */
+function registerRpc(
+  app: FastifyInstance,
+  { implementations, ports }: HttpServerOptions,
+  { interceptors, shutdownSignal }: { interceptors: Interceptor[]; shutdownSignal: AbortSignal | undefined },
+): void {
+  const refuseOtherVerbsOf = refuseOtherRpcVerbs(app);
   app.register(fastifyConnectPlugin, {
     grpc: false,
     readMaxBytes: READ_MAX_BYTES,
@@ -96,21 +122,11 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
         environment: null,
       }),
     routes: (router) => {
-      registerServices(router, options.implementations, interceptors);
-      tellFactsOfUndecodable(router, options.ports.logger);
+      registerServices(router, implementations, interceptors);
+      refuseOtherVerbsOf(router);
+      tellFactsOfUndecodable(router, ports.logger);
     },
   });
-
-  // A scope of its own: Connect reads bodies itself, and would meet the parser of this one.
-  app.register((restScope, _options, done) => {
-    takeJsonBodies(restScope);
-    registerRest(restScope, bindServices(options.implementations), { interceptors, except: new Set([chatMethod]) });
-    registerChat(restScope, options);
-    refuseOtherVerbs(restScope);
-    done();
-  });
-  registerPlain(app, options.ready);
-  return app;
 }
 
 /** The chat handler stands where the contract's option says, like any other method. */
@@ -126,9 +142,9 @@ function registerChat(app: FastifyInstance, { gateway, ports }: HttpServerOption
 /** What is neither a method nor an error: the document of the REST face and the probes. */
 function registerPlain(app: FastifyInstance, ready: () => Promise<boolean>): void {
   const document = readFileSync(new URL("../../openapi/openapi.json", import.meta.url), "utf8");
-  app.get("/openapi.json", (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
-  app.get("/healthz", () => ({ status: "ok" }));
-  app.get("/readyz", async (_request, reply) => {
+  app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
+  app.get(PLAIN_PATHS.lives, () => ({ status: "ok" }));
+  app.get(PLAIN_PATHS.ready, async (_request, reply) => {
     const isReady = await ready();
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? "ready" : "not ready" });
   });
@@ -142,28 +158,4 @@ function takeJsonBodies(app: FastifyInstance): void {
     if (encoding === undefined || encoding === "identity") done(null, body);
     else done(new UnsupportedMediaType());
   });
-}
-
-/** A known path with another verb is refused before its body is read, and told which verbs it takes. */
-function refuseOtherVerbs(app: FastifyInstance): void {
-  const mounted = Object.values(services).flatMap((service) => mountRoutes(service.methods.flatMap(routesOf)));
-  for (const [path, routes] of Map.groupBy(mounted, (each) => each.path)) {
-    const allowed = routes.map((each) => each.verb);
-    const others = app.supportedMethods.filter((verb) => !isTaken(verb, allowed));
-    const refuse = () => {
-      throw new MethodNotAllowed(allowed);
-    };
-    app.route({
-      method: others,
-      url: path,
-      config: { inEnvelope: routes.some((each) => each.route.inEnvelope) },
-      onRequest: refuse,
-      handler: refuse,
-    });
-  }
-}
-
-/** HEAD comes with GET. */
-function isTaken(verb: HTTPMethods, allowed: readonly string[]): boolean {
-  return allowed.includes(verb) || (verb === "HEAD" && allowed.includes("GET"));
 }

@@ -110,6 +110,27 @@ test.each([
   expect(JSON.stringify(await response.json())).toContain('"method_not_allowed"');
 });
 
+test.each(["/healthz", "/readyz", "/openapi.json", "/v1/models", "/v1/models/acme/large"])(
+  "no other verb is known at %s, however rare",
+  async (path) => {
+    for (const method of ["POST", "PROPFIND", "TRACE", "M-SEARCH"]) {
+      const answer = await raw(`${method} ${path} HTTP/1.1\r\n`);
+      expect(answer).toMatchObject({ status: 405, body: { error: "method_not_allowed" } });
+      expect(answer.head).toContain("\r\nallow: get\r\n");
+    }
+  },
+);
+
+test.each(["GET", "PUT", "PROPFIND"])("%s at a path of RPC is refused in our shape", async (method) => {
+  const answer = await raw(`${method} /saldo.gateway.v1.GatewayService/CreateChatCompletion HTTP/1.1\r\n`);
+  expect(answer).toMatchObject({
+    status: 405,
+    body: { error: "method_not_allowed", message: "This path takes POST." },
+  });
+  expect(answer.head).toContain("\r\nallow: post\r\n");
+  expect(answer.head).toContain("\r\nx-request-id: ");
+});
+
 test("a browser's preflight gets no permission", async () => {
   const headers = { origin: "https://elsewhere.example", "access-control-request-method": "POST" };
   const response = await fetch(`${running.http}/v1/chat/completions`, { method: "OPTIONS", headers });
