@@ -216,6 +216,15 @@ describe("errors", () => {
     expect(meta.details).toContainEqual({ field, rule, message: expect.any(String) });
   });
 
+  test.each([
+    ['{"amount":1}', "is required"],
+    ['{"currencyCode":"","amount":1}', "is required"],
+    ['{"currencyCode":"trx","amount":1}', expect.stringContaining("does not match")],
+  ])("the body %s is told what is wrong with its currency", async (body, message) => {
+    const { meta } = (await (await post("/v1/merchant-transfers/calculate", body)).json()) as { meta: unknown };
+    expect(meta).toMatchObject({ details: [{ field: "currencyCode", rule: "string.pattern", message }] });
+  });
+
   test("a body is not looked at for somebody who may not send it", async () => {
     expect((await post("/v1/merchant-transfers/calculate", "{", "Basic bm9ib2R5Om5v")).status).toBe(401);
   });
