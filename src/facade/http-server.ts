@@ -154,8 +154,14 @@ function registerPlain(app: FastifyInstance, ready: () => Promise<boolean>): voi
 function takeJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const encoding = request.headers["content-encoding"];
-    if (encoding === undefined || encoding === "identity") done(null, body);
-    else done(new UnsupportedMediaType());
+    const { "content-encoding": encoding = "identity", "content-type": type = "" } = request.headers;
+    const isReadable = encoding === "identity" && isUtf8(type);
+    done(isReadable ? null : new UnsupportedMediaType(), body);
   });
+}
+
+/** JSON between systems is UTF-8; whoever says nothing else means it. */
+function isUtf8(contentType: string): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1];
+  return charset === undefined || /^utf-?8$/i.test(charset);
 }

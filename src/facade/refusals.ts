@@ -1,7 +1,7 @@
 // What is refused before or around a handler: unknown paths, foreign content types, too large bodies, broken HTTP. All of
 // it gets the same documented bodies as the errors of the methods.
 
-import { STATUS_CODES } from "node:http";
+import { maxHeaderSize, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
@@ -21,6 +21,8 @@ import { ConnectError } from "@connectrpc/connect";
 /** Paths that are nobody's, but by their beginning the merchants'. */
 const MERCHANT_PATH = /^\/(sandbox(\/|$)|v1\/merchant-)/;
 
+const HEADERS_TOO_LARGE = `The headers are too large: address and headers may have ${maxHeaderSize / 1024} KiB together`;
+
 /** Sets the handler for whatever a route or a hook throws. */
 export function answerErrorsIn(app: FastifyInstance, logger: CallLogger): void {
   app.setErrorHandler((thrown, request, reply) => send(logger, thrown, request, reply));
@@ -38,7 +40,8 @@ export function refuseMalformed(logger: CallLogger) {
         socket.destroy();
         return;
       }
-      const error = new ValidationError([{ field: "", rule: "http", message: "The request must be valid HTTP" }]);
+      const message = thrown.code === "HPE_HEADER_OVERFLOW" ? HEADERS_TOO_LARGE : "The request must be valid HTTP";
+      const error = new ValidationError([{ field: "", rule: "http", message }]);
       const { status, headers, body } = answerError(error, "plain", uuidv7());
       const lines = Object.entries({ ...headers, "content-length": Buffer.byteLength(body), connection: "close" });
       socket.end(

@@ -62,6 +62,14 @@ test.each([
   expect(answer.head).toContain("x-request-id: ");
 });
 
+test("headers that are too large are called so", async () => {
+  const answer = await raw(`GET /v1/models HTTP/1.1\r\nx: ${"a".repeat(20_000)}\r\n`);
+  expect(answer.body).toMatchObject({
+    message: expect.stringContaining("The headers are too large"),
+    details: [{ rule: "http" }],
+  });
+});
+
 const send = (path: string, { body, headers }: { body: string; headers: Record<string, string> }) =>
   fetch(running.http + path, { method: "POST", body, headers: { authorization: BEARER, ...headers } });
 
@@ -78,9 +86,16 @@ test("a compressed body is refused", async () => {
   expect((await send("/v1/chat/completions", { body: "{}", headers })).status).toBe(415);
 });
 
-test("a charset is accepted", async () => {
-  const headers = { "content-type": "application/json; charset=UTF-8" };
-  expect((await send("/v1/chat/completions", { body: "{}", headers })).status).toBe(200);
+test.each([
+  ["UTF-8", 200],
+  ["utf8", 200],
+  ['"utf-8"; v=1', 200],
+  ["utf-16", 415],
+  ["iso-8859-1", 415],
+  ['"windows-1252"', 415],
+])("a body in the charset %s is answered %i", async (charset, status) => {
+  const headers = { "content-type": `application/json; charset=${charset}` };
+  expect((await send("/v1/chat/completions", { body: "{}", headers })).status).toBe(status);
 });
 
 test("a body over 32 MiB is refused by its announced length", async () => {
