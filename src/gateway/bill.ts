@@ -133,6 +133,8 @@ export class Bill {
       durationMs: this.#elapsedMs(),
       firstByteMs: this.#firstByteMs,
       clamped,
+      // An answer in one piece goes out behind its settlement; a stream that has begun was had in part.
+      delivered: request.stream && this.#firstByteMs !== null,
     };
     try {
       return { counts, basis, clamped, settled: await ledger.settle(settlement) };

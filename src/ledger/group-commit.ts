@@ -3,6 +3,7 @@
 
 import type { Database } from "../database/database.ts";
 import { billingDay } from "../kernel/clock.ts";
+import { UpstreamBusy } from "../kernel/errors.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { admissionStatement, type AdmissionMember } from "./admission.ts";
@@ -82,25 +83,25 @@ export class GroupCommitLedger implements Ledger {
     try {
       const settled = await this.#laneOf(settlement.accountId).submit(settlementStatement, settlement);
       this.#uncollected += settled.cost - settled.charge;
-      this.#open.delete(settlement.requestId);
+      this.#forget(settlement.requestId);
       return settled;
     } catch (error) {
-      // What was delivered stays owed. A hold without anything delivered is no longer known, so the sweep gives it back.
-      if (settlement.delivered === true) this.#owed.set(settlement.requestId, settlement);
-      else this.#open.delete(settlement.requestId);
+      // What was delivered stays owed while the database is away. Any other hold is no longer known, so the sweep gives it back.
+      if (settlement.delivered && error instanceof UpstreamBusy) this.#owed.set(settlement.requestId, settlement);
+      else this.#forget(settlement.requestId);
       throw error;
     }
   }
 
   /** Tries the settlements again that the database did not take in time. Gives how many it has taken now. */
   async settleOwed(): Promise<number> {
-    let settled = 0;
-    for (const settlement of this.#owed.values()) {
-      await this.settle(settlement);
-      this.#owed.delete(settlement.requestId);
-      settled += 1;
-    }
-    return settled;
+    const attempts = await Promise.allSettled([...this.#owed.values()].map((settlement) => this.settle(settlement)));
+    return attempts.filter(({ status }) => status === "fulfilled").length;
+  }
+
+  #forget(requestId: string): void {
+    this.#open.delete(requestId);
+    this.#owed.delete(requestId);
   }
 
   /** Gives a hold back whole: nothing of its request was delivered. */

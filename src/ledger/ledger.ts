@@ -63,7 +63,7 @@ export type Settlement = {
    * Whether the client has had what is settled. Then it stays owed, and is settled later, when the database does not take it
    * in time; else the hold is given back.
    */
-  readonly delivered?: boolean;
+  readonly delivered: boolean;
 };
 
 /** What was written: the cost, and what was taken from the balance for it, in micro-rupiah. */

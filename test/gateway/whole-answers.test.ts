@@ -22,6 +22,7 @@ describe("answers that are not streamed", () => {
       outputTokens: 3,
       cost: 83_800n,
       upstreamRequestId: "req_1",
+      delivered: false, // it goes out behind its settlement
     });
   });
 

@@ -106,6 +106,24 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     await ledger.close();
   });
 
+  it("keeps owing what was delivered and could not be settled, and forgets what was not", async () => {
+    const account = await world.account(1_000_000n);
+    const key = await world.key(account);
+    const { lease, database } = process;
+    const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: 1 });
+    const [had, notHad] = [admission(account, key, 100_000n), admission(account, key, 100_000n)];
+    await Promise.all([ledger.admit(had), ledger.admit(notHad)]);
+    await ledger.close(0);
+    const refused = { code: "upstream_busy" };
+    await expect(ledger.settle(settlement(account, had.requestId, 2))).rejects.toMatchObject(refused);
+    const free = { ...settlement(account, notHad.requestId, 0), delivered: false };
+    await expect(ledger.settle(free)).rejects.toMatchObject(refused);
+    expect(ledger.statistics()).toMatchObject({ owed: 1, open: 1 });
+    expect([ledger.isOpen(had.requestId), ledger.isOpen(notHad.requestId)]).toEqual([true, false]);
+    for (const each of [settlement(account, had.requestId, 2), free]) await process.ledger.settle(each);
+    expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
+  });
+
   it("does not let forty requests of a locked account hold up another account", async () => {
     const [stuck, free] = [await world.account(1_000n), await world.account(1_000n)];
     const [stuckKey, freeKey] = [await world.key(stuck), await world.key(free)];

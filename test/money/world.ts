@@ -132,5 +132,6 @@ export function settlement(accountId: string, requestId: string, inputTokens: nu
     durationMs: 1,
     firstByteMs: null,
     clamped: false,
+    delivered: true,
   };
 }
