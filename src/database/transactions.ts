@@ -10,9 +10,14 @@ import { errorCode } from "./system-error.ts";
 export const MAX_ATTEMPTS = 5;
 const BACKOFF_STEP_MS = 10;
 
-const SERIALIZATION_FAILURE = "40001";
-const DEADLOCK_DETECTED = "40P01";
-const RETRYABLE: ReadonlySet<string | undefined> = new Set([SERIALIZATION_FAILURE, DEADLOCK_DETECTED]);
+/** What PostgreSQL calls the failures that we act on. */
+export const sqlStates = {
+  serializationFailure: "40001",
+  deadlock: "40P01",
+  lockTimeout: "55P03",
+  uniqueViolation: "23505",
+} as const;
+const RETRYABLE: ReadonlySet<string | undefined> = new Set([sqlStates.serializationFailure, sqlStates.deadlock]);
 
 /**
  * Runs the work in one READ COMMITTED transaction: committed when it returns, rolled back when it throws. What the work

@@ -1,7 +1,7 @@
 // The key table in SQL: what a request asks of it, and what an owner or operator does with keys.
 
 import type { Pool, PoolClient } from "pg";
-import { sqlState } from "../database/transactions.ts";
+import { sqlState, sqlStates } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { ApiKey } from "./api-key.ts";
@@ -24,7 +24,6 @@ export type SlotDecision =
   | { readonly outcome: "limited"; readonly rateLimit: number; readonly waitMs: number }
   | { readonly outcome: "revoked" };
 
-const LOCK_TIMEOUT = "55P03";
 /** How often a slot is asked for while others hold the key's row for longer than the role's lock time-out. */
 const MAX_LOCK_ATTEMPTS = 3;
 
@@ -115,7 +114,7 @@ export async function takeSlotOfKey(
       const { rows } = await pool.query<SlotRow>({ name: "take_slot", text: TAKE_SLOT, values: [accountId, keyId] });
       return fromRowSlot(rows[0]);
     } catch (error) {
-      if (sqlState(error) !== LOCK_TIMEOUT) throw error;
+      if (sqlState(error) !== sqlStates.lockTimeout) throw error;
       if (attempt === MAX_LOCK_ATTEMPTS) throw new UpstreamBusy(1, { cause: error });
     }
   }

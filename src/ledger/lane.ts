@@ -6,7 +6,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
-import { isDatabaseAway, sqlState } from "../database/transactions.ts";
+import { isDatabaseAway, sqlState, sqlStates } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { columnsOf } from "./columns.ts";
@@ -18,11 +18,6 @@ import type { PipelinedStatement } from "./statement-pipeline.ts";
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
 /** How long an account whose row stays locked is left alone before one of its members tries again. */
 const PARKING_MS = { first: 250, most: 2_000 };
-
-const SERIALIZATION_FAILURE = "40001";
-const DEADLOCK = "40P01";
-const LOCK_TIMEOUT = "55P03";
-const ALREADY_WRITTEN = "23505";
 
 /** Counts for the metrics. */
 export type LaneStatistics = { groups: number; members: number; replays: number; lostConnections: number };
@@ -200,10 +195,10 @@ export class Lane {
     if (first === undefined) return;
     if (group.length === 1) {
       first.attempts += 1;
-      if (code === LOCK_TIMEOUT) return this.#park(first, error);
+      if (code === sqlStates.lockTimeout) return this.#park(first, error);
       // A replay met a row that a statement of ours has written after all.
-      if (code === ALREADY_WRITTEN) first.perhapsWritten = true;
-      else if (code !== SERIALIZATION_FAILURE && code !== DEADLOCK) return first.reject(error);
+      if (code === sqlStates.uniqueViolation) first.perhapsWritten = true;
+      else if (code !== sqlStates.serializationFailure && code !== sqlStates.deadlock) return first.reject(error);
       if (first.attempts >= first.statement.maxAttempts)
         return first.reject(new UpstreamBusy(undefined, { cause: error }));
     }

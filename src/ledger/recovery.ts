@@ -3,14 +3,18 @@
 // each other.
 
 import type { Pool } from "pg";
-import { sqlState } from "../database/transactions.ts";
+import { sqlState, sqlStates } from "../database/transactions.ts";
 import { HELD_COLUMNS, UNCOLLECTED } from "./settlement.ts";
 
 /** How many holds one statement resolves at most. */
 const CHUNK = 256;
 const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 /** A lock that is held, a deadlock, a serialization failure: nothing was written, and the next round may do better. */
-const MAY_PASS: ReadonlySet<string> = new Set(["55P03", "40P01", "40001"]);
+const MAY_PASS: ReadonlySet<string> = new Set([
+  sqlStates.lockTimeout,
+  sqlStates.deadlock,
+  sqlStates.serializationFailure,
+]);
 
 // Pages by key, so that holds that cannot be resolved now do not hide those behind them.
 const HOLDS_OF_THE_DEAD = `
