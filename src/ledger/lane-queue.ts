@@ -5,8 +5,11 @@ import type { LaneStatement } from "./lane-statement.ts";
 
 /** The largest group. Beyond it the statement costs more per member than it saves. */
 export const MAX_GROUP_SIZE = 64;
-/** How many may wait for a lane. More are refused at once: they would only wait longer than their callers do. */
-export const MAX_WAITING = 10_000;
+/**
+ * How many admissions may wait for a lane. More are refused at once: they would only wait longer than their callers do.
+ * Settlements have no such bound: each follows an admission that was let in, and it frees money.
+ */
+export const MAX_WAITING_ADMISSIONS = 10_000;
 
 /** One member on its way through a lane. */
 export type Waiting = {
@@ -29,15 +32,17 @@ type Kind = LaneStatement<unknown, unknown>["name"];
 
 export class LaneQueue {
   readonly #waiting: Record<Kind, Waiting[]> = { admission: [], settlement: [] };
+  /** Whether settlements went last where an admission that runs alone and they were both first in line. */
+  #settlementsWentLast = false;
 
   get length(): number {
     return this.#waiting.admission.length + this.#waiting.settlement.length;
   }
 
-  /** Takes a member in, one that runs alone before those that came later. False: too many wait. */
+  /** Takes a member in, one that runs alone before those that came later. False: too many admissions wait. */
   add(waiting: Waiting): boolean {
-    if (this.length >= MAX_WAITING) return false;
     const queue = this.#queueOf(waiting);
+    if (!mayJoin(queue, waiting)) return false;
     if (!waiting.alone) queue.push(waiting);
     else {
       const firstShared = queue.findIndex(({ alone }) => !alone);
@@ -53,14 +58,16 @@ export class LaneQueue {
 
   /**
    * The members to run next, a list for each kind that has some: settlements first, because they free money. A member that
-   * runs by itself is the only one.
+   * runs by itself is the only one; admissions that do so take turns with the settlements that wait.
    */
   nextGroups(): Waiting[][] {
-    const queues = [this.#waiting.settlement, this.#waiting.admission];
-    for (const queue of queues) {
-      if (queue[0]?.alone === true) return [queue.splice(0, 1)];
+    const { settlement, admission } = this.#waiting;
+    if (settlement[0]?.alone === true) return [settlement.splice(0, 1)];
+    if (admission[0]?.alone === true) {
+      this.#settlementsWentLast = settlement.length > 0 && !this.#settlementsWentLast;
+      return [this.#settlementsWentLast ? takeShared(settlement) : admission.splice(0, 1)];
     }
-    return queues.map(takeShared).filter((group) => group.length > 0);
+    return [takeShared(settlement), takeShared(admission)].filter((group) => group.length > 0);
   }
 
   /** Takes out the members meant. */
@@ -82,6 +89,11 @@ export class LaneQueue {
   #queueOf({ statement }: Waiting): Waiting[] {
     return this.#waiting[statement.name];
   }
+}
+
+/** Whether a member may wait behind so many others. */
+export function mayJoin({ length }: readonly Waiting[], { statement }: Waiting): boolean {
+  return statement.name === "settlement" || length < MAX_WAITING_ADMISSIONS;
 }
 
 function takeShared(queue: Waiting[]): Waiting[] {

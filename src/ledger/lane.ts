@@ -11,7 +11,7 @@ import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { columnsOf } from "./columns.ts";
 import { LaneConnection } from "./lane-connection.ts";
-import { LaneQueue, type Waiting } from "./lane-queue.ts";
+import { LaneQueue, mayJoin, type Waiting } from "./lane-queue.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 import type { PipelinedStatement } from "./statement-pipeline.ts";
 
@@ -71,7 +71,8 @@ export class Lane {
         attempts: 0,
       } as Waiting;
       const parked = this.#parked.get(accountOf(waiting));
-      if (parked !== undefined) return void parked.members.push(waiting);
+      if (parked !== undefined && mayJoin(parked.members, waiting)) return void parked.members.push(waiting);
+      if (parked !== undefined) return reject(new UpstreamBusy());
       if (!this.#queue.add(waiting)) return reject(new UpstreamBusy());
       this.#start();
     });
