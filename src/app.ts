@@ -20,6 +20,7 @@ import type { Gateway } from "./gateway/chat.ts";
 import { createGatewayService } from "./gateway/service.ts";
 import { createUpstreams } from "./gateway/upstreams/upstreams.ts";
 import { systemClock } from "./kernel/clock.ts";
+import { armFailpoint } from "./kernel/failpoint.ts";
 import { createKeys } from "./keys/keys.ts";
 import { createKeysService } from "./keys/service.ts";
 import { GroupCommitLedger } from "./ledger/group-commit.ts";
@@ -45,6 +46,10 @@ export async function startApp(config: Config, output: { out(text: string): void
   await using stack = new AsyncDisposableStack();
   const { logger, flush } = createLog(config.logLevel);
   stack.defer(flush);
+  if (config.failpoint !== null) {
+    logger.warn(config.failpoint, "this process will kill itself at a failpoint");
+    armFailpoint(config.failpoint, () => process.kill(process.pid, "SIGKILL"));
+  }
   const database = await openServiceDatabase(config);
   stack.defer(() => database.close());
   const lease = await ProcessLease.take(database);

@@ -24,6 +24,7 @@ describe("the configuration", () => {
     ["SALDO_GRPC_PORT", "-1", /SALDO_GRPC_PORT/],
     ["SALDO_LOG_LEVEL", "loud", /SALDO_LOG_LEVEL.*fatal, error/],
     ["SALDO_DEMO", "yes", /SALDO_DEMO.*0, 1/],
+    ["SALDO_FAILPOINT", "nowhere", /SALDO_FAILPOINT.*before-hold-commit.*:n/],
     ["SALDO_PUBLIC_URL", "example.com", /SALDO_PUBLIC_URL/],
   ])("refuses %s=%s and says what is accepted", (name, value, message) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);

@@ -2,6 +2,7 @@
 // wrong one stops the start with its name and what is accepted.
 
 import { resolve } from "node:path";
+import { FAILPOINTS, type FailpointSetting, parseFailpoint } from "./kernel/failpoint.ts";
 
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
@@ -29,6 +30,8 @@ export type Config = {
   readonly logLevel: LogLevel;
   /** How long a stop waits for running requests. */
   readonly drainMs: number;
+  /** Where a test lets the process die. Null: nowhere. */
+  readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
   readonly variable: (name: string) => string | undefined;
 };
@@ -67,6 +70,14 @@ export function readConfig(environment: Environment = process.env): Config {
     }
     return value;
   };
+  const failpoint = (name: string): FailpointSetting | null => {
+    const value = text(name);
+    if (value === null) return null;
+    const setting = parseFailpoint(value);
+    if (setting === undefined)
+      throw wrong(name, value, `one of ${FAILPOINTS.join(", ")}, or one with :n for its nth time`);
+    return setting;
+  };
   const port = { min: 0, max: 65_535 };
   const production = text("NODE_ENV") === "production";
 
@@ -85,6 +96,7 @@ export function readConfig(environment: Environment = process.env): Config {
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
     logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
     drainMs: integer("SALDO_DRAIN_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,
+    failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
   };
 }

@@ -3,6 +3,7 @@
 
 import { costOf, type TokenCounts } from "../billing/cost.ts";
 import { billingDay, type Clock } from "../kernel/clock.ts";
+import { failpoint } from "../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { Ledger, SettledUsage, Settlement, UsageBasis } from "../ledger/ledger.ts";
@@ -72,6 +73,7 @@ export class Bill {
    * asked only then. Errors: UpstreamBusy when the database stays away.
    */
   async settleCompleted(usage: unknown, estimateOutput: () => Promise<number>): Promise<BilledUsage> {
+    failpoint?.("after-usage");
     const reading = readUsage(usage, this.#bounds());
     if (reading === null) return this.settleEstimated(estimateOutput);
     const { counts, clamped } = reading;
@@ -137,7 +139,10 @@ export class Bill {
       delivered: request.stream && this.#firstByteMs !== null,
     };
     try {
-      return { counts, basis, clamped, settled: await ledger.settle(settlement) };
+      failpoint?.("before-settle");
+      const settled = await ledger.settle(settlement);
+      failpoint?.("after-settle");
+      return { counts, basis, clamped, settled };
     } catch (error) {
       this.#hasFailed = true;
       throw error;

@@ -1,6 +1,7 @@
 // Relays one stream of events as bytes and finds in passing what billing needs: the usage, and where the answer ends. The
 // frames from the last finish_reason on are held back, because clients take the answer for complete there.
 
+import { failpoint } from "../kernel/failpoint.ts";
 import type { FailedAttempt } from "./call-upstream.ts";
 import type { ChatSink } from "./chat.ts";
 import { type ChunkMeaning, isWorthParsing, meaningOf } from "./chunk.ts";
@@ -79,6 +80,7 @@ export class StreamRelay implements UpstreamListener {
 
   onData(packet: Buffer): void {
     if (this.#isOver) return;
+    if (this.#hasBegun) failpoint?.("after-first-byte");
     // The first byte that is not white space tells, however the packets were cut.
     if (this.#isEventStream === null) {
       const first = packet.find((byte) => byte > SPACE);

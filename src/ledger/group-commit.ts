@@ -4,6 +4,7 @@
 import type { Database } from "../database/database.ts";
 import { billingDay } from "../kernel/clock.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
+import { failpoint } from "../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { admissionStatement, type AdmissionMember } from "./admission.ts";
@@ -73,6 +74,7 @@ export class GroupCommitLedger implements Ledger {
       }
       invariant(decision.outcome !== "alone", "a lone admission decides");
       placed = decision.outcome === "granted";
+      if (placed) failpoint?.("after-hold-commit");
       return decision;
     } finally {
       if (!placed) this.#open.delete(request.requestId);

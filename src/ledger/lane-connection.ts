@@ -3,6 +3,7 @@
 
 import type { Client, Submittable } from "pg";
 import { backendOf, type Backend, type Database } from "../database/database.ts";
+import { failpoint } from "../kernel/failpoint.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { type PipelinedStatement, StatementPipeline, type TextRows } from "./statement-pipeline.ts";
 
@@ -48,8 +49,10 @@ export class LaneConnection {
   async run(statements: readonly PipelinedStatement[]): Promise<TextRows[]> {
     invariant(this.#client !== null, "a lane runs its statements on an open connection");
     const pipeline = new StatementPipeline(statements, ANSWER_WITHIN_MS);
+    if (anyNamed(statements, "admit")) failpoint?.("before-hold-commit");
     // The driver's own queries have the same shape; only its types do not say so.
     this.#client.query(pipeline as unknown as Submittable);
+    if (anyNamed(statements, "settle")) failpoint?.("mid-settle"); // all of it is on its way to the server
     return pipeline.rows;
   }
 
@@ -67,4 +70,9 @@ export class LaneConnection {
     this.#client = null;
     await client?.end().catch(() => {}); // a connection that is already gone is closed
   }
+}
+
+/** Whether there are statements whose names begin so; asked for failpoints alone. */
+function anyNamed(statements: readonly PipelinedStatement[], beginning: string): boolean {
+  return failpoint !== undefined && statements.some(({ name }) => name.startsWith(beginning));
 }

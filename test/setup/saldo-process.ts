@@ -63,6 +63,16 @@ export class SaldoProcess {
     return found;
   }
 
+  /** Lets the process go on or pauses it, without waiting for anything. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#child.kill(signal);
+  }
+
+  /** Resolves once the process has ended. */
+  async untilEnd(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "exit");
+  }
+
   /** Sends a signal and waits for the end. Gives the exit code, null after a signal that kills. */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return this.#child.exitCode;

@@ -4,6 +4,7 @@
 import { buildConnector, type Dispatcher, Pool } from "undici";
 import type { UpstreamConfig } from "../../../catalog/catalog.ts";
 import { kindOfHost } from "../../../catalog/private-address.ts";
+import { failpoint } from "../../../kernel/failpoint.ts";
 import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
 import { failureOfError, failureOfStatus, retryAfterOf } from "./failures.ts";
 import { PrivateAddressError, publicLookup } from "./public-lookup.ts";
@@ -123,7 +124,11 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     this.#controller = controller;
     // Whoever asked may have left while the request waited for a connection.
     if (this.#isOver) controller.abort(new Error("nobody waits for the answer"));
-    else this.sent = true;
+    else {
+      this.sent = true;
+      // undici writes the request behind this call.
+      if (failpoint !== undefined) setImmediate(failpoint, "after-upstream-send");
+    }
   }
 
   onResponseStart(

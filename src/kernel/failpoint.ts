@@ -1,0 +1,39 @@
+// Failpoints: places at which a test lets the process die, as a power cut would. What each leaves behind is a table in
+// test/faults/README.md, and a test for every line of it.
+
+/** The places, in the order in which a request passes them. */
+export const FAILPOINTS = [
+  "before-hold-commit",
+  "after-hold-commit",
+  "after-upstream-send",
+  "after-first-byte",
+  "after-usage",
+  "before-settle",
+  "mid-settle",
+  "after-settle",
+] as const;
+
+export type Failpoint = (typeof FAILPOINTS)[number];
+
+/** The place to die at, when it is reached for the nth time. */
+export type FailpointSetting = { readonly name: Failpoint; readonly nth: number };
+
+/** Tells that a place is reached: `failpoint?.("mid-settle")`. Undefined unless one is armed, which is all a request pays. */
+export let failpoint: ((reached: Failpoint) => void) | undefined;
+
+/** Reads `name` or `name:nth`. Undefined: there is no such place. */
+export function parseFailpoint(text: string): FailpointSetting | undefined {
+  const [, name, nth = "1"] = /^([a-z-]+)(?::([1-9]\d{0,8}))?$/.exec(text) ?? [];
+  const known = FAILPOINTS.find((each) => each === name);
+  return known === undefined ? undefined : { name: known, nth: Number(nth) };
+}
+
+/** Lets `die` be called when the place is reached for the nth time. */
+export function armFailpoint({ name, nth }: FailpointSetting, die: () => void): void {
+  let times = 0;
+  failpoint = (reached) => {
+    if (reached !== name) return;
+    times += 1;
+    if (times === nth) die();
+  };
+}
