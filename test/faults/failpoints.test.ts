@@ -1,0 +1,122 @@
+// A death at each failpoint, and what the table in README.md says of it.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Failpoint, FAILPOINTS } from "../../src/kernel/failpoint.ts";
+import { completion, ordinaryEvents, type Script, wire } from "../gateway/scripted-upstream.ts";
+import { SOUND } from "../money/world.ts";
+import { runSaldo } from "../setup/saldo-process.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { type Billed, type Customer, type Seen, Service } from "./service.ts";
+
+type Outcome = {
+  readonly called: boolean;
+  readonly had: "nothing" | "events";
+  readonly left: "nothing" | "hold";
+  readonly basis: "none" | "recovered" | "exact";
+};
+
+const recovered = { left: "hold", basis: "recovered" } as const;
+const OUTCOMES: Readonly<Record<Failpoint, Outcome>> = {
+  "before-hold-commit": { called: false, had: "nothing", left: "nothing", basis: "none" },
+  "after-hold-commit": { called: false, had: "nothing", ...recovered },
+  "after-upstream-send": { called: true, had: "nothing", ...recovered },
+  "after-first-byte": { called: true, had: "events", ...recovered },
+  "after-usage": { called: true, had: "events", ...recovered },
+  "before-settle": { called: true, had: "events", ...recovered },
+  "mid-settle": { called: true, had: "events", left: "nothing", basis: "exact" },
+  "after-settle": { called: true, had: "events", left: "nothing", basis: "exact" },
+};
+
+/** A whole answer lets nobody see anything before it is billed, so it has no first byte to die at. */
+const ONLY_STREAMS: ReadonlySet<Failpoint> = new Set(["after-first-byte"]);
+const DEATHS = FAILPOINTS.flatMap((place) =>
+  (ONLY_STREAMS.has(place) ? [true] : [true, false]).map((stream) => ({ place, stream })),
+);
+const BALANCE = 100_000_000n;
+/** Charged for the usage that `completion()` and `ordinaryEvents()` report. */
+const EXACT_CHARGE = 83_800n;
+
+describe("a process that dies at", () => {
+  let opened: TestDatabase;
+  let service: Service;
+  const resolved: { what: string; customer: Customer; expected: { basis: string; charge: bigint }[] }[] = [];
+  beforeAll(async () => {
+    opened = await createTestDatabase();
+    service = await Service.create(opened.url);
+  });
+  afterAll(async () => {
+    await service.close();
+    await opened.drop();
+  });
+
+  it.each(DEATHS)("$place, streaming: $stream", async ({ place, stream }) => {
+    const { called, had, left, basis } = OUTCOMES[place];
+    const customer = await service.customer(BALANCE);
+    const node = await service.node({ SALDO_FAILPOINT: place });
+    const halfway = Promise.withResolvers<void>();
+    service.upstream.run(stream ? inTwoPieces(halfway.promise) : answerWhole);
+    const seen = await service.ask(node, customer, { stream, onText: () => halfway.resolve() });
+    await node.untilEnd();
+    expect(await node.stop()).toBeNull();
+
+    expect(seen).toMatchObject({ broken: true, costIdr: null, status: stream && had === "events" ? 200 : null });
+    expect(seen.text.includes("Halo")).toBe(stream && had === "events");
+    expect(looksComplete(seen)).toBe(false);
+    // What a dead process has sent may still be on its way.
+    await expect.poll(() => service.upstream.received.length).toBe(called ? 1 : 0);
+    const holdsLeft = async (): Promise<number> => (await service.recoverableOf(customer.accountId)).length;
+    await expect.poll(holdsLeft, { timeout: 10_000 }).toBe(left === "hold" ? 1 : 0);
+    const holds = await service.recoverableOf(customer.accountId);
+    const expected = { none: [], exact: [EXACT_CHARGE], recovered: holds }[basis];
+    resolved.push({ what: place, customer, expected: expected.map((charge) => ({ basis, charge })) });
+  });
+
+  it("any place, is resolved by the next process as the table says, and the next process is soon ready", async () => {
+    expect(resolved).toHaveLength(DEATHS.length);
+    const startedAt = performance.now();
+    const next = await service.node();
+    expect((await fetch(`${next.httpUrl}/readyz`)).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    service.upstream.run(answerWhole);
+    expect(await service.ask(next, await service.customer(BALANCE))).toMatchObject({ status: 200, costIdr: "0.0838" });
+    await expect.poll(() => service.openHolds(), { timeout: 90_000, interval: 500 }).toBe(0);
+    for (const { what, customer, expected } of resolved) {
+      const usage = await service.usageOf(customer.accountId);
+      expect(
+        usage.map(({ basis, charge }: Billed) => ({ basis, charge })),
+        what,
+      ).toEqual(expected);
+      const charged = expected.reduce((sum, { charge }) => sum + charge, 0n);
+      const posted = BALANCE - charged;
+      expect(await service.balance(customer.accountId), what).toEqual({ posted, held: 0n, available: posted });
+    }
+    expect(await service.audit()).toEqual(SOUND);
+  }, 120_000);
+
+  it("no place that is not known: it does not start", async () => {
+    const settings = { ...service.settings, SALDO_FAILPOINT: "behind-the-moon" };
+    expect(await runSaldo(["serve"], settings)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("SALDO_FAILPOINT") as string,
+    });
+  });
+});
+
+const answerWhole: Script = (response) =>
+  void response.writeHead(200, { "content-type": "application/json" }).end(completion());
+
+/** The first events of a stream, and the others once the client has read those, or after a while. */
+function inTwoPieces(readOn: Promise<void>): Script {
+  return async (response) => {
+    const events = ordinaryEvents();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(wire(events.slice(0, 2)));
+    await Promise.race([readOn, sleep(10_000, undefined, { ref: false })]);
+    response.end(wire(events.slice(2)));
+  };
+}
+
+function looksComplete({ text }: Seen): boolean {
+  return text.includes("[DONE]") || /"finish_reason":"/.test(text);
+}

@@ -1,0 +1,163 @@
+// The whole service under faults: gateways as processes of their own on one database, an upstream that answers by a script,
+// customers, and what each client saw.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { issueKey } from "../../src/keys/issue-key.ts";
+import { creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { audit } from "../../src/ledger/audit.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
+import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+
+/** What every customer of these tests asks for. 5 and 15 thousandths of a rupiah for a token, so that sums are exact. */
+const MODEL = {
+  id: "acme/large",
+  context_length: 100_000,
+  max_output_tokens: 1_000,
+  price: { input: "5000", output: "15000", cache_hit: "950" },
+  routes: [{ upstream: "local", model: "large" }],
+};
+
+export type Customer = { readonly accountId: string; readonly key: string };
+
+/** What a client saw of its request. `status` null: nothing; `broken`: the connection ended before the answer did. */
+export type Seen = {
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly costIdr: string | null;
+  readonly text: string;
+  readonly broken: boolean;
+};
+
+/** A usage record as these tests look at it. */
+export type Billed = { readonly requestId: string; readonly basis: string; readonly charge: bigint };
+
+export class Service {
+  readonly upstream: ScriptedUpstream;
+  readonly database: Database;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly #folder: string;
+  readonly #nodes: SaldoProcess[] = [];
+
+  private constructor(facts: { upstream: ScriptedUpstream; database: Database; folder: string; url: string }) {
+    this.upstream = facts.upstream;
+    this.database = facts.database;
+    this.#folder = facts.folder;
+    this.settings = { DATABASE_URL: facts.url, SALDO_DATA_DIR: facts.folder, SALDO_DEMO: "0" };
+  }
+
+  /** The upstream and the catalog, on a database that is there. Gateways are started by `node`. */
+  static async create(url: string): Promise<Service> {
+    const folder = await mkdtemp(join(tmpdir(), "saldo-faults-"));
+    const upstream = await startScriptedUpstream();
+    const database = await openDatabase({ url, dataDir: "" });
+    const service = new Service({ upstream, database, folder, url });
+    const local = { id: "local", kind: "openai-compatible", base_url: upstream.baseUrl, allow_private_address: true };
+    const file = join(folder, "catalog.yaml");
+    await writeFile(file, stringify({ upstreams: [local], models: [MODEL] }));
+    await saldoJson(["catalog", "apply", file], service.settings);
+    return service;
+  }
+
+  /** Starts a gateway. */
+  async node(more: Readonly<Record<string, string>> = {}): Promise<SaldoProcess> {
+    const node = await SaldoProcess.start({ ...this.settings, ...more });
+    this.#nodes.push(node);
+    return node;
+  }
+
+  /** An account with so many micro-rupiah and a key without a limit. */
+  async customer(balance: bigint): Promise<Customer> {
+    const accountId = uuidv7();
+    const from = systemAccounts.operatorAdjustments;
+    await withTransaction(this.database, async (client) => {
+      await openAccount(client, accountId);
+      await creditAccount(client, { accountId, amount: balance, from, reason: "operator_credit" });
+    });
+    const { secret } = await issueKey(this.database, { accountId, name: "test", rateLimit: 0 });
+    return { accountId, key: secret };
+  }
+
+  balance(accountId: string) {
+    return readBalance(this.database.pool, accountId);
+  }
+
+  async usageOf(accountId: string): Promise<Billed[]> {
+    const { rows } = await this.database.pool.query<Billed>(
+      `SELECT request_id AS "requestId", basis, charge FROM usage_record WHERE account_id = $1 ORDER BY request_id`,
+      [accountId],
+    );
+    return rows;
+  }
+
+  /** What the holds of an account would be charged if they were recovered as they are now, in micro-rupiah. */
+  async recoverableOf(accountId: string): Promise<bigint[]> {
+    const { rows } = await this.database.pool.query<{ cost: bigint }>(
+      `SELECT least(amount, ceil((progress_input_tokens::numeric * input_price + progress_output_tokens::numeric * output_price)
+         / 1000000))::bigint AS cost FROM hold WHERE account_id = $1`,
+      [accountId],
+    );
+    return rows.map(({ cost }) => cost);
+  }
+
+  async openHolds(): Promise<number> {
+    const { rows } = await this.database.pool.query<{ open: number }>("SELECT count(*)::int AS open FROM hold");
+    return rows[0]?.open ?? 0;
+  }
+
+  audit() {
+    return audit(this.database.pool);
+  }
+
+  /** Sends a chat request and gives what its client saw of it. `onText` hears of the text so far. */
+  async ask(
+    { httpUrl }: Pick<SaldoProcess, "httpUrl">,
+    { key }: Pick<Customer, "key">,
+    { stream = false, onText = () => {} }: { stream?: boolean; onText?: (text: string) => void } = {},
+  ): Promise<Seen> {
+    let [status, requestId, costIdr, text]: [number | null, string | null, string | null, string] = [
+      null,
+      null,
+      null,
+      "",
+    ];
+    let broken = false;
+    try {
+      const response = await fetch(`${httpUrl}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({
+          model: MODEL.id,
+          max_tokens: 100,
+          messages: [{ role: "user", content: "Hello!" }],
+          ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+        }),
+      });
+      [status, requestId] = [response.status, response.headers.get("x-request-id")];
+      costIdr = response.headers.get("x-saldo-cost-idr");
+      for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += piece;
+        onText(text);
+      }
+    } catch {
+      broken = true;
+    }
+    costIdr ??= /"cost_idr":"([0-9.]+)"/.exec(text)?.[1] ?? null;
+    return { status, requestId, costIdr, text, broken };
+  }
+
+  /** Ends every gateway and takes everything down but the database, which belongs to the test. */
+  async close(): Promise<void> {
+    // A process that is paused takes no other signal than this one.
+    await Promise.all(this.#nodes.map((node) => node.stop("SIGKILL")));
+    await this.upstream.stop();
+    await this.database.close();
+    await rm(this.#folder, { recursive: true });
+  }
+}
