@@ -1,0 +1,218 @@
+// What the random walks of the ledger are made of. An intent is what a generator can write down without knowing what will have
+// happened by then: "settle the third open request at one unit above its hold". It becomes an action when its turn comes.
+
+import fc from "fast-check";
+import { uuidv7 } from "../../../src/kernel/ids.ts";
+import type { PriceSnapshot } from "../../../src/ledger/ledger.ts";
+import type { Action, Tokens } from "./reference.ts";
+
+/** What an intent has to know to become an action. The reference ledger knows it; so does what clients were told. */
+export type View = {
+  readonly accounts: readonly string[];
+  readonly processes: number;
+  /** Each with its account. */
+  readonly keys: readonly (readonly [keyId: string, accountId: string])[];
+  readonly openRequests: readonly string[];
+  readonly resolvedRequests: readonly string[];
+  readonly references: readonly string[];
+  available(accountId: string): bigint;
+  /** What a request was granted, and its prices and account. */
+  granted(requestId: string): { readonly amount: bigint; readonly accountId: string; readonly prices: PriceSnapshot };
+  readonly prices: PriceSnapshot;
+};
+
+/** Where an amount lies: on or beside a boundary where the answer changes, or anywhere. */
+type Amount = { readonly of: "available" | "hold" | "hold and available" | "nothing"; readonly plus: number };
+
+export type Intent =
+  | { readonly do: "credit"; readonly account: number; readonly amount: number }
+  | { readonly do: "credit again"; readonly credit: number; readonly account: number; readonly amount: number }
+  | {
+      readonly do: "admit";
+      readonly process: number;
+      readonly key: number;
+      readonly amount: Amount;
+      readonly least: "all" | "half" | "nothing";
+      readonly forgotten: boolean;
+    }
+  | {
+      readonly do: "settle" | "settle again";
+      readonly process: number;
+      readonly request: number;
+      readonly cost: Amount;
+      readonly extra: Pick<Tokens, "cached" | "output">;
+    }
+  | { readonly do: "release"; readonly process: number; readonly request: number }
+  | { readonly do: "progress"; readonly request: number; readonly input: number; readonly output: number }
+  | { readonly do: "die" | "sweep"; readonly process: number }
+  | { readonly do: "recover" }
+  | { readonly do: "revoke"; readonly key: number }
+  | { readonly do: "limit"; readonly key: number; readonly rateLimit: number }
+  | { readonly do: "wait"; readonly key: number; readonly seconds: number };
+
+/** Prices of one token from a third of a micro-rupiah to 15 000, and none at all. */
+export const PRICE_LISTS: readonly PriceSnapshot[] = [
+  { input: 1_000_000n, output: 1_000_000n, cacheHit: null },
+  { input: 333_333n, output: 2_000_001n, cacheHit: 50_000n },
+  { input: 0n, output: 0n, cacheHit: null },
+  { input: 5_000_000_000n, output: 15_000_000_000n, cacheHit: 950_000_000n },
+];
+
+const TOKENS_PER_PRICE = 1_000_000n;
+const MAX_TOKENS = 2_147_483_647n;
+
+const which = fc.nat({ max: 1_000 });
+const beside = fc.constantFrom(-1, 0, 1);
+const amount: fc.Arbitrary<Amount> = fc.oneof(
+  fc.record({ of: fc.constantFrom("available", "hold", "hold and available"), plus: beside }),
+  fc.record({ of: fc.constant("nothing"), plus: fc.nat({ max: 400_000 }) }),
+);
+const part = fc.oneof(fc.constant(0), fc.nat({ max: 3 }));
+
+/** Those that may run at the same time as others of them and have the effect of some order. */
+const ATOMIC_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("credit"), account: which, amount: fc.integer({ min: 1, max: 500_000 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("credit again"),
+      credit: which,
+      account: which,
+      amount: fc.integer({ min: 1, max: 500_000 }),
+    }),
+  },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant("admit"),
+      process: which,
+      key: which,
+      amount,
+      least: fc.constantFrom("all", "half", "nothing"),
+      forgotten: fc.constant(false),
+    }),
+  },
+  {
+    weight: 7,
+    arbitrary: fc.record({
+      do: fc.constantFrom("settle", "settle", "settle", "settle again"),
+      process: which,
+      request: which,
+      cost: amount,
+      extra: fc.record({ cached: part, output: part }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("release"), process: which, request: which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("recover") }) },
+];
+
+const LONE_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("admit"),
+      process: which,
+      key: which,
+      amount,
+      least: fc.constant("nothing"),
+      forgotten: fc.constant(true),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("progress"), request: which, input: fc.nat(500_000), output: fc.nat(500) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("die"), process: which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("sweep"), process: which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke"), key: which }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("limit"), key: which, rateLimit: fc.constantFrom(0, 1, 3, 60) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("wait"), key: which, seconds: fc.constantFrom(20, 40, 60) }) },
+];
+
+export const atomicIntent: fc.Arbitrary<Intent> = fc.oneof(...ATOMIC_INTENTS);
+export const anyIntent: fc.Arbitrary<Intent> = fc.oneof(...ATOMIC_INTENTS, ...LONE_INTENTS);
+
+/** The action an intent comes to now. Null: there is nothing to do it to. */
+export function actionOf(intent: Intent, view: View): Action | null {
+  switch (intent.do) {
+    case "credit":
+    case "credit again": {
+      const earlier = intent.do === "credit" ? `model:${uuidv7()}` : pick(view.references, intent.credit);
+      const accountId = pick(view.accounts, intent.account);
+      if (earlier === null || accountId === null) return null;
+      return { do: "credit", accountId, amount: BigInt(intent.amount), reference: earlier };
+    }
+    case "admit":
+      return admitting(intent, view);
+    case "settle":
+    case "settle again":
+      return settling(intent, view);
+    case "release": {
+      const requestId = pick(view.openRequests, intent.request);
+      return requestId === null ? null : { do: "release", process: intent.process % view.processes, requestId };
+    }
+    case "progress": {
+      const requestId = pick(view.openRequests, intent.request);
+      return requestId === null ? null : { do: "progress", requestId, input: intent.input, output: intent.output };
+    }
+    case "die":
+    case "sweep":
+      return { do: intent.do, process: intent.process % view.processes };
+    case "recover":
+      return { do: "recover" };
+    case "revoke":
+    case "limit":
+    case "wait": {
+      const [keyId] = pick(view.keys, intent.key) ?? [];
+      return keyId === undefined ? null : { ...intent, keyId };
+    }
+    default:
+      throw new Error(`there is no such intent: ${JSON.stringify(intent satisfies never)}`);
+  }
+}
+
+function admitting(intent: Extract<Intent, { do: "admit" }>, view: View): Action | null {
+  const [keyId, accountId] = pick(view.keys, intent.key) ?? [];
+  if (keyId === undefined || accountId === undefined) return null;
+  const asked = amountOf(intent.amount, { available: view.available(accountId), hold: 0n });
+  const least = { all: asked, half: asked / 2n, nothing: 0n }[intent.least];
+  const request = {
+    accountId,
+    keyId,
+    requestId: uuidv7(),
+    amount: asked,
+    leastAmount: least,
+    model: "test/model",
+    prices: view.prices,
+  };
+  return { do: "admit", process: intent.process % view.processes, request, forgotten: intent.forgotten };
+}
+
+function settling(
+  { do: what, process, request, cost, extra }: Extract<Intent, { do: "settle" | "settle again" }>,
+  view: View,
+): Action | null {
+  const requestId = pick(what === "settle" ? view.openRequests : view.resolvedRequests, request);
+  if (requestId === null) return null;
+  const { amount: hold, accountId, prices } = view.granted(requestId);
+  const aim = amountOf(cost, { available: view.available(accountId), hold });
+  const uncached = prices.input === 0n ? aim : (aim * TOKENS_PER_PRICE) / prices.input;
+  const tokens = { ...extra, uncached: Number(uncached > MAX_TOKENS ? MAX_TOKENS : uncached) };
+  return { do: "settle", process: process % view.processes, requestId, tokens, basis: "exact" };
+}
+
+function amountOf({ of, plus }: Amount, { available, hold }: { available: bigint; hold: bigint }): bigint {
+  const base = { available, hold, "hold and available": hold + available, nothing: 0n }[of];
+  const sum = base + BigInt(plus);
+  return sum < 0n ? 0n : sum;
+}
+
+function pick<T>(items: readonly T[], at: number): T | null {
+  return items[at % items.length] ?? null;
+}

@@ -1,0 +1,196 @@
+// The real ledger behind the actions of the model: PostgreSQL, group commit, leases, recovery, through their own doors.
+
+import { costOf } from "../../../src/billing/cost.ts";
+import { withTransaction } from "../../../src/database/transactions.ts";
+import { InvariantError } from "../../../src/kernel/invariant.ts";
+import { creditAccount } from "../../../src/ledger/accounts.ts";
+import { GroupCommitLedger } from "../../../src/ledger/group-commit.ts";
+import type { AdmissionRequest, Ledger, PriceSnapshot, SettledUsage } from "../../../src/ledger/ledger.ts";
+import { recoverHolds } from "../../../src/ledger/recovery.ts";
+import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
+import { sweepOwnHolds } from "../../../src/workers/holds.ts";
+import { type MoneyWorld, settlement, type TestProcess } from "../world.ts";
+import type { Action, Answer, Books } from "./reference.ts";
+
+const BURY = "UPDATE process SET dead_at = clock_timestamp() WHERE id = $1";
+const LEAVE_FOR_A_MINUTE = "UPDATE hold SET placed_at = placed_at - interval '61 s' WHERE owner = $1";
+const PROGRESS =
+  "UPDATE hold SET progress_input_tokens = $3, progress_output_tokens = $4 WHERE account_id = $1 AND id = $2";
+const REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1";
+const LIMIT = "UPDATE api_key SET rate_limit = $2 WHERE id = $1";
+const WAIT = `
+UPDATE api_key SET slots = ARRAY(SELECT s - $2 * interval '1 s' FROM unnest(slots) WITH ORDINALITY AS u(s, o) ORDER BY o) WHERE id = $1`;
+
+// One statement, so one snapshot. Whole numbers travel as text: JSON's are too small for them.
+const BOOKS = `
+SELECT a.id, a.posted::text, a.held::text,
+  ((SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = a.id) - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = a.id)
+   - (SELECT coalesce(sum(charge), 0) FROM usage_record WHERE account_id = a.id))::text AS postings,
+  (SELECT coalesce(sum(p.amount), 0) FROM usage_record u JOIN posting p ON p.debit = '${systemAccounts.operatorLoss}' AND p.id = u.request_id
+   WHERE u.account_id = a.id)::text AS losses,
+  (SELECT coalesce(json_object_agg(h.id, h.amount || ' at ' || h.progress_input_tokens || '+' || h.progress_output_tokens), '{}')
+   FROM hold h WHERE h.account_id = a.id) AS holds,
+  (SELECT coalesce(json_object_agg(u.request_id, u.charge || ' of ' || u.cost || ', ' || u.basis), '{}')
+   FROM usage_record u WHERE u.account_id = a.id) AS usage,
+  (SELECT coalesce(json_object_agg(k.id, CASE WHEN k.revoked_at IS NULL THEN 'working' ELSE 'revoked' END || ', '
+     || slots_used(k.slots, k.slot_counts, k.rate_limit, clock_timestamp()) || ' of ' || k.rate_limit), '{}')
+   FROM api_key k WHERE k.account_id = a.id) AS keys
+FROM account a WHERE a.id = ANY ($1::uuid[])`;
+
+/** What the ledger is told of a request when it is settled, beside its tokens. */
+export type RequestFacts = Pick<AdmissionRequest, "accountId" | "requestId"> & { readonly prices: PriceSnapshot };
+
+export class RealLedger {
+  readonly #world: MoneyWorld;
+  readonly #processes: readonly TestProcess[];
+  /** For each process a ledger of the same lease whose memory the process does not share. */
+  readonly #forgetful: readonly GroupCommitLedger[];
+  readonly #requests = new Map<string, RequestFacts>();
+
+  private constructor(world: MoneyWorld, processes: readonly TestProcess[], forgetful: readonly GroupCommitLedger[]) {
+    this.#world = world;
+    this.#processes = processes;
+    this.#forgetful = forgetful;
+  }
+
+  /** Opens serving processes on the database of a world. */
+  static async open(world: MoneyWorld, processes: number, lanes = 1): Promise<RealLedger> {
+    const opened: TestProcess[] = [];
+    for (let process = 0; process < processes; process += 1) opened.push(await world.process(lanes));
+    const forgetful = opened.map(
+      ({ database, lease }) => new GroupCommitLedger({ database, owner: () => lease.processId, lanes: 1 }),
+    );
+    return new RealLedger(world, opened, forgetful);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#forgetful.map((ledger) => ledger.close()));
+  }
+
+  /** An account with keys of these limits, and nothing on it. */
+  async account(...limits: readonly number[]): Promise<{ accountId: string; keys: Record<string, number> }> {
+    const accountId = await this.#world.account(0n);
+    const keys: Record<string, number> = {};
+    for (const limit of limits) keys[await this.#world.key(accountId, limit)] = limit;
+    return { accountId, keys };
+  }
+
+  async perform(action: Action): Promise<Answer> {
+    const { pool } = this.#world;
+    switch (action.do) {
+      case "credit":
+        return this.#credit(action);
+      case "admit":
+        return this.#admit(action);
+      case "settle": {
+        const { requestId, tokens, basis } = action;
+        const facts = this.#factsOf(requestId);
+        const counts = {
+          inputTokensUncached: tokens.uncached,
+          inputTokensCached: tokens.cached,
+          outputTokens: tokens.output,
+        };
+        const known = settlement(facts.accountId, requestId, 0);
+        const told = { ...known, ...counts, cost: costOf(counts, facts.prices), basis };
+        return settled(this.#ledgerOf(action.process).settle(told));
+      }
+      case "release": {
+        const { accountId } = this.#factsOf(action.requestId);
+        // A release says nothing; what it came to is read by settling once more, which changes nothing.
+        await this.#ledgerOf(action.process).release({ accountId, requestId: action.requestId });
+        return settled(this.#ledgerOf(action.process).settle(settlement(accountId, action.requestId, 0)));
+      }
+      case "progress":
+        await pool.query(PROGRESS, [
+          this.#factsOf(action.requestId).accountId,
+          action.requestId,
+          action.input,
+          action.output,
+        ]);
+        return {};
+      case "die": {
+        const { lease } = this.#processOf(action.process);
+        await pool.query(BURY, [lease.processId]);
+        await lease.renew();
+        return {};
+      }
+      case "recover":
+        await recoverHolds(pool);
+        return {};
+      case "sweep": {
+        const process = this.#processOf(action.process);
+        await pool.query(LEAVE_FOR_A_MINUTE, [process.lease.processId]);
+        await sweepOwnHolds({ ...process, pool });
+        return {};
+      }
+      case "revoke":
+        await pool.query(REVOKE, [action.keyId]);
+        return {};
+      case "limit":
+        await pool.query(LIMIT, [action.keyId, action.rateLimit]);
+        return {};
+      case "wait":
+        await pool.query(WAIT, [action.keyId, action.seconds]);
+        return {};
+      default:
+        throw new Error(`there is no such action: ${JSON.stringify(action satisfies never)}`);
+    }
+  }
+
+  /** What the database holds of these accounts. */
+  async books(accounts: readonly string[]): Promise<Record<string, Books>> {
+    const { rows } = await this.#world.pool.query<Books & { id: string }>({
+      name: "model_books",
+      text: BOOKS,
+      values: [accounts],
+    });
+    return Object.fromEntries(rows.map(({ id, ...books }) => [id, books]));
+  }
+
+  async #credit({ accountId, amount, reference }: Extract<Action, { do: "credit" }>): Promise<Answer> {
+    const from = systemAccounts.operatorAdjustments;
+    const credit = { accountId, amount, from, reason: "operator_credit", reference };
+    const { available } = await withTransaction(this.#world.opened.database, (client) => creditAccount(client, credit));
+    return { available };
+  }
+
+  async #admit({ process, request, forgotten }: Extract<Action, { do: "admit" }>): Promise<Answer> {
+    this.#requests.set(request.requestId, request);
+    const ledger: Ledger | undefined = forgotten ? this.#forgetful[process] : this.#ledgerOf(process);
+    if (ledger === undefined) throw new Error(`there is no process ${process}`);
+    const admission = await ledger.admit(request);
+    if (admission.outcome === "revoked") return admission;
+    const { outcome, rate } = admission;
+    const { limit, remaining } = rate;
+    if (outcome === "limited") return { outcome, limit, remaining };
+    if (outcome === "refused") return { outcome, available: admission.available, limit, remaining };
+    return { outcome, amount: admission.amount, limit, remaining };
+  }
+
+  #ledgerOf(process: number): GroupCommitLedger {
+    return this.#processOf(process).ledger;
+  }
+
+  #processOf(process: number): TestProcess {
+    const found = this.#processes[process];
+    if (found === undefined) throw new Error(`there is no process ${process}`);
+    return found;
+  }
+
+  #factsOf(requestId: string): RequestFacts {
+    const facts = this.#requests.get(requestId);
+    if (facts === undefined) throw new Error(`the test asks for a request that was never sent: ${requestId}`);
+    return facts;
+  }
+}
+
+/** What a settlement answered: what was written, or that there was nothing to settle. */
+async function settled(settling: Promise<SettledUsage>): Promise<Answer> {
+  try {
+    const { cost, charge } = await settling;
+    return { cost, charge };
+  } catch (error) {
+    if (!(error instanceof InvariantError)) throw error;
+    return { error: error.message.replace(/:.*/, "") };
+  }
+}

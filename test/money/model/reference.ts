@@ -1,0 +1,256 @@
+// What the ledger should be, in plain TypeScript: no database, no concurrency, nothing clever. It predicts the answer of every
+// action and the books behind it. Nothing here comes from the code under test but the types of its door.
+
+import type { AdmissionRequest, UsageBasis } from "../../../src/ledger/ledger.ts";
+
+/** Tokens that a request came to; they do not overlap. */
+export type Tokens = { readonly uncached: number; readonly cached: number; readonly output: number };
+
+/** One thing that is done to the ledger. `process` is the number of the serving process it is done in. */
+export type Action =
+  | { readonly do: "credit"; readonly accountId: string; readonly amount: bigint; readonly reference: string }
+  | {
+      readonly do: "admit";
+      readonly process: number;
+      readonly request: AdmissionRequest;
+      /** The process loses its memory of the hold, as it does when the reply of an admission is lost for good. */
+      readonly forgotten: boolean;
+    }
+  | {
+      readonly do: "settle";
+      readonly process: number;
+      readonly requestId: string;
+      readonly tokens: Tokens;
+      readonly basis: UsageBasis;
+    }
+  | { readonly do: "release"; readonly process: number; readonly requestId: string }
+  | { readonly do: "progress"; readonly requestId: string; readonly input: number; readonly output: number }
+  /** The process is declared dead and goes on under a new id. */
+  | { readonly do: "die"; readonly process: number }
+  | { readonly do: "recover" }
+  /** The process gives back its old holds that it does not remember. */
+  | { readonly do: "sweep"; readonly process: number }
+  | { readonly do: "revoke"; readonly keyId: string }
+  | { readonly do: "limit"; readonly keyId: string; readonly rateLimit: number }
+  /** All requests counted for the key come to lie so much further back. */
+  | { readonly do: "wait"; readonly keyId: string; readonly seconds: number };
+
+/** What an action answered, in comparable form. */
+export type Answer = Readonly<Record<string, unknown>>;
+
+/** What the database should hold of one account, in comparable form. */
+export type Books = {
+  readonly posted: string;
+  readonly held: string;
+  /** What the postings and usage records of the account come to. */
+  readonly postings: string;
+  /** What was booked as our loss for its requests. */
+  readonly losses: string;
+  /** Amount and recorded progress of each open hold. */
+  readonly holds: Readonly<Record<string, string>>;
+  /** Cost, charge and basis of each resolved request. */
+  readonly usage: Readonly<Record<string, string>>;
+  /** Of each key: revoked or not, and how many slots of its window are taken. */
+  readonly keys: Readonly<Record<string, string>>;
+};
+
+/** How long a request counts in the window of its key. */
+const WINDOW_SECONDS = 60;
+const TOKENS_PER_PRICE = 1_000_000n;
+
+type Key = { readonly accountId: string; rateLimit: number; isRevoked: boolean; slotAges: number[] };
+type Hold = { readonly owner: string; amount: bigint; forgotten: boolean; input: number; output: number };
+type Resolved = { readonly cost: bigint; readonly charge: bigint; readonly basis: UsageBasis };
+
+export class ReferenceLedger {
+  readonly posted = new Map<string, bigint>();
+  readonly keys = new Map<string, Key>();
+  readonly holds = new Map<string, Hold>();
+  readonly resolved = new Map<string, Resolved>();
+  /** Every request that was ever granted, with what was fixed at its admission. */
+  readonly requests = new Map<string, AdmissionRequest>();
+  /** Which credit each reference stands for. */
+  readonly credits = new Map<string, { readonly accountId: string; readonly amount: bigint }>();
+  /** How often each process has died. */
+  readonly deaths: number[];
+
+  constructor(processes: number) {
+    this.deaths = Array.from({ length: processes }, () => 0);
+  }
+
+  clone(): ReferenceLedger {
+    return new ReferenceLedger(0).become(this);
+  }
+
+  /** Takes over the state of another one. */
+  become(other: ReferenceLedger): this {
+    const copy = structuredClone(other);
+    return Object.assign(this, copy);
+  }
+
+  openAccount(accountId: string, keys: Readonly<Record<string, number>>): void {
+    this.posted.set(accountId, 0n);
+    for (const [keyId, rateLimit] of Object.entries(keys))
+      this.keys.set(keyId, { accountId, rateLimit, isRevoked: false, slotAges: [] });
+  }
+
+  accountOf(requestId: string): string {
+    return this.#request(requestId).accountId;
+  }
+
+  held(accountId: string): bigint {
+    return this.#holdsOf(accountId).reduce((sum, [, { amount }]) => sum + amount, 0n);
+  }
+
+  available(accountId: string): bigint {
+    return (this.posted.get(accountId) ?? 0n) - this.held(accountId);
+  }
+
+  /** The exact cost in micro-rupiah, as a fraction that is rounded up once. */
+  cost(requestId: string, { uncached, cached, output }: Tokens): bigint {
+    const { prices } = this.#request(requestId);
+    const millionths =
+      BigInt(uncached) * prices.input +
+      BigInt(cached) * (prices.cacheHit ?? prices.input) +
+      BigInt(output) * prices.output;
+    const whole = millionths / TOKENS_PER_PRICE;
+    return millionths % TOKENS_PER_PRICE === 0n ? whole : whole + 1n;
+  }
+
+  /** Does what an action should do, and gives what it should answer. */
+  apply(action: Action): Answer {
+    switch (action.do) {
+      case "credit":
+        return this.#credit(action);
+      case "admit":
+        return this.#admit(action.request, action.process, action.forgotten);
+      case "settle":
+        return this.#settle(action.requestId, this.cost(action.requestId, action.tokens), action.basis);
+      case "release":
+        return this.#settle(action.requestId, 0n, "free");
+      case "progress": {
+        const hold = this.holds.get(action.requestId);
+        if (hold !== undefined) Object.assign(hold, { input: action.input, output: action.output });
+        return {};
+      }
+      case "die":
+        this.deaths[action.process] = (this.deaths[action.process] ?? 0) + 1;
+        return {};
+      case "recover":
+        return this.#recover();
+      case "sweep":
+        for (const [requestId, hold] of this.holds)
+          if (hold.forgotten && hold.owner === this.#owner(action.process)) this.#settle(requestId, 0n, "free");
+        return {};
+      case "revoke":
+        this.#key(action.keyId).isRevoked = true;
+        return {};
+      case "limit":
+        this.#key(action.keyId).rateLimit = action.rateLimit;
+        return {};
+      case "wait": {
+        const key = this.#key(action.keyId);
+        key.slotAges = key.slotAges.map((age) => age + action.seconds);
+        return {};
+      }
+      default:
+        throw new Error(`the model knows no such action: ${JSON.stringify(action satisfies never)}`);
+    }
+  }
+
+  /** What the database should hold of an account now. */
+  books(accountId: string): Books {
+    const usage = [...this.resolved].filter(([requestId]) => this.accountOf(requestId) === accountId);
+    const losses = usage.reduce((sum, [, { cost, charge }]) => sum + cost - charge, 0n);
+    const keys = [...this.keys].filter(([, key]) => key.accountId === accountId);
+    const posted = String(this.posted.get(accountId));
+    return {
+      posted,
+      held: String(this.held(accountId)),
+      postings: posted,
+      losses: String(losses),
+      holds: Object.fromEntries(
+        this.#holdsOf(accountId).map(([id, hold]) => [id, `${hold.amount} at ${hold.input}+${hold.output}`]),
+      ),
+      usage: Object.fromEntries(usage.map(([id, { cost, charge, basis }]) => [id, `${charge} of ${cost}, ${basis}`])),
+      keys: Object.fromEntries(
+        keys.map(([id, key]) => [
+          id,
+          `${key.isRevoked ? "revoked" : "working"}, ${slotsTaken(key)} of ${key.rateLimit}`,
+        ]),
+      ),
+    };
+  }
+
+  #credit({ accountId, amount, reference }: Extract<Action, { do: "credit" }>): Answer {
+    if (!this.credits.has(reference)) {
+      this.credits.set(reference, { accountId, amount });
+      this.posted.set(accountId, (this.posted.get(accountId) ?? 0n) + amount);
+    }
+    return { available: this.available(accountId) };
+  }
+
+  #admit(request: AdmissionRequest, process: number, forgotten: boolean): Answer {
+    const { accountId, keyId, requestId, amount, leastAmount } = request;
+    const key = this.keys.get(keyId);
+    if (key === undefined || key.accountId !== accountId || key.isRevoked) return { outcome: "revoked" };
+    const { rateLimit: limit } = key;
+    if (limit > 0 && slotsTaken(key) >= limit) return { outcome: "limited", limit, remaining: 0 };
+    if (limit > 0) key.slotAges.push(0);
+    const remaining = limit === 0 ? 0 : limit - slotsTaken(key);
+    const available = this.available(accountId);
+    if (available < leastAmount) return { outcome: "refused", available, limit, remaining };
+    const granted = available < amount ? available : amount;
+    this.requests.set(requestId, request);
+    this.holds.set(requestId, { owner: this.#owner(process), amount: granted, forgotten, input: 0, output: 0 });
+    return { outcome: "granted", amount: granted, limit, remaining };
+  }
+
+  /** Only the first one counts; a later one is told what the first did. */
+  #settle(requestId: string, cost: bigint, basis: UsageBasis, most?: bigint): Answer {
+    const before = this.resolved.get(requestId);
+    if (before !== undefined) return { cost: before.cost, charge: before.charge };
+    const hold = this.holds.get(requestId);
+    if (hold === undefined) return { error: "a request without a hold has been settled" };
+    const accountId = this.accountOf(requestId);
+    const limit = most ?? hold.amount + this.available(accountId);
+    const charge = cost < limit ? cost : limit;
+    this.holds.delete(requestId);
+    this.resolved.set(requestId, { cost, charge, basis });
+    this.posted.set(accountId, (this.posted.get(accountId) ?? 0n) - charge);
+    return { cost, charge };
+  }
+
+  /** What a dead process's request had come to, as far as that was recorded, and never more than its hold. */
+  #recover(): Answer {
+    for (const [requestId, { owner, amount, input, output }] of this.holds) {
+      if (this.deaths.some((_, process) => owner === this.#owner(process))) continue;
+      this.#settle(requestId, this.cost(requestId, { uncached: input, cached: 0, output }), "recovered", amount);
+    }
+    return {};
+  }
+
+  #owner(process: number): string {
+    return `process ${process}, life ${this.deaths[process] ?? 0}`;
+  }
+
+  #holdsOf(accountId: string): [string, Hold][] {
+    return [...this.holds].filter(([requestId]) => this.accountOf(requestId) === accountId);
+  }
+
+  #request(requestId: string): AdmissionRequest {
+    const request = this.requests.get(requestId);
+    if (request === undefined) throw new Error(`the test asks for a request that was never granted: ${requestId}`);
+    return request;
+  }
+
+  #key(keyId: string): Key {
+    const key = this.keys.get(keyId);
+    if (key === undefined) throw new Error(`the test asks for a key that was never made: ${keyId}`);
+    return key;
+  }
+}
+
+function slotsTaken({ slotAges }: Key): number {
+  return slotAges.filter((age) => age < WINDOW_SECONDS).length;
+}
