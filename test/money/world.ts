@@ -42,9 +42,9 @@ export class MoneyWorld {
     return this.opened.database.pool;
   }
 
-  /** Another process on the same database. */
-  async process(lanes = 1): Promise<TestProcess> {
-    const database = await openDatabase({ url: this.opened.url, dataDir: "" });
+  /** Another process on the same database, or on what stands before it. */
+  async process(lanes = 1, url = this.opened.url): Promise<TestProcess> {
+    const database = await openDatabase({ url, dataDir: "" });
     const lease = await ProcessLease.take(database);
     const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes });
     await ledger.open();

@@ -1,0 +1,122 @@
+// A transaction whose connection is lost: before it began, before its COMMIT, behind it, and while the server may still be
+// at it. Whatever happened, it has happened once when the caller has its answer.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
+import { testBackends } from "../setup/test-database.ts";
+import type { Fault } from "./postgres-link.ts";
+import { PostgresProxy } from "./postgres-proxy.ts";
+
+/** How often each fault hits each statement. */
+const ROUNDS = 10;
+const AMOUNT = 400_000n;
+const TOKENS = 3;
+const CHARGE = 15_000n;
+
+const FAULTS = [
+  "lose-request",
+  "lose-commit",
+  "lose-reply",
+  "strand-request",
+  "strand-commit",
+] as const satisfies Fault[];
+/** By itself the statement is another one than in a group. */
+const SIZES = [
+  { size: 1, admit: "admit", settle: "settle" },
+  { size: 3, admit: "admit_group", settle: "settle_group" },
+];
+const CASES = FAULTS.flatMap((fault) => SIZES.map((each) => ({ fault, ...each })));
+
+describe.each(testBackends())("a lost transaction on the %s database", (backend) => {
+  let world: MoneyWorld;
+  let proxy: PostgresProxy;
+  let process: TestProcess;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    proxy = await PostgresProxy.before(world.opened.url);
+    process = await world.process(1, proxy.urlFor(world.opened.url));
+  });
+  afterAll(async () => {
+    await world.close();
+    await proxy.close();
+  });
+
+  /** Nothing of what was stranded can still happen: the server has ended it before anything ran again. */
+  async function expectStrandedGone(): Promise<void> {
+    for (const each of proxy.stranded.splice(0)) expect(await each.release()).toBe("gone");
+  }
+
+  it.each(CASES)("has one effect: $fault, $size at once", async ({ fault, size, admit, settle }) => {
+    const before = process.ledger.statistics().lostConnections;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // The balance and the window are just enough: whatever was done twice would be refused.
+      const account = await world.account(AMOUNT * BigInt(size));
+      const key = await world.key(account, size);
+      const requests = Array.from({ length: size }, () => admission(account, key, AMOUNT));
+
+      const admissionHit = proxy.once(admit, fault);
+      const admitted = await Promise.all(requests.map((request) => process.ledger.admit(request)));
+      await admissionHit;
+      await expectStrandedGone();
+      expect(admitted).toMatchObject(requests.map(() => ({ outcome: "granted", amount: AMOUNT })));
+      expect(await world.balance(account)).toMatchObject({ held: AMOUNT * BigInt(size), available: 0n });
+
+      const settlementHit = proxy.once(settle, fault);
+      const settled = await Promise.all(
+        requests.map(({ requestId }) => process.ledger.settle(settlement(account, requestId, TOKENS))),
+      );
+      await settlementHit;
+      await expectStrandedGone();
+      expect(settled).toEqual(requests.map(() => ({ cost: CHARGE, charge: CHARGE })));
+      const posted = (AMOUNT - CHARGE) * BigInt(size);
+      expect(await world.balance(account)).toEqual({ posted, held: 0n, available: posted });
+      const { rows } = await world.pool.query(
+        "SELECT count(*)::int AS records, sum(charge)::text AS charged FROM usage_record WHERE account_id = $1",
+        [account],
+      );
+      expect(rows).toEqual([{ records: size, charged: String(CHARGE * BigInt(size)) }]);
+    }
+    expect(process.ledger.statistics().lostConnections - before).toBe(2 * ROUNDS);
+  });
+
+  it("has one effect where admissions and settlements were in one transaction", async () => {
+    for (const fault of FAULTS) {
+      const account = await world.account(2n * AMOUNT);
+      const key = await world.key(account);
+      const [first, second] = [admission(account, key, AMOUNT), admission(account, key, AMOUNT)];
+      await process.ledger.admit(first);
+      const hit = proxy.once("lock_accounts", fault);
+      // While the first of these is under way the others collect, of both kinds.
+      const [, settled, admitted] = await Promise.all([
+        process.ledger.admit(admission(await world.account(0n), key, 0n)).catch(() => undefined),
+        process.ledger.settle(settlement(account, first.requestId, TOKENS)),
+        process.ledger.admit(second),
+      ]);
+      await hit;
+      await expectStrandedGone();
+      expect([settled.charge, admitted.outcome]).toEqual([CHARGE, "granted"]);
+      expect(await world.balance(account)).toMatchObject({ posted: 2n * AMOUNT - CHARGE, held: AMOUNT });
+      await process.ledger.release({ accountId: account, requestId: second.requestId });
+    }
+  });
+
+  it("holds nothing for a request that the balance does not cover, whatever is lost", async () => {
+    for (const fault of FAULTS) {
+      const account = await world.account(AMOUNT - 1n);
+      const key = await world.key(account, 1);
+      const hit = proxy.once("admit", fault);
+      const decision = await process.ledger.admit(admission(account, key, AMOUNT));
+      await hit;
+      await expectStrandedGone();
+      // Where the refusal was committed and its reply lost, the window is full when it is decided anew: never more than it allows.
+      expect(["refused", "limited"]).toContain(decision.outcome);
+      expect(await world.balance(account)).toMatchObject({ posted: AMOUNT - 1n, held: 0n });
+    }
+  });
+
+  it("has left the books in order, and done each fault as often as it was asked to", async () => {
+    expect(await world.audit()).toEqual(SOUND);
+    const expected = FAULTS.map((fault) => [fault, SIZES.length * ROUNDS * 2 + 2]);
+    expect(Object.fromEntries(proxy.done)).toEqual(Object.fromEntries(expected));
+  });
+});

@@ -1,0 +1,101 @@
+// A proxy before PostgreSQL that knows its protocol, so that a fault hits the moment it is meant for: a connection lost
+// before a transaction reached the server, when it has run and is not committed, when it is committed and nobody heard.
+
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Server, type Socket } from "node:net";
+import { type Fault, Link, type Stranded, type Turn } from "./postgres-link.ts";
+
+/** Says what becomes of a turn; undefined: nothing special. */
+export type Rule = (turn: Turn) => Fault | undefined;
+
+export class PostgresProxy {
+  /** Set by tests; replaced at any time. */
+  rule: Rule = () => undefined;
+  /** Whether new connections are turned away, like those of a server that is not there. */
+  isAway = false;
+  /** Turns whose client is gone, in the order they were stranded. */
+  readonly stranded: Stranded[] = [];
+  /** How often each fault was done, by its kind. */
+  readonly done = new Map<string, number>();
+  /** How often the server said each SQLSTATE. */
+  readonly errors = new Map<string, number>();
+  readonly #server: Server;
+  readonly #target: NetConnectOpts;
+  readonly #links = new Set<Link>();
+
+  private constructor(server: Server, target: NetConnectOpts) {
+    this.#server = server;
+    this.#target = target;
+  }
+
+  /** Starts a proxy before the server that a URL names, on a free port of the loopback. */
+  static async before(url: string): Promise<PostgresProxy> {
+    const server = createServer();
+    const proxy = new PostgresProxy(server, targetOf(url));
+    server.on("connection", (client) => proxy.#accept(client));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return proxy;
+  }
+
+  /** The same URL, by way of this proxy. */
+  urlFor(url: string): string {
+    const { port } = this.#server.address() as AddressInfo;
+    const through = new URL(url);
+    through.searchParams.delete("host");
+    through.searchParams.delete("port");
+    through.hostname = "127.0.0.1";
+    through.port = String(port);
+    return through.href;
+  }
+
+  /** Does a fault to the next turn that runs a statement of this name, and to no other. Resolves when it was done. */
+  once(name: string, fault: Fault): Promise<void> {
+    return new Promise((resolve) => {
+      this.rule = ({ statements }) => {
+        if (!statements.includes(name)) return undefined;
+        this.rule = () => undefined;
+        resolve();
+        return fault;
+      };
+    });
+  }
+
+  /** Ends all connections. `refuse`: and takes no new ones until `isAway` is set back. */
+  cutAll({ refuse = false } = {}): void {
+    this.isAway = refuse;
+    for (const link of this.#links) link.cut();
+  }
+
+  async close(): Promise<void> {
+    this.cutAll({ refuse: true });
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #accept(client: Socket): void {
+    if (this.isAway) return void client.destroy();
+    const link = new Link(client, connect(this.#target), {
+      decide: (turn) => {
+        const fault = this.rule(turn);
+        if (fault !== undefined) count(this.done, typeof fault === "string" ? fault : (Object.keys(fault)[0] ?? ""));
+        return fault;
+      },
+      onError: (state) => count(this.errors, state),
+      onStranded: (stranded) => this.stranded.push(stranded),
+      onClosed: () => this.#links.delete(link),
+    });
+    this.#links.add(link);
+  }
+}
+
+function count(counts: Map<string, number>, what: string): void {
+  counts.set(what, (counts.get(what) ?? 0) + 1);
+}
+
+function targetOf(url: string): NetConnectOpts {
+  const { hostname, port, searchParams } = new URL(url);
+  const host = searchParams.get("host") ?? hostname;
+  const number = Number(searchParams.get("port") ?? (port || "5432"));
+  return host.startsWith("/") ? { path: `${host}/.s.PGSQL.${number}` } : { host, port: number };
+}
