@@ -1,4 +1,4 @@
-// The ledger's door for chat requests: admissions and settlements run in lanes by account, so that one account's requests
+// The ledger's door for chat requests: admissions, extensions and settlements run in lanes by account, so that one account's requests
 // are decided in one place and two lanes of a process never wait for each other's rows.
 
 import type { Database } from "../database/database.ts";
@@ -9,7 +9,16 @@ import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { admissionStatement, type AdmissionMember } from "./admission.ts";
 import { Lane, type LaneStatistics } from "./lane.ts";
-import type { Admission, AdmissionRequest, Ledger, SettledUsage, Settlement } from "./ledger.ts";
+import { extensionStatement } from "./extension.ts";
+import type {
+  Admission,
+  AdmissionRequest,
+  Extension,
+  ExtensionRequest,
+  Ledger,
+  SettledUsage,
+  Settlement,
+} from "./ledger.ts";
 import { settlementStatement } from "./settlement.ts";
 
 export type GroupCommitOptions = {
@@ -79,6 +88,15 @@ export class GroupCommitLedger implements Ledger {
     } finally {
       if (!placed) this.#open.delete(request.requestId);
     }
+  }
+
+  async extend(request: ExtensionRequest): Promise<Extension> {
+    invariant(request.leastAmount <= request.amount, "an extension has a useful least amount");
+    const lane = this.#laneOf(request.accountId);
+    let decision = await lane.submit(extensionStatement, request);
+    if (decision.outcome === "alone") decision = await lane.submit(extensionStatement, request, { alone: true });
+    invariant(decision.outcome !== "alone", "a lone extension decides");
+    return decision;
   }
 
   async settle(settlement: Settlement): Promise<SettledUsage> {

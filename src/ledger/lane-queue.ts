@@ -1,4 +1,4 @@
-// Who waits for a lane: two queues, one of each kind of statement.
+// Who waits for a lane: a queue for each kind of statement.
 
 import { UpstreamBusy } from "../kernel/errors.ts";
 import type { LaneStatement } from "./lane-statement.ts";
@@ -31,12 +31,13 @@ export type Waiting = {
 type Kind = LaneStatement<unknown, unknown>["name"];
 
 export class LaneQueue {
-  readonly #waiting: Record<Kind, Waiting[]> = { admission: [], settlement: [] };
-  /** Whether settlements went last where an admission that runs alone and they were both first in line. */
-  #settlementsWentLast = false;
+  readonly #waiting: Record<Kind, Waiting[]> = { admission: [], extension: [], settlement: [] };
+  /** Whether what is never refused went last where a member that runs alone was first in line as well. */
+  #sharedWentLast = false;
 
   get length(): number {
-    return this.#waiting.admission.length + this.#waiting.settlement.length;
+    const { admission, extension, settlement } = this.#waiting;
+    return admission.length + extension.length + settlement.length;
   }
 
   /** Takes a member in, one that runs alone before those that came later. False: too many admissions wait. */
@@ -57,17 +58,21 @@ export class LaneQueue {
   }
 
   /**
-   * The members to run next, a list for each kind that has some: settlements first, because they free money. A member that
-   * runs by itself is the only one; admissions that do so take turns with the settlements that wait.
+   * The members to run next, a list for each kind that has some: settlements first, because they free money, then what runs
+   * already. A member that runs by itself is the only one; extensions and admissions that do so take turns with the
+   * settlements and extensions that wait.
    */
   nextGroups(): Waiting[][] {
-    const { settlement, admission } = this.#waiting;
+    const { settlement, extension, admission } = this.#waiting;
     if (settlement[0]?.alone === true) return [settlement.splice(0, 1)];
-    if (admission[0]?.alone === true) {
-      this.#settlementsWentLast = settlement.length > 0 && !this.#settlementsWentLast;
-      return [this.#settlementsWentLast ? takeShared(settlement) : admission.splice(0, 1)];
+    const shared = [settlement, extension];
+    const lone = [extension, admission].find(([first]) => first?.alone === true);
+    if (lone === undefined) shared.push(admission);
+    else {
+      this.#sharedWentLast = shared.some(([first]) => first?.alone === false) && !this.#sharedWentLast;
+      if (!this.#sharedWentLast) return [lone.splice(0, 1)];
     }
-    return [takeShared(settlement), takeShared(admission)].filter((group) => group.length > 0);
+    return shared.map(takeShared).filter((group) => group.length > 0);
   }
 
   /** Takes out the members meant. */

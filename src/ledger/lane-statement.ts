@@ -2,7 +2,7 @@ import type { PipelinedStatement, TextRows } from "./statement-pipeline.ts";
 
 /** A kind of statement a lane runs: one text for a lone member, one for a group, both named and planned once. */
 export interface LaneStatement<Member, Outcome> {
-  readonly name: "admission" | "settlement";
+  readonly name: "admission" | "extension" | "settlement";
   lone(member: Member): PipelinedStatement;
   group(members: readonly Member[]): PipelinedStatement;
   /** One outcome per member, in order. Undefined: this statement wrote nothing for it, because somebody has before. */

@@ -1,4 +1,5 @@
-// The ledger's door for one chat request: set value aside before the upstream is called, settle it afterwards.
+// The ledger's door for one chat request: set value aside before the upstream is called, more of it while a stream runs,
+// and settle it afterwards.
 
 import type { RateState } from "../kernel/rate.ts";
 
@@ -35,6 +36,27 @@ export type Admission =
   | { readonly outcome: "revoked" }
   /** Less than `leastAmount` is available. The request took a slot. */
   | { readonly outcome: "refused"; readonly available: bigint; readonly rate: RateState };
+
+/** Asks for more to be held for a request that runs, and records how far it has come. */
+export type ExtensionRequest = {
+  readonly accountId: string;
+  readonly requestId: string;
+  /** Micro-rupiah that are to be held in all. */
+  readonly amount: bigint;
+  /** The least in all with which the request can usefully go on; `amount` or less. */
+  readonly leastAmount: bigint;
+  /** What recovery charges should the process die: the input, and the output that was delivered. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+};
+
+/** The decision on an extension. `amount` is what is held in all from now on. */
+export type Extension =
+  | { readonly outcome: "granted"; readonly amount: bigint }
+  /** Less than the least amount is available. `othersHold`: what other requests hold now may become free. */
+  | { readonly outcome: "refused"; readonly amount: bigint; readonly othersHold: boolean }
+  /** The hold has been resolved by somebody else. */
+  | { readonly outcome: "gone" };
 
 /** What a request came to. Token counts do not overlap. */
 export type Settlement = {
@@ -75,6 +97,11 @@ export interface Ledger {
    * of one. Errors: UpstreamBusy when the database is away (then nothing is held, or the hold is swept later).
    */
   admit(request: AdmissionRequest): Promise<Admission>;
+  /**
+   * Grows the hold of a running request and records its progress, one call at a time for a request. Durable when it
+   * returns; a replay has the effect of one. Errors: UpstreamBusy when the database stays away.
+   */
+  extend(request: ExtensionRequest): Promise<Extension>;
   /**
    * Captures what the request cost, releases the rest and writes the usage record. Durable when it returns. Only the
    * first settlement of a request counts; a later one reads the record of the first. Errors: UpstreamBusy when the

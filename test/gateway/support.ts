@@ -10,7 +10,14 @@ import { createUpstreams } from "../../src/gateway/upstreams/upstreams.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { VerifiedKey } from "../../src/keys/keys.ts";
-import type { Admission, AdmissionRequest, Ledger, Settlement } from "../../src/ledger/ledger.ts";
+import type {
+  Admission,
+  AdmissionRequest,
+  Extension,
+  ExtensionRequest,
+  Ledger,
+  Settlement,
+} from "../../src/ledger/ledger.ts";
 
 export const KEY: VerifiedKey = { keyId: uuidv7(), accountId: uuidv7(), rateLimit: 60 };
 export const RATE = { limit: 60, remaining: 59, resetSeconds: 60 };
@@ -62,9 +69,12 @@ export const DEMO_MODELS: readonly CatalogModel[] = [
 /** A ledger in memory that grants what it is told to and keeps every call. */
 export class FakeLedger implements Ledger {
   readonly admissions: AdmissionRequest[] = [];
+  readonly extensions: ExtensionRequest[] = [];
   readonly settlements: Settlement[] = [];
   readonly open = new Set<string>();
   admitWith: (request: AdmissionRequest) => Admission = ({ amount }) => ({ outcome: "granted", amount, rate: RATE });
+  extendWith: (request: ExtensionRequest) => Promise<Extension> = ({ amount }) =>
+    Promise.resolve({ outcome: "granted", amount });
   onSettle: (settlement: Settlement) => Promise<void> = () => Promise.resolve();
 
   admit(request: AdmissionRequest): Promise<Admission> {
@@ -72,6 +82,11 @@ export class FakeLedger implements Ledger {
     const admission = this.admitWith(request);
     if (admission.outcome === "granted") this.open.add(request.requestId);
     return Promise.resolve(admission);
+  }
+
+  extend(request: ExtensionRequest): Promise<Extension> {
+    this.extensions.push(request);
+    return this.extendWith(request);
   }
 
   async settle(settlement: Settlement) {

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { admissionStatement } from "../../src/ledger/admission.ts";
+import { extensionStatement } from "../../src/ledger/extension.ts";
 import { settlementStatement } from "../../src/ledger/settlement.ts";
 import type { PipelinedStatement } from "../../src/ledger/statement-pipeline.ts";
 import { testBackends } from "../setup/test-database.ts";
@@ -61,7 +62,7 @@ describe.each(testBackends())("money statements on a grown %s database", (backen
     };
   }
 
-  /** The four statements of a request's life, for new requests of the same accounts. */
+  /** The statements of a request's life, for new requests of the same accounts. */
   function statements(): PipelinedStatement[] {
     const requests = members.map(({ accountId, keyId }) => ({
       ...admission(accountId, keyId, 10n),
@@ -69,12 +70,20 @@ describe.each(testBackends())("money statements on a grown %s database", (backen
       slotTaken: false,
     }));
     const settlements = requests.map(({ accountId, requestId }) => settlement(accountId, requestId, 0));
+    const extensions = requests.map(({ accountId, requestId, amount }) => {
+      const progress = { inputTokens: 1, outputTokens: 1 };
+      return { accountId, requestId, amount, leastAmount: amount, ...progress };
+    });
     const [lone, ...group] = requests;
+    const [loneExtension, ...groupExtensions] = extensions;
     const [loneSettlement, ...groupSettlements] = settlements;
-    if (lone === undefined || loneSettlement === undefined) throw new Error("there are members");
+    if (lone === undefined || loneSettlement === undefined || loneExtension === undefined)
+      throw new Error("there are members");
     return [
       admissionStatement.lone(lone),
       admissionStatement.group(group),
+      extensionStatement.lone(loneExtension),
+      extensionStatement.group(groupExtensions),
       settlementStatement.lone(loneSettlement),
       settlementStatement.group(groupSettlements),
     ];
