@@ -9,20 +9,26 @@ import type { LogLevel } from "./config.ts";
 /** Lines are written together: a write per call costs more than the rest of the line. */
 const BUFFER_BYTES = 8_192;
 const FLUSH_MS = 100;
+/** What a pipe takes in one piece: lines of several processes on the same pipe stay whole. */
+const SHARED_PIPE = { minLength: 3_072, maxWrite: 4_096 } as const;
 
 /** A log and how to bring out what is still in its buffer. */
 export type ProcessLog = { readonly logger: Logger; readonly flush: () => void };
 
-/** Makes the log of a process. */
-export function createLog(level: LogLevel): ProcessLog {
+/** Makes the log of a process. A worker's lines name it. */
+export function createLog(level: LogLevel, { worker }: { worker?: number } = {}): ProcessLog {
   const options = {
     level,
-    base: null,
+    base: worker === undefined ? null : { worker },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
   if (process.stderr.isTTY) return { logger: pino(options, readableLines()), flush: () => {} };
-  const destination = pino.destination({ fd: 2, sync: true, minLength: BUFFER_BYTES });
+  const destination = pino.destination({
+    fd: 2,
+    sync: true,
+    ...(worker === undefined ? { minLength: BUFFER_BYTES } : SHARED_PIPE),
+  });
   setInterval(() => destination.flush(), FLUSH_MS).unref();
   // What a process said before it died of a fault is what one looks for.
   process.on("exit", () => destination.flushSync());

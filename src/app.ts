@@ -1,19 +1,21 @@
-// The composition root: builds every room and hands it to those that need it. Nothing else knows them all.
+// The composition root: builds every room of a serving process and hands it to those that need it. Nothing else knows them
+// all. What a node has once, however many processes serve in it, is in app-node.ts.
 
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
 import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import { isDatabaseAway } from "./database/transactions.ts";
-import { openServiceDatabase } from "./app-database.ts";
 import { presetCatalog } from "./app-catalog.ts";
-import { announce, baseUrlOf } from "./app-announcement.ts";
-import { prepareDemo } from "./app-demo.ts";
+import { baseUrlOf } from "./app-announcement.ts";
 import { createGatewayEvents } from "./app-events.ts";
-import { createLog } from "./app-log.ts";
 import { createMetrics } from "./app-metrics.ts";
 import { createBillingService } from "./billing/service.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config.ts";
+import type { Database } from "./database/database.ts";
 import { createServers } from "./facade/servers.ts";
 import { createGateway } from "./gateway/answer-chat.ts";
 import type { Gateway } from "./gateway/chat.ts";
@@ -32,32 +34,46 @@ import { holdTicks } from "./workers/holds.ts";
 import { partitionTick } from "./workers/partitions.ts";
 import { startTicks } from "./workers/tick.ts";
 
-export type App = {
-  /** Stops taking requests, lets running ones end and settle, then closes everything. */
+/** A process, or several, that answer callers. */
+export type Serving = {
+  readonly ports: { readonly httpPort: number; readonly grpcPort: number };
+  /** The metrics of all of it. */
+  readonly registry: Pick<Registry, "metrics" | "contentType">;
+  /** Stops taking requests, lets running ones end and settle, then lets go of everything but the database. */
   stop(): Promise<void>;
+};
+
+export type ServingOptions = {
+  readonly config: Config;
+  readonly database: Database;
+  readonly logger: Logger;
+  /** Whether this process does the background work that a node needs done by one of its processes. */
+  readonly worksForNode: boolean;
 };
 
 /** How long the last requests may take to settle once the servers are closed. */
 const SETTLE_LIMIT_MS = 10_000;
 
-/** Starts everything and announces it. Errors: whatever keeps a part from starting; nothing is left running then. */
-export async function startApp(config: Config, output: { out(text: string): void }): Promise<App> {
-  // Taken down in the opposite order: the servers first, the database last, each even if another fails.
+/** Serves from this process. Errors: whatever keeps a part from starting; nothing is left running then. */
+export async function startServing(options: ServingOptions): Promise<Serving & { readonly registry: Registry }> {
+  const { config, database, logger } = options;
+  // Request bodies lie outside V8's heap. Counted on their own they made it collect everything every thirty large requests.
+  setFlagsFromString("--external-memory-accounted-in-global-limit");
+  // Taken down in the opposite order: the servers first, the lease last, each even if another fails.
   await using stack = new AsyncDisposableStack();
-  const { logger, flush } = createLog(config.logLevel);
-  stack.defer(flush);
   if (config.failpoint !== null) {
     logger.warn(config.failpoint, "this process will kill itself at a failpoint");
     armFailpoint(config.failpoint, () => process.kill(process.pid, "SIGKILL"));
   }
-  const database = await openServiceDatabase(config);
-  stack.defer(() => database.close());
   const lease = await ProcessLease.take(database);
   stack.defer(() => lease.resign());
   const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: config.lanes });
   // Until the ledger is closed the lease has to live: the last requests are settled under it.
   const ticks = startTicks(
-    [...holdTicks({ pool: database.pool, lease, ledger }), partitionTick(database.pool)],
+    [
+      ...holdTicks({ pool: database.pool, lease, ledger }),
+      ...(options.worksForNode ? [partitionTick(database.pool)] : []),
+    ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
   );
   stack.defer(() => ticks.stop());
@@ -96,20 +112,16 @@ export async function startApp(config: Config, output: { out(text: string): void
     keys,
     verifyMerchant: createPairVerifier(database),
     ready: () => isReachable(database.pool),
-    registry: createMetrics({ ledger, pool: database.pool, events: events.counts }),
     logger,
     host: config.host,
-    ports: { http: config.httpPort, grpc: config.grpcPort, metrics: config.metricsPort },
+    ports: { http: config.httpPort, grpc: config.grpcPort },
   });
   stack.defer(() => servers.close(config.drainMs));
   const ports = await servers.listen();
   baseUrl = baseUrlOf(config, ports.httpPort);
-  const demo = config.demo ? await prepareDemo(database) : null;
-  announce({ baseUrl, host: config.host, ports, demo, output });
-  logger.info({ ...ports, pid: process.pid, demo: config.demo }, "serving");
-  flush();
+  const registry = createMetrics({ ledger, pool: database.pool, events: events.counts });
   const started = stack.move();
-  return { stop: () => started.disposeAsync() };
+  return { ports, registry, stop: () => started.disposeAsync() };
 }
 
 /** A database that takes longer for nothing is not ready. */

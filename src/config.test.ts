@@ -4,7 +4,14 @@ import { ConfigError, readConfig } from "./config.ts";
 describe("the configuration", () => {
   it("has a working default for everything", () => {
     const config = readConfig({});
-    expect(config).toMatchObject({ host: "127.0.0.1", httpPort: 3000, grpcPort: 3001, metricsPort: 9464, demo: true });
+    expect(config).toMatchObject({
+      host: "127.0.0.1",
+      httpPort: 3000,
+      grpcPort: 3001,
+      metricsPort: 9464,
+      workers: 1,
+      demo: true,
+    });
     expect(config.dataDir).toMatch(/^\/.*\.saldo$/);
   });
 
@@ -22,6 +29,7 @@ describe("the configuration", () => {
     ["SALDO_HTTP_PORT", "http", /SALDO_HTTP_PORT.*"http".*0 to 65535/],
     ["SALDO_HTTP_PORT", "65536", /SALDO_HTTP_PORT/],
     ["SALDO_GRPC_PORT", "-1", /SALDO_GRPC_PORT/],
+    ["SALDO_WORKERS", "0", /SALDO_WORKERS.*1 to 16/],
     ["SALDO_LOG_LEVEL", "loud", /SALDO_LOG_LEVEL.*fatal, error/],
     ["SALDO_DEMO", "yes", /SALDO_DEMO.*0, 1/],
     ["SALDO_FAILPOINT", "nowhere", /SALDO_FAILPOINT.*before-hold-commit.*:n/],

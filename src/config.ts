@@ -23,6 +23,8 @@ export type Config = {
   readonly databaseOwnerUrl: string | null;
   /** How many connections commit holds and settlements. */
   readonly lanes: number;
+  /** How many processes of this node answer requests. 1: this one does. */
+  readonly workers: number;
   /** Whether the demo account, key, merchant and models are there. */
   readonly demo: boolean;
   /** Milliseconds between two pieces of a streamed demo answer. */
@@ -91,6 +93,7 @@ export function readConfig(environment: Environment = process.env): Config {
     databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
     databaseOwnerUrl: url("DATABASE_OWNER_URL", ["postgres:", "postgresql:"]),
     lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
+    workers: integer("SALDO_WORKERS", 1, { min: 1, max: 16 }),
     // A demo gives away keys: production has to ask for it.
     demo: choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1",
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),

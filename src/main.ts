@@ -2,7 +2,6 @@
 // standard error; standard output carries what was asked for.
 
 import process from "node:process";
-import { setFlagsFromString } from "node:v8";
 import { ConfigError, readConfig, type Config } from "./config.ts";
 import { EXIT, helpText, runCommand } from "./commands/run.ts";
 
@@ -32,10 +31,8 @@ async function main(words: readonly string[]): Promise<number> {
 
 /** Serves until SIGTERM or SIGINT, then drains and settles. A second signal does not wait. */
 async function serve(config: Config): Promise<number> {
-  // Request bodies lie outside V8's heap. Counted on their own they made it collect everything every thirty large requests.
-  setFlagsFromString("--external-memory-accounted-in-global-limit");
   // The servers take a while to load, which no command should wait for.
-  const { startApp } = await import("./app.ts");
+  const { startNode } = await import("./app-node.ts");
   const stopRequested = new Promise<void>((resolve) => {
     let asked = false;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -46,16 +43,16 @@ async function serve(config: Config): Promise<number> {
       });
     }
   });
-  let app;
+  let node;
   try {
-    app = await startApp(config, output);
+    node = await startNode(config, output);
   } catch (error) {
     output.err(error instanceof Error ? error.message : String(error));
     return EXIT.failed;
   }
   await stopRequested;
   try {
-    await app.stop();
+    await node.stop();
     return EXIT.done;
   } catch (error) {
     output.err(`The stop did not go well: ${error instanceof Error ? error.message : String(error)}`);

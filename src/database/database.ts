@@ -6,8 +6,8 @@ import type { Client, ClientConfig } from "pg";
 import { invariant } from "../kernel/invariant.ts";
 import { borrowServingRole, clientConfig, connectClient, withClient } from "./connections.ts";
 import type { Login } from "./connections.ts";
-import { startEmbeddedPostgres } from "./embedded-postgres.ts";
-import type { EmbeddedPostgres } from "./embedded-postgres.ts";
+import { findEmbeddedAddress, startEmbeddedPostgres } from "./embedded-postgres.ts";
+import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded-postgres.ts";
 import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
 import { layServingSettings, SERVING_ROLE } from "./serving-settings.ts";
@@ -43,6 +43,8 @@ export type DatabaseOptions = {
   /** The login that owns the schema, when `url` logs in as the serving role itself. */
   readonly ownerUrl?: string;
   readonly dataDir: string;
+  /** Whether the server in `dataDir` is run by our parent: then this process neither starts, revives nor stops it. */
+  readonly runByParent?: boolean;
   readonly poolSize?: number;
   readonly applicationName?: string;
 };
@@ -61,6 +63,7 @@ const ANSWER_WITHIN_MS = 6_000;
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.url !== undefined) return openOn(externalLogins(options.url, options.ownerUrl), options);
+  if (options.runByParent === true) return openOn(embeddedLogins(await findEmbeddedAddress(options)), options);
   for (let attempt = 1; ; attempt += 1) {
     const embedded = await startEmbeddedPostgres({ dataDir: options.dataDir });
     try {
@@ -81,7 +84,7 @@ function externalLogins(url: string, ownerUrl: string | undefined): Logins {
   return { owner: { connectionString: url }, serving: borrowServingRole(url) };
 }
 
-function embeddedLogins({ host, user, database }: EmbeddedPostgres): Logins {
+function embeddedLogins({ host, user, database }: EmbeddedAddress): Logins {
   return { owner: { host, user, database }, serving: { host, user: SERVING_ROLE, database } };
 }
 

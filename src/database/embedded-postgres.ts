@@ -27,7 +27,8 @@ const MAX_LOG_BYTES = 10_000_000;
 const SERVER_SETTINGS = {
   listen_addresses: "",
   port: "5432",
-  max_connections: "100",
+  // Sixteen workers with all their connections, and commands beside them.
+  max_connections: "250",
   shared_buffers: "256MB",
   wal_compression: "on",
   max_wal_size: "4GB",
@@ -37,12 +38,16 @@ const SERVER_SETTINGS = {
   timezone: "UTC",
 } as const;
 
-/** A running embedded server. While this handle is open it is brought back when it dies. */
-export type EmbeddedPostgres = {
+/** Where an embedded server is reached, and by whom. */
+export type EmbeddedAddress = {
   /** The folder of its socket, which is what a client gives as host. */
   readonly host: string;
   readonly user: string;
   readonly database: string;
+};
+
+/** A running embedded server. While this handle is open it is brought back when it dies. */
+export type EmbeddedPostgres = EmbeddedAddress & {
   /** Whether this process started the server, and so may stop it. */
   readonly ownedByUs: boolean;
   /** Lets go of the server, and stops it if this process started it and nobody else is connected. */
@@ -51,6 +56,12 @@ export type EmbeddedPostgres = {
 
 /** A server that answers, with the connection that shows other processes that we use it. */
 type Attached = { readonly pid: number; readonly started: boolean; readonly presence: Client };
+
+/** Where the server of this data folder is reached, for a process whose parent runs it. */
+export async function findEmbeddedAddress({ dataDir }: { dataDir: string }): Promise<EmbeddedAddress> {
+  const { socketDir } = await locateCluster(dataDir);
+  return { host: socketDir, user: SUPERUSER, database: DATABASE };
+}
 
 /** Returns the server of this data folder: the one that runs, or a new one. Errors name what to change. */
 export async function startEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<EmbeddedPostgres> {

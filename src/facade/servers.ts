@@ -1,6 +1,5 @@
-// The door of rpc/ and facade/ for the composition root: every port of the process, started and stopped together.
+// The door of rpc/ and facade/ for the composition root: the ports that callers reach, started and stopped together.
 
-import type { Registry } from "prom-client";
 import type { Gateway } from "../gateway/chat.ts";
 import type { Keys } from "../keys/keys.ts";
 import type { Verifiers } from "../rpc/authenticate.ts";
@@ -8,7 +7,6 @@ import { createGrpcServer } from "../rpc/grpc-server.ts";
 import type { CallLogger } from "../rpc/log.ts";
 import type { Implementations } from "../rpc/services.ts";
 import { createHttpServer } from "./http-server.ts";
-import { createMetricsServer } from "./metrics-server.ts";
 
 /** What the servers are built from. */
 export type ServersOptions = {
@@ -20,38 +18,35 @@ export type ServersOptions = {
   readonly verifyMerchant: Verifiers["verifyMerchant"];
   /** Whether the process can serve now: the probe behind /readyz and gRPC health. */
   readonly ready: () => Promise<boolean>;
-  readonly registry: Pick<Registry, "metrics" | "contentType">;
   readonly logger: CallLogger;
   readonly host: string;
   /** The ports to listen on; 0 takes any that is free. */
-  readonly ports: { readonly http: number; readonly grpc: number; readonly metrics: number };
+  readonly ports: { readonly http: number; readonly grpc: number };
 };
 
 /** The servers of the process. */
 export type Servers = {
   /** Starts all of them and gives the ports they took. When one cannot start, none is left listening. */
-  listen(): Promise<{ httpPort: number; grpcPort: number; metricsPort: number }>;
+  listen(): Promise<{ httpPort: number; grpcPort: number }>;
   /** Stops taking work, waits for running requests up to the limit, then ends what is left. */
   close(limitMs: number): Promise<void>;
 };
 
-/** Builds the HTTP, gRPC and metrics servers. */
+/** Builds the HTTP and gRPC servers. */
 export function createServers(options: ServersOptions): Servers {
   const { implementations, gateway, ready, host, ports } = options;
   const callPorts = { keys: options.keys, verifyMerchant: options.verifyMerchant, logger: options.logger };
   const http = createHttpServer({ implementations, ports: callPorts, gateway, ready });
   const grpc = createGrpcServer({ implementations, ports: callPorts, ready });
-  const metrics = createMetricsServer(options.registry);
   const close = async (limitMs: number) => {
-    await Promise.all([http.close(limitMs), grpc.close(limitMs), metrics.close(limitMs)]);
+    await Promise.all([http.close(limitMs), grpc.close(limitMs)]);
   };
   return {
     async listen() {
       try {
         const httpPort = await http.listen({ host, port: ports.http });
         const grpcPort = await grpc.listen({ host, port: ports.grpc });
-        const metricsPort = await metrics.listen({ host, port: ports.metrics });
-        return { httpPort, grpcPort, metricsPort };
+        return { httpPort, grpcPort };
       } catch (error) {
         await close(0);
         throw error;

@@ -1,7 +1,6 @@
 // The rooms behind rpc/ and facade/, as small as a test needs them: one key, one pair per environment, no database.
 
 import { randomUUID } from "node:crypto";
-import { Registry } from "prom-client";
 import type { Gateway } from "../../src/gateway/chat.ts";
 import { NotFound, RateLimited } from "../../src/kernel/errors.ts";
 import type { RateState } from "../../src/kernel/rate.ts";
@@ -107,7 +106,6 @@ export const echoGateway: Gateway = {
 export type Running = {
   http: string;
   grpc: string;
-  metrics: string;
   servers: Servers;
   keys: ReturnType<typeof createKeys>;
 };
@@ -128,17 +126,15 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
         : null;
     },
     ready: async () => true,
-    registry: new Registry(),
     logger: createLogMemory().logger,
     host: "127.0.0.1",
-    ports: { http: 0, grpc: 0, metrics: 0 },
+    ports: { http: 0, grpc: 0 },
     ...options,
   });
-  const { httpPort, grpcPort, metricsPort } = await servers.listen();
+  const { httpPort, grpcPort } = await servers.listen();
   return {
     http: `http://127.0.0.1:${httpPort}`,
     grpc: `127.0.0.1:${grpcPort}`,
-    metrics: `http://127.0.0.1:${metricsPort}`,
     servers,
     keys,
   };

@@ -1,8 +1,10 @@
 // The document and the server are read off the same options; here they are compared as a client meets them.
 
 import { readFile } from "node:fs/promises";
+import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { documentedPath, routesOf } from "../../src/facade/http-rules.ts";
+import { createMetricsServer } from "../../src/facade/metrics-server.ts";
 import { services } from "../../src/rpc/services.ts";
 import { startServers, type Running } from "./fakes.ts";
 
@@ -58,8 +60,14 @@ test("only the merchant paths stand under /sandbox", () => {
 test("says how the process is", async () => {
   expect((await fetch(`${running.http}/healthz`)).status).toBe(200);
   expect((await fetch(`${running.http}/readyz`)).status).toBe(200);
-  expect((await fetch(`${running.metrics}/metrics`)).status).toBe(200);
-  expect((await fetch(`${running.metrics}/v1/models`)).status).toBe(404);
+});
+
+test("shows the metrics on a port of their own, and nothing else there", async () => {
+  const server = createMetricsServer(new Registry());
+  const metrics = `http://127.0.0.1:${await server.listen({ host: "127.0.0.1", port: 0 })}`;
+  expect((await fetch(`${metrics}/metrics`)).status).toBe(200);
+  expect((await fetch(`${metrics}/v1/models`)).status).toBe(404);
+  await server.close(1_000);
 });
 
 test("says that the process is not ready", async () => {

@@ -28,10 +28,10 @@ export class SaldoProcess {
     this.#child = child;
   }
 
-  /** Starts `saldo serve` and waits until it serves. */
-  static async start(settings: Readonly<Record<string, string>>): Promise<SaldoProcess> {
+  /** Starts `saldo serve`, with flags of Node if there are any, and waits until it serves. */
+  static async start(settings: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<SaldoProcess> {
     const ports = { SALDO_HTTP_PORT: "0", SALDO_GRPC_PORT: "0", SALDO_METRICS_PORT: "0", SALDO_DEMO_PACE_MS: "0" };
-    const child = spawn(process.execPath, [ENTRY, "serve"], {
+    const child = spawn(process.execPath, [...flags, ENTRY, "serve"], {
       env: environmentOf({ ...ports, ...settings }),
       stdio: ["ignore", "pipe", "pipe"],
     });
