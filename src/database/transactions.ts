@@ -69,6 +69,11 @@ export function sqlState(error: unknown): string | undefined {
   return "severity" in error ? errorCode(error) : sqlState(error.cause);
 }
 
+/** Whether PostgreSQL had no disk, memory or other means for a statement. Nothing of it was written, and later it may work. */
+export function isOutOfMeans(error: unknown): boolean {
+  return /^(53|58)/.test(sqlState(error) ?? "");
+}
+
 /** The server is ending, crashed, starting, full or has become a replica; 08 are the connection's own failures. */
 const AWAY_STATE = /^(57P01|57P02|57P03|53300|25006|08...)$/;
 const AWAY_CODE = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;

@@ -6,7 +6,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
-import { isDatabaseAway, sqlState, sqlStates } from "../database/transactions.ts";
+import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { columnsOf } from "./columns.ts";
@@ -197,6 +197,7 @@ export class Lane {
     if (group.length === 1) {
       first.attempts += 1;
       if (code === sqlStates.lockTimeout) return this.#park(first, error);
+      if (isOutOfMeans(error)) return first.reject(new UpstreamBusy(undefined, { cause: error }));
       // A replay met a row that a statement of ours has written after all.
       if (code === sqlStates.uniqueViolation) first.perhapsWritten = true;
       else if (code !== sqlStates.serializationFailure && code !== sqlStates.deadlock) return first.reject(error);

@@ -1,6 +1,7 @@
 // A small world for money tests: accounts with a balance, keys with a limit, and ledgers as several processes would have.
 
 import { createHash } from "node:crypto";
+import { expect } from "vitest";
 import { openDatabase, type Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
@@ -18,6 +19,9 @@ import { onServer, type TestBackend } from "../setup/test-servers.ts";
 export const SOUND = { ok: true, violations: [] };
 
 export const PRICES = { input: 5_000_000_000n, output: 15_000_000_000n, cacheHit: 950_000_000n };
+
+const WAITING_SESSIONS = `
+SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 /** One serving process as the database sees it: its connections, its lease, its ledger. */
 export type TestProcess = {
@@ -81,6 +85,13 @@ export class MoneyWorld {
 
   balance(accountId: string) {
     return readBalance(this.pool, accountId);
+  }
+
+  /** Waits until so many sessions of this database wait for a lock. */
+  async untilWaiting(sessions = 1): Promise<void> {
+    await expect
+      .poll(() => this.asOwner(WAITING_SESSIONS), { timeout: 10_000, interval: 5 })
+      .toEqual([{ waiting: sessions }]);
   }
 
   /** Runs statements as the owner of the schema, past the serving role's rights. */

@@ -1,0 +1,163 @@
+// What PostgreSQL refuses: serialization failures and deadlocks, provoked for real; rows it cannot write, in a group of those
+// it can; a disk that is full. The last two kinds the server raises itself, inside the transaction, when the proxy asks it to.
+
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Database } from "../../src/database/database.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
+import { admissionStatement } from "../../src/ledger/admission.ts";
+import { settlementStatement } from "../../src/ledger/settlement.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { PostgresProxy } from "./postgres-proxy.ts";
+
+const BUSY = { code: "upstream_busy" };
+
+describe.each(testBackends())("what the %s database refuses", (backend) => {
+  let world: MoneyWorld;
+  let proxy: PostgresProxy;
+  let process: TestProcess;
+  const ledgers: GroupCommitLedger[] = [];
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    proxy = await PostgresProxy.before(world.opened.url);
+    process = await world.process(1, proxy.urlFor(world.opened.url));
+  });
+  afterEach(() => {
+    proxy.rule = () => undefined;
+    proxy.errors.clear();
+  });
+  afterAll(async () => {
+    await Promise.all(ledgers.map((ledger) => ledger.close()));
+    await world.close();
+    await proxy.close();
+  });
+
+  /** A ledger whose lane has these settings: PostgreSQL then does what it otherwise would not. */
+  async function ledgerWith(settings: readonly string[]): Promise<GroupCommitLedger> {
+    const { lease } = process;
+    const database: Database = {
+      ...process.database,
+      async connect() {
+        const client = await process.database.connect();
+        for (const setting of settings) await client.query(`SET ${setting}`);
+        return client;
+      },
+    };
+    const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: 1 });
+    await ledger.open();
+    ledgers.push(ledger);
+    return ledger;
+  }
+
+  /** Another session, in a transaction that has run a statement. */
+  async function session(text: string, values: readonly unknown[]): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: world.opened.url });
+    await client.connect();
+    await client.query("BEGIN");
+    await client.query(text, [...values]);
+    return client;
+  }
+  const CHANGE = "UPDATE account SET posted = posted WHERE id = $1";
+  const LOCK = "SELECT FROM account WHERE id = $1 FOR UPDATE";
+
+  it.each([1, 3])("runs again after a serialization failure, %i at once", async (size) => {
+    // In READ COMMITTED, which serving uses, PostgreSQL has no such failure to tell.
+    const ledger = await ledgerWith(["default_transaction_isolation = 'repeatable read'", "lock_timeout = '20s'"]);
+    const account = await world.account(1_000n);
+    const key = await world.key(account, size);
+    const other = await session(CHANGE, [account]);
+    const admissions = Array.from({ length: size }, () => ledger.admit(admission(account, key, 10n)));
+    await world.untilWaiting();
+    await other.query("COMMIT");
+    await other.end();
+    expect(await Promise.all(admissions)).toMatchObject(admissions.map(() => ({ outcome: "granted" })));
+    expect(proxy.errors.get("40001")).toBe(1);
+    expect(await world.balance(account)).toMatchObject({ held: 10n * BigInt(size) });
+  });
+
+  it("runs again after a deadlock", async () => {
+    const ledger = await ledgerWith(["lock_timeout = '20s'"]);
+    const accounts = [await world.account(1_000n), await world.account(1_000n)].toSorted();
+    const [first = "", last = ""] = accounts;
+    const keys = [await world.key(first), await world.key(last)];
+    const other = await session(LOCK, [last]);
+    const admissions = accounts.map((account, index) => ledger.admit(admission(account, keys[index] ?? "", 10n)));
+    await world.untilWaiting();
+    // The lane has waited for longer and looks first, so that it is the one to give way.
+    await other.query(LOCK, [first]);
+    await other.query("COMMIT");
+    await other.end();
+    expect(await Promise.all(admissions)).toMatchObject([{ outcome: "granted" }, { outcome: "granted" }]);
+    expect(proxy.errors.get("40P01")).toBe(1);
+  });
+
+  it.each(["40001", "40P01"])("gives up after a bounded number of %s, and owes what was delivered", async (raise) => {
+    const { ledger } = process;
+    const account = await world.account(1_000_000n);
+    const key = await world.key(account);
+    const held = admission(account, key, 100_000n);
+    await ledger.admit(held);
+    proxy.rule = ({ statements }) => (statements.some((name) => /^(admit|settle)/.test(name)) ? { raise } : undefined);
+    await expect(ledger.admit(admission(account, key, 1n))).rejects.toMatchObject(BUSY);
+    expect(proxy.errors.get(raise)).toBe(admissionStatement.maxAttempts);
+    await expect(ledger.settle(settlement(account, held.requestId, 2))).rejects.toMatchObject(BUSY);
+    expect(proxy.errors.get(raise)).toBe(admissionStatement.maxAttempts + settlementStatement.maxAttempts);
+    expect(await world.balance(account)).toMatchObject({ posted: 1_000_000n, held: 100_000n });
+    proxy.rule = () => undefined;
+    expect(ledger.statistics().owed).toBe(1);
+    expect(await ledger.settleOwed()).toBe(1);
+    expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
+  });
+
+  it("says busy while the disk is full, holds nothing, and bills what was delivered once there is room", async () => {
+    const { ledger } = process;
+    const account = await world.account(1_000_000n);
+    const key = await world.key(account);
+    const held = [1, 2, 3].map(() => admission(account, key, 100_000n));
+    await Promise.all(held.map((request) => ledger.admit(request)));
+    proxy.rule = ({ statements }) =>
+      statements.some((name) => /^(admit|settle)/.test(name)) ? { raise: "53100" } : undefined;
+    const refused = await Promise.allSettled([
+      ...[1, 2, 3].map(() => ledger.admit(admission(account, key, 1n))),
+      ...held.map(({ requestId }) => ledger.settle(settlement(account, requestId, 2))),
+    ]);
+    expect(refused).toMatchObject(refused.map(() => ({ status: "rejected", reason: BUSY })));
+    expect(await world.balance(account)).toMatchObject({ posted: 1_000_000n, held: 300_000n });
+    proxy.rule = () => undefined;
+    expect(await ledger.settleOwed()).toBe(3);
+    expect(await world.balance(account)).toMatchObject({ posted: 970_000n, held: 0n });
+    expect(ledger.statistics()).toMatchObject({ owed: 0, open: 0 });
+  });
+
+  it("lets rows that cannot be written fail alone, in a transaction of both kinds", async () => {
+    const { ledger } = process;
+    const account = await world.account(1_000_000n);
+    const key = await world.key(account);
+    const held = [1, 2, 3].map(() => admission(account, key, 100_000n));
+    await Promise.all(held.map((request) => ledger.admit(request)));
+    const [good, bad, alsoGood] = held.map(({ requestId }) => settlement(account, requestId, 2));
+    // While the first is under way, the others collect.
+    const [, ...outcomes] = await Promise.allSettled([
+      ledger.admit(admission(account, key, 1n)),
+      ledger.settle(good ?? settlement("", "", 0)),
+      ledger.settle({ ...(bad ?? settlement("", "", 0)), outputTokens: -1 }),
+      ledger.admit({ ...admission(account, key, 1n), model: null as unknown as string }),
+      ledger.admit(admission(account, key, 1n)),
+      ledger.settle(alsoGood ?? settlement("", "", 0)),
+    ]);
+    expect(outcomes).toMatchObject([
+      { value: { charge: 10_000n } },
+      { reason: { code: "23514" } },
+      { reason: { code: "23502" } },
+      { value: { outcome: "granted" } },
+      { value: { charge: 10_000n } },
+    ]);
+    await ledger.release({ accountId: account, requestId: bad?.requestId ?? "" });
+    expect(await world.balance(account)).toMatchObject({ posted: 980_000n, held: 2n });
+  });
+
+  it("keeps the books in order through all of this", async () => {
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});
