@@ -18,6 +18,7 @@ models:
     context_length: 131072
     max_output_tokens: 16384
     media_tokens: { image: 50000 }
+    hidden_output: true
     price: { input: "5000", output: "15000.5", cache_hit: "950" }
     routes: [{ upstream: local, model: acme-large-2026 }]
   - { id: small, context_length: 10, max_output_tokens: 10, price: { input: "0", output: "0" }, routes: [{ upstream: preset, model: m }] }
@@ -79,6 +80,7 @@ describe("a catalog file", () => {
         contextLength: 131_072,
         maxOutputTokens: 16_384,
         mediaTokens: { image: 50_000, audio: 16_384, video: 65_536 },
+        hiddenOutput: true,
         inputPrice: 5_000_000_000n,
         outputPrice: 15_000_500_000n,
         cacheHitPrice: 950_000_000n,
@@ -93,6 +95,7 @@ describe("a catalog file", () => {
         contextLength: 10,
         maxOutputTokens: 10,
         mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+        hiddenOutput: false,
         inputPrice: 0n,
         outputPrice: 0n,
         cacheHitPrice: null,
@@ -126,6 +129,7 @@ describe("a catalog file", () => {
     [{ media_tokens: 4_096 }, "models[0].media_tokens mapping"],
     [{ media_tokens: { image: 0 } }, "models[0].media_tokens.image integer"],
     [{ media_tokens: { text: 1 } }, "models[0].media_tokens unknown_key"],
+    [{ hidden_output: "yes" }, "models[0].hidden_output flag"],
     [{ context_length: 1.5 }, "models[0].context_length integer"],
     [{ context_length: undefined }, "models[0].context_length required"],
     [{ input_modalities: ["image"] }, "models[0].input_modalities input_modalities"],
@@ -251,6 +255,7 @@ describe("a catalog file", () => {
             contextLength: fc.integer({ min: 1_000, max: 100_000_000 }),
             maxOutputTokens: fc.integer({ min: 1, max: 1_000 }),
             mediaTokens: fc.record({ image: mediaTokens, audio: mediaTokens, video: mediaTokens }),
+            hiddenOutput: fc.boolean(),
             inputPrice: price,
             outputPrice: price,
             cacheHitPrice: fc.option(price),

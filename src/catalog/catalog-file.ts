@@ -59,6 +59,7 @@ export function writeModel(model: FileModel) {
     context_length: model.contextLength,
     max_output_tokens: model.maxOutputTokens,
     ...writeMediaTokens(model.mediaTokens),
+    ...(model.hiddenOutput ? { hidden_output: true } : {}),
     price: {
       input: formatPrice(model.inputPrice),
       output: formatPrice(model.outputPrice),
@@ -101,6 +102,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     "context_length",
     "max_output_tokens",
     "media_tokens",
+    "hidden_output",
     "price",
     "routes",
   ]);
@@ -119,6 +121,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     contextLength,
     maxOutputTokens,
     mediaTokens: readMediaTokens(at.media_tokens),
+    hiddenOutput: at.hidden_output.flag(false),
     inputPrice: price === null ? 0n : readPrice(price.input),
     outputPrice: price === null ? 0n : readPrice(price.output),
     cacheHitPrice: price === null || price.cache_hit.isAbsent ? null : readPrice(price.cache_hit),

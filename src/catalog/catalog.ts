@@ -27,6 +27,11 @@ export type CatalogModel = {
   readonly maxOutputTokens: number;
   /** Tokens that are held for one part of each kind, and billed where an upstream does not say how many it counted. */
   readonly mediaTokens: Readonly<Record<MediaModality, number>>;
+  /**
+   * Whether it writes output that is charged and not shown as it is produced, such as reasoning that is kept back. Then what
+   * was relayed does not tell what a stream costs, and the whole bound of its output is held.
+   */
+  readonly hiddenOutput: boolean;
   readonly inputPrice: bigint;
   readonly outputPrice: bigint;
   readonly cacheHitPrice: bigint | null;

@@ -24,11 +24,11 @@ ON CONFLICT (id) DO UPDATE SET kind = $2, base_url = $3, api_key_env = $4, allow
 
 const PUT_MODEL = `
 INSERT INTO catalog_model (id, name, description, badge, input_modalities, context_length, max_output_tokens,
-                           input_price, output_price, cache_hit_price, routes, media_tokens, state)
-VALUES ($1, $2, $3, $4, $5::text[], $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::jsonb, $12::jsonb, 'active')
+                           input_price, output_price, cache_hit_price, routes, media_tokens, hidden_output, state)
+VALUES ($1, $2, $3, $4, $5::text[], $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::jsonb, $12::jsonb, $13, 'active')
 ON CONFLICT (id) DO UPDATE SET name = $2, description = $3, badge = $4, input_modalities = $5::text[], context_length = $6,
   max_output_tokens = $7, input_price = $8::bigint, output_price = $9::bigint, cache_hit_price = $10::bigint,
-  routes = $11::jsonb, media_tokens = $12::jsonb, state = 'active', updated_at = clock_timestamp()`;
+  routes = $11::jsonb, media_tokens = $12::jsonb, hidden_output = $13, state = 'active', updated_at = clock_timestamp()`;
 
 const RETIRE = {
   upstream: `UPDATE catalog_upstream SET state = 'retired', updated_at = clock_timestamp() WHERE id = $1`,
@@ -62,6 +62,7 @@ type ModelRow = {
   cache_hit_price: bigint | null;
   routes: Route[];
   media_tokens: CatalogModel["mediaTokens"];
+  hidden_output: boolean;
   created_at: Date;
 };
 
@@ -115,6 +116,7 @@ export async function putModel(client: PoolClient, model: FileModel): Promise<vo
     model.cacheHitPrice,
     JSON.stringify(model.routes),
     JSON.stringify(model.mediaTokens),
+    model.hiddenOutput,
   ]);
 }
 
@@ -163,6 +165,7 @@ function fromRowModel(row: ModelRow): CatalogModel {
     cacheHitPrice: row.cache_hit_price,
     routes: row.routes,
     mediaTokens: row.media_tokens,
+    hiddenOutput: row.hidden_output,
     createdAt: row.created_at,
   };
 }

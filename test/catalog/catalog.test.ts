@@ -23,6 +23,7 @@ const small: Entry = {
   id: "acme/small",
   context_length: 1_000,
   max_output_tokens: 100,
+  hidden_output: true,
   price: { input: "0.000001", output: "1000000000" },
   routes: [
     { upstream: "local", model: "s" },
@@ -84,13 +85,19 @@ describe.each(testBackends())("the catalog on the %s server", (backend) => {
       contextLength: 131_072,
       maxOutputTokens: 16_384,
       mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+      hiddenOutput: false,
       inputPrice: 5_000_000_000n,
       outputPrice: 15_000_000_000n,
       cacheHitPrice: 950_000_000n,
       routes: [{ upstream: "local", model: "acme-large-2026" }],
       createdAt: expect.any(Date) as Date,
     });
-    expect(models.get("acme/small")).toMatchObject({ inputPrice: 1n, outputPrice: 10n ** 15n, cacheHitPrice: null });
+    expect(models.get("acme/small")).toMatchObject({
+      hiddenOutput: true,
+      inputPrice: 1n,
+      outputPrice: 10n ** 15n,
+      cacheHitPrice: null,
+    });
     expect([...upstreams.keys()].toSorted()).toEqual(["local", "preset"]);
     expect(upstreams.get("preset")).toEqual(preset);
   });
@@ -119,6 +126,7 @@ describe.each(testBackends())("the catalog on the %s server", (backend) => {
         contextLength: 1_000,
         maxOutputTokens: 100,
         mediaTokens: { image: 1, audio: 2, video: 3 },
+        hiddenOutput: false,
         inputPrice: 0n,
         outputPrice: 0n,
         cacheHitPrice: null,

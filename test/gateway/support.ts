@@ -36,6 +36,7 @@ export function modelOf(id: string, overrides: Partial<CatalogModel> = {}): Cata
     contextLength: 131_072,
     maxOutputTokens: 16_384,
     mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+    hiddenOutput: false,
     inputPrice: 5_000n * RUPIAH,
     outputPrice: 15_000n * RUPIAH,
     cacheHitPrice: 950n * RUPIAH,

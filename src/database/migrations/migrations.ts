@@ -7,4 +7,5 @@ export const migrations = [
   { name: "0002-accounts", load: async () => (await import("./0002-accounts.ts")).Migration0002Accounts },
   { name: "0003-catalog", load: async () => (await import("./0003-catalog.ts")).Migration0003Catalog },
   { name: "0004-merchant", load: async () => (await import("./0004-merchant.ts")).Migration0004Merchant },
+  { name: "0006-hidden-output", load: async () => (await import("./0006-hidden-output.ts")).Migration0006HiddenOutput },
 ];
