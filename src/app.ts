@@ -25,14 +25,17 @@ import { systemClock } from "./kernel/clock.ts";
 import { armFailpoint } from "./kernel/failpoint.ts";
 import { createKeys } from "./keys/keys.ts";
 import { createKeysService } from "./keys/service.ts";
+import type { AuditReport } from "./ledger/audit.ts";
+import type { AuditKind } from "./ledger/audit-run.ts";
 import { GroupCommitLedger } from "./ledger/group-commit.ts";
 import { ProcessLease } from "./ledger/process-lease.ts";
 import { createPairVerifier } from "./merchant/credentials.ts";
 import { createMerchantTransferService } from "./merchant/service.ts";
 import { accountOf, keyCallOf, merchantOf } from "./rpc/callers.ts";
+import { auditTicks } from "./workers/audit.ts";
 import { holdTicks } from "./workers/holds.ts";
 import { partitionTick } from "./workers/partitions.ts";
-import { startTicks } from "./workers/tick.ts";
+import { startTicks, type Tick } from "./workers/tick.ts";
 
 /** A process, or several, that answer callers. */
 export type Serving = {
@@ -72,7 +75,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const ticks = startTicks(
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
-      ...(options.worksForNode ? [partitionTick(database.pool)] : []),
+      ...(options.worksForNode ? nodeTicks(database.pool, logger) : []),
     ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
   );
@@ -122,6 +125,13 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const registry = createMetrics({ ledger, pool: database.pool, events: events.counts });
   const started = stack.move();
   return { ports, registry, stop: () => started.disposeAsync() };
+}
+
+/** Work that one process of a node does for all of them. */
+function nodeTicks(pool: Pool, logger: Pick<Logger, "error">): Tick[] {
+  const onViolations = (audit: AuditKind, { violations }: AuditReport): void =>
+    logger.error({ audit, violations }, "the books are not in order");
+  return [partitionTick(pool), ...auditTicks({ pool, onViolations })];
 }
 
 /** A database that takes longer for nothing is not ready. */

@@ -23,8 +23,8 @@ export type CommandResult = {
   readonly ok?: boolean;
 };
 
-/** An option of a command: `--name VALUE`. */
-export type CommandOption = { readonly required: boolean; readonly value: string; readonly about: string };
+/** An option of a command: `--name VALUE`, or `--name` alone where `value` is null. */
+export type CommandOption = { readonly required: boolean; readonly value: string | null; readonly about: string };
 
 export type Command = {
   /** The words that call it, such as `account create`. */
@@ -41,6 +41,8 @@ export type CommandValues = {
   need(option: string): string;
   /** The value of an option that may be left out. */
   get(option: string): string | undefined;
+  /** Whether an option without a value was given. */
+  has(option: string): boolean;
   readonly positionals: readonly string[];
 };
 
@@ -51,7 +53,9 @@ export function parseCommand(words: readonly string[], commands: readonly Comman
   const command = commands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
   if (command === undefined) throw new UsageError(`There is no such command.\n\n${describe(commands)}`);
   const declared: ParseArgsOptionsConfig = { json: { type: "boolean" } };
-  for (const option of Object.keys(command.options)) declared[option] = { type: "string" };
+  for (const [option, { value }] of Object.entries(command.options)) {
+    declared[option] = { type: value === null ? "boolean" : "string" };
+  }
   const expected = command.positionals ?? [];
   const { values, positionals } = parseOrExplain(command, words.slice(command.name.split(" ").length), declared);
   if (positionals.length !== expected.length)
@@ -68,7 +72,8 @@ export function parseCommand(words: readonly string[], commands: readonly Comman
     if (value === undefined) throw usageOf(command, `needs --${option}`);
     return value;
   };
-  return { command, values: { get, need, positionals }, json: values["json"] === true };
+  const has = (option: string): boolean => values[option] === true;
+  return { command, values: { get, need, has, positionals }, json: values["json"] === true };
 }
 
 function parseOrExplain(command: Command, args: readonly string[], options: ParseArgsOptionsConfig) {
@@ -84,9 +89,10 @@ function usageOf(command: Command, problem: string): UsageError {
 }
 
 function synopsis({ name, options, positionals = [] }: Command): string {
-  const words = Object.entries(options).map(([option, { required, value }]) =>
-    required ? `--${option} ${value}` : `[--${option} ${value}]`,
-  );
+  const words = Object.entries(options).map(([option, { required, value }]) => {
+    const said = value === null ? `--${option}` : `--${option} ${value}`;
+    return required ? said : `[${said}]`;
+  });
   return [name, ...positionals, ...words, "[--json]"].join(" ");
 }
 

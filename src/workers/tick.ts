@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export type Tick = {
   readonly name: string;
   readonly everyMs: number;
-  /** One round of work. What it throws is reported and does not stop the next round. */
-  readonly run: () => Promise<unknown>;
+  /** One round of work. What it throws is reported and does not stop the next round. Long rounds end when `signal` says so. */
+  readonly run: (signal: AbortSignal) => Promise<unknown>;
 };
 
 export type RunningTicks = {
@@ -20,9 +20,10 @@ export function startTicks(ticks: readonly Tick[], onError: (name: string, error
   const loops = ticks.map(async ({ name, everyMs, run }) => {
     while (!stopping.signal.aborted) {
       try {
-        await run();
+        await run(stopping.signal);
       } catch (error) {
-        onError(name, error);
+        // A round that was told to end has not failed.
+        if (!stopping.signal.aborted) onError(name, error);
       }
       // Aborted: the loop ends.
       await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});

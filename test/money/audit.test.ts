@@ -29,8 +29,11 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   async function found(damage: () => Promise<unknown>, repair: () => Promise<unknown>) {
     await damage();
     const { ok, violations } = await world.audit();
+    const incremental = await world.audit({ kind: "incremental" });
     await repair();
     expect(ok).toBe(false);
+    // What is new is seen by both kinds, and an incremental run sees it again until it is mended.
+    expect(incremental).toEqual({ ok, violations });
     return violations.map(({ check, subject }) => [check, subject]);
   }
 
@@ -165,6 +168,43 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
         FROM usage_record WHERE account_id = '${account}'`);
     const repair = () => unguarded("usage_record", `DELETE FROM usage_record WHERE request_id = '${old}'`);
     expect(await found(damage, repair)).toEqual([["usage lies in its month's partition", old]]);
+  });
+
+  it("finds a guard that was taken away, and settings that forget what was acknowledged", async () => {
+    const constraint = "ALTER TABLE posting DROP CONSTRAINT posting_amount_check";
+    expect(
+      await found(
+        () => world.asOwner(constraint),
+        () => world.asOwner("ALTER TABLE posting ADD CONSTRAINT posting_amount_check CHECK (amount > 0)"),
+      ),
+    ).toEqual([["the database refuses what must never be", "posting.posting_amount_check"]]);
+    const [{ name }] = (await world.asOwner("SELECT current_database() AS name")) as [{ name: string }];
+    expect(
+      await found(
+        () => world.asOwner(`ALTER DATABASE ${name} SET synchronous_commit = off`),
+        () => world.asOwner(`ALTER DATABASE ${name} RESET synchronous_commit`),
+      ),
+    ).toContainEqual(["what was acknowledged is durable", "synchronous_commit"]);
+  });
+
+  it("finds credit notes above the charge of their request, and money that left revenue without one", async () => {
+    const { account, requestId } = await used(3);
+    const [note, other] = [uuidv7(Date.now() - 1_000), uuidv7()];
+    const damage = () =>
+      world.asOwner(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason) VALUES
+        ('${note}', '${requestId}', 'IDR/6', '${systemAccounts.revenue}', '${account}', 15001, 'credit_note'),
+        ('${other}', '${other}', 'IDR/6', '${systemAccounts.revenue}', '${account}', 1, 'gift');
+        UPDATE account SET posted = posted + 15002 WHERE id = '${account}'`);
+    const repair = () =>
+      unguarded(
+        "posting",
+        `DELETE FROM posting WHERE id IN ('${note}', '${other}'); UPDATE account SET posted = posted - 15002 WHERE id = '${account}'`,
+      );
+    const check = "credit notes of a request are at most its charge";
+    expect(await found(damage, repair)).toEqual([
+      [check, note],
+      [check, other],
+    ]);
   });
 
   it("finds nothing again once all is mended", async () => {

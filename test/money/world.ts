@@ -7,7 +7,7 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
 import { creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
-import { audit } from "../../src/ledger/audit.ts";
+import { audit, type AuditOptions } from "../../src/ledger/audit.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
 import type { AdmissionRequest, Settlement } from "../../src/ledger/ledger.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
@@ -106,8 +106,8 @@ export class MoneyWorld {
         AND random() < ${chance}`);
   }
 
-  audit() {
-    return audit(this.pool);
+  audit(options: AuditOptions = {}) {
+    return audit(this.pool, options);
   }
 
   async close(): Promise<void> {

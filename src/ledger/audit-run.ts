@@ -1,0 +1,62 @@
+// What is kept of audits: when the last run of each kind began and ended and what it found. Processes that share a database
+// take turns by it.
+
+import type { Pool } from "pg";
+
+/** Incremental: what is new since each account's checkpoint. Full: everything from its beginning. */
+export type AuditKind = "incremental" | "full";
+
+/** Where a kind of audit stands, by the database's clock. */
+export type AuditState = {
+  /** Seconds since the start of the last run that ended: nothing older has been overlooked. Null: none has ended yet. */
+  readonly lagSeconds: number | null;
+  /** What the last run that ended found. */
+  readonly violations: number;
+};
+
+// A run that was cut short by the end of its process is taken up again after a while.
+const CLAIM = `
+UPDATE audit_run SET started_at = clock_timestamp()
+WHERE kind = $1 AND (started_at IS NULL
+  OR started_at <= clock_timestamp() - $2::float8 * interval '1 ms'
+  OR (started_at > coalesce(covered_at, '-infinity') AND started_at <= clock_timestamp() - $3::float8 * interval '1 ms'))
+RETURNING kind`;
+const POSTINGS_BEFORE = `SELECT postings_before FROM audit_run WHERE kind = 'incremental'`;
+const RECORD = `
+UPDATE audit_run SET covered_at = $2::timestamptz, finished_at = clock_timestamp(), violations = $3,
+  postings_before = coalesce($4::uuid, postings_before)
+WHERE kind = $1 OR (kind = 'incremental' AND $1 = 'full')`;
+const STATES = `
+SELECT kind, extract(epoch FROM clock_timestamp() - covered_at)::float8 AS lag, violations FROM audit_run`;
+
+/** Takes the next run of a kind for this process, if it is due and nobody else has it. */
+export async function claimAudit(
+  pool: Pool,
+  { kind, everyMs, retryAfterMs }: { kind: AuditKind; everyMs: number; retryAfterMs: number },
+): Promise<boolean> {
+  return (await pool.query(CLAIM, [kind, everyMs, retryAfterMs])).rowCount === 1;
+}
+
+/** Where postings begin that no audit has looked at. */
+export async function readPostingsBefore(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ postings_before: string }>(POSTINGS_BEFORE);
+  return rows[0]?.postings_before ?? "00000000-0000-0000-0000-000000000000";
+}
+
+/** Keeps what a run found; a full one is also an incremental one. `postingsBefore` null: where postings begin stays. */
+export async function recordAudit(
+  pool: Pool,
+  run: { kind: AuditKind; beganAt: Date; violations: number; postingsBefore: string | null },
+): Promise<void> {
+  await pool.query(RECORD, [run.kind, run.beganAt, run.violations, run.postingsBefore]);
+}
+
+/** Reads where the audits stand. */
+export async function readAuditStates(pool: Pick<Pool, "query">): Promise<Record<AuditKind, AuditState>> {
+  const { rows } = await pool.query<{ kind: AuditKind; lag: number | null; violations: number }>(STATES);
+  const stateOf = (kind: AuditKind): AuditState => {
+    const row = rows.find((each) => each.kind === kind);
+    return { lagSeconds: row?.lag ?? null, violations: row?.violations ?? 0 };
+  };
+  return { incremental: stateOf("incremental"), full: stateOf("full") };
+}

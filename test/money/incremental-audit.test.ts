@@ -1,0 +1,182 @@
+// The audit between its checkpoints: what it reads again, what it does not, and that a running system never alarms it.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { claimAudit, readAuditStates } from "../../src/ledger/audit-run.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { chooseSeed, seededRandom } from "./random.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+const MINUTE_MS = 60_000;
+const INCREMENTAL = { kind: "incremental" } as const;
+
+describe.each(testBackends())("the incremental audit on the %s database", (backend) => {
+  let world: MoneyWorld;
+  let process: TestProcess;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    process = await world.process();
+  });
+  afterAll(() => world.close());
+
+  const minutesAgo = (minutes: number) => uuidv7(Date.now() - minutes * MINUTE_MS);
+  const customer = async (balance = 10_000_000n) => {
+    const account = await world.account(balance);
+    return { account, key: await world.key(account) };
+  };
+  type Customer = Awaited<ReturnType<typeof customer>>;
+  const admit = ({ account, key }: Customer, requestId = uuidv7()) =>
+    process.ledger.admit({ ...admission(account, key, 100_000n), requestId });
+  async function use(who: Customer, requestId: string, tokens = 3) {
+    expect(await admit(who, requestId)).toMatchObject({ outcome: "granted" });
+    await process.ledger.settle(settlement(who.account, requestId, tokens));
+  }
+  async function checkpointOf(account: string) {
+    const { rows } = await world.pool.query<{ posted: string; usage_through: string }>(
+      "SELECT posted, usage_through FROM audit_checkpoint WHERE account_id = $1",
+      [account],
+    );
+    return rows[0];
+  }
+  const changeRecord = (requestId: string, change: string) =>
+    world.asOwner(`ALTER TABLE usage_record DISABLE TRIGGER USER;
+      UPDATE usage_record SET ${change} WHERE request_id = '${requestId}';
+      ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only;
+      ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only_truncate`);
+
+  it("keeps what an account came to up to ten minutes ago, and begins there the next time", async () => {
+    const who = await customer();
+    const [old, young] = [minutesAgo(30), minutesAgo(5)];
+    await use(who, old);
+    await use(who, young);
+    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    // The credit is from now, so only the old request is folded.
+    expect(await checkpointOf(who.account)).toEqual({ posted: "-15000", usage_through: old });
+
+    // Behind the checkpoint only a full run looks again. The day of a record moves no money.
+    await changeRecord(old, "billing_day = billing_day + 1");
+    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    expect((await world.audit()).violations.map(({ subject }) => subject)).toEqual([old]);
+    await changeRecord(old, "billing_day = billing_day - 1");
+    // What came since is looked at, and looked at again for as long as something is wrong with it.
+    const next = minutesAgo(1);
+    await use(who, next);
+    await changeRecord(next, "billing_day = billing_day + 1");
+    expect((await world.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([next]);
+    expect((await world.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([next]);
+    await changeRecord(next, "billing_day = billing_day - 1");
+    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+  });
+
+  it("sees money that moved behind a checkpoint, because the sums do not meet any more", async () => {
+    const who = await customer();
+    const old = minutesAgo(30);
+    await use(who, old);
+    await world.audit(INCREMENTAL);
+    await world.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
+    expect((await world.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([who.account]);
+    await world.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
+    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+  });
+
+  it("folds nothing behind the oldest open hold, so that its record is not missed", async () => {
+    const who = await customer();
+    const [before, open, behind] = [minutesAgo(40), minutesAgo(30), minutesAgo(20)];
+    await use(who, before);
+    await admit(who, open);
+    await use(who, behind);
+    await world.audit(INCREMENTAL);
+    expect(await checkpointOf(who.account)).toMatchObject({ usage_through: before });
+    await process.ledger.settle(settlement(who.account, open, 5));
+    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    expect(await checkpointOf(who.account)).toEqual({ posted: "-55000", usage_through: behind });
+  });
+
+  it("is not alarmed by a record that comes later than any should, and folds it then", async () => {
+    const who = await customer();
+    const [late, old] = [minutesAgo(30), minutesAgo(20)];
+    await use(who, old);
+    await world.audit(INCREMENTAL);
+    await use(who, late);
+    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    expect(await checkpointOf(who.account)).toEqual({ posted: "-30000", usage_through: old });
+    expect(await world.audit()).toEqual(SOUND);
+  });
+
+  it("folds a long history page by page, and comes to the same as a full run", async () => {
+    const who = await customer();
+    await world.asOwner(`INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached,
+        input_tokens_cached, output_tokens, input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
+      SELECT '${who.account}', id, '${who.key}', 'm', 1, 0, 0, 5000000, 1, 5, 5, 'exact', (uuid_time(id) AT TIME ZONE 'Asia/Jakarta')::date, false, 1
+      FROM (SELECT (substr(uuid_floor(now() - interval '20 minutes' - n * interval '10 ms')::text, 1, 19) || '8' || substr(gen_random_uuid()::text, 21))::uuid AS id
+            FROM generate_series(1, 4500) n) ids;
+      UPDATE account SET posted = posted - 4500 * 5 WHERE id = '${who.account}'`);
+    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    const incremental = await checkpointOf(who.account);
+    expect(incremental).toMatchObject({ posted: String(-4500 * 5) });
+    expect(await world.audit()).toEqual(SOUND);
+    expect(await checkpointOf(who.account)).toEqual(incremental);
+  });
+
+  it("finds nothing in a running system, however often it looks", async () => {
+    const seed = chooseSeed();
+    const random = seededRandom(seed);
+    const customers = await Promise.all(Array.from({ length: 6 }, () => customer(3_000_000n)));
+    let running = true;
+    // Ids of up to half an hour ago: behind the horizon, where a checkpoint could miss them.
+    const client = async (who: Customer): Promise<number> => {
+      let used = 0;
+      while (running) {
+        const requestId = minutesAgo(random() * 30);
+        if ((await admit(who, requestId)).outcome !== "granted") return used;
+        await sleep(random() * 5);
+        await process.ledger.settle(settlement(who.account, requestId, Math.floor(random() * 4)));
+        used += 1;
+      }
+      return used;
+    };
+    const clients = customers.flatMap((who) => [client(who), client(who)]);
+    try {
+      for (let round = 0; round < 15; round += 1) {
+        const kind = round % 5 === 4 ? "full" : "incremental";
+        expect(await world.audit({ kind }), `seed ${seed}, round ${round}`).toEqual(SOUND);
+      }
+    } finally {
+      running = false;
+    }
+    const used = await Promise.all(clients);
+    expect(Math.min(...used), `seed ${seed}`).toBeGreaterThan(0);
+    expect(await world.audit(), `seed ${seed}`).toEqual(SOUND);
+  });
+
+  it("keeps when it last looked and what it found, and is run by one process at a time", async () => {
+    const who = await customer();
+    await world.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
+    await world.audit(INCREMENTAL);
+    const { incremental } = await readAuditStates(world.pool);
+    expect(incremental.violations).toBe(1);
+    expect(incremental.lagSeconds).toBeLessThan(60);
+    await world.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
+    await world.audit();
+    expect(await readAuditStates(world.pool)).toMatchObject({
+      incremental: { violations: 0 },
+      full: { violations: 0 },
+    });
+
+    const claim = (everyMs: number, retryAfterMs = 3_600_000) =>
+      claimAudit(world.pool, { kind: "full", everyMs, retryAfterMs });
+    const claims = await Promise.all(Array.from({ length: 8 }, () => claim(3_600_000)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    // The claimed run never ends: it is taken up again, though it is not due.
+    expect(await claim(3_600_000, 0)).toBe(true);
+    await world.audit();
+    expect(await claim(3_600_000, 0)).toBe(false);
+    expect(await claim(0)).toBe(true);
+  });
+
+  it("ends at once when it is told to", async () => {
+    const stopped = AbortSignal.abort();
+    await expect(world.audit({ ...INCREMENTAL, signal: stopped })).rejects.toThrow("aborted");
+  });
+});
