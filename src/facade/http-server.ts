@@ -16,6 +16,7 @@ import { chatMethod, createChatHandler } from "./chat.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
 import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
 import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
+import { prepareToLeave } from "./leaving.ts";
 import { mountRoutes, registerRest } from "./rest.ts";
 import { routesOf } from "./http-rules.ts";
 
@@ -38,22 +39,30 @@ declare module "fastify" {
 const MAX_PARAM_LENGTH = 1024;
 /** How long a request may take to arrive: 32 MiB on a slow line, but not for ever. Its answer may take longer. */
 const REQUEST_TIMEOUT_MS = 300_000;
-const IDLE_SWEEP_MS = 50;
+/** Idle connections that no answer has closed, such as those that never sent a request. */
+const IDLE_SWEEP_MS = 1_000;
 
 /** Builds the HTTP server. */
 export function createHttpServer(options: HttpServerOptions): StoppableServer {
   const shutdown = new AbortController();
-  const app = createApp(options, shutdown.signal);
+  const ready = async () => !leaving.isLeaving && (await options.ready());
+  const app = createApp({ ...options, ready }, shutdown.signal);
+  const leaving = prepareToLeave(app.server);
+  app.addHook("onRequest", (request, reply, done) => {
+    leaving.note(request.raw.socket, reply.raw);
+    done();
+  });
   return {
     async listen(address) {
       await app.ready();
       return listenOn(app.server, address);
     },
     async close(limitMs) {
+      const startedAt = performance.now();
+      await leaving.leave(limitMs);
       const closed = app.close();
-      // A connection that becomes idle while the server closes would otherwise stay until its keep-alive ends.
       const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
-      await endWithin(limitMs, closed, {
+      await endWithin(Math.max(0, limitMs - (performance.now() - startedAt)), closed, {
         abort: () => shutdown.abort(new ConnectError("The server is stopping.", Code.Unavailable)),
         destroy: () => app.server.closeAllConnections(),
       });

@@ -31,7 +31,8 @@ describe.each(testBackends())("money through the whole service on the %s databas
     opened = await createTestDatabase({ backend });
     upstream = await startScriptedUpstream();
     folder = await mkdtemp(join(tmpdir(), "saldo-app-"));
-    settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder };
+    // Two workers each, so that four processes and the lanes of four ledgers are behind every sum here.
+    settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder, SALDO_WORKERS: "2" };
     const local = { id: "local", kind: "openai-compatible", base_url: upstream.baseUrl, allow_private_address: true };
     const file = join(folder, "catalog.yaml");
     await writeFile(file, stringify({ upstreams: [local], models: [MODEL] }));

@@ -202,7 +202,7 @@ test("a client that got its whole answer is not reported as gone", async () => {
   expect(left).toBe(false);
 });
 
-test("stopping waits for a running answer, takes no new one, and ends what outlasts the limit", async () => {
+test("stopping says so and goes on for a moment, then takes nothing new and waits for what runs", async () => {
   const proceed = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const at = await serve(async (_call, sink) => {
@@ -216,7 +216,17 @@ test("stopping waits for a running answer, takes no new one, and ends what outla
   const response = await ask(at);
   await started.promise;
   const closed = at.servers.close(10_000);
-  await expect(ask(at)).rejects.toThrow("fetch failed");
+  expect((await fetch(`${at.http}/readyz`)).status).toBe(503);
+  const late = await fetch(`${at.http}/healthz`);
+  expect([late.status, late.headers.get("connection")]).toEqual([200, "close"]);
+  await expect
+    .poll(() =>
+      fetch(`${at.http}/healthz`).then(
+        () => "served",
+        ({ cause }) => cause.code,
+      ),
+    )
+    .toBe("ECONNREFUSED");
   proceed.resolve();
   expect(await response.text()).toContain("[DONE]");
   await closed;
