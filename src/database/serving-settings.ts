@@ -30,23 +30,28 @@ export function servingOptions(): string {
 }
 
 const ROLE_SETTINGS = "SELECT unnest(rolconfig) AS setting FROM pg_roles WHERE rolname = $1";
-/** Roles belong to the server, so that all its databases take turns by this number. */
-const ROLE_LOCK = 5_841_020_119;
 const INSUFFICIENT_PRIVILEGE = "42501";
+/** "tuple concurrently updated". Roles belong to the server, so two starts can meet on one, also from two databases. */
+const MET_ANOTHER = "XX000";
+const MAX_MEETINGS = 20;
 
 /** Lays the settings on the serving role where they are not on it yet, as the owner of the schema. */
 export async function layServingSettings(owner: Client): Promise<void> {
+  for (let meetings = 0; ; meetings += 1) {
+    const missing = await missingSettings(owner);
+    try {
+      for (const [name, value] of missing) await owner.query(`ALTER ROLE ${SERVING_ROLE} SET ${name} = '${value}'`);
+      return;
+    } catch (error) {
+      // A login that only serves may not; the check of the serving session then says what is missing and how to set it.
+      if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return;
+      if (sqlState(error) !== MET_ANOTHER || meetings === MAX_MEETINGS) throw error;
+    }
+  }
+}
+
+async function missingSettings(owner: Client): Promise<[string, string][]> {
   const { rows } = await owner.query<{ setting: string }>(ROLE_SETTINGS, [SERVING_ROLE]);
   const laid = new Set(rows.map(({ setting }) => setting));
-  const missing = Object.entries(SERVING_SETTINGS).filter(([name, value]) => !laid.has(`${name}=${value}`));
-  if (missing.length === 0) return;
-  try {
-    await owner.query("SELECT pg_advisory_lock($1)", [ROLE_LOCK]);
-    for (const [name, value] of missing) await owner.query(`ALTER ROLE ${SERVING_ROLE} SET ${name} = '${value}'`);
-  } catch (error) {
-    // A login that only serves may not; the check of the serving session then says what is missing and how to set it.
-    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-  } finally {
-    await owner.query("SELECT pg_advisory_unlock($1)", [ROLE_LOCK]);
-  }
+  return Object.entries(SERVING_SETTINGS).filter(([name, value]) => !laid.has(`${name}=${value}`));
 }
