@@ -1,12 +1,11 @@
 // A death at each failpoint, and what the table in README.md says of it.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Failpoint, FAILPOINTS } from "../../src/kernel/failpoint.ts";
-import { completion, ordinaryEvents, type Script, wire } from "../gateway/scripted-upstream.ts";
 import { SOUND } from "../money/world.ts";
 import { runSaldo } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { waitHalfway } from "./load.ts";
 import { type Billed, type Customer, type Seen, Service } from "./service.ts";
 
 type Outcome = {
@@ -55,7 +54,7 @@ describe("a process that dies at", () => {
     const customer = await service.customer(BALANCE);
     const node = await service.node({ SALDO_FAILPOINT: place });
     const halfway = Promise.withResolvers<void>();
-    service.upstream.run(stream ? inTwoPieces(halfway.promise) : answerWhole);
+    service.upstream.run(waitHalfway(stream ? halfway.promise : Promise.resolve()));
     const seen = await service.ask(node, customer, { stream, onText: () => halfway.resolve() });
     await node.untilEnd();
     expect(await node.stop()).toBeNull();
@@ -78,7 +77,7 @@ describe("a process that dies at", () => {
     const next = await service.node();
     expect((await fetch(`${next.httpUrl}/readyz`)).status).toBe(200);
     expect(performance.now() - startedAt).toBeLessThan(15_000);
-    service.upstream.run(answerWhole);
+    service.upstream.run(waitHalfway(Promise.resolve()));
     expect(await service.ask(next, await service.customer(BALANCE))).toMatchObject({ status: 200, costIdr: "0.0838" });
     await expect.poll(() => service.openHolds(), { timeout: 90_000, interval: 500 }).toBe(0);
     for (const { what, customer, expected } of resolved) {
@@ -102,20 +101,6 @@ describe("a process that dies at", () => {
     });
   });
 });
-
-const answerWhole: Script = (response) =>
-  void response.writeHead(200, { "content-type": "application/json" }).end(completion());
-
-/** The first events of a stream, and the others once the client has read those, or after a while. */
-function inTwoPieces(readOn: Promise<void>): Script {
-  return async (response) => {
-    const events = ordinaryEvents();
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(wire(events.slice(0, 2)));
-    await Promise.race([readOn, sleep(10_000, undefined, { ref: false })]);
-    response.end(wire(events.slice(2)));
-  };
-}
 
 function looksComplete({ text }: Seen): boolean {
   return text.includes("[DONE]") || /"finish_reason":"/.test(text);

@@ -45,19 +45,23 @@ export class Service {
   readonly #folder: string;
   readonly #nodes: SaldoProcess[] = [];
 
-  private constructor(facts: { upstream: ScriptedUpstream; database: Database; folder: string; url: string }) {
+  private constructor(facts: Pick<Service, "upstream" | "database" | "settings"> & { folder: string }) {
     this.upstream = facts.upstream;
     this.database = facts.database;
+    this.settings = facts.settings;
     this.#folder = facts.folder;
-    this.settings = { DATABASE_URL: facts.url, SALDO_DATA_DIR: facts.folder, SALDO_DEMO: "0" };
   }
 
-  /** The upstream and the catalog, on a database that is there. Gateways are started by `node`. */
-  static async create(url: string): Promise<Service> {
+  /**
+   * The upstream and the catalog, on a database that is there. Gateways are started by `node`; they reach the database by
+   * these settings, the test itself by the URL.
+   */
+  static async create(url: string, settings: Service["settings"] = { DATABASE_URL: url }): Promise<Service> {
     const folder = await mkdtemp(join(tmpdir(), "saldo-faults-"));
     const upstream = await startScriptedUpstream();
     const database = await openDatabase({ url, dataDir: "" });
-    const service = new Service({ upstream, database, folder, url });
+    const always = { SALDO_DATA_DIR: folder, SALDO_DEMO: "0" };
+    const service = new Service({ upstream, database, folder, settings: { ...always, ...settings } });
     const local = { id: "local", kind: "openai-compatible", base_url: upstream.baseUrl, allow_private_address: true };
     const file = join(folder, "catalog.yaml");
     await writeFile(file, stringify({ upstreams: [local], models: [MODEL] }));
@@ -109,6 +113,12 @@ export class Service {
   async openHolds(): Promise<number> {
     const { rows } = await this.database.pool.query<{ open: number }>("SELECT count(*)::int AS open FROM hold");
     return rows[0]?.open ?? 0;
+  }
+
+  /** Every process that has ever registered, and whether it was declared dead. */
+  async processes(): Promise<{ id: string; dead: boolean }[]> {
+    const text = "SELECT id, dead_at IS NOT NULL AS dead FROM process ORDER BY id";
+    return (await this.database.pool.query<{ id: string; dead: boolean }>(text)).rows;
   }
 
   audit() {

@@ -42,6 +42,11 @@ export class MoneyWorld {
     return new MoneyWorld(await createTestDatabase({ backend }));
   }
 
+  /** On a server of the test's own. */
+  static on(opened: TestDatabase): MoneyWorld {
+    return new MoneyWorld(opened);
+  }
+
   get pool() {
     return this.opened.database.pool;
   }
