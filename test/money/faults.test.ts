@@ -1,5 +1,4 @@
 import { kill } from "node:process";
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
@@ -16,34 +15,23 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
   });
   afterAll(() => world.close());
 
-  /** Holds a row's lock in another session until released. */
-  async function lockAccount(accountId: string) {
-    const client = new pg.Client({ connectionString: world.opened.url });
-    await client.connect();
-    await client.query("BEGIN");
-    await client.query("SELECT FROM account WHERE id = $1 FOR UPDATE", [accountId]);
-    return async (): Promise<void> => {
-      await client.query("ROLLBACK");
-      await client.end();
-    };
-  }
   it("answers the neighbours of an account that stays locked, and that account once it is free", async () => {
     const [stuck, free] = [await world.account(1_000n), await world.account(1_000n)];
     const [stuckKey, freeKey] = [await world.key(stuck), await world.key(free)];
-    const release = await lockAccount(stuck);
+    const lock = await world.lockAccount(stuck);
     const blocked = process.ledger.admit(admission(stuck, stuckKey, 1n));
     const neighbours = await Promise.all([1, 2, 3].map(() => process.ledger.admit(admission(free, freeKey, 1n))));
     expect(neighbours.map(({ outcome }) => outcome)).toEqual(["granted", "granted", "granted"]);
-    await release();
+    await lock.release();
     expect(await blocked).toMatchObject({ outcome: "granted" });
   });
 
   it("refuses an admission whose account stays locked for long as busy, and holds nothing", async () => {
     const account = await world.account(1_000n);
     const key = await world.key(account);
-    const release = await lockAccount(account);
+    const lock = await world.lockAccount(account);
     await expect(process.ledger.admit(admission(account, key, 1n))).rejects.toMatchObject({ code: "upstream_busy" });
-    await release();
+    await lock.release();
     expect(await world.balance(account)).toMatchObject({ held: 0n });
   });
 
@@ -127,7 +115,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
   it("does not let forty requests of a locked account hold up another account", async () => {
     const [stuck, free] = [await world.account(1_000n), await world.account(1_000n)];
     const [stuckKey, freeKey] = [await world.key(stuck), await world.key(free)];
-    const release = await lockAccount(stuck);
+    const lock = await world.lockAccount(stuck);
     const blocked = Array.from({ length: 40 }, () => process.ledger.admit(admission(stuck, stuckKey, 1n)));
     let answered = 0;
     for (const each of blocked) void each.then(() => (answered += 1));
@@ -135,7 +123,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
       expect(await process.ledger.admit(admission(free, freeKey, 1n))).toMatchObject({ outcome: "granted" });
     }
     expect(answered).toBe(0);
-    await release();
+    await lock.release();
     expect((await Promise.all(blocked)).every(({ outcome }) => outcome === "granted")).toBe(true);
   });
 

@@ -1,6 +1,7 @@
 // A small world for money tests: accounts with a balance, keys with a limit, and ledgers as several processes would have.
 
 import { createHash } from "node:crypto";
+import pg from "pg";
 import { expect } from "vitest";
 import { openDatabase, type Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
@@ -29,6 +30,21 @@ export type TestProcess = {
   readonly lease: ProcessLease;
   readonly ledger: GroupCommitLedger;
 };
+
+/** An account's row that is locked. */
+export type LockedAccount = {
+  /**
+   * Waits until so many backends wait for a lock, and tells which. On a machine that is too slow for that the first gives up
+   * before the last is there; then this gives up too, and the race is none.
+   */
+  queued(count: number): Promise<number[]>;
+  /** Runs a last statement, lets the row go, and tells the database's time of that moment. */
+  release(sql?: string): Promise<string>;
+};
+
+const MOST_LOOKS = 200;
+const WAITING_FOR_LOCKS = `
+SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 export class MoneyWorld {
   readonly #processes: TestProcess[] = [];
@@ -102,6 +118,30 @@ export class MoneyWorld {
   /** Runs statements as the owner of the schema, past the serving role's rights. */
   async asOwner(sql: string): Promise<unknown[]> {
     return (await onServer(this.opened.url, sql)).rows;
+  }
+
+  /** Keeps an account's row locked in a session of its own, so that what comes meanwhile queues behind it. */
+  async lockAccount(accountId: string): Promise<LockedAccount> {
+    const client = new pg.Client({ connectionString: this.opened.url });
+    await client.connect();
+    await client.query("BEGIN");
+    await client.query("SELECT FROM account WHERE id = $1 FOR UPDATE", [accountId]);
+    return {
+      queued: async (count) => {
+        for (let look = 1; ; look += 1) {
+          // Only the owner sees what the sessions of others wait for.
+          const waiting = (await this.asOwner(WAITING_FOR_LOCKS)) as { pid: number }[];
+          if (waiting.length >= count || look === MOST_LOOKS) return waiting.map(({ pid }) => pid);
+        }
+      },
+      async release(sql) {
+        if (sql !== undefined) await client.query(sql);
+        const { rows } = await client.query<{ now: string }>("SELECT clock_timestamp()::text AS now");
+        await client.query("COMMIT");
+        await client.end();
+        return rows[0]?.now ?? "";
+      },
+    };
   }
 
   /** Ends connections that run, or last ran, a money statement: each with the given chance. */

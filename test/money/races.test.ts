@@ -1,0 +1,230 @@
+// Two that want the same money at the same moment. Where it matters who comes first, the row is locked until both wait for it,
+// so that each order really happens; what is expected holds for whoever wins.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { creditAccount } from "../../src/ledger/accounts.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
+import { recoverHolds } from "../../src/ledger/recovery.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { chooseSeed, seededRandom } from "./random.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+const ROUNDS = 10;
+const rounds = Array.from({ length: ROUNDS }, (_, round) => round);
+
+describe.each(testBackends())("races on the %s database", (backend) => {
+  let world: MoneyWorld;
+  let processes: [TestProcess, TestProcess];
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    processes = [await world.process(), await world.process()];
+  });
+  afterAll(() => world.close());
+
+  const processOf = (number: number): TestProcess => processes[number % 2 === 0 ? 0 : 1];
+  const slotsOf = async (keyId: string): Promise<string[]> => {
+    const { rows } = await world.pool.query<{ slots: string[] }>(
+      "SELECT slots::text[] AS slots FROM api_key WHERE id = $1",
+      [keyId],
+    );
+    return rows[0]?.slots ?? [];
+  };
+  /** An account with a hold of 400 000 and another one beside it, whose money is at stake when the first is resolved twice. */
+  async function twoHolds(process: TestProcess) {
+    const account = await world.account(1_000_000n);
+    const key = await world.key(account);
+    const [raced, other] = [admission(account, key, 400_000n), admission(account, key, 500_000n)];
+    for (const request of [raced, other]) await process.ledger.admit(request);
+    return { account, requestId: raced.requestId, other: other.requestId };
+  }
+  const chargeOf = async (requestId: string): Promise<bigint | undefined> => {
+    const { rows } = await world.pool.query<{ charge: bigint }>(
+      "SELECT charge FROM usage_record WHERE request_id = $1",
+      [requestId],
+    );
+    expect(rows.length).toBeLessThanOrEqual(1);
+    return rows[0]?.charge;
+  };
+
+  it.each(rounds)("for the last money admit exactly as many as it covers, in two processes (round %i)", async () => {
+    const seed = chooseSeed();
+    const random = seededRandom(seed);
+    const [covered, wanted] = [Math.floor(random() * 40), 40 + Math.floor(random() * 40)];
+    const price = BigInt(1 + Math.floor(random() * 1_000));
+    const account = await world.account(price * BigInt(covered) + BigInt(Math.floor(random() * Number(price))));
+    const keys = [await world.key(account), await world.key(account, 60)];
+    const admissions = await Promise.all(
+      Array.from({ length: wanted }, (_, index) =>
+        processOf(index).ledger.admit(admission(account, keys[index % 7 === 0 ? 1 : 0] ?? "", price)),
+      ),
+    );
+    const granted = admissions.filter(({ outcome }) => outcome === "granted");
+    expect(granted, `seed ${seed}`).toHaveLength(covered);
+    expect(admissions.filter(({ outcome }) => outcome === "refused")).toHaveLength(wanted - covered);
+    expect((await world.balance(account)).held).toBe(price * BigInt(covered));
+  });
+
+  it.each(["settlement", "recovery"])(
+    "between a recovery and a late settlement are won by one, the %s first",
+    async (first) => {
+      for (const tokens of [3, 70]) {
+        const victim = await world.process();
+        const { account, requestId, other } = await twoHolds(victim);
+        await world.pool.query("UPDATE hold SET progress_input_tokens = 20 WHERE id = $1", [requestId]);
+        await world.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [
+          victim.lease.processId,
+        ]);
+        const lock = await world.lockAccount(account);
+        const settle = () => victim.ledger.settle(settlement(account, requestId, tokens));
+        const recover = () => recoverHolds(world.pool);
+        const [one, two] = first === "settlement" ? [settle, recover] : [recover, settle];
+        const running: Promise<unknown>[] = [one()];
+        await lock.queued(1);
+        running.push(two());
+        await lock.queued(2);
+        await lock.release();
+        await Promise.all(running);
+        await recoverHolds(world.pool);
+        const charge = await chargeOf(requestId);
+        expect([BigInt(tokens) * 5_000n, 100_000n]).toContain(charge);
+        expect(await victim.ledger.settle(settlement(account, requestId, 1))).toMatchObject({ charge });
+        expect(await chargeOf(other)).toBe(0n); // recovered without progress
+        const posted = 1_000_000n - (charge ?? 0n);
+        expect(await world.balance(account)).toEqual({ posted, held: 0n, available: posted });
+      }
+    },
+  );
+
+  it.each(["settlement", "sweep"])("between a settlement and a sweep are won by one, the %s first", async (first) => {
+    const [process, other] = processes;
+    const { account, requestId } = await twoHolds(process);
+    const lock = await world.lockAccount(account);
+    const settle = () => process.ledger.settle(settlement(account, requestId, 7));
+    const sweep = () => other.ledger.release({ accountId: account, requestId });
+    const [one, two] = first === "settlement" ? [settle, sweep] : [sweep, settle];
+    const running: Promise<unknown>[] = [one()];
+    await lock.queued(1);
+    running.push(two());
+    await lock.queued(2);
+    await lock.release();
+    await Promise.all(running);
+    const charge = await chargeOf(requestId);
+    expect([0n, 35_000n]).toContain(charge);
+    const posted = 1_000_000n - (charge ?? 0n);
+    expect(await world.balance(account)).toEqual({ posted, held: 500_000n, available: posted - 500_000n });
+    expect(await settle()).toMatchObject({ charge });
+  });
+
+  it.each(rounds)(
+    "between credits of one reference are won by one, whatever the others say (round %i)",
+    async (round) => {
+      const accounts = [await world.account(0n), await world.account(0n)];
+      const reference = `race:${backend}:${round}`;
+      const credits = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          withTransaction(processOf(index).database, (client) =>
+            creditAccount(client, {
+              accountId: accounts[index % accounts.length] ?? "",
+              amount: BigInt(1_000 + index),
+              from: systemAccounts.providerClearing,
+              reason: "top_up",
+              reference,
+            }),
+          ),
+        ),
+      );
+      expect(new Set(credits.map(({ postingId }) => postingId)).size).toBe(1);
+      const { rows } = await world.pool.query<{ credit: string; amount: string }>(
+        "SELECT credit, amount FROM posting WHERE reference = $1",
+        [reference],
+      );
+      expect(rows).toHaveLength(1);
+      for (const account of accounts) {
+        const posted = account === rows[0]?.credit ? BigInt(rows[0].amount) : 0n;
+        expect(await world.balance(account)).toMatchObject({ posted });
+      }
+    },
+  );
+
+  it.each([1, 3])("of %i admissions against a revocation: none is let in once it is committed", async (parallel) => {
+    const [process] = processes;
+    const account = await world.account(1_000_000n);
+    const key = await world.key(account, 60);
+    const lock = await world.lockAccount(account);
+    const waiting = Array.from({ length: parallel }, () => process.ledger.admit(admission(account, key, 1n)));
+    await lock.queued(1);
+    await world.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [key]);
+    await lock.release();
+    expect((await Promise.all(waiting)).map(({ outcome }) => outcome)).toEqual(waiting.map(() => "revoked"));
+    expect(await world.balance(account)).toMatchObject({ held: 0n });
+    expect(await slotsOf(key)).toEqual([]);
+  });
+
+  it.each([1, 3])("of %i admissions against a credit: they see it once the row is theirs", async (parallel) => {
+    const [process] = processes;
+    const account = await world.account(100n);
+    const key = await world.key(account);
+    const lock = await world.lockAccount(account);
+    const waiting = Array.from({ length: parallel }, () => process.ledger.admit(admission(account, key, 500n)));
+    await lock.queued(1);
+    await lock.release(`
+      INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
+        VALUES ('${admission(account, key, 0n).requestId}', '${account}', 'IDR/6', '${systemAccounts.promotions}', '${account}', 5000, 'race');
+      UPDATE account SET posted = posted + 5000 WHERE id = '${account}'`);
+    expect((await Promise.all(waiting)).map(({ outcome }) => outcome)).toEqual(waiting.map(() => "granted"));
+    expect(await world.balance(account)).toMatchObject({ posted: 5_100n, held: 500n * BigInt(parallel) });
+  });
+
+  it.each([1, 3])("of %i admissions against a lock: they are counted when they were let in", async (parallel) => {
+    const [process] = processes;
+    const account = await world.account(1_000n);
+    const key = await world.key(account, 60);
+    const lock = await world.lockAccount(account);
+    const waiting = Array.from({ length: parallel }, () => process.ledger.admit(admission(account, key, 1n)));
+    await lock.queued(1);
+    const released = await lock.release();
+    await Promise.all(waiting);
+    const { rows } = await world.pool.query(
+      "SELECT count(*) FILTER (WHERE slot > $2::timestamptz)::int AS after FROM api_key, unnest(slots) AS slot WHERE id = $1",
+      [key, released],
+    );
+    expect(rows).toEqual([{ after: parallel }]);
+  });
+
+  it("of a lost statement against its own replay: only one takes the last money", async () => {
+    const { database, lease } = processes[0];
+    const clients: { connection: { stream: { destroy(): void } } }[] = [];
+    const ledger = new GroupCommitLedger({
+      database: {
+        ...database,
+        async connect() {
+          const client = await database.connect();
+          clients.push(client);
+          return client;
+        },
+      },
+      owner: () => lease.processId,
+      lanes: 1,
+    });
+    const account = await world.account(400n);
+    const key = await world.key(account, 1);
+    await ledger.open();
+    const lock = await world.lockAccount(account);
+    const request = admission(account, key, 400n);
+    const waiting = ledger.admit(request);
+    const [lost] = await lock.queued(1);
+    // The client is gone; its backend still waits for the row, and would go on.
+    for (const { connection } of clients) connection.stream.destroy();
+    await expect.poll(async () => (await lock.queued(1)).some((pid) => pid !== lost)).toBe(true);
+    await lock.release();
+    expect(await waiting).toMatchObject({ outcome: "granted", amount: 400n });
+    expect(await world.balance(account)).toMatchObject({ held: 400n });
+    await ledger.close();
+  });
+
+  it("keep the books in order through all of this", async () => {
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});
