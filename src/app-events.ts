@@ -6,17 +6,27 @@ import { loggableEvent } from "./gateway/loggable-event.ts";
 
 export type GatewayEvents = {
   readonly report: (event: GatewayEvent) => void;
-  /** How often each kind was reported. */
-  readonly counts: ReadonlyMap<GatewayEvent["kind"], number>;
+  /** How often each kind was reported of each upstream. */
+  readonly counts: () => Iterable<GatewayEventCount>;
+};
+
+/** `upstream` is empty where the event is about none. */
+export type GatewayEventCount = {
+  readonly kind: GatewayEvent["kind"];
+  readonly upstream: string;
+  readonly count: number;
 };
 
 /** Makes the receiver of a gateway's reports. */
 export function createGatewayEvents(logger: Pick<Logger, "warn">): GatewayEvents {
-  const counts = new Map<GatewayEvent["kind"], number>();
+  const counts = new Map<string, GatewayEventCount>();
   return {
-    counts,
+    counts: () => counts.values(),
     report(event) {
-      counts.set(event.kind, (counts.get(event.kind) ?? 0) + 1);
+      const { kind } = event;
+      const upstream = "upstream" in event ? event.upstream : "";
+      const name = `${kind} ${upstream}`;
+      counts.set(name, { kind, upstream, count: (counts.get(name)?.count ?? 0) + 1 });
       logger.warn(loggableEvent(event), "gateway");
     },
   };

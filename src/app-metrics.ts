@@ -1,80 +1,165 @@
-// The metrics of a process, read when they are asked for. What to raise an alarm on is said beside each.
+// The metrics of a process, read from memory when they are asked for. What to raise an alarm on is in workers/README.md.
 
-import type { Pool } from "pg";
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import type { GatewayEventCount } from "./app-events.ts";
+import type { ChatRequests } from "./app-requests.ts";
 import type { GroupCommitLedger, LedgerStatistics } from "./ledger/group-commit.ts";
+import type { DatabaseFacts } from "./workers/database-watch.ts";
 
 export type MetricSources = {
   readonly ledger: Pick<GroupCommitLedger, "statistics">;
-  readonly pool: Pick<Pool, "query">;
-  /** How often the gateway reported each kind of event. */
-  readonly events: ReadonlyMap<string, number>;
+  /** What the gateway reported. */
+  readonly events: () => Iterable<GatewayEventCount>;
+  readonly requests: Pick<ChatRequests, "outcomes" | "durations">;
+  readonly isStopped: () => boolean;
+  /** Seconds since the catalog that serves was read; null before the first reading. */
+  readonly catalogAgeSeconds: () => number | null;
+  /** What was seen of the database; null in a process that does not look. */
+  readonly database: (() => DatabaseFacts | null) | null;
 };
 
+type Series<Source> = Readonly<Record<string, readonly [help: string, read: (now: Source) => number]>>;
+
 const MICRO = 1_000_000;
-const OLDEST_HOLD = `
-SELECT coalesce(extract(epoch FROM clock_timestamp() - min(placed_at)), 0)::float8 AS seconds FROM hold`;
 
 /** Counts that only grow. */
-const ledgerCounters = {
+const LEDGER_COUNTERS: Series<LedgerStatistics> = {
   groups_total: ["Statements that committed a group of holds or settlements", (now) => now.groups],
   members_total: ["Holds and settlements committed", (now) => now.members],
-  replays_total: ["Groups that failed and ran again; alarm when it rises steadily", (now) => now.replays],
+  replays_total: ["Groups that failed and ran again", (now) => now.replays],
   lost_connections_total: ["Connections of lanes that were lost", (now) => now.lostConnections],
   uncollected_rupiah_total: [
-    "Cost that no balance covered, booked as our loss; alarm when it rises",
+    "Cost that no balance covered, booked as our loss",
     (now) => Number(now.uncollected) / MICRO,
   ],
-} as const satisfies Record<string, readonly [string, (now: LedgerStatistics) => number]>;
+};
 
-const ledgerGauges = {
-  depth: ["Holds and settlements waiting for a group; alarm above a few hundred", (now) => now.depth],
+const LEDGER_GAUGES: Series<LedgerStatistics> = {
+  depth: ["Holds and settlements waiting for a group", (now) => now.depth],
   open_holds: ["Holds of this process", (now) => now.open],
-  owed_settlements: ["Settlements the database has not taken yet; alarm above 0", (now) => now.owed],
-} as const satisfies Record<string, readonly [string, (now: LedgerStatistics) => number]>;
+  owed_settlements: ["Settlements the database has not taken yet", (now) => now.owed],
+};
+
+const DATABASE_GAUGES: Series<DatabaseFacts> = {
+  database_watch_age_seconds: [
+    "Age of what is told of the database",
+    (now) => (performance.now() - now.seenAtMs) / 1_000,
+  ],
+  oldest_hold_seconds: ["Age of the oldest hold of any process", (now) => now.oldestHoldSeconds],
+  lease_age_seconds: ["Age of the oldest lease of a process that is not declared dead", (now) => now.leaseAgeSeconds],
+  oldest_snapshot_seconds: [
+    "Age of the transaction that keeps the oldest dead rows",
+    (now) => now.oldestSnapshotSeconds,
+  ],
+  default_partition_rows: ["Usage records outside every month's partition", (now) => now.defaultPartitionRows],
+};
 
 /** Makes the registry. */
-export function createMetrics({ ledger, pool, events }: MetricSources): Registry {
+export function createMetrics(sources: MetricSources): Registry {
+  const { ledger, requests, isStopped, catalogAgeSeconds, database } = sources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  for (const [name, [help, read]] of Object.entries(ledgerCounters)) {
-    const counter: Counter = new Counter({
-      name: `saldo_ledger_${name}`,
+  addCounters(registry, "saldo_ledger_", LEDGER_COUNTERS, () => ledger.statistics());
+  addGauges(registry, "saldo_ledger_", LEDGER_GAUGES, () => ledger.statistics());
+  addGauges(registry, "saldo_", { admission_stopped: ["1 while the admission switch is off", Number] }, isStopped);
+  addGauges(registry, "saldo_", { catalog_age_seconds: ["Age of the catalog that serves", Number] }, catalogAgeSeconds);
+  addLabelled(registry, {
+    name: "saldo_chat_requests_total",
+    help: "Chat requests that ended, by outcome: answered, stopped, or the code of the error",
+    labelNames: ["outcome"],
+    read: () => [...requests.outcomes].map(([outcome, count]) => [{ outcome }, count]),
+  });
+  registry.registerMetric(requests.durations);
+  addLabelled(registry, {
+    name: "saldo_gateway_events_total",
+    help: "What the gateway reported besides its answers, by kind and upstream",
+    labelNames: ["kind", "upstream"],
+    read: () => [...sources.events()].map(({ kind, upstream, count }) => [{ kind, upstream }, count]),
+  });
+  if (database !== null) addDatabase(registry, database);
+  return registry;
+}
+
+function addDatabase(registry: Registry, facts: () => DatabaseFacts | null): void {
+  addGauges(registry, "saldo_", DATABASE_GAUGES, facts);
+  const kinds = ["incremental", "full"] as const;
+  const add = (
+    name: string,
+    help: string,
+    read: (now: DatabaseFacts, kind: (typeof kinds)[number]) => number,
+  ): void => {
+    const gauge: Gauge<"audit"> = new Gauge({
+      name,
+      help,
+      labelNames: ["audit"],
+      registers: [registry],
+      collect() {
+        const now = facts();
+        if (now !== null) for (const kind of kinds) gauge.set({ audit: kind }, read(now, kind));
+      },
+    });
+  };
+  // Before the first audit has ended nothing was looked at for as long as this process lives.
+  add(
+    "saldo_audit_lag_seconds",
+    "Seconds since the start of the last audit that ended",
+    ({ audits, seenAtMs }, kind) => {
+      const { lagSeconds } = audits[kind];
+      return lagSeconds === null ? performance.now() / 1_000 : lagSeconds + (performance.now() - seenAtMs) / 1_000;
+    },
+  );
+  add("saldo_audit_violations", "Violations that the last audit found", ({ audits }, kind) => audits[kind].violations);
+}
+
+function addCounters<Source>(registry: Registry, prefix: string, series: Series<Source>, source: () => Source): void {
+  for (const [name, [help, read]] of Object.entries(series)) {
+    addLabelled(registry, { name: prefix + name, help, labelNames: [], read: () => [[{}, read(source())]] });
+  }
+}
+
+/** A source without a value, null, leaves a gauge as it is. */
+function addGauges<Source>(
+  registry: Registry,
+  prefix: string,
+  series: Series<Source>,
+  source: () => Source | null,
+): void {
+  for (const [name, [help, read]] of Object.entries(series)) {
+    const gauge: Gauge = new Gauge({
+      name: prefix + name,
       help,
       registers: [registry],
       collect() {
-        counter.reset();
-        counter.inc(read(ledger.statistics()));
+        const now = source();
+        if (now !== null) gauge.set(read(now));
       },
     });
   }
-  for (const [name, [help, read]] of Object.entries(ledgerGauges)) {
-    const gauge: Gauge = new Gauge({
-      name: `saldo_ledger_${name}`,
-      help,
-      registers: [registry],
-      collect: () => gauge.set(read(ledger.statistics())),
-    });
-  }
-  const oldestHold = new Gauge({
-    name: "saldo_oldest_hold_seconds",
-    help: "Age of the oldest hold of any process; alarm above the longest request, 15 minutes",
-    registers: [registry],
-    async collect() {
-      // Away: the metric keeps its last value, and /readyz tells.
-      const { rows } = await pool.query<{ seconds: number }>(OLDEST_HOLD).catch(() => ({ rows: [] }));
-      if (rows[0] !== undefined) oldestHold.set(rows[0].seconds);
-    },
-  });
-  const reported = new Counter({
-    name: "saldo_gateway_events_total",
-    help: "What the gateway reported, by kind; alarm on settlement_failed, watch usage_clamped",
-    labelNames: ["kind"],
+}
+
+/** A counter whose values are kept elsewhere. */
+function addLabelled<Label extends string>(
+  registry: Registry,
+  {
+    name,
+    help,
+    labelNames,
+    read,
+  }: {
+    name: string;
+    help: string;
+    labelNames: Label[];
+    read: () => [Partial<Record<Label, string>>, number][];
+  },
+): void {
+  const counter: Counter<Label> = new Counter({
+    name,
+    help,
+    labelNames,
     registers: [registry],
     collect() {
-      reported.reset();
-      for (const [kind, count] of events) reported.inc({ kind }, count);
+      counter.reset();
+      for (const [labels, count] of read()) counter.inc(labels, count);
     },
   });
-  return registry;
 }

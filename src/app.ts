@@ -2,7 +2,6 @@
 // all. What a node has once, however many processes serve in it, is in app-node.ts.
 
 import process from "node:process";
-import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
@@ -12,19 +11,20 @@ import { presetCatalog } from "./app-catalog.ts";
 import { baseUrlOf } from "./app-announcement.ts";
 import { createGatewayEvents } from "./app-events.ts";
 import { createMetrics } from "./app-metrics.ts";
+import { watchRequests } from "./app-requests.ts";
 import { createBillingService } from "./billing/service.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { createServers } from "./facade/servers.ts";
 import { createGateway } from "./gateway/answer-chat.ts";
-import type { Gateway } from "./gateway/chat.ts";
 import { createGatewayService } from "./gateway/service.ts";
 import { createUpstreams } from "./gateway/upstreams/upstreams.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { armFailpoint } from "./kernel/failpoint.ts";
 import { createKeys } from "./keys/keys.ts";
 import { createKeysService } from "./keys/service.ts";
+import { AdmissionGate } from "./ledger/admission-switch.ts";
 import type { AuditReport } from "./ledger/audit.ts";
 import type { AuditKind } from "./ledger/audit-run.ts";
 import { GroupCommitLedger } from "./ledger/group-commit.ts";
@@ -32,7 +32,9 @@ import { ProcessLease } from "./ledger/process-lease.ts";
 import { createPairVerifier } from "./merchant/credentials.ts";
 import { createMerchantTransferService } from "./merchant/service.ts";
 import { accountOf, keyCallOf, merchantOf } from "./rpc/callers.ts";
+import { switchTick } from "./workers/admission-switch.ts";
 import { auditTicks } from "./workers/audit.ts";
+import { watchDatabase } from "./workers/database-watch.ts";
 import { holdTicks } from "./workers/holds.ts";
 import { partitionTick } from "./workers/partitions.ts";
 import { startTicks, type Tick } from "./workers/tick.ts";
@@ -72,10 +74,14 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   stack.defer(() => lease.resign());
   const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: config.lanes });
   // Until the ledger is closed the lease has to live: the last requests are settled under it.
+  const gate = new AdmissionGate(database.pool);
+  await gate.refresh();
+  const watch = options.worksForNode ? watchDatabase(database.pool) : null;
   const ticks = startTicks(
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
-      ...(options.worksForNode ? nodeTicks(database.pool, logger) : []),
+      switchTick(gate),
+      ...(watch === null ? [] : [watch.tick, ...nodeTicks(database.pool, logger)]),
     ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
   );
@@ -92,7 +98,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   stack.defer(() => upstreams.close());
   let baseUrl = baseUrlOf(config, config.httpPort);
   const events = createGatewayEvents(logger);
-  const running = trackRunning(
+  const running = watchRequests(
     createGateway({
       keys,
       ledger,
@@ -102,6 +108,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       topUpUrl: () => `${baseUrl}/`,
       report: events.report,
     }),
+    () => gate.isStopped,
   );
   stack.defer(() => running.idle(SETTLE_LIMIT_MS));
   const servers = createServers({
@@ -122,7 +129,14 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   stack.defer(() => servers.close(config.drainMs));
   const ports = await servers.listen();
   baseUrl = baseUrlOf(config, ports.httpPort);
-  const registry = createMetrics({ ledger, pool: database.pool, events: events.counts });
+  const registry = createMetrics({
+    ledger,
+    events: events.counts,
+    requests: running,
+    isStopped: () => gate.isStopped,
+    catalogAgeSeconds: () => catalog.ageSeconds(),
+    database: watch?.facts ?? null,
+  });
   const started = stack.move();
   return { ports, registry, stop: () => started.disposeAsync() };
 }
@@ -145,21 +159,4 @@ async function isReachable(pool: Pool): Promise<boolean> {
   } catch {
     return false; // why is said by whoever needed the database
   }
-}
-
-/** Counts the requests that are being answered, also those whose client has left: they still have to be settled. */
-function trackRunning(gateway: Gateway): { gateway: Gateway; idle(limitMs: number): Promise<void> } {
-  const running = new Set<Promise<void>>();
-  return {
-    gateway: {
-      answerChat(call, sink) {
-        const answer = gateway.answerChat(call, sink).finally(() => running.delete(answer));
-        running.add(answer);
-        return answer;
-      },
-    },
-    async idle(limitMs) {
-      await Promise.race([Promise.allSettled(running), sleep(limitMs, undefined, { ref: false })]);
-    },
-  };
 }

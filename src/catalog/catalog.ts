@@ -67,6 +67,12 @@ export interface Catalog {
   snapshot(): Promise<CatalogSnapshot>;
 }
 
+/** A node's own catalog, which can also say how old it is. */
+export interface NodeCatalog extends Catalog {
+  /** Seconds since the read of what serves began; null before the first. */
+  ageSeconds(): number | null;
+}
+
 export type CatalogDependencies = {
   readonly database: Pick<Database, "pool">;
   /** Tells when a snapshot was taken. */
@@ -86,11 +92,14 @@ export function createCatalog({
   monotonicClock = { now: () => performance.now() },
   presetUpstreams = [],
   presetModels = [],
-}: CatalogDependencies): Catalog {
+}: CatalogDependencies): NodeCatalog {
+  let latestReadMs: number | null = null;
   async function takeSnapshot(): Promise<CatalogSnapshot> {
     const takenAtMs = clock.now();
+    const readAtMs = monotonicClock.now();
     try {
       const { models, upstreams } = await readCatalogAtOnce(database);
+      latestReadMs = readAtMs;
       return {
         takenAtMs,
         models: inOrder(new Map([...presetModels, ...models].map((model) => [model.id, model]))),
@@ -100,7 +109,10 @@ export function createCatalog({
       throw isDatabaseAway(error) ? new UpstreamBusy(undefined, { cause: error }) : error;
     }
   }
-  return { snapshot: createFreshCopy({ read: takeSnapshot, clock: monotonicClock }) };
+  return {
+    snapshot: createFreshCopy({ read: takeSnapshot, clock: monotonicClock }),
+    ageSeconds: () => (latestReadMs === null ? null : (monotonicClock.now() - latestReadMs) / 1_000),
+  };
 }
 
 /** A preset and a row come in two lists; callers see one, by id. */

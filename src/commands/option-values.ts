@@ -1,4 +1,6 @@
+import { DecimalError } from "../kernel/decimal.ts";
 import { isUuid } from "../kernel/ids.ts";
+import { IDR, parseMoney } from "../kernel/money.ts";
 import { UsageError } from "./command.ts";
 
 /** A UUID from the command line. Errors: UsageError. */
@@ -20,4 +22,18 @@ export function choiceOption<Choice extends string>(value: string, option: strin
   const chosen = choices.find((choice) => choice === value);
   if (chosen === undefined) throw new UsageError(`--${option} must be ${choices.join(" or ")}`);
   return chosen;
+}
+
+// A credit above this is a slip of the hand: a thousand billion rupiah.
+const MAX_CREDIT = 10n ** 12n * 10n ** 6n;
+
+/** Rupiah from the command line, in micro-rupiah. Errors: UsageError. */
+export function amountOption(value: string): bigint {
+  try {
+    const { units } = parseMoney(value, IDR);
+    if (units > 0n && units <= MAX_CREDIT) return units;
+  } catch (error) {
+    if (!(error instanceof DecimalError)) throw error;
+  }
+  throw new UsageError("--amount must be rupiah greater than 0, at most 1000000000000, with at most 6 decimals");
 }

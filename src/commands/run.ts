@@ -6,15 +6,19 @@ import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import { DomainError, ValidationError } from "../kernel/errors.ts";
 import { accountCommands } from "./accounts.ts";
+import { admissionCommands } from "./admission.ts";
 import { catalogCommands } from "./catalog.ts";
 import { type Command, type CommandResult, describe, parseCommand, UsageError } from "./command.ts";
 import { databaseCommands } from "./database.ts";
 import { keyCommands } from "./keys.ts";
 import { merchantCommands } from "./merchants.ts";
+import { usageCommands } from "./usage.ts";
 
 /** Every command but `serve`, which does not end. */
 export const commands: readonly Command[] = [
   ...accountCommands,
+  ...usageCommands,
+  ...admissionCommands,
   ...keyCommands,
   ...catalogCommands,
   ...merchantCommands,

@@ -18,7 +18,7 @@ WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
 ), ins AS (
   INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note)
-  SELECT $2::uuid, $2::uuid, 'IDR/6', $3::uuid, a.id, $4::bigint, $5::text, $6::text, $7::text FROM acc a
+  SELECT $2::uuid, $8::uuid, 'IDR/6', $3::uuid, a.id, $4::bigint, $5::text, $6::text, $7::text FROM acc a
   ON CONFLICT (reference) DO NOTHING RETURNING id
 ), upd AS (
   UPDATE account a SET posted = l.posted + $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
@@ -49,6 +49,8 @@ export type Credit = {
   /** The event's own name: the same reference credits once, for ever. */
   readonly reference?: string;
   readonly note?: string;
+  /** The event it belongs to; left out, it is one by itself. */
+  readonly groupId?: string;
 };
 
 /** Puts money on an account. Gives the posting's id, the first one's if the reference was used before. Errors: NotFound. */
@@ -67,6 +69,7 @@ export async function creditAccount(
     credit.reason,
     credit.reference ?? null,
     credit.note ?? null,
+    credit.groupId ?? postingId,
   ]);
   const row = rows[0];
   if (row === undefined) throw new NotFound("There is no such account.");

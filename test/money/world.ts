@@ -3,6 +3,8 @@
 import { createHash } from "node:crypto";
 import pg from "pg";
 import { expect } from "vitest";
+import type { Client } from "pg";
+import { clientConfig, connectClient } from "../../src/database/connections.ts";
 import { openDatabase, type Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
@@ -142,6 +144,11 @@ export class MoneyWorld {
         return rows[0]?.now ?? "";
       },
     };
+  }
+
+  /** A connection of the schema's owner; the caller ends it. */
+  connectAsOwner(): Promise<Client> {
+    return connectClient(clientConfig({ connectionString: this.opened.url }, "saldo test"));
   }
 
   /** Ends connections that run, or last ran, a money statement: each with the given chance. */

@@ -1,0 +1,88 @@
+import { readCredited, creditUsage } from "../ledger/credit-note.ts";
+import { listUsage } from "../billing/usage.ts";
+import { timeOfUuidv7 } from "../kernel/ids.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+import type { Command } from "./command.ts";
+import { doAndRecord } from "./operator.ts";
+import { amountOption, integerOption, uuidOption } from "./option-values.ts";
+
+export const usageCommands: readonly Command[] = [
+  {
+    name: "usage list",
+    about: "Lists an account's requests, newest first.",
+    options: {
+      account: { required: true, value: "ID", about: "the account" },
+      limit: { required: false, value: "N", about: "how many, 1 to 1000; 50" },
+    },
+    async run(values, { database }) {
+      const { pool } = await database();
+      const accountId = uuidOption(values.need("account"), "account");
+      const { records } = await listUsage(pool, {
+        accountId,
+        filter: {},
+        pageSize: integerOption(values.get("limit") ?? "50", "limit", { min: 1, max: 1000 }),
+        pageToken: "",
+      });
+      const requestIds = records.map(({ requestId }) => requestId);
+      const credited = await readCredited(pool, { accountId, requestIds });
+      return {
+        json: {
+          records: records.map(({ inputPrice, outputPrice, cacheHitPrice, cost, charge, ...record }) => ({
+            ...record,
+            createdAt: new Date(timeOfUuidv7(record.requestId)).toISOString(),
+            inputPrice: formatMoney(idr(inputPrice)),
+            outputPrice: formatMoney(idr(outputPrice)),
+            cacheHitPrice: cacheHitPrice === null ? null : formatMoney(idr(cacheHitPrice)),
+            cost: formatMoney(idr(cost)),
+            charge: formatMoney(idr(charge)),
+            credited: formatMoney(idr(credited.get(record.requestId) ?? 0n)),
+          })),
+        },
+        text: records.map((r) => `${r.requestId}  ${r.model}  ${r.basis}  Rp ${formatMoney(idr(r.charge))}`).join("\n"),
+      };
+    },
+  },
+  {
+    name: "usage credit",
+    about: "Writes a credit note: gives back what a request was charged, whole or in part, never more than its charge.",
+    options: {
+      "request-id": { required: true, value: "ID", about: "the request" },
+      amount: { required: false, value: "RUPIAH", about: "how much; all that is left of the charge" },
+      reason: { required: true, value: "R", about: "why, for the ledger" },
+      name: { required: false, value: "N", about: "tells several notes of a request apart; each name credits once" },
+    },
+    async run(values, { database }) {
+      const requestId = uuidOption(values.need("request-id"), "request-id");
+      const amount = values.get("amount");
+      const reason = values.need("reason");
+      const note = await doAndRecord(
+        await database(),
+        (client) =>
+          creditUsage(client, {
+            requestId,
+            amount: amount === undefined ? null : amountOption(amount),
+            note: reason,
+            name: values.get("name") ?? null,
+          }),
+        ({ isNew, postingId, amount: units }) =>
+          isNew
+            ? {
+                action: "usage credit",
+                subject: requestId,
+                reason,
+                facts: { postingId, amount: formatMoney(idr(units)) },
+              }
+            : null,
+      );
+      return {
+        json: {
+          postingId: note.postingId,
+          accountId: note.accountId,
+          amount: formatMoney(idr(note.amount)),
+          credited: formatMoney(idr(note.credited)),
+          left: formatMoney(idr(note.left)),
+        },
+      };
+    },
+  },
+];

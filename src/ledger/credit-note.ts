@@ -1,0 +1,97 @@
+// Credit notes: an operator gives back what a request was charged, in whole or in part. The usage record stays as it is; the
+// note is a posting `revenue -> customer` in the group of the request.
+
+import type { Pool, PoolClient } from "pg";
+import { LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+import { creditAccount } from "./accounts.ts";
+import { systemAccounts } from "./system-accounts.ts";
+
+const USAGE = `SELECT account_id, charge FROM usage_record WHERE request_id = $1::uuid`;
+const LOCK = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
+// Read after the lock and in a statement of its own: it sees the notes of whoever had the lock before.
+const NOTES = `
+SELECT id, amount, reference FROM posting
+WHERE credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note'`;
+const CREDITED = `
+SELECT group_id, sum(amount) AS credited FROM posting
+WHERE credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note' GROUP BY group_id`;
+
+export type CreditNote = {
+  readonly requestId: string;
+  /** Micro-rupiah, greater than zero. Null: all that is left of the charge. */
+  readonly amount: bigint | null;
+  /** Why, for the ledger. */
+  readonly note: string;
+  /** Tells several notes of one request apart; the same name credits once, for ever. Null: the request has one note. */
+  readonly name: string | null;
+};
+
+/** A note as it was written, now or before. Money is micro-rupiah. */
+export type WrittenNote = {
+  readonly postingId: string;
+  readonly accountId: string;
+  readonly amount: bigint;
+  /** All notes of the request, and what is left of its charge. */
+  readonly credited: bigint;
+  readonly left: bigint;
+  /** Whether this call wrote it. */
+  readonly isNew: boolean;
+};
+
+/**
+ * Credits a request inside the caller's transaction. All notes of a request come to its charge at most. Errors: NotFound;
+ * LimitExceeded when less is left; ValidationError when a note of this name was written with another amount.
+ */
+export async function creditUsage(
+  client: PoolClient,
+  { requestId, amount, note, name }: CreditNote,
+): Promise<WrittenNote> {
+  const usage = (await client.query<{ account_id: string; charge: bigint }>(USAGE, [requestId])).rows[0];
+  if (usage === undefined) throw new NotFound("There is no usage record of this request.");
+  const { account_id: accountId, charge } = usage;
+  const reference = `credit-note:${requestId}${name === null ? "" : `:${name}`}`;
+  await client.query("SET LOCAL lock_timeout = '5s'");
+  await client.query(LOCK, [accountId]);
+  const { rows } = await client.query<{ id: string; amount: string; reference: string }>(NOTES, [
+    accountId,
+    [requestId],
+  ]);
+  const credited = rows.reduce((sum, row) => sum + BigInt(row.amount), 0n);
+
+  const written = rows.find((row) => row.reference === reference);
+  if (written !== undefined) {
+    const first = BigInt(written.amount);
+    if (amount !== null && amount !== first) {
+      const message = `was Rp ${formatMoney(idr(first))} when this note was written; a further note needs a name of its own`;
+      throw new ValidationError([{ field: "amount", rule: "credit_note.amount", message }]);
+    }
+    return { postingId: written.id, accountId, amount: first, credited, left: charge - credited, isNew: false };
+  }
+  const wanted = amount ?? charge - credited;
+  if (wanted <= 0n || credited + wanted > charge) {
+    throw new LimitExceeded(
+      `Rp ${formatMoney(idr(charge - credited))} are left to credit of a charge of Rp ${formatMoney(idr(charge))}.`,
+    );
+  }
+  const { postingId } = await creditAccount(client, {
+    accountId,
+    amount: wanted,
+    from: systemAccounts.revenue,
+    reason: "credit_note",
+    groupId: requestId,
+    reference,
+    note,
+  });
+  const left = charge - credited - wanted;
+  return { postingId, accountId, amount: wanted, credited: credited + wanted, left, isNew: true };
+}
+
+/** What was credited of an account's requests, in micro-rupiah. A request without a note is not in it. */
+export async function readCredited(
+  pool: Pool,
+  { accountId, requestIds }: { accountId: string; requestIds: readonly string[] },
+): Promise<Map<string, bigint>> {
+  const { rows } = await pool.query<{ group_id: string; credited: string }>(CREDITED, [accountId, requestIds]);
+  return new Map(rows.map((row) => [row.group_id, BigInt(row.credited)]));
+}

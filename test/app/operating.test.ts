@@ -1,0 +1,145 @@
+// What an operator does while the service runs: look, stop admissions, give money back, and read the alarms.
+
+import { readFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { chat, newCustomer } from "./customer.ts";
+
+const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
+const ALARMS = new URL("../../src/workers/README.md", import.meta.url);
+
+describe("operating the service", () => {
+  let opened: TestDatabase;
+  let folder: string;
+  let settings: Record<string, string>;
+  let saldo: SaldoProcess;
+  beforeAll(async () => {
+    opened = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), "saldo-operating-"));
+    settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder };
+    saldo = await SaldoProcess.start(settings);
+  });
+  afterAll(async () => {
+    await saldo.stop();
+    await opened.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  const metrics = async (): Promise<string> => (await fetch(`${saldo.metricsUrl}/metrics`)).text();
+  /** The value of the series with exactly these labels, 0 where there is none yet. */
+  const metric = async (series: string): Promise<number> => {
+    const line = (await metrics()).split("\n").find((each) => each.startsWith(`${series} `));
+    return Number(line?.split(" ").at(-1) ?? 0);
+  };
+
+  it("shows every metric that the list of alarms names", async () => {
+    const named = new Set((await readFile(ALARMS, "utf8")).match(/\b(?:saldo|nodejs)_[a-z0-9_]+/g));
+    expect(named.size).toBeGreaterThan(15);
+    const shown = new Set((await metrics()).match(/^# TYPE \S+/gm)?.map((line) => line.slice("# TYPE ".length)));
+    expect([...named].filter((name) => !shown.has(name))).toEqual([]);
+    // And nothing of ours is shown that should be on the list but for what is only worth a look.
+    const onlyShown = [...shown].filter((name) => name.startsWith("saldo_") && !named.has(name));
+    expect(onlyShown).toEqual(["saldo_ledger_groups_total", "saldo_ledger_members_total", "saldo_ledger_open_holds"]);
+  });
+
+  it("counts requests by how they ended, and what upstreams failed with", async () => {
+    const { key } = await newCustomer(settings, { amount: "1000" });
+    const answered = await metric('saldo_chat_requests_total{outcome="answered"}');
+    const timed = await metric("saldo_chat_duration_seconds_count");
+    expect((await chat(saldo.httpUrl, key, HELLO)).status).toBe(200);
+    const failing = { ...HELLO, messages: [{ role: "user", content: "!503x" }] };
+    expect((await chat(saldo.httpUrl, key, failing)).status).toBe(503);
+    expect(await metric('saldo_chat_requests_total{outcome="answered"}')).toBe(answered + 1);
+    expect(await metric('saldo_chat_requests_total{outcome="upstream_busy"}')).toBe(1);
+    expect(await metric("saldo_chat_duration_seconds_count")).toBe(timed + 2);
+    expect(await metric('saldo_gateway_events_total{kind="attempt_failed",upstream="demo"}')).toBe(2);
+    expect(await metric("saldo_catalog_age_seconds")).toBeGreaterThan(0);
+  });
+
+  it("audits by itself, and says in metrics and log when the books are wrong", async () => {
+    const { accountId } = await newCustomer(settings, { amount: "1000" });
+    const lag = 'saldo_audit_lag_seconds{audit="incremental"}';
+    await expect.poll(() => metric(lag), { timeout: 30_000, interval: 500 }).toBeGreaterThan(0);
+    expect(await metric('saldo_audit_violations{audit="incremental"}')).toBe(0);
+    await opened.database.pool.query("UPDATE account SET posted = posted + 1 WHERE id = $1", [accountId]);
+    const found = await runSaldo(["audit", "--json"], settings);
+    expect(found.code).toBe(1);
+    expect(JSON.parse(found.stdout)).toMatchObject({ ok: false, violations: [{ subject: accountId }] });
+    const violations = 'saldo_audit_violations{audit="incremental"}';
+    await expect.poll(() => metric(violations), { timeout: 30_000, interval: 500 }).toBe(1);
+    await opened.database.pool.query("UPDATE account SET posted = posted - 1 WHERE id = $1", [accountId]);
+    expect(await saldoJson(["audit", "--full"], settings)).toEqual({ ok: true, violations: [] });
+  });
+
+  it("stops admissions on a running process within seconds, finishes what runs, and starts again", async () => {
+    const { accountId, key } = await newCustomer(settings, { amount: "1000" });
+    const slow = chat(saldo.httpUrl, key, { ...HELLO, messages: [{ role: "user", content: "!slow" }] });
+    await expect
+      .poll(async () => (await saldoJson(["account", "show", "--account", accountId], settings))["held"])
+      .not.toBe("0");
+    const stopped = await saldoJson(["admission", "stop", "--reason", "a price was a slip"], settings);
+    expect(stopped).toMatchObject({ stopped: true, reason: "a price was a slip" });
+    // A second stop keeps the first's reason and moment.
+    expect(await saldoJson(["admission", "stop", "--reason", "another"], settings)).toEqual(stopped);
+    expect(await saldoJson(["admission", "status"], settings)).toEqual(stopped);
+    await expect.poll(() => metric("saldo_admission_stopped"), { timeout: 10_000 }).toBe(1);
+
+    const refused = await chat(saldo.httpUrl, key, HELLO);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("30");
+    expect(await refused.json()).toMatchObject({ error: "upstream_busy", retry_after: 30 });
+    expect(await metric('saldo_chat_requests_total{outcome="stopped"}')).toBe(1);
+    const authorization = { authorization: `Bearer ${key}` };
+    for (const path of ["/v1/models", "/v1/balance", "/readyz"]) {
+      expect((await fetch(saldo.httpUrl + path, { headers: authorization })).status, path).toBe(200);
+    }
+    expect((await slow).status).toBe(200);
+
+    // One that starts meanwhile does not admit either.
+    const other = await SaldoProcess.start({ ...settings, SALDO_DEMO: "0" });
+    expect((await chat(other.httpUrl, key, { ...HELLO, model: "none" })).status).toBe(503);
+    await other.stop();
+
+    expect(await saldoJson(["admission", "start"], settings)).toEqual({ stopped: false, since: null, reason: null });
+    await expect.poll(async () => (await chat(saldo.httpUrl, key, HELLO)).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  it("gives a charge back by a credit note, once, and shows it with the usage", async () => {
+    const { accountId, key } = await newCustomer(settings, { amount: "1000" });
+    const answer = await chat(saldo.httpUrl, key, HELLO);
+    const requestId = answer.headers.get("x-request-id") ?? "";
+    const charge = answer.headers.get("x-saldo-cost-idr") ?? "";
+    const words = ["usage", "credit", "--request-id", requestId, "--reason", "wrong answer"];
+    const note = await saldoJson(words, settings);
+    expect(note).toMatchObject({ accountId, amount: charge, credited: charge, left: "0" });
+    expect(await saldoJson(words, settings)).toEqual(note);
+    expect(await saldoJson(["account", "show", "--account", accountId], settings)).toMatchObject({ posted: "1000" });
+    expect(await saldoJson(["usage", "list", "--account", accountId], settings)).toMatchObject({
+      records: [{ requestId, charge, credited: charge }],
+    });
+    const again = await runSaldo([...words, "--name", "more", "--json"], settings);
+    expect(again.code).toBe(1);
+    expect(JSON.parse(again.stdout)).toMatchObject({ error: "limit_exceeded" });
+    expect((await runSaldo(["usage", "credit", "--request-id", requestId, "--json"], settings)).code).toBe(2);
+    expect(await saldoJson(["audit", "--full"], settings)).toEqual({ ok: true, violations: [] });
+  });
+
+  it("writes down what operators did, once for each thing that was done", async () => {
+    const { actions } = (await saldoJson(["action", "list"], settings)) as unknown as {
+      actions: { action: string; operator: string; reason: string | null }[];
+    };
+    const done = actions
+      .filter(({ action }) => action !== "account credit")
+      .map(({ action, reason }) => [action, reason]);
+    expect(done).toEqual([
+      ["usage credit", "wrong answer"],
+      ["admission start", null],
+      ["admission stop", "a price was a slip"],
+    ]);
+    for (const { operator } of actions) expect(operator).toMatch(/^.+@.+$/);
+  });
+});

@@ -1,0 +1,72 @@
+// Each metric of the database moves when the thing it is for happens.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { watchDatabase, type DatabaseFacts, type DatabaseWatch } from "../../src/workers/database-watch.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { MoneyWorld } from "./world.ts";
+
+describe.each(testBackends())("the watch on the %s database", (backend) => {
+  let world: MoneyWorld;
+  let watch: DatabaseWatch;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    watch = watchDatabase(world.pool);
+  });
+  afterAll(() => world.close());
+
+  async function look(): Promise<DatabaseFacts> {
+    await watch.tick.run(new AbortController().signal);
+    const facts = watch.facts();
+    if (facts === null) throw new Error("the watch has looked");
+    return facts;
+  }
+
+  it("knows nothing before it has looked, and sees nothing wrong in an empty database", async () => {
+    expect(watch.facts()).toBeNull();
+    expect(await look()).toMatchObject({
+      oldestHoldSeconds: 0,
+      leaseAgeSeconds: 0,
+      defaultPartitionRows: 0,
+      audits: { incremental: { lagSeconds: null, violations: 0 }, full: { lagSeconds: null, violations: 0 } },
+    });
+  });
+
+  it("sees the oldest hold, the oldest lease and usage outside every month", async () => {
+    const id = "01800000-0000-7000-8000-000000000000";
+    await world.asOwner(`
+      INSERT INTO process (id, renewed_at, expires_at) VALUES ('${id}', now() - interval '90 s', now());
+      INSERT INTO process (id, renewed_at, expires_at, dead_at) VALUES ('${uuidv7()}', now() - interval '1 day', now(), now());
+      INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, placed_at)
+        VALUES ('${id}', '${id}', '${id}', 0, '${id}', 'm', 1, 1, now() - interval '1 hour'),
+               ('${id}', '${uuidv7()}', '${id}', 0, '${id}', 'm', 1, 1, now());
+      INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
+        input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
+        VALUES ('${id}', '${id}', '${id}', 'm', 0, 0, 0, 1, 1, 0, 0, 'free', now()::date, false, 0)`);
+    const facts = await look();
+    expect(Math.round(facts.oldestHoldSeconds / 60)).toBe(60);
+    expect(Math.round(facts.leaseAgeSeconds / 30)).toBe(3);
+    expect(facts.defaultPartitionRows).toBe(1);
+    await world.audit();
+    const { audits } = await look();
+    expect(audits.full.violations).toBeGreaterThan(0);
+    expect(audits.full.lagSeconds).toBeLessThan(60);
+  });
+
+  it("sees a snapshot that somebody holds open, whoever it is", async () => {
+    const before = (await look()).oldestSnapshotSeconds;
+    const owner = await world.connectAsOwner();
+    try {
+      await owner.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+      await owner.query("SELECT count(*) FROM account");
+      // The age is that of the transaction: it grows with the clock.
+      await expect
+        .poll(async () => (await look()).oldestSnapshotSeconds, { timeout: 10_000 })
+        .toBeGreaterThan(before + 0.2);
+      await owner.query("COMMIT");
+    } finally {
+      await owner.end();
+    }
+    await expect.poll(async () => (await look()).oldestSnapshotSeconds, { timeout: 10_000 }).toBeLessThan(0.2);
+  });
+});
