@@ -4,8 +4,8 @@ import type { UsageRecord } from "./usage.ts";
 
 const SELECT_USAGE = `
 SELECT request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, input_price, output_price,
-       cache_hit_price, cost, charge, basis, billing_day::text AS billing_day, upstream, streamed, duration_ms,
-       first_byte_ms, clamped
+       cache_hit_price, cost, charge, basis, billing_day::text AS billing_day, upstream, upstream_model, upstream_request_id,
+       upstream_cost, streamed, duration_ms, first_byte_ms, clamped
 FROM usage_record
 WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   AND ($4::text IS NULL OR model = $4) AND ($5::uuid IS NULL OR key_id = $5)
@@ -26,6 +26,9 @@ type Row = {
   basis: UsageBasis;
   billing_day: string;
   upstream: string | null;
+  upstream_model: string | null;
+  upstream_request_id: string | null;
+  upstream_cost: bigint | null;
   streamed: boolean;
   duration_ms: number;
   first_byte_ms: number | null;
@@ -65,6 +68,9 @@ function fromRow(row: Row): UsageRecord {
     basis: row.basis,
     billingDay: row.billing_day,
     upstream: row.upstream,
+    upstreamModel: row.upstream_model,
+    upstreamRequestId: row.upstream_request_id,
+    upstreamCost: row.upstream_cost,
     streamed: row.streamed,
     durationMs: row.duration_ms,
     firstByteMs: row.first_byte_ms,

@@ -23,6 +23,10 @@ export type UsageRecord = {
   /** `YYYY-MM-DD` in Asia/Jakarta. */
   readonly billingDay: string;
   readonly upstream: string | null;
+  readonly upstreamModel: string | null;
+  readonly upstreamRequestId: string | null;
+  /** What the upstream charged us, in micro-rupiah. Null: nobody knows. Not for customers, like the three above. */
+  readonly upstreamCost: bigint | null;
   readonly streamed: boolean;
   readonly durationMs: number;
   readonly firstByteMs: number | null;

@@ -139,6 +139,15 @@ describe("a catalog file", () => {
     [{ routes: [] }, "models[0].routes list"],
     [{ routes: [{ upstream: "preset" }] }, "models[0].routes[0].model required"],
     [{ routes: ["preset"] }, "models[0].routes[0] mapping"],
+    [{ routes: [{ upstream: "preset", model: "m", cost: "3000" }] }, "models[0].routes[0].cost mapping"],
+    [
+      { routes: [{ upstream: "preset", model: "m", cost: { input: "1" } }] },
+      "models[0].routes[0].cost.output required",
+    ],
+    [
+      { routes: [{ upstream: "preset", model: "m", cost: { input: 1, output: "1" } }] },
+      "models[0].routes[0].cost.input decimal",
+    ],
     [{ name: "two\nlines" }, "models[0].name text"],
     [{ description: "\0" }, "models[0].description text"],
     [{ badge: "x".repeat(41) }, "models[0].badge text"],
@@ -259,10 +268,17 @@ describe("a catalog file", () => {
             inputPrice: price,
             outputPrice: price,
             cacheHitPrice: fc.option(price),
-            routes: fc.array(fc.record({ upstream: fc.constantFrom(...upstreamIds), model: named }), {
-              minLength: 1,
-              maxLength: 3,
-            }),
+            routes: fc.array(
+              fc.record(
+                {
+                  upstream: fc.constantFrom(...upstreamIds),
+                  model: named,
+                  cost: fc.record({ input: price, output: price, cacheHit: fc.option(price) }),
+                },
+                { requiredKeys: ["upstream", "model"] },
+              ),
+              { minLength: 1, maxLength: 3 },
+            ),
           }),
           { selector: ({ id }) => id, maxLength: 5 },
         ),

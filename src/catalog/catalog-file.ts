@@ -2,7 +2,7 @@
 
 import { parseDocument, stringify } from "yaml";
 import { ValidationError, type FieldProblem } from "../kernel/errors.ts";
-import type { CatalogModel, MediaModality, Modality, Route, UpstreamConfig } from "./catalog.ts";
+import type { CatalogModel, MediaModality, Modality, Route, RouteCost, UpstreamConfig } from "./catalog.ts";
 import { FileField } from "./file-field.ts";
 import { formatPrice, MAX_PRICE, PRICE_SCALE } from "./prices.ts";
 import { readUpstream, writeUpstream } from "./upstream-file.ts";
@@ -60,12 +60,21 @@ export function writeModel(model: FileModel) {
     max_output_tokens: model.maxOutputTokens,
     ...writeMediaTokens(model.mediaTokens),
     ...(model.hiddenOutput ? { hidden_output: true } : {}),
-    price: {
-      input: formatPrice(model.inputPrice),
-      output: formatPrice(model.outputPrice),
-      ...(model.cacheHitPrice === null ? {} : { cache_hit: formatPrice(model.cacheHitPrice) }),
-    },
-    routes: model.routes.map(({ upstream, model: name }) => ({ upstream, model: name })),
+    price: writePrices({ input: model.inputPrice, output: model.outputPrice, cacheHit: model.cacheHitPrice }),
+    routes: model.routes.map(writeRoute),
+  };
+}
+
+/** A route in the words of the file. */
+export function writeRoute({ upstream, model, cost }: Route) {
+  return { upstream, model, ...(cost === undefined ? {} : { cost: writePrices(cost) }) };
+}
+
+function writePrices({ input, output, cacheHit }: RouteCost) {
+  return {
+    input: formatPrice(input),
+    output: formatPrice(output),
+    ...(cacheHit === null ? {} : { cache_hit: formatPrice(cacheHit) }),
   };
 }
 
@@ -111,7 +120,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
   const contextLength = at.context_length.integer({ min: 1, max: MAX_TOKENS });
   const maxOutputTokens = at.max_output_tokens.integer({ min: 1, max: MAX_TOKENS });
   if (maxOutputTokens > contextLength) at.max_output_tokens.note("max_output_tokens", "must not exceed context_length");
-  const price = at.price.mapping(["input", "output", "cache_hit"]);
+  const price = readPrices(at.price);
   return {
     id,
     name: at.name.text({ max: 200, fallback: id }),
@@ -122,13 +131,23 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     maxOutputTokens,
     mediaTokens: readMediaTokens(at.media_tokens),
     hiddenOutput: at.hidden_output.flag(false),
-    inputPrice: price === null ? 0n : readPrice(price.input),
-    outputPrice: price === null ? 0n : readPrice(price.output),
-    cacheHitPrice: price === null || price.cache_hit.isAbsent ? null : readPrice(price.cache_hit),
+    inputPrice: price.input,
+    outputPrice: price.output,
+    cacheHitPrice: price.cacheHit,
     routes: at.routes
       .list({ min: 1, max: MAX_ROUTES })
       .map((route) => readRoute(route, upstreamIds))
       .filter((each) => each !== null),
+  };
+}
+
+function readPrices(field: FileField): RouteCost {
+  const at = field.mapping(["input", "output", "cache_hit"]);
+  if (at === null) return { input: 0n, output: 0n, cacheHit: null };
+  return {
+    input: readPrice(at.input),
+    output: readPrice(at.output),
+    cacheHit: at.cache_hit.isAbsent ? null : readPrice(at.cache_hit),
   };
 }
 
@@ -154,13 +173,14 @@ function readMediaTokens(field: FileField): FileModel["mediaTokens"] {
 }
 
 function readRoute(field: FileField, upstreamIds: ReadonlySet<string>): Route | null {
-  const at = field.mapping(["upstream", "model"]);
+  const at = field.mapping(["upstream", "model", "cost"]);
   if (at === null) return null;
   const upstream = at.upstream.text({ max: 64 });
   if (upstream !== "" && !upstreamIds.has(upstream)) {
     at.upstream.note("upstream.known", "must name an upstream of this file or of the environment");
   }
-  return { upstream, model: at.model.text({ max: 200 }) };
+  const route = { upstream, model: at.model.text({ max: 200 }) };
+  return at.cost.isAbsent ? route : { ...route, cost: readPrices(at.cost) };
 }
 
 /** Reads the entries of a list, whose ids must differ. An entry that is no mapping is noted and left out. */

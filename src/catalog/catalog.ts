@@ -13,8 +13,11 @@ export type Modality = "text" | "image" | "audio" | "video";
 /** Kinds of content parts that no byte count gives the tokens of. */
 export type MediaModality = Exclude<Modality, "text">;
 
-/** One way to an upstream: its id and the model's name there. */
-export type Route = { readonly upstream: string; readonly model: string };
+/** What an upstream charges us, in micro-rupiah per 1M tokens. `cacheHit` null: cached tokens cost as much as other input. */
+export type RouteCost = { readonly input: bigint; readonly output: bigint; readonly cacheHit: bigint | null };
+
+/** One way to an upstream: its id, the model's name there, and what it costs us where the operator has said so. */
+export type Route = { readonly upstream: string; readonly model: string; readonly cost?: RouteCost };
 
 /** A model that is sold. Prices are micro-rupiah per 1M tokens. */
 export type CatalogModel = {

@@ -1,6 +1,6 @@
 // Prices are micro-rupiah per 1M tokens. Outside they are rupiah in decimal text.
 
-import { formatDecimal } from "../kernel/decimal.ts";
+import { formatDecimal, parseDecimal } from "../kernel/decimal.ts";
 import { divideFloor, IDR, scaleOf } from "../kernel/money.ts";
 import type { CatalogModel } from "./catalog.ts";
 
@@ -12,6 +12,11 @@ export const MAX_PRICE = 1_000_000_000n * 10n ** BigInt(PRICE_SCALE);
 /** A price as text in rupiah, plain digits without trailing zeros. */
 export function formatPrice(price: bigint): string {
   return formatDecimal(price, PRICE_SCALE);
+}
+
+/** Reads what formatPrice wrote. Errors: DecimalError. */
+export function parsePrice(text: string): bigint {
+  return parseDecimal(text, PRICE_SCALE);
 }
 
 /** How far a price moved, as text in rupiah with its sign: `+500`, `-0.25`, `0`. */

@@ -6,7 +6,8 @@ import { withTransaction } from "../database/transactions.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import type { CatalogModel, Modality, Route, UpstreamConfig, UpstreamKind } from "./catalog.ts";
 import type { CatalogChange } from "./catalog-changes.ts";
-import type { FileModel } from "./catalog-file.ts";
+import { type FileModel, writeRoute } from "./catalog-file.ts";
+import { parsePrice } from "./prices.ts";
 
 /** All that is sold, with the upstreams of the file. */
 export type ActiveCatalog = { readonly upstreams: readonly UpstreamConfig[]; readonly models: readonly CatalogModel[] };
@@ -49,6 +50,9 @@ type UpstreamRow = {
   idle_timeout_ms: number;
 };
 
+/** A route as it is kept: in the words of the file, so that no price goes through a JavaScript number. */
+type RouteRow = ReturnType<typeof writeRoute>;
+
 type ModelRow = {
   id: string;
   name: string;
@@ -60,7 +64,7 @@ type ModelRow = {
   input_price: bigint;
   output_price: bigint;
   cache_hit_price: bigint | null;
-  routes: Route[];
+  routes: RouteRow[];
   media_tokens: CatalogModel["mediaTokens"];
   hidden_output: boolean;
   created_at: Date;
@@ -114,7 +118,7 @@ export async function putModel(client: PoolClient, model: FileModel): Promise<vo
     model.inputPrice,
     model.outputPrice,
     model.cacheHitPrice,
-    JSON.stringify(model.routes),
+    JSON.stringify(model.routes.map(writeRoute)),
     JSON.stringify(model.mediaTokens),
     model.hiddenOutput,
   ]);
@@ -163,9 +167,15 @@ function fromRowModel(row: ModelRow): CatalogModel {
     inputPrice: row.input_price,
     outputPrice: row.output_price,
     cacheHitPrice: row.cache_hit_price,
-    routes: row.routes,
+    routes: row.routes.map(fromRowRoute),
     mediaTokens: row.media_tokens,
     hiddenOutput: row.hidden_output,
     createdAt: row.created_at,
   };
+}
+
+function fromRowRoute({ upstream, model, cost }: RouteRow): Route {
+  if (cost === undefined) return { upstream, model };
+  const cacheHit = cost.cache_hit === undefined ? null : parsePrice(cost.cache_hit);
+  return { upstream, model, cost: { input: parsePrice(cost.input), output: parsePrice(cost.output), cacheHit } };
 }

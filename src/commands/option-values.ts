@@ -1,3 +1,4 @@
+import { billingDay, startOfBillingDay } from "../kernel/clock.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
@@ -26,6 +27,16 @@ export function choiceOption<Choice extends string>(value: string, option: strin
 
 // A credit above this is a slip of the hand: a thousand billion rupiah.
 const MAX_CREDIT = 10n ** 12n * 10n ** 6n;
+
+/** A billing day from the command line. Errors: UsageError. */
+export function dayOption(value: string, option: string): string {
+  const startMs = /^\d{4}-\d\d-\d\d$/.test(value) ? startOfBillingDay(value) : Number.NaN;
+  // The 30th of February would be taken for the 2nd of March.
+  if (Number.isNaN(startMs) || billingDay(startMs) !== value) {
+    throw new UsageError(`--${option} must be a day such as 2026-11-21`);
+  }
+  return value;
+}
 
 /** Rupiah from the command line, in micro-rupiah. Errors: UsageError. */
 export function amountOption(value: string): bigint {

@@ -11,6 +11,7 @@ import { catalogCommands } from "./catalog.ts";
 import { type Command, type CommandResult, describe, parseCommand, UsageError } from "./command.ts";
 import { databaseCommands } from "./database.ts";
 import { keyCommands } from "./keys.ts";
+import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { usageCommands } from "./usage.ts";
 
@@ -18,6 +19,7 @@ import { usageCommands } from "./usage.ts";
 export const commands: readonly Command[] = [
   ...accountCommands,
   ...usageCommands,
+  ...marginCommands,
   ...admissionCommands,
   ...keyCommands,
   ...catalogCommands,

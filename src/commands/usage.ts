@@ -27,7 +27,7 @@ export const usageCommands: readonly Command[] = [
       const credited = await readCredited(pool, { accountId, requestIds });
       return {
         json: {
-          records: records.map(({ inputPrice, outputPrice, cacheHitPrice, cost, charge, ...record }) => ({
+          records: records.map(({ inputPrice, outputPrice, cacheHitPrice, cost, charge, upstreamCost, ...record }) => ({
             ...record,
             createdAt: new Date(timeOfUuidv7(record.requestId)).toISOString(),
             inputPrice: formatMoney(idr(inputPrice)),
@@ -35,6 +35,7 @@ export const usageCommands: readonly Command[] = [
             cacheHitPrice: cacheHitPrice === null ? null : formatMoney(idr(cacheHitPrice)),
             cost: formatMoney(idr(cost)),
             charge: formatMoney(idr(charge)),
+            upstreamCost: upstreamCost === null ? null : formatMoney(idr(upstreamCost)),
             credited: formatMoney(idr(credited.get(record.requestId) ?? 0n)),
           })),
         },

@@ -2,6 +2,7 @@
 // code around it throws.
 
 import { costOf, type TokenCounts } from "../billing/cost.ts";
+import type { RouteCost } from "../catalog/catalog.ts";
 import { billingDay, type Clock } from "../kernel/clock.ts";
 import { failpoint } from "../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
@@ -18,6 +19,8 @@ export type AnsweredBy = {
   readonly upstream: string;
   readonly upstreamModel: string;
   readonly upstreamRequestId: string | null;
+  /** What it charges us per 1M tokens; null where nobody has said so. */
+  readonly cost: RouteCost | null;
 };
 
 /** What was billed, as the last usage object of an answer tells it. */
@@ -130,7 +133,7 @@ export class Bill {
       upstream: this.#answeredBy?.upstream ?? null,
       upstreamModel: this.#answeredBy?.upstreamModel ?? null,
       upstreamRequestId: this.#answeredBy?.upstreamRequestId ?? null,
-      upstreamCost: null,
+      upstreamCost: upstreamCost(this.#answeredBy, counts),
       streamed: request.stream,
       durationMs: this.#elapsedMs(),
       firstByteMs: this.#firstByteMs,
@@ -152,4 +155,9 @@ export class Bill {
   #elapsedMs(): number {
     return Math.max(0, Math.round(this.#facts.clock.now() - this.#facts.call.receivedAtMs));
   }
+}
+
+/** What the upstream charges us for these tokens, in micro-rupiah; null where nobody can say. */
+function upstreamCost(answeredBy: AnsweredBy | null, counts: TokenCounts): bigint | null {
+  return answeredBy === null || answeredBy.cost === null ? null : costOf(counts, answeredBy.cost);
 }

@@ -98,7 +98,12 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   client.whenGone(null);
 
   const { upstreamRequestId } = listener;
-  bill.answeredBy({ upstream: route.upstream.id, upstreamModel: route.model, upstreamRequestId });
+  bill.answeredBy({
+    upstream: route.upstream.id,
+    upstreamModel: route.model,
+    upstreamRequestId,
+    cost: route.cost ?? null,
+  });
   if (isFailed(end)) {
     exchange.report({
       kind: "attempt_failed",

@@ -12,3 +12,8 @@ const JAKARTA_OFFSET_MS = 7 * 3_600_000;
 export function billingDay(ms: number): string {
   return new Date(ms + JAKARTA_OFFSET_MS).toISOString().slice(0, 10);
 }
+
+/** The moment a billing day begins, in milliseconds of Unix time. NaN when the text is no day. */
+export function startOfBillingDay(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) - JAKARTA_OFFSET_MS;
+}

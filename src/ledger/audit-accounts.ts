@@ -12,7 +12,8 @@
 // a row comes even later the sums disagree; then the account is read from its beginning, and nobody is alarmed before all of
 // it was summed in one statement.
 
-import type { Look, Violation } from "./audit-look.ts";
+import type { Violation } from "./audit-checks.ts";
+import type { Look } from "./gentle-look.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 const ACCOUNTS_PER_CHUNK = 200;

@@ -4,11 +4,20 @@
 
 import type { Pool } from "pg";
 import { auditAccounts, readHorizon } from "./audit-accounts.ts";
-import { DEBITS, LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, USED_ACCOUNTS, WHOLE_CHECKS } from "./audit-checks.ts";
-import { createLook, type Look, MAX_VIOLATIONS_PER_CHECK, type Violation } from "./audit-look.ts";
+import {
+  DEBITS,
+  LAST_OF_PAGE,
+  MAX_VIOLATIONS_PER_CHECK,
+  POSTING_CHECKS,
+  STEPS_PER_PAGE,
+  USED_ACCOUNTS,
+  type Violation,
+  WHOLE_CHECKS,
+} from "./audit-checks.ts";
+import { createLook, type Look } from "./gentle-look.ts";
 import { type AuditKind, readPostingsBefore, recordAudit } from "./audit-run.ts";
 
-export type { Violation } from "./audit-look.ts";
+export type { Violation } from "./audit-checks.ts";
 
 export type AuditReport = { readonly ok: boolean; readonly violations: readonly Violation[] };
 

@@ -5,6 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { billingDay } from "../../src/kernel/clock.ts";
+import { timeOfUuidv7 } from "../../src/kernel/ids.ts";
 import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { chat, newCustomer } from "./customer.ts";
@@ -21,7 +23,7 @@ describe("operating the service", () => {
     opened = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), "saldo-operating-"));
     settings = { DATABASE_URL: opened.url, SALDO_DATA_DIR: folder };
-    saldo = await SaldoProcess.start(settings);
+    saldo = await SaldoProcess.start({ ...settings, SALDO_DEMO_PACE_MS: "20" });
   });
   afterAll(async () => {
     await saldo.stop();
@@ -76,11 +78,11 @@ describe("operating the service", () => {
   });
 
   it("stops admissions on a running process within seconds, finishes what runs, and starts again", async () => {
-    const { accountId, key } = await newCustomer(settings, { amount: "1000" });
-    const slow = chat(saldo.httpUrl, key, { ...HELLO, messages: [{ role: "user", content: "!slow" }] });
-    await expect
-      .poll(async () => (await saldoJson(["account", "show", "--account", accountId], settings))["held"])
-      .not.toBe("0");
+    const { key } = await newCustomer(settings, { amount: "1000" });
+    const long = { ...HELLO, stream: true, messages: [{ role: "user", content: "!tokens=400" }] };
+    const stream = await chat(saldo.httpUrl, key, long);
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = (await reader?.read())?.value ?? "";
     const stopped = await saldoJson(["admission", "stop", "--reason", "a price was a slip"], settings);
     expect(stopped).toMatchObject({ stopped: true, reason: "a price was a slip" });
     // A second stop keeps the first's reason and moment.
@@ -97,7 +99,8 @@ describe("operating the service", () => {
     for (const path of ["/v1/models", "/v1/balance", "/readyz"]) {
       expect((await fetch(saldo.httpUrl + path, { headers: authorization })).status, path).toBe(200);
     }
-    expect((await slow).status).toBe(200);
+    for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) text += piece.value;
+    expect(text.trimEnd().endsWith("data: [DONE]")).toBe(true);
 
     // One that starts meanwhile does not admit either.
     const other = await SaldoProcess.start({ ...settings, SALDO_DEMO: "0" });
@@ -126,6 +129,39 @@ describe("operating the service", () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ error: "limit_exceeded" });
     expect((await runSaldo(["usage", "credit", "--request-id", requestId, "--json"], settings)).code).toBe(2);
     expect(await saldoJson(["audit", "--full"], settings)).toEqual({ ok: true, violations: [] });
+  });
+
+  it("reports the margin of a day by model, upstream and account", async () => {
+    const { accountId, key } = await newCustomer(settings, { amount: "1000" });
+    const answer = await chat(saldo.httpUrl, key, HELLO);
+    const charge = answer.headers.get("x-saldo-cost-idr");
+    const today = billingDay(timeOfUuidv7(answer.headers.get("x-request-id") ?? ""));
+    const report = (by: string) =>
+      saldoJson(["margin", "--from", today, "--to", today, "--by", by], settings) as Promise<Record<string, unknown>>;
+    const { lines, total } = await report("account");
+    expect(lines).toContainEqual({
+      account: accountId,
+      requests: 1,
+      revenue: charge,
+      credited: "0",
+      upstreamCost: "0",
+      margin: charge,
+      uncollected: "0",
+      withoutCost: 1,
+    });
+    expect(await report("model")).toMatchObject({ from: today, to: today, by: "model", total });
+    expect(await report("upstream")).toMatchObject({
+      lines: expect.arrayContaining([expect.objectContaining({ upstream: "demo" })]) as unknown,
+      total,
+    });
+    for (const words of [
+      ["--from", "2026-02-30", "--to", "2026-03-01"],
+      ["--from", "2026-03-02", "--to", "2026-03-01"],
+      ["--from", "2024-01-01", "--to", "2026-03-01"],
+      ["--from", today, "--to", today, "--by", "moon"],
+    ]) {
+      expect((await runSaldo(["margin", ...words], settings)).code, words.join(" ")).toBe(2);
+    }
   });
 
   it("writes down what operators did, once for each thing that was done", async () => {

@@ -26,7 +26,7 @@ const small: Entry = {
   hidden_output: true,
   price: { input: "0.000001", output: "1000000000" },
   routes: [
-    { upstream: "local", model: "s" },
+    { upstream: "local", model: "s", cost: { input: "0.000001", output: "999999999.999999", cache_hit: "0" } },
     { upstream: "preset", model: "s" },
   ],
 };
@@ -97,6 +97,10 @@ describe.each(testBackends())("the catalog on the %s server", (backend) => {
       inputPrice: 1n,
       outputPrice: 10n ** 15n,
       cacheHitPrice: null,
+      routes: [
+        { upstream: "local", model: "s", cost: { input: 1n, output: 10n ** 15n - 1n, cacheHit: 0n } },
+        { upstream: "preset", model: "s" },
+      ],
     });
     expect([...upstreams.keys()].toSorted()).toEqual(["local", "preset"]);
     expect(upstreams.get("preset")).toEqual(preset);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Route } from "../../src/catalog/catalog.ts";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { WHOLE, usePlayground } from "./playground.ts";
 import { completion, json, USAGE } from "./scripted-upstream.ts";
@@ -93,6 +94,31 @@ describe("answers that are not streamed", () => {
     const usage = { prompt_tokens: 48_000, completion_tokens: 3 };
     const { settlement } = await playground.play(json(completion({ usage })), chat("local/m", [picture]));
     expect(settlement).toMatchObject({ basis: "exact", inputTokensUncached: 48_000, clamped: false });
+  });
+
+  it("record what the upstream costs us, by the price of the route that answered", async () => {
+    const cost = { input: 3_000_000_000n, output: 9_000_000_000n, cacheHit: 300_000_000n };
+    const [dear, priced, unpriced] = [
+      { upstream: "gone", model: "m", cost: { input: 1n, output: 1n, cacheHit: null } },
+      { upstream: "local", model: "m", cost },
+      { upstream: "local", model: "m" },
+    ];
+    const settledBy = async (...routes: Route[]) => {
+      playground.bench = openBench({
+        models: [modelOf("local/m", { routes })],
+        upstreams: [
+          upstreamOf("local", playground.upstream.baseUrl),
+          // Nobody listens on the discard port of the loopback.
+          upstreamOf("gone", "http://127.0.0.1:9/v1"),
+        ],
+      });
+      return (await playground.play(json(completion()))).settlement;
+    };
+    // 7 uncached, 4 cached and 3 written tokens.
+    const expected = 7n * 3_000n + 4n * 300n + 3n * 9_000n;
+    expect(await settledBy(priced)).toMatchObject({ upstream: "local", upstreamCost: expected, cost: 83_800n });
+    expect(await settledBy(dear, priced)).toMatchObject({ upstream: "local", upstreamCost: expected });
+    expect(await settledBy(unpriced)).toMatchObject({ upstream: "local", upstreamCost: null });
   });
 
   it("are sent with the upstream's credential and model, and nothing else changed", async () => {

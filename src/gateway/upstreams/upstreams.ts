@@ -1,13 +1,13 @@
 // The upstreams there are, opened when first needed and opened anew when the operator has changed them.
 
-import type { Route, UpstreamConfig } from "../../catalog/catalog.ts";
+import type { Route, RouteCost, UpstreamConfig } from "../../catalog/catalog.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "./openai-compatible/openai-compatible-upstream.ts";
 import { presetVariableOf } from "./presets.ts";
 
-/** A route with its upstream open. */
-export type OpenRoute = { readonly upstream: ChatUpstream; readonly model: string };
+/** A route with its upstream open. `cost` is what it charges us, where the operator has said so. */
+export type OpenRoute = { readonly upstream: ChatUpstream; readonly model: string; readonly cost?: RouteCost };
 
 /** An upstream that cannot be called, and the name of the environment variable that would change this. */
 export type UnsetUpstream = { readonly upstream: string; readonly variable: string };
@@ -63,7 +63,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         const config = configs.get(route.upstream);
         const upstream = config === undefined ? null : find(config);
         if (upstream !== null) {
-          open.push({ upstream, model: route.model });
+          const { model, cost } = route;
+          open.push(cost === undefined ? { upstream, model } : { upstream, model, cost });
           continue;
         }
         // A preset whose variable is not set is no upstream at all.

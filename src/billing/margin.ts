@@ -1,0 +1,129 @@
+// What requests brought in and what they cost us. Read by the hour and gently, because it may cover a year of usage beside a
+// serving system; a request belongs to the day it was billed on, and so do the credit notes on it.
+
+import type { Pool } from "pg";
+import { uuidv7Floor } from "../kernel/ids.ts";
+import { startOfBillingDay } from "../kernel/clock.ts";
+import { createLook } from "../ledger/gentle-look.ts";
+import { systemAccounts } from "../ledger/system-accounts.ts";
+
+/** What the lines of a report are about. */
+export const MARGIN_GROUPS = ["model", "upstream", "account"] as const;
+export type MarginGroup = (typeof MARGIN_GROUPS)[number];
+
+/** One line; money is micro-rupiah. */
+export type MarginLine = {
+  readonly requests: number;
+  /** What customers were charged, credit notes not taken off. */
+  readonly revenue: bigint;
+  /** What was given back by credit notes. */
+  readonly credited: bigint;
+  /** What upstreams cost, of the requests whose cost is known. */
+  readonly upstreamCost: bigint;
+  /** revenue - credited - upstreamCost */
+  readonly margin: bigint;
+  /** What a charge left of its cost because the balance did not reach. */
+  readonly uncollected: bigint;
+  /** Requests that were answered and whose upstream cost nobody knows: the margin is too high by that. */
+  readonly withoutCost: number;
+};
+
+export type MarginReport = {
+  /** By the name of the model or upstream, empty where none answered, or the id of the account; the smallest margin first. */
+  readonly lines: ReadonlyMap<string, MarginLine>;
+  readonly total: MarginLine;
+};
+
+export type MarginQuery = {
+  /** Billing days `YYYY-MM-DD`, both included. */
+  readonly from: string;
+  readonly to: string;
+  readonly by: MarginGroup;
+};
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The part of its time that the database works for a report. */
+const SHARE = 0.2;
+
+const KEYS = {
+  model: "u.model",
+  upstream: "coalesce(u.upstream, '')",
+  account: "u.account_id::text",
+} as const satisfies Record<MarginGroup, string>;
+
+const usageOf = (key: string): string => `
+SELECT ${key} AS key, count(*)::int AS requests, sum(u.charge) AS revenue, sum(u.cost - u.charge) AS uncollected,
+       coalesce(sum(u.upstream_cost), 0) AS "upstreamCost",
+       count(*) FILTER (WHERE u.upstream_cost IS NULL AND u.basis <> 'free')::int AS "withoutCost"
+FROM usage_record u WHERE u.request_id >= $1::uuid AND u.request_id < $2::uuid GROUP BY 1`;
+
+// A note is written after its request, so its id is larger.
+const creditedOf = (key: string): string => `
+SELECT ${key} AS key, sum(p.amount) AS credited
+FROM posting p JOIN usage_record u ON u.account_id = p.credit AND u.request_id = p.group_id
+WHERE p.debit = '${systemAccounts.revenue}' AND p.reason = 'credit_note' AND p.id >= $1::uuid
+  AND p.group_id >= $1::uuid AND p.group_id < $2::uuid GROUP BY 1`;
+
+type UsageRow = {
+  key: string;
+  requests: number;
+  revenue: string;
+  uncollected: string;
+  upstreamCost: string;
+  withoutCost: number;
+};
+
+const NOTHING: MarginLine = {
+  requests: 0,
+  revenue: 0n,
+  credited: 0n,
+  upstreamCost: 0n,
+  margin: 0n,
+  uncollected: 0n,
+  withoutCost: 0,
+};
+
+/** Reports the margin of some days. */
+export async function reportMargin(pool: Pool, { from, to, by }: MarginQuery): Promise<MarginReport> {
+  const lines = new Map<string, MarginLine>();
+  const add = (key: string, part: Partial<MarginLine>): void =>
+    void lines.set(key, sum(lines.get(key) ?? NOTHING, { ...NOTHING, ...part }));
+  const [startMs, endMs] = [startOfBillingDay(from), startOfBillingDay(to) + DAY_MS];
+  // An hour of requests is a range of ids of every account: its index is the one of the time of requests.
+  const lookByTime = createLook(pool, { share: SHARE, byKey: false });
+  for (let hourMs = startMs; hourMs < endMs; hourMs += HOUR_MS) {
+    const hour = [uuidv7Floor(hourMs), uuidv7Floor(hourMs + HOUR_MS)];
+    for (const row of await lookByTime<UsageRow>(usageOf(KEYS[by]), hour)) {
+      const { key, requests, withoutCost } = row;
+      const [revenue, uncollected, upstreamCost] = [row.revenue, row.uncollected, row.upstreamCost].map(BigInt) as [
+        bigint,
+        bigint,
+        bigint,
+      ];
+      add(key, { requests, withoutCost, revenue, uncollected, upstreamCost });
+    }
+  }
+  const range = [uuidv7Floor(startMs), uuidv7Floor(endMs)];
+  const look = createLook(pool, { share: SHARE });
+  for (const { key, credited } of await look<{ key: string; credited: string }>(creditedOf(KEYS[by]), range)) {
+    add(key, { credited: BigInt(credited) });
+  }
+  const total = [...lines.values()].reduce(sum, NOTHING);
+  return { lines: new Map([...lines].toSorted(([, a], [, b]) => (a.margin < b.margin ? -1 : 1))), total };
+}
+
+function sum(a: MarginLine, b: MarginLine): MarginLine {
+  const revenue = a.revenue + b.revenue;
+  const credited = a.credited + b.credited;
+  const upstreamCost = a.upstreamCost + b.upstreamCost;
+  return {
+    requests: a.requests + b.requests,
+    revenue,
+    credited,
+    upstreamCost,
+    margin: revenue - credited - upstreamCost,
+    uncollected: a.uncollected + b.uncollected,
+    withoutCost: a.withoutCost + b.withoutCost,
+  };
+}

@@ -1,0 +1,57 @@
+// How the audit and reports read beside a serving system: one short statement at a time, each with a snapshot of its own, and
+// a pause behind each. A long snapshot would keep dead rows from being cleaned, and reading without a pause would take the
+// processor from requests.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pool } from "pg";
+import { withTransaction } from "../database/transactions.ts";
+
+/** Runs one statement and gives its rows. */
+export type Look = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+/** A statement with a very busy account takes its time; nobody's request waits for it. */
+const ANSWER_WITHIN_MS = 600_000;
+const LONGEST_PAUSE_MS = 5_000;
+
+export type LookOptions = {
+  /** The part of the time that the database works for it: at 0.1 nine tenths are pauses; at 1 there are none. */
+  readonly share: number;
+  /**
+   * Whether statements go from a few rows to what their keys lead to, which the settings of a serving session do not suit.
+   * Default true.
+   */
+  readonly byKey?: boolean;
+  /** Aborted, the next statement is not run: AbortError. */
+  readonly signal?: AbortSignal;
+};
+
+/** Makes the reader. */
+export function createLook(pool: Pool, { share, byKey = true, signal }: LookOptions): Look {
+  return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+    signal?.throwIfAborted();
+    const startedAt = performance.now();
+    const rows = await readOnce<Row>(pool, text, { values, byKey });
+    const pauseMs = Math.min(((performance.now() - startedAt) * (1 - share)) / share, LONGEST_PAUSE_MS);
+    // Cut short by a stop: the next statement then says so.
+    if (pauseMs >= 1) await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+    return rows;
+  };
+}
+
+// Serving sessions run without nested loops, which suits lists of a group. What goes from a few rows to what their keys lead
+// to would read whole tables without nested loops. With bitmap scans it would do so too, where one account
+// has most of the records: by the index on the time of requests. SET LOCAL, because a pooler may hand the session on.
+const BY_KEY = `
+SET LOCAL enable_nestloop = on; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
+
+function readOnce<Row extends object>(
+  pool: Pool,
+  text: string,
+  { values, byKey }: { values: readonly unknown[]; byKey: boolean },
+): Promise<Row[]> {
+  return withTransaction({ pool }, async (client) => {
+    if (byKey) await client.query(BY_KEY);
+    const query = { text, values: [...values], query_timeout: ANSWER_WITHIN_MS };
+    return (await client.query<Row>(query)).rows;
+  });
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type MarginGroup, reportMargin } from "../../src/billing/margin.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { startOfBillingDay } from "../../src/kernel/clock.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { creditUsage } from "../../src/ledger/credit-note.ts";
+import type { Settlement } from "../../src/ledger/ledger.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+const DAY_MS = 86_400_000;
+const PER_TOKEN = 5_000n;
+
+describe.each(testBackends())("the margin on the %s database", (backend) => {
+  let world: MoneyWorld;
+  let process: TestProcess;
+  let accounts: string[];
+  const keys = new Map<string, string>();
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    process = await world.process();
+    accounts = await Promise.all([1, 2].map(() => world.account(10_000_000n)));
+    for (const account of accounts) keys.set(account, await world.key(account));
+  });
+  afterAll(() => world.close());
+
+  async function use(
+    account: string,
+    model: string,
+    { at, tokens, ...facts }: Partial<Settlement> & { at: number; tokens: number },
+  ) {
+    const requestId = uuidv7(at);
+    const request = { ...admission(account, keys.get(account) ?? "", 1_000_000n), requestId, model };
+    expect(await process.ledger.admit(request)).toMatchObject({ outcome: "granted" });
+    await process.ledger.settle({ ...settlement(account, requestId, tokens), ...facts });
+    return requestId;
+  }
+  const report = (from: string, to: string, by: MarginGroup) => reportMargin(world.pool, { from, to, by });
+
+  it("adds up to the last unit what was charged, given back, paid to upstreams and lost, by billing day", async () => {
+    const [first = "", second = ""] = accounts;
+    // The partitions there are begin a month ago.
+    const today = new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 10);
+    const next = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+    const [dayMs, nextMs] = [startOfBillingDay(today), startOfBillingDay(next)];
+    await use(first, "a", { at: dayMs, tokens: 10, upstreamCost: 30_001n });
+    const credited = await use(first, "b", { at: nextMs - 1, tokens: 20, upstreamCost: 120_000n });
+    await use(second, "a", { at: dayMs + DAY_MS / 2, tokens: 30, upstreamCost: null });
+    await use(second, "b", { at: dayMs, tokens: 0, basis: "free", upstream: null, upstreamCost: null });
+    // One unit before the first day, and the first of the next.
+    await use(second, "a", { at: dayMs - 1, tokens: 7, upstreamCost: 1n });
+    await use(second, "c", { at: nextMs, tokens: 8, upstreamCost: 1n, upstream: "other" });
+    await withTransaction(process.database, (client) =>
+      creditUsage(client, { requestId: credited, amount: 40_000n, note: "test", name: null }),
+    );
+
+    const byModel = await report(today, today, "model");
+    const a = { requests: 2, revenue: 40n * PER_TOKEN, credited: 0n, upstreamCost: 30_001n, margin: 169_999n };
+    const b = { requests: 2, revenue: 100_000n, credited: 40_000n, upstreamCost: 120_000n, margin: -60_000n };
+    expect([...byModel.lines]).toEqual([
+      ["b", { ...b, uncollected: 0n, withoutCost: 0 }],
+      ["a", { ...a, uncollected: 0n, withoutCost: 1 }],
+    ]);
+    expect(byModel.total).toEqual({
+      requests: 4,
+      revenue: 300_000n,
+      credited: 40_000n,
+      upstreamCost: 150_001n,
+      margin: 109_999n,
+      uncollected: 0n,
+      withoutCost: 1,
+    });
+    const byAccount = await report(today, today, "account");
+    expect([...byAccount.lines.keys()].toSorted()).toEqual([...accounts].toSorted());
+    expect(byAccount.lines.get(first)).toMatchObject({ credited: 40_000n, margin: -40_001n });
+    expect(byAccount.total).toEqual(byModel.total);
+    const byUpstream = await report(today, next, "upstream");
+    expect([...byUpstream.lines.keys()].toSorted()).toEqual(["", "other", "test"]);
+    expect(byUpstream.total).toMatchObject({ requests: 5, revenue: 340_000n, margin: 149_998n });
+    expect(await world.audit()).toEqual(SOUND);
+  });
+
+  it("tells what balances did not cover", async () => {
+    const poor = await world.account(20_000n);
+    keys.set(poor, await world.key(poor));
+    const at = startOfBillingDay(new Date(Date.now() - 4 * DAY_MS).toISOString().slice(0, 10));
+    const requestId = uuidv7(at);
+    await process.ledger.admit({ ...admission(poor, keys.get(poor) ?? "", 20_000n), requestId });
+    await process.ledger.settle({ ...settlement(poor, requestId, 5), upstreamCost: 9_000n });
+    const day = new Date(Date.now() - 4 * DAY_MS).toISOString().slice(0, 10);
+    expect((await report(day, day, "model")).total).toMatchObject({
+      revenue: 20_000n,
+      uncollected: 5_000n,
+      margin: 11_000n,
+    });
+  });
+});
