@@ -1,12 +1,13 @@
 // The books after a benchmark: a fast gateway that bills wrong is not fast.
 
 import type { Pool } from "pg";
+import { GROWN_MODEL } from "./grow.ts";
 import { costOfRequest } from "./price.ts";
 
 const USAGE = `
 SELECT count(*) AS records, coalesce(sum(cost), 0)::bigint AS cost, coalesce(sum(charge), 0)::bigint AS charge,
        count(*) FILTER (WHERE basis <> 'exact' OR clamped OR cost <> $1::bigint) AS odd
-FROM usage_record`;
+FROM usage_record WHERE model <> '${GROWN_MODEL}'`;
 const BALANCES = `SELECT sum(posted)::bigint AS posted, sum(held)::bigint AS held FROM account`;
 const HOLDS = `SELECT count(*) AS open FROM hold`;
 

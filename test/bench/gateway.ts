@@ -13,6 +13,7 @@ import { openDatabase, type Database } from "../../src/database/database.ts";
 import { seedKeys } from "./accounts.ts";
 import { portOf } from "./announce.ts";
 import { findDifferences } from "./books.ts";
+import { growUsage } from "./grow.ts";
 import { MODEL_ID } from "./chat-request.ts";
 import { startedPid, stopChild } from "./child.ts";
 import { PRICE } from "./price.ts";
@@ -24,6 +25,12 @@ export type Gateway = {
   readonly pid: number;
   readonly databasePid: number;
   readonly keys: readonly string[];
+  /** As many keys of one account. */
+  readonly hotKeys: readonly string[];
+  /** Adds so many usage records to the database. */
+  readonly grow: (records: number) => Promise<void>;
+  /** Starts another one with so many workers on the same database, and leaves on the stack how to stop it. */
+  readonly besideWith: (workers: number) => Promise<{ readonly origin: URL; readonly pid: number }>;
   /** What is wrong with the books after so many answered requests; empty when nothing is. */
   readonly findDifferences: (answered: number) => Promise<string[]>;
 };
@@ -46,16 +53,11 @@ export async function startGateway(
   const folder = await mkdtemp(join(tmpdir(), "saldo-bench-"));
   // The embedded server runs as a user without rights when we are root, and has to pass through.
   await chmod(folder, 0o755);
-  const [http, grpc, metrics] = await freePorts(3);
   const environment = {
     PATH: process.env["PATH"],
     HOME: process.env["HOME"],
     NODE_ENV: "production",
     SALDO_DATA_DIR: join(folder, "data"),
-    SALDO_HTTP_PORT: String(http),
-    SALDO_GRPC_PORT: String(grpc),
-    SALDO_METRICS_PORT: String(metrics),
-    SALDO_WORKERS: "1",
     BENCH_UPSTREAM_KEY: "bench",
     ...tuning(),
   };
@@ -63,13 +65,8 @@ export async function startGateway(
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "catalog.yaml"), catalogYaml(options.upstream));
   await saldo("catalog", "apply", join(folder, "catalog.yaml"));
-  const child = await serve(environment, join(folder, "log"));
-  stack.defer(async () => {
-    const code = await stopChild(child);
-    if (code !== 0) console.error(`saldo serve ended with ${code} instead of 0`);
-  });
-  const origin = new URL(`http://127.0.0.1:${http}`);
-  await untilReady(origin, child, join(folder, "log"));
+  const start = (workers: number) => startServing({ environment, folder, workers }, stack);
+  const { origin, pid } = await start(1);
   // This session ends before the gateway does: an embedded server is not stopped while it has other clients.
   const database = await openDatabase({ dataDir: environment.SALDO_DATA_DIR, applicationName: "bench" });
   stack.defer(() => database.close());
@@ -81,16 +78,38 @@ export async function startGateway(
     keys: KEYS,
     credit,
   });
+  const hot = await seedKeys(database.pool, { accountIds: [accountId], accounts: 1, keys: KEYS, credit });
   return {
     origin,
-    pid: startedPid(child),
+    pid,
     databasePid: await postmasterPid(database),
     keys: [key, ...seeded.keys],
+    hotKeys: hot.keys,
+    grow: (records) => growUsage(database, records),
+    besideWith: start,
     findDifferences: async (answered) => [
       ...(await findDifferences(database.pool, { answered, credited: seeded.credited + credit })),
       ...(await auditViolations(saldo)),
     ],
   };
+}
+
+/** Starts a gateway on the folder's database and waits until it is ready. */
+async function startServing(
+  { environment, folder, workers }: { environment: NodeJS.ProcessEnv; folder: string; workers: number },
+  stack: AsyncDisposableStack,
+): Promise<{ origin: URL; pid: number }> {
+  const [http, grpc, metrics] = await freePorts(3);
+  const ports = { SALDO_HTTP_PORT: `${http}`, SALDO_GRPC_PORT: `${grpc}`, SALDO_METRICS_PORT: `${metrics}` };
+  const log = join(folder, `log-${workers}`);
+  const child = await serve({ ...environment, ...ports, SALDO_WORKERS: String(workers) }, log);
+  stack.defer(async () => {
+    const code = await stopChild(child);
+    if (code !== 0) console.error(`saldo serve ended with ${code} instead of 0`);
+  });
+  const origin = new URL(`http://127.0.0.1:${http}`);
+  await untilReady(origin, child, log);
+  return { origin, pid: startedPid(child) };
 }
 
 // Nothing of the caller's environment reaches the gateway but what somebody may want to compare.

@@ -63,6 +63,24 @@ const GOALS: readonly Goal[] = [
     least: false,
     measure: (results) => ratio(results, "body", "raw", totalCpuMs),
   },
+  {
+    goal: "requests/s of two workers at 256 connections, × one process",
+    bound: 1.6,
+    least: true,
+    measure: (results) => ratio(results, "workers", "ours", (sample) => sample.perSecond, "two-workers"),
+  },
+  {
+    goal: "requests/s on one hot account, × many accounts",
+    bound: 1,
+    least: true,
+    measure: (results) => betweenPoints(results, "hot", "256", (sample) => sample.perSecond),
+  },
+  {
+    goal: "CPU of a request with 2 000 000 usage records, × without",
+    bound: 1.15,
+    least: false,
+    measure: (results) => betweenPoints(results, "grown", "256", totalCpuMs),
+  },
 ];
 
 /** Holds the results against every goal for which the run has numbers. */
@@ -107,6 +125,17 @@ export function ratio(
       return above === null || below === null || below === 0 ? null : above / below;
     }),
   );
+}
+
+/** The median of ours at one load point, divided by that at another. */
+function betweenPoints(
+  results: Results,
+  point: string,
+  reference: string,
+  value: (sample: Sample) => number | null,
+): number | null {
+  const [above, below] = [point, reference].map((name) => median(samplesOf(results, name, "ours").map(value)));
+  return above === undefined || above === null || below === undefined || below === null ? null : above / below;
 }
 
 /** The samples of one target at one load point; empty when it was not loaded there. */

@@ -1,5 +1,9 @@
 import type { LoadPoint } from "./rounds.ts";
-import { TARGET_NAMES } from "./target.ts";
+import { OUR_NAMES, TARGET_NAMES } from "./target.ts";
+
+/** The point that is measured last, when the database has grown. */
+export const GROWN_POINT = "grown";
+export const GROWN_RECORDS = 2_000_000;
 
 const BODY_KB = 400;
 const BODY_CONNECTIONS = 8;
@@ -10,7 +14,8 @@ const CHUNK_DELAY_MS = 40;
 export function loadPoints(quick: boolean): LoadPoint[] {
   const chunks = quick ? 50 : 100;
   // The direct call says what latency a gateway adds; for what only compares CPU it is left out.
-  const gateways = TARGET_NAMES.filter((name) => name !== "direct");
+  const alone = TARGET_NAMES.filter((name) => name !== "two-workers");
+  const gateways = alone.filter((name) => name !== "direct");
   return [
     ...[1, 32, 256].map((connections) => ({
       name: String(connections),
@@ -18,7 +23,7 @@ export function loadPoints(quick: boolean): LoadPoint[] {
       connections,
       bodyKb: 0,
       stream: null,
-      targets: TARGET_NAMES,
+      targets: alone,
     })),
     {
       name: "streams",
@@ -35,6 +40,31 @@ export function loadPoints(quick: boolean): LoadPoint[] {
       bodyKb: BODY_KB,
       stream: null,
       targets: gateways,
+    },
+    {
+      name: "workers",
+      title: "One process and two workers, 256 connections",
+      connections: 256,
+      bodyKb: 0,
+      stream: null,
+      targets: OUR_NAMES,
+    },
+    {
+      name: "hot",
+      title: "All keys on one account, 256 connections",
+      connections: 256,
+      bodyKb: 0,
+      stream: null,
+      targets: ["ours"],
+      keysOf: "one account",
+    },
+    {
+      name: GROWN_POINT,
+      title: `${GROWN_RECORDS.toLocaleString("en")} usage records in the database, 256 connections`,
+      connections: 256,
+      bodyKb: 0,
+      stream: null,
+      targets: ["ours"],
     },
   ];
 }

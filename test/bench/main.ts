@@ -1,5 +1,5 @@
-// npm run bench -- [--only direct,raw,fastify-parse,ours] [--points 1,32,256,streams,body] [--rounds N] [--seconds N]
-//                  [--accounts N] [--quick] [--out FILE]
+// npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers] [--points 1,32,256,streams,body,workers,hot,grown]
+//                  [--rounds N] [--seconds N] [--accounts N] [--quick] [--out FILE]
 // Measures our gateway, billing on, beside two proxies that bill nobody. How to read it: README.md in this folder.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -10,10 +10,10 @@ import { newSecretToken } from "../../src/kernel/secret-token.ts";
 import { startListener } from "./child.ts";
 import { startGateway, type Gateway } from "./gateway.ts";
 import { checkGoals } from "./goals.ts";
-import { loadPoints } from "./load-points.ts";
+import { GROWN_POINT, GROWN_RECORDS, loadPoints } from "./load-points.ts";
 import { printGoals, printTables } from "./report.ts";
 import { runRounds, type Results } from "./rounds.ts";
-import { TARGET_NAMES, type Target, type TargetName } from "./target.ts";
+import { OUR_NAMES, TARGET_NAMES, type Target, type TargetName } from "./target.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -51,26 +51,34 @@ async function bench(): Promise<boolean> {
   const accounts = count("accounts", flags.accounts) ?? 1;
   const upstream = await startListener("mock-upstream.ts");
   stack.defer(upstream.stop);
-  const gateway = names.includes("ours") ? await startGateway({ upstream: upstream.origin, accounts }, stack) : null;
+  const chosenPoints = points.filter(({ name }) => pointNames.includes(name));
+  const used = names.filter((name) => chosenPoints.some(({ targets }) => targets.includes(name)));
+  const gateway = used.some((name) => OUR_NAMES.includes(name))
+    ? await startGateway({ upstream: upstream.origin, accounts }, stack)
+    : null;
   const keys = gateway?.keys ?? Array.from({ length: KEYS_WITHOUT_GATEWAY }, () => newSecretToken("gw_"));
-  const results = await runRounds({
+  const measure = {
     rounds: count("rounds", flags.rounds) ?? (flags.quick ? 1 : 3),
     seconds: count("seconds", flags.seconds) ?? (flags.quick ? 1 : 2.5),
     warmUpSeconds: flags.quick ? 0.4 : 1,
     upstream: upstream.origin,
-    targets: await startTargets(names, upstream.origin, gateway, keys),
-    points: points.filter(({ name }) => pointNames.includes(name)),
+    targets: await startTargets(used, upstream.origin, gateway, keys),
     keys,
-  });
+    hotKeys: gateway?.hotKeys ?? keys,
+  };
+  const [grown, small] = [chosenPoints.filter(isGrown), chosenPoints.filter((point) => !isGrown(point))];
+  const results = await runRounds({ ...measure, points: small });
+  if (gateway !== null && grown.length > 0) {
+    await gateway.grow(GROWN_RECORDS);
+    for (const [point, samples] of await runRounds({ ...measure, points: grown })) results.set(point, samples);
+  }
   printTables(results, points);
   const goals = checkGoals(results);
   printGoals(goals);
   const problems = failures(results);
-  if (gateway !== null) problems.push(...(await gateway.findDifferences(answeredBy(results, "ours"))));
+  if (gateway !== null) problems.push(...(await gateway.findDifferences(answeredByUs(results))));
   if (flags.out !== undefined) await writeFile(flags.out, asJson(results, goals, problems));
-  console.log(
-    `\n${answeredBy(results, "ours")} requests billed; ${Math.round((performance.now() - startedAt) / 1000)} s.`,
-  );
+  console.log(`\n${answeredByUs(results)} requests billed; ${Math.round((performance.now() - startedAt) / 1000)} s.`);
   for (const problem of problems) console.error(`WRONG: ${problem}`);
   return problems.length === 0;
 }
@@ -87,20 +95,25 @@ async function startTargets(
   await writeFile(keyFile, keys.join("\n"), { mode: 0o600 });
   const start = async (name: TargetName): Promise<Target> => {
     if (name === "direct") return { name, origin: upstream, gateway: null, database: null };
-    if (name !== "ours") {
+    if (!OUR_NAMES.includes(name)) {
       const proxy = await startListener("reference-proxies.ts", [name, "--upstream", upstream.href, "--keys", keyFile]);
       stack.defer(proxy.stop);
       return { name, origin: proxy.origin, gateway: { root: proxy.pid }, database: null };
     }
     if (gateway === null) throw new Error("our gateway was not started");
+    const { origin, pid } = name === "two-workers" ? await gateway.besideWith(2) : gateway;
     return {
       name,
-      origin: gateway.origin,
-      gateway: { root: gateway.pid, without: gateway.databasePid },
+      origin,
+      gateway: { root: pid, without: gateway.databasePid },
       database: { root: gateway.databasePid },
     };
   };
   return Promise.all(names.map(start));
+}
+
+function isGrown({ name }: { name: string }): boolean {
+  return name === GROWN_POINT;
 }
 
 function failures(results: Results): string[] {
@@ -113,8 +126,8 @@ function failures(results: Results): string[] {
   );
 }
 
-function answeredBy(results: Results, target: TargetName): number {
-  const samples = [...results.values()].flatMap((targets) => targets.get(target) ?? []);
+function answeredByUs(results: Results): number {
+  const samples = [...results.values()].flatMap((targets) => OUR_NAMES.flatMap((name) => targets.get(name) ?? []));
   return samples.reduce((sum, { answered }) => sum + answered, 0);
 }
 

@@ -17,6 +17,8 @@ export type LoadPoint = {
   /** Null for answers in one piece. */
   readonly stream: { readonly chunks: number; readonly delayMs: number } | null;
   readonly targets: readonly TargetName[];
+  /** Whose keys are used; left out: those of the run. */
+  readonly keysOf?: "one account";
 };
 
 /** What one target did at one load point in one round. A unit is a request, or 1 000 chunks of a stream. */
@@ -44,6 +46,8 @@ export type RoundOptions = {
   readonly targets: readonly Target[];
   readonly points: readonly LoadPoint[];
   readonly keys: readonly string[];
+  /** As many keys that are all of one account. */
+  readonly hotKeys: readonly string[];
 };
 
 const CHUNKS_PER_UNIT = 1000;
@@ -75,7 +79,10 @@ async function runOnce(point: LoadPoint, target: Target, options: RoundOptions, 
   const load = {
     origin: target.origin,
     // A client keeps to a few keys. A thousand over one connection would measure how often a key is looked up anew.
-    keys: options.keys.slice(0, KEYS_PER_CONNECTION * point.connections),
+    keys: (point.keysOf === "one account" ? options.hotKeys : options.keys).slice(
+      0,
+      KEYS_PER_CONNECTION * point.connections,
+    ),
     bodyKb: point.bodyKb,
     connections: point.connections,
     seconds: options.seconds,

@@ -1,8 +1,11 @@
 import type { ProcessGroup } from "./process-meter.ts";
 
 /** What the loads are sent to, in the order in which the tables show it. */
-export const TARGET_NAMES = ["direct", "raw", "fastify-parse", "ours"] as const;
+export const TARGET_NAMES = ["direct", "raw", "fastify-parse", "ours", "two-workers"] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
+
+/** Ours with one process and with two workers, on the same database: their bills add up in the same books. */
+export const OUR_NAMES: readonly TargetName[] = ["ours", "two-workers"];
 
 /** Something that answers chat requests, and the processes whose work that is. */
 export type Target = {
