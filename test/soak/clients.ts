@@ -1,0 +1,124 @@
+// Many clients that ask one request after another at a moderate pace, whole and streamed, some of whom leave; what came of each
+// request goes to the shadow auditor, and how long the good ones took is kept by what was going on.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { IDR, parseMoney } from "../../src/kernel/money.ts";
+import { seededRandom } from "../money/random.ts";
+import { type Ask, bodyOf, drawAsk } from "./asks.ts";
+import type { Gateways } from "./gateways.ts";
+import { Latencies } from "./latencies.ts";
+import type { Account, Shadow } from "./shadow.ts";
+
+const MODEL = "acme/large";
+/** Who has no answer by then leaves. */
+const PATIENCE_MS = 15_000;
+/** Who finds nobody listening looks around for so long. */
+const REFUSED_PAUSE_MS = 50;
+
+export type ClientsOptions = {
+  readonly gateways: Gateways;
+  readonly shadow: Shadow;
+  readonly seed: number;
+  readonly clients: number;
+  readonly perSecond: number;
+  /** Whose key the next request uses. */
+  readonly account: (random: () => number) => Account;
+  /** What is going on, for the latencies. */
+  readonly phase: () => string;
+};
+
+export class Clients {
+  readonly outcomes = new Map<string, number>();
+  readonly latencies = new Latencies();
+  readonly #options: ClientsOptions;
+  readonly #running: Promise<void>[];
+  #ended = false;
+  #asked = 0;
+
+  constructor(options: ClientsOptions) {
+    this.#options = options;
+    this.#running = Array.from({ length: options.clients }, (_, index) =>
+      this.#run(seededRandom(options.seed + index)),
+    );
+  }
+
+  get requests(): number {
+    return this.#asked;
+  }
+
+  /** Sends no more and waits for what runs. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    await Promise.all(this.#running);
+  }
+
+  async #run(random: () => number): Promise<void> {
+    const { shadow, account, clients, perSecond } = this.#options;
+    while (!this.#ended) {
+      await sleep((random() * 2_000 * clients) / perSecond);
+      this.#asked += 1;
+      const ask = drawAsk(`ask-${this.#asked}`, random);
+      const payer = account(random);
+      shadow.sent(ask, payer);
+      const outcome = await this.#ask(ask, payer, random);
+      this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+    }
+  }
+
+  async #ask(ask: Ask, { key }: Account, random: () => number): Promise<string> {
+    const { gateways, shadow, phase } = this.#options;
+    const leaving = new AbortController();
+    const patience = setTimeout(() => leaving.abort(), PATIENCE_MS);
+    const leave = ask.leaves !== null && "afterMs" in ask.leaves ? ask.leaves.afterMs : null;
+    const hurry = leave === null ? undefined : setTimeout(() => leaving.abort(), leave);
+    let [requestId, toldCost]: [string | null, bigint | null] = [null, null];
+    const [during, sentAt] = [phase(), performance.now()];
+    try {
+      const answer = await fetch(`${gateways.choose(random).url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: bodyOf(ask, MODEL),
+        signal: leaving.signal,
+      });
+      const headersAfterMs = performance.now() - sentAt;
+      requestId = answer.headers.get("x-request-id");
+      const text = await this.#read(answer, ask, leaving);
+      if (answer.status === 500) shadow.violate(`${requestId} was answered with a fault of ours: ${text}`);
+      if (answer.status !== 200) return String(answer.status);
+      if (ask.stream && !text.trimEnd().endsWith("data: [DONE]")) {
+        return text.includes('"error"') ? "200, then an error event" : "200, then broken off";
+      }
+      const told = answer.headers.get("x-saldo-cost-idr") ?? /"cost_idr":"([0-9.]+)"/.exec(text)?.[1];
+      if (told === undefined) return shadow.violate(`${requestId} was answered without a cost`, "200 without a cost");
+      toldCost = parseMoney(told, IDR).units;
+      if (ask.behaviour === "answer") this.latencies.add(during, headersAfterMs);
+      return "200";
+    } catch (error) {
+      if (leaving.signal.aborted) return performance.now() - sentAt >= PATIENCE_MS ? "left without patience" : "left";
+      const cause = codeOf(error);
+      if (cause === "ECONNREFUSED") await sleep(REFUSED_PAUSE_MS);
+      return requestId === null ? `no answer (${cause})` : "200, then broken off";
+    } finally {
+      clearTimeout(patience);
+      clearTimeout(hurry);
+      shadow.ended(ask, { requestId, toldCost });
+    }
+  }
+
+  async #read(answer: Response, { stream, leaves }: Ask, leaving: AbortController): Promise<string> {
+    if (!stream || answer.body === null) return answer.text();
+    let text = "";
+    let pieces = 0;
+    for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+      text += piece;
+      pieces += 1;
+      if (leaves !== null && "afterPieces" in leaves && pieces >= leaves.afterPieces) leaving.abort();
+    }
+    return text;
+  }
+}
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+}

@@ -1,0 +1,70 @@
+// Memory and open handles of the gateways over time. A process that grows without end would be killed some day, and a test of
+// minutes only sees the slope.
+
+import { readdirSync, readFileSync } from "node:fs";
+
+/** What a process is made of at a moment. */
+type Reading = { readonly atMs: number; readonly megabytes: number; readonly handles: number };
+
+/** How a process grew over its longest life. */
+export type Growth = {
+  readonly minutes: number;
+  readonly megabytesPerHour: number;
+  readonly handlesPerHour: number;
+  readonly lastMegabytes: number;
+  readonly lastHandles: number;
+};
+
+/** What a process needs until its caches and compiled code are there; growth before that says nothing. */
+const WARM_UP_MS = 60_000;
+const LEAST_READINGS = 6;
+
+export class GrowthMeter {
+  readonly #lives = new Map<number, Reading[]>();
+
+  /** Takes a reading of a process; none when it is gone. */
+  read(pid: number, atMs = performance.now()): void {
+    const reading = readProcess(pid, atMs);
+    if (reading === null) return;
+    const life = this.#lives.get(pid) ?? [];
+    life.push(reading);
+    this.#lives.set(pid, life);
+  }
+
+  /** The growth in the longest life behind its warm-up; null when no process lived long enough. */
+  get longest(): Growth | null {
+    const lives = [...this.#lives.values()].map((life) =>
+      life.filter(({ atMs }) => atMs - (life[0]?.atMs ?? 0) >= WARM_UP_MS),
+    );
+    const life = lives.reduce((longest, each) => (each.length > longest.length ? each : longest), []);
+    const [first, last] = [life[0], life.at(-1)];
+    if (first === undefined || last === undefined || life.length < LEAST_READINGS) return null;
+    return {
+      minutes: (last.atMs - first.atMs) / 60_000,
+      megabytesPerHour: slopePerHour(life, ({ megabytes }) => megabytes),
+      handlesPerHour: slopePerHour(life, ({ handles }) => handles),
+      lastMegabytes: last.megabytes,
+      lastHandles: last.handles,
+    };
+  }
+}
+
+function readProcess(pid: number, atMs: number): Reading | null {
+  try {
+    const resident = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return { atMs, megabytes: Number(resident) / 1024, handles: readdirSync(`/proc/${pid}/fd`).length };
+  } catch {
+    return null; // it has just been killed, which is what we do to them
+  }
+}
+
+/** The line of least squares through the readings. */
+function slopePerHour(life: readonly Reading[], value: (reading: Reading) => number): number {
+  const mean = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+  const hours = life.map(({ atMs }) => atMs / 3_600_000);
+  const values = life.map(value);
+  const [meanHour, meanValue] = [mean(hours), mean(values)];
+  const spread = hours.reduce((sum, hour) => sum + (hour - meanHour) ** 2, 0);
+  const together = hours.reduce((sum, hour, index) => sum + (hour - meanHour) * ((values[index] ?? 0) - meanValue), 0);
+  return spread === 0 ? 0 : together / spread;
+}

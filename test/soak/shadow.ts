@@ -1,0 +1,214 @@
+// The shadow auditor. It knows what was credited, what clients asked and were told, and what the upstream was asked; from the
+// ledger it takes only what was billed, and compares. Nothing here is computed by the code it judges.
+
+import type { Pool } from "pg";
+import { type Ask, BEHAVIOURS, exactCost, highestCost } from "./asks.ts";
+
+/** What came of a request, as its client saw it. */
+export type Seen = {
+  readonly requestId: string | null;
+  /** Micro-rupiah it was told for a whole answer; null: it has had no whole answer. */
+  readonly toldCost: bigint | null;
+};
+
+type Entry = {
+  readonly ask: Ask;
+  readonly account: Account;
+  calls: number;
+  endedAtMs: number | null;
+  seen: Seen | null;
+  billedAs: string | null;
+};
+
+/** A customer of the soak. `isRich`: its balance never ends, so that no bound is cut to it. */
+export type Account = {
+  readonly accountId: string;
+  readonly key: string;
+  readonly credited: bigint;
+  readonly isRich: boolean;
+};
+
+type Billed = {
+  readonly request_id: string;
+  readonly account_id: string;
+  readonly upstream_request_id: string | null;
+  readonly charge: bigint;
+  readonly basis: string;
+};
+
+/** Until then a request may still be settled or recovered; what is older has to be decided. */
+const DECIDED_AFTER_MS = 150_000;
+/** A paused gateway may serve a request long after its client has left. */
+const FORGOTTEN_AFTER_MS = 600_000;
+const MAX_VIOLATIONS = 100;
+
+const BILLED = `
+SELECT request_id, account_id, upstream_request_id, charge, basis FROM usage_record
+WHERE account_id = ANY ($1::uuid[]) AND request_id >= $2::uuid AND request_id < $3::uuid`;
+const BALANCES = `SELECT id, posted, held FROM account WHERE id = ANY ($1::uuid[])`;
+const TOTALS = `
+SELECT a.id, a.posted, a.held, u.records, u.charged
+FROM account a CROSS JOIN LATERAL (
+  SELECT count(*)::int AS records, coalesce(sum(charge), 0)::bigint AS charged FROM usage_record WHERE account_id = a.id
+) u WHERE a.id = ANY ($1::uuid[])`;
+
+export class Shadow {
+  readonly violations: string[] = [];
+  readonly #accounts = new Map<string, Account>();
+  /** By the id that the client gave its request, and that the upstream gave back as its own. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #byRequestId = new Map<string, Entry>();
+  readonly #totals = new Map<string, { records: number; charged: bigint }>();
+  /** Charges whose request cannot be told, by account, and requests that may be the ones: both sides lost its answer's head. */
+  readonly #nameless = new Map<string, number>();
+  readonly #candidates = new Map<string, number>();
+  #reconciledUntilMs: number;
+  checked = 0;
+
+  constructor(nowMs = Date.now()) {
+    this.#reconciledUntilMs = nowMs;
+  }
+
+  add(account: Account): void {
+    this.#accounts.set(account.accountId, account);
+    this.#totals.set(account.accountId, { records: 0, charged: 0n });
+  }
+
+  sent(ask: Ask, account: Account): void {
+    this.#entries.set(ask.id, { ask, account, calls: 0, endedAtMs: null, seen: null, billedAs: null });
+  }
+
+  /** The upstream was asked. Gives how often it was by now. */
+  called(id: string): number {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return this.violate(`the upstream was asked for ${id}, which nobody sent`, 1);
+    entry.calls += 1;
+    if (entry.calls > 2) this.violate(`the upstream was asked ${entry.calls} times for ${id}`);
+    return entry.calls;
+  }
+
+  ended(ask: Ask, seen: Seen): void {
+    const entry = this.#entries.get(ask.id);
+    if (entry === undefined) return;
+    entry.endedAtMs = Date.now();
+    entry.seen = seen;
+    if (seen.requestId !== null) this.#byRequestId.set(seen.requestId, entry);
+    if (seen.toldCost === null) return;
+    if (entry.calls === 0) this.violate(`${ask.id} was answered, and the upstream never asked`);
+    if (!BEHAVIOURS[ask.behaviour].completes) {
+      this.violate(`${ask.id}, whose upstream "${ask.behaviour}", was answered as if it were whole`);
+    }
+  }
+
+  violate<Result = void>(what: string, result?: Result): Result {
+    if (this.violations.length < MAX_VIOLATIONS) this.violations.push(`${new Date().toISOString()} ${what}`);
+    return result as Result;
+  }
+
+  /** Compares what was billed for requests that are decided by now; `all`: for every request, because nothing runs any more. */
+  async reconcile(pool: Pool, { all = false } = {}): Promise<void> {
+    const from = this.#reconciledUntilMs;
+    const until = all ? Date.now() + 1 : Date.now() - DECIDED_AFTER_MS;
+    const ids = [...this.#accounts.keys()];
+    for (const { id, posted, held } of (await pool.query<Balance>(BALANCES, [ids])).rows) {
+      if (held < 0n || posted < held) this.violate(`account ${id} has posted ${posted} and held ${held}`);
+    }
+    if (until <= from) return;
+    const { rows } = await pool.query<Billed>(BILLED, [ids, floorOf(from), floorOf(until)]);
+    for (const record of rows) this.#explain(record);
+    for (const [requestId, entry] of this.#byRequestId) {
+      if (timeOf(requestId) >= until) continue;
+      const toldCost = entry.seen?.toldCost ?? null;
+      if (toldCost === null || entry.billedAs !== null) continue;
+      this.violate(`${requestId} was answered for ${toldCost} and is not billed`);
+      this.#byRequestId.delete(requestId);
+    }
+    this.#forget(all ? Infinity : until);
+    this.#reconciledUntilMs = until;
+  }
+
+  /** At the very end: every account has what was credited less what was billed, and nothing has been billed unseen. */
+  async close(pool: Pool): Promise<void> {
+    await this.reconcile(pool, { all: true });
+    const { rows } = await pool.query<Balance & Total>(TOTALS, [[...this.#accounts.keys()]]);
+    for (const { id, posted, held, records, charged } of rows) {
+      const credited = this.#accounts.get(id)?.credited ?? 0n;
+      const total = this.#totals.get(id);
+      if (posted !== credited - charged) this.violate(`account ${id} has ${posted}, not ${credited} - ${charged}`);
+      if (held !== 0n) this.violate(`account ${id} has ${held} held while nothing runs`);
+      if (total?.records !== records || total.charged !== charged) {
+        this.violate(
+          `account ${id}: ${records} records of ${charged}, looked at ${total?.records} of ${total?.charged}`,
+        );
+      }
+    }
+    for (const [id, count] of this.#nameless) {
+      const candidates = this.#candidates.get(id) ?? 0;
+      if (count > candidates)
+        this.violate(`account ${id}: ${count} charges for ${candidates} requests that were lost or left`);
+    }
+  }
+
+  #explain({ request_id: requestId, account_id: accountId, upstream_request_id: id, charge, basis }: Billed): void {
+    this.checked += 1;
+    const total = this.#totals.get(accountId);
+    if (total !== undefined) {
+      total.records += 1;
+      total.charged += charge;
+    }
+    if (basis === "free" && charge !== 0n) this.violate(`${requestId} is free and charged ${charge}`);
+    const entry = this.#byRequestId.get(requestId) ?? (id === null ? undefined : this.#entries.get(id));
+    if (entry === undefined) {
+      if (charge === 0n) return;
+      if (id === null && basis !== "exact") increment(this.#nameless, accountId);
+      else this.violate(`${requestId} is charged ${charge} (${basis}), and nobody asked for it`);
+      return;
+    }
+    const { ask, account, seen } = entry;
+    const name = `${requestId} (${ask.id}, ${ask.behaviour}, ${ask.stream ? "streamed" : "whole"}, ${basis})`;
+    if (account.accountId !== accountId) this.violate(`${name} is billed to ${accountId}, not ${account.accountId}`);
+    if (entry.billedAs !== null) this.violate(`${name} is billed again, before as ${entry.billedAs}`);
+    entry.billedAs = requestId;
+    if (charge > highestCost(ask)) this.violate(`${name} is charged ${charge}, more than is possible`);
+    if (charge > 0n && entry.calls === 0)
+      this.violate(`${name} is charged ${charge}, and the upstream was never asked`);
+    if (seen === null || seen.toldCost === null) return;
+    if (charge !== seen.toldCost)
+      this.violate(`${name} is charged ${charge}, and its client was told ${seen.toldCost}`);
+    if (!BEHAVIOURS[ask.behaviour].exact || !account.isRich) return;
+    if (basis !== "exact" || charge !== exactCost(ask)) {
+      this.violate(`${name} is charged ${charge} instead of exactly ${exactCost(ask)}`);
+    }
+  }
+
+  /** Lets go of what is explained, and in time of what never was billed; a soak of hours must not fill our own memory. */
+  #forget(untilMs: number): void {
+    for (const [id, entry] of this.#entries) {
+      if (entry.endedAtMs === null) continue;
+      const { seen, billedAs, account, calls } = entry;
+      const isExplained = billedAs !== null && timeOf(billedAs) < untilMs;
+      const isOld = entry.endedAtMs < untilMs - FORGOTTEN_AFTER_MS;
+      if (!isExplained && !isOld) continue;
+      if (billedAs === null && calls > 0) increment(this.#candidates, account.accountId);
+      this.#entries.delete(id);
+      if (seen !== null && seen.requestId !== null) this.#byRequestId.delete(seen.requestId);
+    }
+  }
+}
+
+type Balance = { readonly id: string; readonly posted: bigint; readonly held: bigint };
+type Total = { readonly records: number; readonly charged: bigint };
+
+function increment(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** The smallest request id of a moment: its first 48 bits are the milliseconds. */
+function floorOf(ms: number): string {
+  const hex = Math.floor(ms).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+function timeOf(requestId: string): number {
+  return Number.parseInt(requestId.slice(0, 8) + requestId.slice(9, 13), 16);
+}

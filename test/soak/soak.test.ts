@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import { chooseSeed } from "../money/random.ts";
+import { LOSSES, schedule, type FaultKind } from "./schedule.ts";
+import { reportText } from "./report.ts";
+import { runSoak } from "./soak.ts";
+
+/** Those that leave nothing behind for which a lease has to run out, which takes most of a minute. */
+const QUICK_KINDS: readonly FaultKind[] = [
+  "lose transactions",
+  "restart gateway",
+  "end backends",
+  "raise errors",
+  "lock accounts",
+];
+
+const first = (seed: number, count: number) =>
+  schedule({ seed, kinds: QUICK_KINDS, quietMs: 1_000 }).take(count).toArray();
+
+it("plans the same faults for the same seed, each kind once in a round", () => {
+  expect(first(7, 20)).toEqual(first(7, 20));
+  expect(first(7, 20)).not.toEqual(first(8, 20));
+  for (const round of [0, 1, 2]) {
+    const kinds = first(7, 15).slice(round * QUICK_KINDS.length, (round + 1) * QUICK_KINDS.length);
+    expect(kinds.map(({ fault }) => fault.kind).toSorted()).toEqual(QUICK_KINDS.toSorted());
+  }
+  expect(LOSSES).toContain("lose-reply");
+});
+
+it("finds nothing to complain about in half a minute", async () => {
+  const seed = chooseSeed();
+  const progress: string[] = [];
+  const report = await runSoak({
+    seed,
+    durationMs: 25_000,
+    kinds: QUICK_KINDS,
+    quietMs: 1_000,
+    clients: 16,
+    perSecond: 60,
+    onProgress: (line) => progress.push(line),
+  });
+  const told = [...progress, reportText(report)].join("\n");
+  expect(report.violations, told).toEqual([]);
+  expect(Object.keys(report.faults).length, told).toBeGreaterThanOrEqual(2);
+  expect(report.requests["200"], told).toBeGreaterThan(100);
+  // What was answered was looked at, and more: those who left are billed too.
+  expect(report.recordsChecked, told).toBeGreaterThanOrEqual(report.requests["200"] ?? Infinity);
+}, 240_000);

@@ -1,0 +1,202 @@
+// A soak: two gateways on one PostgreSQL behind the fault proxy, an upstream with moods, many clients, a nemesis with a seed,
+// and a shadow auditor who compares what everybody saw with what was billed.
+
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
+import { isDatabaseAway } from "../../src/database/transactions.ts";
+import type { AuditKind } from "../../src/ledger/audit-run.ts";
+import { audit } from "../../src/ledger/audit.ts";
+import { PostgresProxy } from "../faults/postgres-proxy.ts";
+import { Service } from "../faults/service.ts";
+import { makeDataDir, removeDataDir, urlOf } from "../setup/own-server.ts";
+import { upstreamScript } from "./asks.ts";
+import { Clients } from "./clients.ts";
+import { Gateways } from "./gateways.ts";
+import { GrowthMeter } from "./meter.ts";
+import { Nemesis } from "./nemesis.ts";
+import type { SoakReport } from "./report.ts";
+import { type FaultKind, schedule } from "./schedule.ts";
+import { type Account, Shadow } from "./shadow.ts";
+
+export type SoakOptions = {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly kinds: readonly FaultKind[];
+  /** The mean quiet between two faults. */
+  readonly quietMs: number;
+  readonly clients: number;
+  readonly perSecond: number;
+  /** Hears what is going on. */
+  readonly onProgress: (line: string) => void;
+};
+
+const RICH_ACCOUNTS = 8;
+const RICH = 10_000_000_000_000_000n;
+/** A balance for some dozens of requests, so that the last money is fought for. */
+const POOR = 30_000_000n;
+const POOR_ACCOUNTS = 2;
+/** How often a poor account is replaced by a fresh one. */
+const POOR_FOR_MS = 60_000;
+/** The part of the requests that the hot account and the poor ones get. */
+const SHARE = { hot: 0.4, poor: 0.1 };
+const RECONCILE_MS = 15_000;
+const READING_MS = 5_000;
+/** A gateway that is not ready by then after a fault does not come back by itself. */
+const READY_WITHIN_MS = 60_000;
+/** What a fault leaves to be done belongs to its latencies. */
+const AFTERMATH_MS = 3_000;
+/** Holds of the dead are resolved, and those of lost admissions swept, by then. */
+const RESOLVED_WITHIN_MS = 150_000;
+const LOOK_MS = 250;
+const PATIENCE_TRIES = 60;
+
+/** Runs a soak to its end. Errors: what keeps it from running; what it finds is in the report. */
+export async function runSoak(options: SoakOptions): Promise<SoakReport> {
+  await using stack = new AsyncDisposableStack();
+  const dataDir = await makeDataDir();
+  stack.defer(() => removeDataDir(dataDir));
+  const postgres = await startEmbeddedPostgres({ dataDir });
+  stack.defer(() => postgres.stop({ evenWithClients: true }));
+  const url = urlOf(postgres);
+  const proxy = await PostgresProxy.before(url);
+  stack.defer(() => proxy.close());
+  const service = await Service.create(url);
+  stack.defer(() => service.close());
+  const { pool } = service.database;
+  const settings = { ...service.settings, DATABASE_URL: proxy.urlFor(url) };
+  const gateways = await Gateways.start(settings, await freePorts(2));
+  stack.defer(async () => {
+    await Promise.all(gateways.all.map(({ process }) => process.stop("SIGKILL")));
+  });
+
+  const shadow = new Shadow();
+  const violate = (what: string): void => shadow.violate(what);
+  service.upstream.run(
+    upstreamScript((id) => {
+      // The scripted upstream keeps what it received, which would grow for hours.
+      service.upstream.received.length = 0;
+      return shadow.called(id);
+    }),
+  );
+  const open = async (credited: bigint, isRich: boolean): Promise<Account> => {
+    const account = { ...(await service.customer(credited)), credited, isRich };
+    shadow.add(account);
+    return account;
+  };
+  const rich = await Promise.all(Array.from({ length: RICH_ACCOUNTS }, () => open(RICH, true)));
+  const poor = await Promise.all(Array.from({ length: POOR_ACCOUNTS }, () => open(POOR, false)));
+
+  let phase = "quiet";
+  const clients = new Clients({
+    ...options,
+    gateways,
+    shadow,
+    phase: () => phase,
+    account: (random) => {
+      const chance = random();
+      const among = chance < SHARE.hot ? rich.slice(0, 1) : chance < SHARE.hot + SHARE.poor ? poor : rich;
+      return among[Math.floor(random() * among.length)] ?? poor[0] ?? rich[0] ?? failWith("there are accounts");
+    },
+  });
+  const meter = new GrowthMeter();
+  const ending = new AbortController();
+  const every = async (ms: number, work: () => unknown): Promise<void> => {
+    while (!ending.signal.aborted) {
+      await sleep(ms, undefined, { signal: ending.signal }).catch(() => {}); // aborted: it ends below
+      if (!ending.signal.aborted) await work();
+    }
+  };
+  const beside = [
+    every(READING_MS, () => gateways.all.forEach(({ process }) => meter.read(process.pid))),
+    every(RECONCILE_MS, () => patiently(() => shadow.reconcile(pool))),
+    every(POOR_FOR_MS, () =>
+      patiently(async () => void poor.splice(0, 1, ...poor.slice(1, 2), await open(POOR, false)).length),
+    ),
+  ];
+
+  let audits = 0;
+  const auditNow = async (kind: AuditKind, after: string): Promise<void> => {
+    const { violations } = await patiently(() => audit(pool, { kind }));
+    audits += 1;
+    for (const { check, subject, detail } of violations)
+      violate(`audit after ${after}: ${check}: ${subject} ${detail}`);
+  };
+  const accountIds = (): string[] => [...rich, ...poor].map(({ accountId }) => accountId);
+  const nemesis = new Nemesis({ gateways, proxy, url, dataDir, accountIds, violate });
+  const faults: Record<string, number> = {};
+  const startedAt = performance.now();
+  const left = (): number => options.durationMs - (performance.now() - startedAt);
+  for (const { afterMs, fault } of schedule(options)) {
+    await sleep(Math.max(0, Math.min(afterMs, left())));
+    if (left() <= 0) break;
+    options.onProgress(`${minutes(startedAt)} min  ${JSON.stringify(fault)}  ${clients.requests} requests`);
+    phase = fault.kind;
+    await nemesis.carryOut(fault);
+    faults[fault.kind] = (faults[fault.kind] ?? 0) + 1;
+    if (!(await within(READY_WITHIN_MS, () => gateways.areReady))) violate(`not ready again after ${fault.kind}`);
+    await auditNow("incremental", fault.kind);
+    await sleep(AFTERMATH_MS);
+    phase = "quiet";
+  }
+
+  options.onProgress(`${minutes(startedAt)} min  ending  ${clients.requests} requests`);
+  await clients.end();
+  const isResolved = () => patiently(async () => (await service.openHolds()) === 0);
+  if (!(await within(RESOLVED_WITHIN_MS, isResolved))) violate(`${await service.openHolds()} holds are never resolved`);
+  ending.abort();
+  await Promise.all(beside);
+  await patiently(() => shadow.close(pool));
+  await auditNow("full", "all");
+  for (const code of await gateways.stop()) if (code !== 0) violate(`a gateway ended with ${code}`);
+  return {
+    seed: options.seed,
+    minutes: Number(minutes(startedAt)),
+    faults,
+    requests: Object.fromEntries(clients.outcomes),
+    recordsChecked: shadow.checked,
+    audits,
+    violations: shadow.violations,
+    latencies: clients.latencies.lines(),
+    growth: meter.longest,
+  };
+}
+
+/** Does work on a database that may be away just now. */
+async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === PATIENCE_TRIES || !isDatabaseAway(error)) throw error;
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+async function within(limitMs: number, condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  for (const deadline = performance.now() + limitMs; performance.now() < deadline; await sleep(LOOK_MS)) {
+    if (await condition()) return true;
+  }
+  return false;
+}
+
+function minutes(startedAt: number): string {
+  return ((performance.now() - startedAt) / 60_000).toFixed(1);
+}
+
+function failWith(message: string): never {
+  throw new Error(message);
+}
+
+/** Ports nobody listens on now, which a restarted gateway can take again. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  await Promise.all(
+    servers.map((server) => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
