@@ -91,7 +91,9 @@ const RECORDS = `
 SELECT v.name AS check, u.request_id AS subject, v.detail
 FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r(account_id, after, through)
 CROSS JOIN LATERAL (
-  SELECT u.request_id, u.cost, u.charge, u.billing_day,
+  SELECT u.request_id, u.cost, u.charge, u.billing_day, u.basis,
+         least(u.input_tokens_uncached, u.input_tokens_cached, u.output_tokens, u.cost) AS smallest,
+         u.basis IN ('exact', 'drained', 'estimated', 'recovered', 'free') AS is_known_basis,
          ceil((u.input_tokens_uncached::numeric * u.input_price
              + u.input_tokens_cached::numeric * coalesce(u.cache_hit_price, u.input_price)
              + u.output_tokens::numeric * u.output_price) / 1000000) AS recomputed,
@@ -106,15 +108,19 @@ CROSS JOIN LATERAL (VALUES
   ('a cost is recomputed from tokens and prices', u.cost <> u.recomputed, format('cost %s, recomputed %s', u.cost, u.recomputed)),
   ('what was cut off a charge is booked as our loss', u.cost - u.charge <> u.booked,
    format('cost %s, charge %s, booked %s', u.cost, u.charge, u.booked)),
+  ('a record has a known basis and no count below zero', u.smallest < 0 OR NOT u.is_known_basis,
+   format('basis %s, smallest %s', u.basis, u.smallest)),
   ('the billing day is the day of the request', u.billing_day <> u.day, format('billed on %s', u.billing_day))
 ) v(name, is_broken, detail)
-WHERE (u.cost <> u.recomputed OR u.cost - u.charge <> u.booked OR u.billing_day <> u.day) AND v.is_broken`;
+WHERE (u.cost <> u.recomputed OR u.cost - u.charge <> u.booked OR u.billing_day <> u.day OR u.smallest < 0 OR NOT u.is_known_basis)
+  AND v.is_broken`;
 
-// $1 accounts.
+// $1 accounts. From the holds to their records, whatever the planner believes of either.
 const RESOLVED_HOLDS = `
 SELECT 'a hold is resolved once' AS check, h.id AS subject, 'an open hold has a usage record' AS detail
-FROM hold h JOIN usage_record u ON u.account_id = h.account_id AND u.request_id = h.id
-WHERE h.account_id = ANY ($1::uuid[])`;
+FROM hold h
+WHERE h.account_id = ANY ($1::uuid[])
+  AND (SELECT count(*) FROM usage_record u WHERE u.account_id = h.account_id AND u.request_id = h.id) > 0`;
 
 const SAVE = `
 INSERT INTO audit_checkpoint (account_id, usage_through, postings_before, posted, looked_through)

@@ -2,6 +2,7 @@
 // a pause behind each. A long snapshot would keep dead rows from being cleaned, and reading without a pause would take the
 // processor from requests.
 
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
 import { withTransaction } from "../database/transactions.ts";
@@ -38,10 +39,12 @@ export function createLook(pool: Pool, { share, byKey = true, signal }: LookOpti
   };
 }
 
-// Serving sessions run without nested loops, which suits lists of a group. What goes from a few rows to what their keys lead
-// to would read whole tables without nested loops. With bitmap scans it would do so too, where one account
-// has most of the records: by the index on the time of requests. SET LOCAL, because a pooler may hand the session on.
-const BY_KEY = `
+/**
+ * Settings for statements that go by keys. Serving sessions run without nested loops, which suits lists of a group; what goes
+ * from a few rows to what their keys lead to would read whole tables so. With bitmap scans it would too, where one account
+ * has most of the records: by the index on the time of requests. SET LOCAL, because a pooler may hand the session on.
+ */
+export const BY_KEY = `
 SET LOCAL enable_nestloop = on; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
 function readOnce<Row extends object>(
@@ -51,7 +54,21 @@ function readOnce<Row extends object>(
 ): Promise<Row[]> {
   return withTransaction({ pool }, async (client) => {
     if (byKey) await client.query(BY_KEY);
-    const query = { text, values: [...values], query_timeout: ANSWER_WITHIN_MS };
+    const name = byKey ? { name: nameOf(text) } : {};
+    const query = { ...name, text, values: [...values], query_timeout: ANSWER_WITHIN_MS };
     return (await client.query<Row>(query)).rows;
   });
+}
+
+const names = new Map<string, string>();
+
+/**
+ * By a name a connection plans a statement once, which over all the partitions takes longer than reading a few rows. The plan
+ * is good for ever: with the settings above there is no other way than by the keys.
+ */
+function nameOf(text: string): string {
+  let name = names.get(text);
+  if (name === undefined)
+    names.set(text, (name = `look_${createHash("sha256").update(text).digest("hex").slice(0, 32)}`));
+  return name;
 }

@@ -107,6 +107,28 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     ).toEqual([["the billing day is the day of the request", requestId]]);
   });
 
+  it("finds a record with a count below zero, and one of an unknown basis", async () => {
+    const { requestId } = await used(0);
+    for (const column of ["output_tokens", "basis"])
+      await world.asOwner(`ALTER TABLE usage_record DROP CONSTRAINT IF EXISTS usage_record_${column}_check`);
+    const change = (set: string) =>
+      unguarded("usage_record", `UPDATE usage_record SET ${set} WHERE request_id = '${requestId}'`);
+    const check = "a record has a known basis and no count below zero";
+    // Free output: the cost is the same.
+    expect(
+      await found(
+        () => change("output_tokens = -1, output_price = 0"),
+        () => change("output_tokens = 0"),
+      ),
+    ).toEqual([[check, requestId]]);
+    expect(
+      await found(
+        () => change("basis = 'guessed'"),
+        () => change("basis = 'exact'"),
+      ),
+    ).toEqual([[check, requestId]]);
+  });
+
   it("finds a hold of a request that is settled, and one that nobody living owns", async () => {
     const { account, requestId } = await used(3);
     const owner = uuidv7();

@@ -1,15 +1,29 @@
 // The audit between its checkpoints: what it reads again, what it does not, and that a running system never alarms it.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { claimAudit, readAuditStates } from "../../src/ledger/audit-run.ts";
+import { audit } from "../../src/ledger/audit.ts";
+import { BY_KEY } from "../../src/ledger/gentle-look.ts";
 import { testBackends } from "../setup/test-database.ts";
+import { nodesOf, type PlanNode, rowsTouched } from "./plan-nodes.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
 const MINUTE_MS = 60_000;
 const INCREMENTAL = { kind: "incremental" } as const;
+
+/** Records of a token each for five micro-rupiah, from twenty minutes ago backwards, and the account's balance with them. */
+const insertRecords = ({ account, key }: { account: string; key: string }, count: number) => `
+  INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
+    input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
+  SELECT '${account}', id, '${key}', 'm', 1, 0, 0, 5000000, 1, 5, 5, 'exact', (uuid_time(id) AT TIME ZONE 'Asia/Jakarta')::date, false, 1
+  FROM (SELECT (substr(uuid_floor(now() - interval '20 minutes' - n * interval '10 ms')::text, 1, 19) || '8' || substr(gen_random_uuid()::text, 21))::uuid AS id
+        FROM generate_series(1, ${count}) n) ids;
+  UPDATE account SET posted = posted - ${count} * 5 WHERE id = '${account}'`;
 
 describe.each(testBackends())("the incremental audit on the %s database", (backend) => {
   let world: MoneyWorld;
@@ -106,17 +120,57 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
 
   it("folds a long history page by page, and comes to the same as a full run", async () => {
     const who = await customer();
-    await world.asOwner(`INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached,
-        input_tokens_cached, output_tokens, input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
-      SELECT '${who.account}', id, '${who.key}', 'm', 1, 0, 0, 5000000, 1, 5, 5, 'exact', (uuid_time(id) AT TIME ZONE 'Asia/Jakarta')::date, false, 1
-      FROM (SELECT (substr(uuid_floor(now() - interval '20 minutes' - n * interval '10 ms')::text, 1, 19) || '8' || substr(gen_random_uuid()::text, 21))::uuid AS id
-            FROM generate_series(1, 4500) n) ids;
-      UPDATE account SET posted = posted - 4500 * 5 WHERE id = '${who.account}'`);
+    await world.asOwner(insertRecords(who, 4_500));
     expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
     const incremental = await checkpointOf(who.account);
     expect(incremental).toMatchObject({ posted: String(-4500 * 5) });
     expect(await world.audit()).toEqual(SOUND);
     expect(await checkpointOf(who.account)).toEqual(incremental);
+  });
+
+  it("reads each record a few times and no more, though one account has most of them", async () => {
+    const RECORDS = 20_000;
+    const grown = await MoneyWorld.create(backend);
+    try {
+      const account = await grown.account(1_000_000_000n);
+      await grown.asOwner(`
+        INSERT INTO account (id) SELECT gen_random_uuid() FROM generate_series(1, 500);
+        ${insertRecords({ account, key: account }, RECORDS)}; ANALYZE`);
+      const looks: { text: string; values: unknown[] }[] = [];
+      const connect = async () => {
+        const client = await grown.pool.connect();
+        const query = (statement: string | { text: string; values: unknown[] }) => {
+          if (typeof statement !== "string" && !statement.text.startsWith("\nINSERT")) looks.push(statement);
+          return client.query(statement as string);
+        };
+        return { query, release: (broken?: Error) => client.release(broken) };
+      };
+      const recording = { connect, query: (...query: [string]) => grown.pool.query(...query) } as unknown as Pool;
+      expect(await audit(recording)).toEqual(SOUND);
+      expect(looks.length).toBeGreaterThan(10);
+
+      const touched = new Map<string, number>();
+      for (const { text, values } of looks) {
+        await withTransaction(grown.opened.database, async (client) => {
+          await client.query(BY_KEY);
+          const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
+            `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+            values,
+          );
+          for (const node of rows.flatMap((row) => nodesOf(row["QUERY PLAN"][0].Plan))) {
+            const name = node["Relation Name"]?.replace(/_\d{4}_\d\d$/, "") ?? "no table";
+            touched.set(name, (touched.get(name) ?? 0) + rowsTouched(node));
+          }
+        });
+      }
+      // Folded, and looked at; the rest is steps and pages.
+      expect(touched.get("usage_record")).toBeGreaterThanOrEqual(2 * RECORDS);
+      expect(touched.get("usage_record")).toBeLessThan(2.5 * RECORDS);
+      expect(touched.get("account")).toBeLessThan(5_000);
+      expect(touched.get("posting") ?? 0).toBeLessThan(5_000);
+    } finally {
+      await grown.close();
+    }
   });
 
   it("finds nothing in a running system, however often it looks", async () => {
