@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { IDR, parseMoney } from "../kernel/money.ts";
 import { cacheHitPercent, formatPrice, formatPriceDifference, MAX_PRICE } from "./prices.ts";
 
 const percent = (inputPrice: bigint, cacheHitPrice: bigint | null) => cacheHitPercent({ inputPrice, cacheHitPrice });
@@ -6,6 +8,19 @@ const rupiah = (text: number) => BigInt(text) * 1_000_000n;
 
 test("prints prices in rupiah without zeros behind the last digit", () => {
   expect([0n, 1n, rupiah(5_000), MAX_PRICE].map(formatPrice)).toEqual(["0", "0.000001", "5000", "1000000000"]);
+});
+
+test("prints every price and every difference so that it is read back as it was", () => {
+  const price = fc.bigInt({ min: 0n, max: MAX_PRICE });
+  fc.assert(
+    fc.property(price, price, (before, after) => {
+      expect(parseMoney(formatPrice(before), IDR).units).toBe(before);
+      const [, sign = "", digits = ""] = /^([+-]?)(.*)$/.exec(formatPriceDifference(before, after)) ?? [];
+      expect({ "": 0n, "+": 1n, "-": -1n }[sign]).toBe(after > before ? 1n : before > after ? -1n : 0n);
+      expect(before + parseMoney(digits, IDR).units * (sign === "-" ? -1n : 1n)).toBe(after);
+    }),
+    { numRuns: 10_000 },
+  );
 });
 
 test("prints how far a price moved with its sign", () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { costOf } from "../billing/cost.ts";
 import type { CatalogModel } from "../catalog/catalog.ts";
+import { estimateInput } from "./estimate.ts";
 import { outputCap, planHold } from "./hold.ts";
 import { type ChatRequest, readRequest } from "./request/read-request.ts";
 
@@ -34,19 +35,61 @@ const models = fc.record({
   cacheHitPrice: fc.option(price),
 }) as fc.Arbitrary<CatalogModel>;
 const tokens = fc.option(fc.integer({ min: 1, max: 2_147_483_647 }), { nil: undefined });
-const requests = fc
-  .record({
-    content: fc.string({ maxLength: 200, unit: "grapheme" }),
-    n: fc.integer({ min: 1, max: 128 }),
-    max_tokens: tokens,
-    max_completion_tokens: tokens,
-  })
-  .map(({ content, ...more }) => read({ ...more, messages: [{ role: "user", content }] }));
-
 const image = (bytes: number) => ({
   type: "image_url",
   image_url: { url: `data:image/png;base64,${"A".repeat(bytes)}` },
 });
+
+const words = fc
+  .array(
+    fc
+      .constantFrom(
+        "the",
+        "money",
+        "is",
+        "set",
+        "aside",
+        "sebelum",
+        "permintaan",
+        "dijawab",
+        "42",
+        "3.14",
+        "const",
+        "=>",
+        "()",
+        "{",
+        "}",
+      )
+      .map((word) => `${word} `),
+    { maxLength: 40 },
+  )
+  .map((list) => list.join(""));
+const scripts = fc.stringMatching(/^[\u4e00-\u9fa5\u0e01-\u0e2e\u0627-\u064a ]{0,40}$/);
+const textPart = fc.oneof(words, scripts).map((text) => ({ type: "text", text }));
+const imagePart = fc.nat({ max: 2_000 }).map((bytes) => image(bytes));
+const message = fc.oneof(
+  fc.record({
+    role: fc.constantFrom("system", "user"),
+    content: fc.oneof(words, scripts, fc.string({ maxLength: 200, unit: "grapheme" })),
+  }),
+  fc.record({
+    role: fc.constant("user"),
+    content: fc.array(fc.oneof(textPart, imagePart), { minLength: 1, maxLength: 4 }),
+  }),
+);
+const tool = fc.record({
+  type: fc.constant("function"),
+  function: fc.record({
+    name: fc.stringMatching(/^[a-z_]{1,20}$/),
+    description: words,
+    parameters: fc.constant({ type: "object", properties: { city: { type: "string" } } }),
+  }),
+});
+const bounds = { n: fc.integer({ min: 1, max: 128 }), max_tokens: tokens, max_completion_tokens: tokens };
+const messages = fc.array(message, { minLength: 1, maxLength: 5 });
+const requests = fc
+  .record({ ...bounds, messages, tools: fc.option(fc.array(tool, { minLength: 1, maxLength: 3 }), { nil: undefined }) })
+  .map(read);
 
 const imageTokens = (bytes: number) =>
   planHold(read({ messages: [{ role: "user", content: [image(bytes)] }] }), MODEL).inputTokens;
@@ -72,6 +115,21 @@ describe("planHold", () => {
           return costOf(counts, plan.prices) <= plan.amount && plan.leastAmount <= plan.amount;
         },
       ),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("covers the input as the tokenizer counts it, in prose, code and other scripts", async () => {
+    const content = fc.oneof(
+      words,
+      scripts,
+      fc.tuple(words, scripts).map((parts) => parts.join(" ")),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(content, { minLength: 1, maxLength: 4 }), async (texts) => {
+        const request = read({ messages: texts.map((text) => ({ role: "user", content: text })) });
+        return (await estimateInput(request)) <= planHold(request, MODEL).inputTokens;
+      }),
       { numRuns: 10_000 },
     );
   });

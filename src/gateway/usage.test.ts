@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { costOf } from "../billing/cost.ts";
 import { readUsage } from "./usage.ts";
 
 const BOUNDS = { input: 1_000, output: 500 };
@@ -37,6 +38,28 @@ describe("readUsage", () => {
           inputTokensUncached + inputTokensCached <= BOUNDS.input &&
           outputTokens <= BOUNDS.output
         );
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("bills cached tokens as a part of the input and not beside it", () => {
+    const many = { input: 2_147_483_647, output: 2_147_483_647 };
+    const count = fc.nat({ max: many.input });
+    const price = fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n });
+    fc.assert(
+      fc.property(count, count, count, price, price, price, (one, other, written, input, output, cacheHit) => {
+        const [cached, prompt] = [Math.min(one, other), Math.max(one, other)];
+        const told = {
+          prompt_tokens: prompt,
+          completion_tokens: written,
+          prompt_tokens_details: { cached_tokens: cached },
+        };
+        const reading = readUsage(told, many);
+        // The whole prompt at the input price, less what the cached part of it is cheaper: a fraction of a million.
+        const millionths = BigInt(prompt) * input - BigInt(cached) * (input - cacheHit) + BigInt(written) * output;
+        const cost = reading === null ? -1n : costOf(reading.counts, { input, output, cacheHit });
+        return reading?.clamped === false && cost * 1_000_000n >= millionths && (cost - 1n) * 1_000_000n < millionths;
       }),
       { numRuns: 10_000 },
     );

@@ -7,10 +7,12 @@ import { coins, findCoin } from "./currencies.ts";
 import { FEE_DECIMALS, type FeeRow } from "./fee-schedule.ts";
 import { priceTransfer } from "./quote.ts";
 
-function feeRow(flat: string, rate: string): FeeRow {
-  const [flatTerm, rateTerm] = [flat, rate].map((text) => parseDecimal(text, FEE_DECIMALS));
-  const scope = { merchantId: null, currencyCode: null, version: 1 };
-  return { id: "row", ...scope, flat: flatTerm ?? 0n, rate: rateTerm ?? 0n, min: null, max: null };
+type Bounds = { readonly min?: string | undefined; readonly max?: string | undefined };
+
+function feeRow(flat: string, rate: string, { min, max }: Bounds = {}): FeeRow {
+  const fine = (text: string): bigint => parseDecimal(text, FEE_DECIMALS);
+  const bounds = { min: min === undefined ? null : fine(min), max: max === undefined ? null : fine(max) };
+  return { id: "row", merchantId: null, currencyCode: null, version: 1, flat: fine(flat), rate: fine(rate), ...bounds };
 }
 
 function print(currencyCode: string, amount: string, row: FeeRow): string[] {
@@ -69,11 +71,16 @@ describe("priceTransfer", () => {
       }),
     );
     const term = fc.stringMatching(/^\d{1,2}\.\d{1,18}$/).map((text) => text.replace(/^0+(?=\d)/, ""));
+    const bound = fc.option(term, { nil: undefined });
     fc.assert(
-      fc.property(amount, term, term, ({ coin, whole, fraction }, flat, rate) => {
+      fc.property(amount, term, term, bound, bound, ({ coin, whole, fraction }, flat, rate, min, max) => {
         const sent = fraction === "" ? String(whole) : `${whole}.${fraction}`;
         const [fee = "", received = "", total = ""] = (() => {
-          const quote = priceTransfer({ coin, received: parseAmount(sent, coin), feeRow: feeRow(flat, rate) });
+          const quote = priceTransfer({
+            coin,
+            received: parseAmount(sent, coin),
+            feeRow: feeRow(flat, rate, { min, max }),
+          });
           return [quote.fee, quote.received, quote.total].map(formatMoney);
         })();
         expect(total).toBe(addOnPaper(received, fee));
