@@ -18,7 +18,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
   it("answers the neighbours of an account that stays locked, and that account once it is free", async () => {
     const [stuck, free] = [await world.account(1_000n), await world.account(1_000n)];
     const [stuckKey, freeKey] = [await world.key(stuck), await world.key(free)];
-    const lock = await world.lockAccount(stuck);
+    const lock = await world.lockRow("account", stuck);
     const blocked = process.ledger.admit(admission(stuck, stuckKey, 1n));
     const neighbours = await Promise.all([1, 2, 3].map(() => process.ledger.admit(admission(free, freeKey, 1n))));
     expect(neighbours.map(({ outcome }) => outcome)).toEqual(["granted", "granted", "granted"]);
@@ -29,7 +29,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
   it("refuses an admission whose account stays locked for long as busy, and holds nothing", async () => {
     const account = await world.account(1_000n);
     const key = await world.key(account);
-    const lock = await world.lockAccount(account);
+    const lock = await world.lockRow("account", account);
     await expect(process.ledger.admit(admission(account, key, 1n))).rejects.toMatchObject({ code: "upstream_busy" });
     await lock.release();
     expect(await world.balance(account)).toMatchObject({ held: 0n });
@@ -115,7 +115,7 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
   it("does not let forty requests of a locked account hold up another account", async () => {
     const [stuck, free] = [await world.account(1_000n), await world.account(1_000n)];
     const [stuckKey, freeKey] = [await world.key(stuck), await world.key(free)];
-    const lock = await world.lockAccount(stuck);
+    const lock = await world.lockRow("account", stuck);
     const blocked = Array.from({ length: 40 }, () => process.ledger.admit(admission(stuck, stuckKey, 1n)));
     let answered = 0;
     for (const each of blocked) void each.then(() => (answered += 1));

@@ -76,7 +76,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
         await world.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [
           victim.lease.processId,
         ]);
-        const lock = await world.lockAccount(account);
+        const lock = await world.lockRow("account", account);
         const settle = () => victim.ledger.settle(settlement(account, requestId, tokens));
         const recover = () => recoverHolds(world.pool);
         const [one, two] = first === "settlement" ? [settle, recover] : [recover, settle];
@@ -100,7 +100,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
   it.each(["settlement", "sweep"])("between a settlement and a sweep are won by one, the %s first", async (first) => {
     const [process, other] = processes;
     const { account, requestId } = await twoHolds(process);
-    const lock = await world.lockAccount(account);
+    const lock = await world.lockRow("account", account);
     const settle = () => process.ledger.settle(settlement(account, requestId, 7));
     const sweep = () => other.ledger.release({ accountId: account, requestId });
     const [one, two] = first === "settlement" ? [settle, sweep] : [sweep, settle];
@@ -152,7 +152,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     const [process] = processes;
     const account = await world.account(1_000_000n);
     const key = await world.key(account, 60);
-    const lock = await world.lockAccount(account);
+    const lock = await world.lockRow("account", account);
     const waiting = Array.from({ length: parallel }, () => process.ledger.admit(admission(account, key, 1n)));
     await lock.queued(1);
     await world.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [key]);
@@ -166,7 +166,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     const [process] = processes;
     const account = await world.account(100n);
     const key = await world.key(account);
-    const lock = await world.lockAccount(account);
+    const lock = await world.lockRow("account", account);
     const waiting = Array.from({ length: parallel }, () => process.ledger.admit(admission(account, key, 500n)));
     await lock.queued(1);
     await lock.release(`
@@ -181,7 +181,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     const [process] = processes;
     const account = await world.account(1_000n);
     const key = await world.key(account, 60);
-    const lock = await world.lockAccount(account);
+    const lock = await world.lockRow("account", account);
     const waiting = Array.from({ length: parallel }, () => process.ledger.admit(admission(account, key, 1n)));
     await lock.queued(1);
     const released = await lock.release();
@@ -192,6 +192,23 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     );
     expect(rows).toEqual([{ after: parallel }]);
   });
+
+  it.each([1, 3])(
+    "of %i admissions against a read by the same key: all are counted in its window",
+    async (parallel) => {
+      const [process] = processes;
+      const account = await world.account(1_000n);
+      const key = await world.key(account, parallel);
+      const lock = await world.lockRow("api_key", key);
+      const waiting = Array.from({ length: parallel }, () => process.ledger.admit(admission(account, key, 1n)));
+      await lock.queued(1);
+      await lock.release(`UPDATE api_key SET slots = slots || clock_timestamp() WHERE id = '${key}'`);
+      const outcomes = (await Promise.all(waiting)).map(({ outcome }) => outcome);
+      expect(outcomes.filter((outcome) => outcome === "granted")).toHaveLength(parallel - 1);
+      expect(outcomes.filter((outcome) => outcome === "limited")).toHaveLength(1);
+      expect(await slotsOf(key)).toHaveLength(parallel);
+    },
+  );
 
   it("of a lost statement against its own replay: only one takes the last money", async () => {
     const { database, lease } = processes[0];
@@ -211,7 +228,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     const account = await world.account(400n);
     const key = await world.key(account, 1);
     await ledger.open();
-    const lock = await world.lockAccount(account);
+    const lock = await world.lockRow("account", account);
     const request = admission(account, key, 400n);
     const waiting = ledger.admit(request);
     const [lost] = await lock.queued(1);
@@ -222,6 +239,14 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     expect(await waiting).toMatchObject({ outcome: "granted", amount: 400n });
     expect(await world.balance(account)).toMatchObject({ held: 400n });
     await ledger.close();
+  });
+
+  it("the database itself refuses to let anybody win who would make a balance negative", async () => {
+    const account = await world.account(1_000n);
+    const set = (values: string) => world.pool.query(`UPDATE account SET ${values} WHERE id = $1`, [account]);
+    for (const values of ["held = 1001", "held = -1", "posted = -1"])
+      await expect(set(values)).rejects.toMatchObject({ constraint: "account_never_negative" });
+    expect(await world.balance(account)).toEqual({ posted: 1_000n, held: 0n, available: 1_000n });
   });
 
   it("keep the books in order through all of this", async () => {

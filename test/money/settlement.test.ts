@@ -103,6 +103,25 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     await process.ledger.release({ accountId: account, requestId: ids[1] ?? "" });
   });
 
+  it.each([1, 3])(
+    "gives back a hold whose request has its record already, and charges nothing more (%i at once)",
+    async (parallel) => {
+      const account = await world.account(1_000n * UNIT);
+      const key = await world.key(account);
+      const requests = Array.from({ length: parallel }, () => admission(account, key, 40n * UNIT));
+      // As a lost admission leaves it that is written after all when its request has been settled.
+      for (const round of [7, 9]) {
+        await Promise.all(requests.map((request) => process.ledger.admit(request)));
+        const settled = await Promise.all(
+          requests.map(({ requestId }) => process.ledger.settle(settlement(account, requestId, round))),
+        );
+        expect(settled).toEqual(requests.map(() => ({ cost: 7n * UNIT, charge: 7n * UNIT })));
+      }
+      const posted = 1_000n * UNIT - 7n * UNIT * BigInt(parallel);
+      expect(await world.balance(account)).toEqual({ posted, held: 0n, available: posted });
+    },
+  );
+
   it("refuses to settle what was never held", async () => {
     const account = await world.account(100n);
     const key = await world.key(account);

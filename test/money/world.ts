@@ -33,8 +33,8 @@ export type TestProcess = {
   readonly ledger: GroupCommitLedger;
 };
 
-/** An account's row that is locked. */
-export type LockedAccount = {
+/** A row that is locked. */
+export type LockedRow = {
   /**
    * Waits until so many backends wait for a lock, and tells which. On a machine that is too slow for that the first gives up
    * before the last is there; then this gives up too, and the race is none.
@@ -122,12 +122,12 @@ export class MoneyWorld {
     return (await onServer(this.opened.url, sql)).rows;
   }
 
-  /** Keeps an account's row locked in a session of its own, so that what comes meanwhile queues behind it. */
-  async lockAccount(accountId: string): Promise<LockedAccount> {
+  /** Keeps a row locked in a session of its own, so that what comes meanwhile queues behind it. */
+  async lockRow(table: "account" | "api_key", id: string): Promise<LockedRow> {
     const client = new pg.Client({ connectionString: this.opened.url });
     await client.connect();
     await client.query("BEGIN");
-    await client.query("SELECT FROM account WHERE id = $1 FOR UPDATE", [accountId]);
+    await client.query(`SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id]);
     return {
       queued: async (count) => {
         for (let look = 1; ; look += 1) {
