@@ -101,7 +101,11 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   return {
     pool,
     connect: () => connectClient(serving),
-    endBackend: (backend) => endBackend(fence, backend),
+    endBackend: (backend) =>
+      endBackend(fence, backend).catch((error: unknown) => {
+        if (!isDatabaseAway(error)) throw error;
+        return endBackend(fence, backend); // the idle connection was lost with the other one, perhaps not the database
+      }),
     async close() {
       await Promise.all([pool.end(), fence.end()]);
       await embedded?.stop();

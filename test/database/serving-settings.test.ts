@@ -28,14 +28,12 @@ describe.each(testBackends())("a %s server of an earlier version", (backend) => 
 
   test("gets them although starts from several databases meet on the one role", async () => {
     const other = await createTestDatabase({ backend });
-    for (let round = 0; round < 3; round += 1) {
-      await onServer(opened.url, "ALTER ROLE saldo_serve RESET enable_nestloop");
-      const starts = Array.from({ length: 6 }, (_, index) =>
-        openDatabase({ url: index % 2 === 0 ? opened.url : other.url, dataDir: "" }),
-      );
-      const databases = await Promise.all(starts);
-      await Promise.all(databases.map((database) => database.close()));
-    }
+    await onServer(opened.url, "ALTER ROLE saldo_serve RESET enable_nestloop");
+    const starts = Array.from({ length: 8 }, (_, index) =>
+      openDatabase({ url: index % 2 === 0 ? opened.url : other.url, dataDir: "" }),
+    );
+    const databases = await Promise.all(starts);
+    await Promise.all(databases.map((database) => database.close()));
     const { rows } = await onServer(opened.url, "SELECT rolconfig FROM pg_roles WHERE rolname = 'saldo_serve'");
     await other.drop();
     expect((rows as { rolconfig: string[] }[])[0]?.rolconfig).toContain("enable_nestloop=off");

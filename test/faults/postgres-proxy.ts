@@ -49,11 +49,11 @@ export class PostgresProxy {
     return through.href;
   }
 
-  /** Does a fault to the next turn that runs a statement of this name, and to no other. Resolves when it was done. */
-  once(name: string, fault: Fault): Promise<void> {
+  /** Does a fault to the next turn whose statements, in order, match, and to no other. Resolves when it was done. */
+  once(meant: RegExp, fault: Fault): Promise<void> {
     return new Promise((resolve) => {
       this.rule = ({ statements }) => {
-        if (!statements.includes(name)) return undefined;
+        if (!meant.test(statements.join(" "))) return undefined;
         this.rule = () => undefined;
         resolve();
         return fault;
@@ -78,7 +78,7 @@ export class PostgresProxy {
     const link = new Link(client, connect(this.#target), {
       decide: (turn) => {
         const fault = this.rule(turn);
-        if (fault !== undefined) count(this.done, typeof fault === "string" ? fault : (Object.keys(fault)[0] ?? ""));
+        if (fault !== undefined) count(this.done, kindOf(fault));
         return fault;
       },
       onError: (state) => count(this.errors, state),
@@ -89,11 +89,17 @@ export class PostgresProxy {
   }
 }
 
+/** What a fault is counted as in `done`. */
+export function kindOf(fault: Fault): string {
+  return typeof fault === "string" ? fault : "raise" in fault ? "raise" : "delayMs";
+}
+
 function count(counts: Map<string, number>, what: string): void {
   counts.set(what, (counts.get(what) ?? 0) + 1);
 }
 
-function targetOf(url: string): NetConnectOpts {
+/** Where the server of a URL listens. */
+export function targetOf(url: string): NetConnectOpts {
   const { hostname, port, searchParams } = new URL(url);
   const host = searchParams.get("host") ?? hostname;
   const number = Number(searchParams.get("port") ?? (port || "5432"));

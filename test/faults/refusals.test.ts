@@ -4,6 +4,7 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/database/database.ts";
+import { sqlState } from "../../src/database/transactions.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
 import { admissionStatement } from "../../src/ledger/admission.ts";
 import { settlementStatement } from "../../src/ledger/settlement.ts";
@@ -11,6 +12,8 @@ import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../m
 import { testBackends } from "../setup/test-database.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
 
+/** What the statements of a lane are called. */
+const MONEY = /admi|settle/;
 const BUSY = { code: "upstream_busy" };
 
 describe.each(testBackends())("what the %s database refuses", (backend) => {
@@ -78,18 +81,21 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
 
   it("runs again after a deadlock", async () => {
     const ledger = await ledgerWith(["lock_timeout = '20s'"]);
-    const accounts = [await world.account(1_000n), await world.account(1_000n)].toSorted();
-    const [first = "", last = ""] = accounts;
-    const keys = [await world.key(first), await world.key(last)];
-    const other = await session(LOCK, [last]);
-    const admissions = accounts.map((account, index) => ledger.admit(admission(account, keys[index] ?? "", 10n)));
-    await world.untilWaiting();
-    // The lane has waited for longer and looks first, so that it is the one to give way.
-    await other.query(LOCK, [first]);
-    await other.query("COMMIT");
-    await other.end();
-    expect(await Promise.all(admissions)).toMatchObject([{ outcome: "granted" }, { outcome: "granted" }]);
-    expect(proxy.errors.get("40P01")).toBe(1);
+    // PostgreSQL ends the one that first looks, a second after it began to wait. On a busy machine that can be the other.
+    for (let round = 0; proxy.errors.get("40P01") === undefined; round += 1) {
+      expect(round).toBeLessThan(10);
+      const accounts = [await world.account(1_000n), await world.account(1_000n)].toSorted();
+      const [first = "", last = ""] = accounts;
+      const keys = [await world.key(first), await world.key(last)];
+      const other = await session(LOCK, [last]);
+      const admissions = accounts.map((account, index) => ledger.admit(admission(account, keys[index] ?? "", 10n)));
+      await world.untilWaiting();
+      const [met] = await Promise.allSettled([other.query(LOCK, [first])]);
+      expect([undefined, "40P01"]).toContain(met.status === "rejected" ? sqlState(met.reason) : undefined);
+      await other.query("ROLLBACK");
+      await other.end();
+      expect(await Promise.all(admissions)).toMatchObject([{ outcome: "granted" }, { outcome: "granted" }]);
+    }
   });
 
   it.each(["40001", "40P01"])("gives up after a bounded number of %s, and owes what was delivered", async (raise) => {
@@ -98,7 +104,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     const key = await world.key(account);
     const held = admission(account, key, 100_000n);
     await ledger.admit(held);
-    proxy.rule = ({ statements }) => (statements.some((name) => /^(admit|settle)/.test(name)) ? { raise } : undefined);
+    proxy.rule = ({ statements }) => (MONEY.test(statements.join(" ")) ? { raise } : undefined);
     await expect(ledger.admit(admission(account, key, 1n))).rejects.toMatchObject(BUSY);
     expect(proxy.errors.get(raise)).toBe(admissionStatement.maxAttempts);
     await expect(ledger.settle(settlement(account, held.requestId, 2))).rejects.toMatchObject(BUSY);
@@ -116,8 +122,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     const key = await world.key(account);
     const held = [1, 2, 3].map(() => admission(account, key, 100_000n));
     await Promise.all(held.map((request) => ledger.admit(request)));
-    proxy.rule = ({ statements }) =>
-      statements.some((name) => /^(admit|settle)/.test(name)) ? { raise: "53100" } : undefined;
+    proxy.rule = ({ statements }) => (MONEY.test(statements.join(" ")) ? { raise: "53100" } : undefined);
     const refused = await Promise.allSettled([
       ...[1, 2, 3].map(() => ledger.admit(admission(account, key, 1n))),
       ...held.map(({ requestId }) => ledger.settle(settlement(account, requestId, 2))),

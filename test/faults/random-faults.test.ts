@@ -1,0 +1,94 @@
+// Two processes at work on the same accounts while faults of every kind hit their transactions, and the reckoning behind it.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DomainError } from "../../src/kernel/errors.ts";
+import { sweepOwnHolds } from "../../src/workers/holds.ts";
+import { chooseSeed, seededRandom } from "../money/random.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { ALL_FAULTS, randomFaults } from "./nemesis.ts";
+import { kindOf, PostgresProxy } from "./postgres-proxy.ts";
+
+const REQUESTS = 1_500;
+const AT_ONCE = 24;
+const ACCOUNTS = 6;
+const CHANCE = 0.05;
+const BALANCE = 20_000_000n;
+
+describe.each(testBackends())("random faults before the %s database", (backend) => {
+  let world: MoneyWorld;
+  let proxy: PostgresProxy;
+  let processes: [TestProcess, TestProcess];
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    proxy = await PostgresProxy.before(world.opened.url);
+    const url = proxy.urlFor(world.opened.url);
+    processes = [await world.process(1, url), await world.process(2, url)];
+  });
+  afterAll(async () => {
+    await world.close();
+    await proxy.close();
+  });
+
+  it("leave every request with the one effect that its caller was told, and nothing held", async () => {
+    const seed = chooseSeed();
+    const random = seededRandom(seed);
+    const whole = (below: number): number => Math.floor(random() * below);
+    const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => world.account(BALANCE)));
+    const keys = await Promise.all(accounts.map((account) => world.key(account)));
+    /** What callers were told they paid, by request. Undefined: they were told to come again. */
+    const told = new Map<string, bigint | undefined>();
+
+    async function one(): Promise<void> {
+      const { ledger } = random() < 0.5 ? processes[0] : processes[1];
+      const index = whole(ACCOUNTS);
+      const accountId = accounts[index] ?? "";
+      const request = admission(accountId, keys[index] ?? "", BigInt(1 + whole(400_000)), 1n);
+      const decision = await ledger.admit(request).catch(requireBusy);
+      if (decision?.outcome !== "granted") return;
+      const settled = await ledger.settle(settlement(accountId, request.requestId, whole(60))).catch(requireBusy);
+      told.set(request.requestId, settled?.charge);
+    }
+    proxy.rule = randomFaults(random, { chance: CHANCE, statements: /admi|settle|recall/ });
+    let begun = 0;
+    const work = async (): Promise<void> => {
+      while (begun < REQUESTS) {
+        begun += 1;
+        await one();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    proxy.rule = () => undefined;
+
+    for (const { ledger } of processes) {
+      await ledger.settleOwed();
+      expect(ledger.statistics(), `seed ${seed}`).toMatchObject({ owed: 0, open: 0, depth: 0 });
+    }
+    await world.pool.query("UPDATE hold SET placed_at = placed_at - interval '2 minutes'");
+    for (const process of processes) await sweepOwnHolds({ pool: world.pool, ...process });
+
+    const { rows } = await world.pool.query<{ id: string; account: string; charge: bigint }>(
+      "SELECT request_id AS id, account_id AS account, charge FROM usage_record",
+    );
+    const billed = new Map(rows.map(({ id, charge }) => [id, charge]));
+    const wrong = [...told].filter(([id, charge]) => !billed.has(id) || (charge ?? billed.get(id)) !== billed.get(id));
+    expect(wrong, `seed ${seed}`).toEqual([]);
+    // A request that was never granted to its caller cost nothing.
+    expect(
+      rows.filter(({ id, charge }) => !told.has(id) && charge !== 0n),
+      `seed ${seed}`,
+    ).toEqual([]);
+    for (const account of accounts) {
+      const posted = rows.reduce((left, row) => (row.account === account ? left - row.charge : left), BALANCE);
+      expect(await world.balance(account), `seed ${seed}`).toEqual({ posted, held: 0n, available: posted });
+    }
+    expect(await world.audit(), `seed ${seed}`).toEqual(SOUND);
+    // Each kind of fault was met.
+    expect(new Set(proxy.done.keys())).toEqual(new Set(ALL_FAULTS.map(kindOf)));
+  }, 120_000);
+});
+
+function requireBusy(error: unknown): undefined {
+  if (error instanceof DomainError && error.code === "upstream_busy") return undefined;
+  throw error;
+}

@@ -1,0 +1,64 @@
+// A flood of admissions, and the settlements that have to get through it.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_WAITING_ADMISSIONS } from "../../src/ledger/lane-queue.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
+import { testBackends } from "../setup/test-database.ts";
+
+describe.each(testBackends())("a flood of admissions to the %s database", (backend) => {
+  let world: MoneyWorld;
+  let process: TestProcess;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    process = await world.process();
+  });
+  afterAll(() => world.close());
+
+  /** A request that is granted and waits to be settled. */
+  async function granted() {
+    const account = await world.account(1_000_000n);
+    const request = admission(account, await world.key(account), 100_000n);
+    await process.ledger.admit(request);
+    return () => process.ledger.settle(settlement(account, request.requestId, 1));
+  }
+  /** Sends admissions at once; `answered` counts those that have their answer. */
+  async function flood({ size, balance }: { size: number; balance: bigint }) {
+    const account = await world.account(balance);
+    const key = await world.key(account);
+    const progress = { answered: 0 };
+    const all = Array.from({ length: size }, async () => {
+      const outcome = await process.ledger.admit(admission(account, key, 1n)).then(
+        (decision) => decision.outcome,
+        (error: { code?: string }) => error.code,
+      );
+      progress.answered += 1;
+      return outcome;
+    });
+    return { progress, outcomes: Promise.all(all) };
+  }
+
+  it("fills the queue for admissions and not for settlements, which go first", async () => {
+    const settle = await granted();
+    const beyond = 500;
+    const { progress, outcomes } = await flood({ size: MAX_WAITING_ADMISSIONS + beyond, balance: 1_000_000n });
+    expect(await settle()).toEqual({ cost: 5_000n, charge: 5_000n });
+    expect(progress.answered).toBeLessThan(MAX_WAITING_ADMISSIONS / 2);
+    const counts = Map.groupBy(await outcomes, (outcome) => outcome);
+    expect(counts.get("granted")).toHaveLength(MAX_WAITING_ADMISSIONS);
+    expect(counts.get("upstream_busy")).toHaveLength(beyond);
+  });
+
+  it("that no balance covers, so that each runs alone, takes turns with settlements", async () => {
+    const settlements = await Promise.all([granted(), granted(), granted()]);
+    const { progress, outcomes } = await flood({ size: 400, balance: 0n });
+    await expect.poll(() => progress.answered, { interval: 1 }).toBeGreaterThan(10);
+    const before = progress.answered;
+    await Promise.all(settlements.map((settle) => settle()));
+    expect(progress.answered - before).toBeLessThan(40);
+    expect(new Set(await outcomes)).toEqual(new Set(["refused"]));
+  });
+
+  it("leaves the books in order", async () => {
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});
