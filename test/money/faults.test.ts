@@ -4,7 +4,7 @@ import type { Database } from "../../src/database/database.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
 import { StatementPipeline } from "../../src/ledger/statement-pipeline.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, IS_MONEY_STATEMENT, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
 describe.each(testBackends())("faults of the %s database", (backend) => {
   let world: MoneyWorld;
@@ -146,13 +146,16 @@ describe("a backend of the embedded database that hangs", () => {
     const key = await world.key(account);
     await other.ledger.admit(admission(account, key, 1n));
     const [hanging] = (await world.asOwner(
-      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%acc AS MATERIALIZED%' ORDER BY backend_start DESC LIMIT 1",
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${IS_MONEY_STATEMENT}
+       ORDER BY backend_start DESC LIMIT 1`,
     )) as { pid: number }[];
-    kill(hanging?.pid ?? 0, "SIGSTOP");
+    // A signal to process 0 would stop this test run, and all else in its group.
+    if (hanging === undefined) throw new Error("no backend has run a money statement");
+    kill(hanging.pid, "SIGSTOP");
     try {
       await expect(other.ledger.admit(admission(account, key, 1n))).rejects.toMatchObject({ code: "upstream_busy" });
     } finally {
-      kill(hanging?.pid ?? 0, "SIGCONT");
+      kill(hanging.pid, "SIGCONT");
     }
     expect(await other.ledger.admit(admission(account, key, 1n))).toMatchObject({ outcome: "granted" });
   });

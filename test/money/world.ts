@@ -44,6 +44,9 @@ export type LockedRow = {
   release(sql?: string): Promise<string>;
 };
 
+/** Of a session: whether it runs, or last ran, a statement that moves money. */
+export const IS_MONEY_STATEMENT = "query ~ 'acc AS MATERIALIZED|admit_request|settle_request|commit_requests'";
+
 const MOST_LOOKS = 200;
 const WAITING_FOR_LOCKS = `
 SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -154,7 +157,7 @@ export class MoneyWorld {
   /** Ends connections that run, or last ran, a money statement: each with the given chance. */
   async endLaneBackends(chance = 1): Promise<void> {
     await this.asOwner(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%acc AS MATERIALIZED%'
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${IS_MONEY_STATEMENT}
         AND random() < ${chance}`);
   }
 
