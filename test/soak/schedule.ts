@@ -46,8 +46,8 @@ export const FAULT_KINDS: readonly FaultKind[] = [
 /** For so many rounds either gateway may die. */
 const ROUNDS_FOR_BOTH = 3;
 
-/** A serialization failure, a deadlock, a lock time-out, a row that cannot be written. */
-const SQL_STATES = ["40001", "40P01", "55P03", "22003"];
+/** A serialization failure, a deadlock, a lock time-out, a full disk: callers may be told to come again, and nothing else. */
+const SQL_STATES = ["40001", "40P01", "55P03", "53100"];
 
 /** Yields the faults of a seed without end: every kind once in each round, in an order of its own. */
 export function* schedule({ seed, kinds, quietMs }: ScheduleOptions): Generator<Step, never> {

@@ -1,17 +1,11 @@
 import { expect, it } from "vitest";
 import { chooseSeed } from "../money/random.ts";
-import { LOSSES, schedule, type FaultKind } from "./schedule.ts";
+import { schedule, type FaultKind } from "./schedule.ts";
 import { reportText } from "./report.ts";
 import { runSoak } from "./soak.ts";
 
-/** Those that leave nothing behind for which a lease has to run out, which takes most of a minute. */
-const QUICK_KINDS: readonly FaultKind[] = [
-  "lose transactions",
-  "restart gateway",
-  "end backends",
-  "raise errors",
-  "lock accounts",
-];
+/** Those that leave nothing behind for which a lease has to run out or a sweep to come, which takes most of a minute. */
+const QUICK_KINDS: readonly FaultKind[] = ["lose transactions", "restart gateway", "end backends", "lock accounts"];
 
 const first = (seed: number, count: number) =>
   schedule({ seed, kinds: QUICK_KINDS, quietMs: 1_000 }).take(count).toArray();
@@ -20,10 +14,9 @@ it("plans the same faults for the same seed, each kind once in a round", () => {
   expect(first(7, 20)).toEqual(first(7, 20));
   expect(first(7, 20)).not.toEqual(first(8, 20));
   for (const round of [0, 1, 2]) {
-    const kinds = first(7, 15).slice(round * QUICK_KINDS.length, (round + 1) * QUICK_KINDS.length);
+    const kinds = first(7, 3 * QUICK_KINDS.length).slice(round * QUICK_KINDS.length, (round + 1) * QUICK_KINDS.length);
     expect(kinds.map(({ fault }) => fault.kind).toSorted()).toEqual(QUICK_KINDS.toSorted());
   }
-  expect(LOSSES).toContain("lose-reply");
 });
 
 it("finds nothing to complain about in half a minute", async () => {
