@@ -143,6 +143,8 @@ export class Link {
         return this.#strand(whole);
       case "lose-commit":
       case "strand-commit": {
+        // A simple query runs and commits in one message, so that there is nothing before its commit to wait for.
+        if (statements === 0) return fault === "lose-commit" ? this.cut() : this.#strand(commit);
         let left = statements;
         const ran = this.#hearUntil(({ type }) => {
           if (type === FROM_SERVER.commandComplete) left -= 1;
