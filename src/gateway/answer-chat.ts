@@ -4,12 +4,14 @@
 import type { Catalog, CatalogModel } from "../catalog/catalog.ts";
 import type { Clock } from "../kernel/clock.ts";
 import {
+  AccountFrozen,
   DomainError,
   InsufficientBalance,
   InternalError,
   InvalidApiKey,
   ModelNotFound,
   RateLimited,
+  TooManyAtOnce,
   UpstreamBusy,
 } from "../kernel/errors.ts";
 import { idr } from "../kernel/money.ts";
@@ -97,7 +99,7 @@ async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Pr
   }
 }
 
-/** Errors: RateLimited, InvalidApiKey, InsufficientBalance, UpstreamBusy. */
+/** Errors: RateLimited, TooManyAtOnce, AccountFrozen, InvalidApiKey, InsufficientBalance, UpstreamBusy. */
 async function admit(
   deps: GatewayDeps,
   { key, requestId }: ChatCall,
@@ -109,6 +111,8 @@ async function admit(
   const admission = await deps.ledger.admit(hold);
   if (admission.outcome === "granted") return admission;
   if (admission.outcome === "revoked") throw new InvalidApiKey();
+  if (admission.outcome === "frozen") throw new AccountFrozen();
+  if (admission.outcome === "crowded") throw new TooManyAtOnce();
   if (admission.outcome === "limited") {
     deps.keys.rememberLimited(key, admission.retryAfterMs);
     const wait = retryAfterSeconds(admission.retryAfterMs);

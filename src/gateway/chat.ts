@@ -37,7 +37,7 @@ export interface Gateway {
   /**
    * Answers one chat request and bills it before the answer is complete. What goes wrong after `sink.start` is told inside
    * the stream. Errors, before it: ValidationError, InvalidApiKey, ModelNotFound, InsufficientBalance, RateLimited,
-   * UpstreamBusy, InternalError.
+   * TooManyAtOnce, AccountFrozen, UpstreamBusy, InternalError.
    */
   answerChat(call: ChatCall, sink: ChatSink): Promise<void>;
 }

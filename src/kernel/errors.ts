@@ -142,6 +142,24 @@ export class RateLimited extends DomainError {
   }
 }
 
+/** The account has as many requests running as it may. */
+export class TooManyAtOnce extends DomainError {
+  readonly code = "rate_limit";
+  /** When the next of them ends is not known. */
+  readonly retryAfterSeconds = 1;
+  constructor() {
+    super("This account has as many requests running as it may. Try again when one of them has ended.");
+  }
+}
+
+/** The operator has frozen the account: it is readable, and nothing is spent. */
+export class AccountFrozen extends DomainError {
+  readonly code = "permission_denied";
+  constructor() {
+    super("This account is frozen. Its operator knows why.");
+  }
+}
+
 /** The model's upstream, or our own database, cannot answer now. Nothing was charged that was not delivered. */
 export class UpstreamBusy extends DomainError {
   readonly code = "upstream_busy";

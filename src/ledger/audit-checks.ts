@@ -42,7 +42,8 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     SELECT w.relation || '.' || w.name AS subject, 'the constraint is missing or not valid' AS detail
     FROM (VALUES ('account', 'account_never_negative'), ('merchant_fund', 'merchant_fund_never_negative'),
                  ('posting', 'posting_amount_check'), ('posting', 'posting_check'), ('posting', 'posting_reference_key'),
-                 ('hold', 'hold_amount_check'), ('usage_record', 'usage_record_check')) AS w(relation, name)
+                 ('hold', 'hold_amount_check'), ('usage_record', 'usage_record_check'),
+                 ('usage_record', 'usage_record_tokens_check')) AS w(relation, name)
     WHERE NOT EXISTS (SELECT FROM pg_constraint c
                       WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)`,
   "what was acknowledged is durable": `

@@ -5,8 +5,7 @@ export type Parameter = string | number | bigint | boolean | null;
  * Rows of parameters turned into columns, one array literal per parameter, as `unnest` takes them. Written here because the
  * driver escapes every element of every array, and hardly any of ours needs it.
  */
-export function columnsOf(rows: readonly (readonly Parameter[])[]): string[] {
-  const width = rows[0]?.length ?? 0;
+export function columnsOf(rows: readonly (readonly Parameter[])[], width = rows[0]?.length ?? 0): string[] {
   const columns: string[] = [];
   for (let column = 0; column < width; column += 1) {
     let literal = "{";

@@ -7,7 +7,7 @@ import { UpstreamBusy } from "../kernel/errors.ts";
 import { failpoint } from "../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
-import { admissionStatement, type AdmissionMember } from "./admission.ts";
+import { admissionStatement } from "./admission.ts";
 import { Lane, type LaneStatistics } from "./lane.ts";
 import { extensionStatement } from "./extension.ts";
 import type {
@@ -70,18 +70,11 @@ export class GroupCommitLedger implements Ledger {
 
   async admit(request: AdmissionRequest): Promise<Admission> {
     invariant(0n <= request.leastAmount && request.leastAmount <= request.amount, "a hold has a useful least amount");
-    const lane = this.#laneOf(request.accountId);
-    const member = { ...request, owner: this.#owner(), slotTaken: false };
+    const member = { ...request, owner: this.#owner() };
     this.#open.add(request.requestId);
     let placed = false;
     try {
-      let decision = await lane.submit(admissionStatement, member);
-      // A group never refuses for money: it cannot tell who of several would fit. The slot is taken, the balance is not.
-      if (decision.outcome === "alone") {
-        const lone: AdmissionMember = { ...member, slotTaken: true };
-        decision = await lane.submit(admissionStatement, lone, { alone: true });
-      }
-      invariant(decision.outcome !== "alone", "a lone admission decides");
+      const decision = await this.#laneOf(request.accountId).submit(admissionStatement, member);
       placed = decision.outcome === "granted";
       if (placed) failpoint?.("after-hold-commit");
       return decision;
@@ -92,11 +85,7 @@ export class GroupCommitLedger implements Ledger {
 
   async extend(request: ExtensionRequest): Promise<Extension> {
     invariant(request.leastAmount <= request.amount, "an extension has a useful least amount");
-    const lane = this.#laneOf(request.accountId);
-    let decision = await lane.submit(extensionStatement, request);
-    if (decision.outcome === "alone") decision = await lane.submit(extensionStatement, request, { alone: true });
-    invariant(decision.outcome !== "alone", "a lone extension decides");
-    return decision;
+    return this.#laneOf(request.accountId).submit(extensionStatement, request);
   }
 
   async settle(settlement: Settlement): Promise<SettledUsage> {

@@ -49,10 +49,10 @@ export class LaneConnection {
   async run(statements: readonly PipelinedStatement[]): Promise<TextRows[]> {
     invariant(this.#client !== null, "a lane runs its statements on an open connection");
     const pipeline = new StatementPipeline(statements, ANSWER_WITHIN_MS);
-    if (anyNamed(statements, "admit")) failpoint?.("before-hold-commit");
+    if (anyNamed(statements, "admission")) failpoint?.("before-hold-commit");
     // The driver's own queries have the same shape; only its types do not say so.
     this.#client.query(pipeline as unknown as Submittable);
-    if (anyNamed(statements, "settle")) failpoint?.("mid-settle"); // all of it is on its way to the server
+    if (anyNamed(statements, "settlement")) failpoint?.("mid-settle"); // all of it is on its way to the server
     return pipeline.rows;
   }
 
@@ -72,7 +72,7 @@ export class LaneConnection {
   }
 }
 
-/** Whether there are statements whose names begin so; asked for failpoints alone. */
-function anyNamed(statements: readonly PipelinedStatement[], beginning: string): boolean {
-  return failpoint !== undefined && statements.some(({ name }) => name.startsWith(beginning));
+/** Whether there are statements of a kind; asked for failpoints alone. */
+function anyNamed(statements: readonly PipelinedStatement[], kind: string): boolean {
+  return failpoint !== undefined && statements.some(({ name }) => name.includes(kind));
 }

@@ -9,7 +9,7 @@ type Kind = keyof typeof KINDS;
 function waiting(kind: Kind, { alone = false } = {}): Waiting {
   const nobody = (): void => {};
   const member = { accountId: "account" };
-  const plain = { member, resolve: nobody, reject: nobody, since: 0, alone, runsAlone: alone };
+  const plain = { member, resolve: nobody, reject: nobody, since: 0, alone };
   return { ...plain, statement: KINDS[kind], perhapsWritten: false, attempts: 0 };
 }
 

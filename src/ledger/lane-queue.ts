@@ -18,9 +18,7 @@ export type Waiting = {
   readonly resolve: (outcome: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly since: number;
-  /** Was sent in to run by itself: the text for groups does not know its case. */
-  readonly runsAlone: boolean;
-  /** Runs by itself now. */
+  /** Runs by itself, because a group with it has failed. */
   alone: boolean;
   /** Its statement was lost: it may have been written. */
   perhapsWritten: boolean;
@@ -40,15 +38,11 @@ export class LaneQueue {
     return admission.length + extension.length + settlement.length;
   }
 
-  /** Takes a member in, one that runs alone before those that came later. False: too many admissions wait. */
+  /** Takes a member in. False: too many admissions wait. */
   add(waiting: Waiting): boolean {
     const queue = this.#queueOf(waiting);
     if (!mayJoin(queue, waiting)) return false;
-    if (!waiting.alone) queue.push(waiting);
-    else {
-      const firstShared = queue.findIndex(({ alone }) => !alone);
-      queue.splice(firstShared === -1 ? queue.length : firstShared, 0, waiting);
-    }
+    queue.push(waiting);
     return true;
   }
 

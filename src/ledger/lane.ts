@@ -1,5 +1,5 @@
 // A lane: one connection on which the holds and settlements of many requests are committed together. While one group is
-// being committed the next one collects; there is no timer. A request that is alone is sent at once, with the cheaper text.
+// being committed the next one collects; there is no timer. A request that is alone is sent at once.
 // What a lane promises: each member is answered once; a group that fails runs again member by member, so that one bad row
 // never fails its neighbours; after a lost connection the lost backend is ended, then what it wrote is read, and only what
 // it did not write runs again.
@@ -9,11 +9,10 @@ import type { Database } from "../database/database.ts";
 import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
-import { columnsOf } from "./columns.ts";
 import { LaneConnection } from "./lane-connection.ts";
 import { LaneQueue, mayJoin, type Waiting } from "./lane-queue.ts";
 import type { LaneStatement } from "./lane-statement.ts";
-import type { PipelinedStatement } from "./statement-pipeline.ts";
+import { transactionOf } from "./lane-transaction.ts";
 
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
 /** How long an account whose row stays locked is left alone before one of its members tries again. */
@@ -48,14 +47,10 @@ export class Lane {
   }
 
   /**
-   * Runs a member with the next group of its kind, or by itself if `alone`; a member that runs alone goes before those
-   * that came later. Errors: UpstreamBusy when the database is away, the row stays locked or too many wait already.
+   * Runs a member with the next group. Errors: UpstreamBusy when the database is away, the row stays locked or too many
+   * wait already.
    */
-  submit<Member, Outcome>(
-    statement: LaneStatement<Member, Outcome>,
-    member: Member,
-    { alone = false } = {},
-  ): Promise<Outcome> {
+  submit<Member, Outcome>(statement: LaneStatement<Member, Outcome>, member: Member): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
       if (this.#closed) return reject(new UpstreamBusy());
       const since = performance.now();
@@ -65,8 +60,7 @@ export class Lane {
         resolve,
         reject,
         since,
-        alone,
-        runsAlone: alone,
+        alone: false,
         perhapsWritten: false,
         attempts: 0,
       } as Waiting;
@@ -109,12 +103,10 @@ export class Lane {
       const connection = await this.#connection.get();
       const open = await this.#recallLost(connection, groups);
       if (open.length === 0) return;
-      const statements = open.map(statementOf);
-      // Both kinds in one transaction: then no statement may wait for an account while another one holds later ones.
-      if (open.length > 1) statements.unshift(lockAccounts(open.flat()));
-      const rows = (await connection.run(statements)).slice(-open.length);
+      const transaction = transactionOf(open);
+      const rows = transaction.rowsOf(await connection.run(transaction.statements));
       this.statistics.groups += 1;
-      for (const [index, group] of open.entries()) {
+      for (const [index, group] of transaction.groups.entries()) {
         this.statistics.members += group.length;
         const unanswered = this.#answerAll(group, (statement, members) =>
           statement.outcomes(rows[index] ?? [], members),
@@ -245,7 +237,7 @@ export class Lane {
     if (parked === undefined) return;
     clearTimeout(parked.timer);
     this.#parked.delete(account);
-    for (const waiting of parked.members) waiting.alone = waiting.runsAlone;
+    for (const waiting of parked.members) waiting.alone = false;
     this.#queue.putBack(parked.members);
     this.#start();
   }
@@ -258,20 +250,4 @@ type AnyStatement = Waiting["statement"];
 
 function accountOf({ member }: Waiting): string {
   return member.accountId;
-}
-
-/** The statement of members of one kind: the lone text for one, the group's for more. */
-function statementOf(group: readonly Waiting[]): PipelinedStatement {
-  const [first, ...others] = group;
-  invariant(first !== undefined, "a group has a member");
-  if (others.length === 0) return first.statement.lone(first.member);
-  return first.statement.group(group.map(({ member }) => member));
-}
-
-const LOCK_ACCOUNTS = `
-SELECT count(*) FROM (SELECT FROM account WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE) locked`;
-
-function lockAccounts(members: readonly Waiting[]): PipelinedStatement {
-  const accounts = [...new Set(members.map(accountOf))];
-  return { name: "lock_accounts", text: LOCK_ACCOUNTS, values: columnsOf(accounts.map((account) => [account])) };
 }

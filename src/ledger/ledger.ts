@@ -34,6 +34,10 @@ export type Admission =
   /** No slot free for this many milliseconds. */
   | { readonly outcome: "limited"; readonly retryAfterMs: number; readonly rate: RateState }
   | { readonly outcome: "revoked" }
+  /** The operator has frozen the account. */
+  | { readonly outcome: "frozen" }
+  /** The account has as many open requests as it may. No slot was taken. */
+  | { readonly outcome: "crowded"; readonly rate: RateState }
   /** Less than `leastAmount` is available. The request took a slot. */
   | { readonly outcome: "refused"; readonly available: bigint; readonly rate: RateState };
 

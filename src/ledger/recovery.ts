@@ -4,7 +4,7 @@
 
 import type { Pool } from "pg";
 import { sqlState, sqlStates } from "../database/transactions.ts";
-import { HELD_COLUMNS, UNCOLLECTED } from "./settlement.ts";
+import { systemAccounts } from "./system-accounts.ts";
 
 /** How many holds one statement resolves at most. */
 const CHUNK = 256;
@@ -26,11 +26,13 @@ SELECT h.account_id, h.id FROM hold h
 WHERE h.owner = $3::uuid AND h.placed_at < clock_timestamp() - interval '60 s'
   AND (h.account_id, h.id) > ($1::uuid, $2::uuid) ORDER BY 1, 2 LIMIT ${CHUNK}`;
 
+const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price";
+
 // The compare-and-set: the owner must be dead in the row this statement joins, and only what it deletes is charged. The
 // cost is what the recorded progress comes to; the charge never goes above the hold.
 const RECOVER = `
 WITH acc AS MATERIALIZED (
-  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+  SELECT a.id, a.posted, a.held, a.open_holds FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
 ), del AS (
   DELETE FROM hold h USING acc a, unnest($1::uuid[], $2::uuid[]) AS r(account_id, id), process p
   WHERE r.account_id = a.id AND h.account_id = a.id AND h.id = r.id
@@ -45,13 +47,16 @@ WITH acc AS MATERIALIZED (
   FROM del
   ON CONFLICT (account_id, request_id) DO NOTHING RETURNING account_id, request_id, cost, charge
 ), upd AS (
-  UPDATE account a SET held = l.held - s.held, posted = l.posted - s.charge
+  UPDATE account a SET held = l.held - s.held, posted = l.posted - s.charge, open_holds = l.open_holds - s.holds
   FROM acc l JOIN (
-    SELECT d.account_id, sum(d.amount)::bigint AS held, coalesce(sum(i.charge), 0)::bigint AS charge
+    SELECT d.account_id, sum(d.amount)::bigint AS held, count(*)::int AS holds, coalesce(sum(i.charge), 0)::bigint AS charge
     FROM del d LEFT JOIN ins i ON i.account_id = d.account_id AND i.request_id = d.id GROUP BY d.account_id
   ) s ON s.account_id = l.id
   WHERE a.id = l.id AND a.id = ANY ($1::uuid[])
-), loss AS (${UNCOLLECTED}
+), loss AS (
+  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
+  SELECT request_id, request_id, 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', cost - charge, 'uncollected'
+  FROM ins WHERE cost > charge
 )
 SELECT account_id, id FROM del`;
 

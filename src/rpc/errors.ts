@@ -12,6 +12,7 @@ import {
   NotFound,
   PayloadTooLarge,
   RateLimited,
+  TooManyAtOnce,
   UpstreamBusy,
   ValidationError,
   type ErrorCode,
@@ -44,7 +45,8 @@ export const rpcCode = {
 
 /** Seconds an error asks its caller to wait, 1 to 60; 0 where it does not say. */
 export function retryAfterSecondsOf(error: DomainError): number {
-  if (!(error instanceof RateLimited || error instanceof UpstreamBusy)) return 0;
+  const saysWhen = error instanceof RateLimited || error instanceof TooManyAtOnce || error instanceof UpstreamBusy;
+  if (!saysWhen) return 0;
   return Math.min(60, Math.max(1, Math.ceil(error.retryAfterSeconds)));
 }
 

@@ -145,6 +145,46 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
     expect(await process.ledger.admit(admission(account, key, 1n))).toEqual({ outcome: "revoked" });
   });
 
+  it("refuses a frozen account, after what its key says and before its window and its money", async () => {
+    const account = await world.account(1_000n);
+    const [key, revoked] = [await world.key(account, 1), await world.key(account)];
+    await world.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [revoked]);
+    const freeze = (at: string) => world.pool.query(`UPDATE account SET frozen_at = ${at} WHERE id = $1`, [account]);
+    await freeze("clock_timestamp()");
+    for (const size of [1, 5]) {
+      const requests = Array.from({ length: size }, () => admission(account, key, 5_000n));
+      const admissions = await Promise.all(requests.map((each) => process.ledger.admit(each)));
+      expect(admissions).toEqual(requests.map(() => ({ outcome: "frozen" })));
+      const dead = Array.from({ length: size }, () => process.ledger.admit(admission(account, revoked, 1n)));
+      expect(outcomes(await Promise.all(dead))).toEqual(requests.map(() => "revoked"));
+    }
+    await freeze("NULL");
+    expect(await process.ledger.admit(admission(account, key, 1n))).toMatchObject({
+      outcome: "granted",
+      rate: { remaining: 0 },
+    });
+  });
+
+  it.each([1, 2])("lets as many requests run at once as the account may have, in %i processes", async (processes) => {
+    const account = await world.account(1_000_000n);
+    const key = await world.key(account, 60);
+    await world.pool.query("UPDATE account SET max_open_holds = 7 WHERE id = $1", [account]);
+    const all = [process, ...(processes === 2 ? [await world.process()] : [])];
+    const requests = Array.from({ length: 40 }, () => admission(account, key, 1n));
+    const admissions = await Promise.all(
+      requests.map((each, index) => (index % 2 === 0 ? process : (all[1] ?? process)).ledger.admit(each)),
+    );
+    expect(count(admissions, "granted")).toBe(7);
+    expect(count(admissions, "crowded")).toBe(33);
+    expect(admissions.find(({ outcome }) => outcome === "crowded")).toMatchObject({
+      rate: { limit: 60, remaining: 53 },
+    });
+    const [granted] = requests.filter((_, index) => admissions[index]?.outcome === "granted");
+    await process.ledger.settle(settlement(account, granted?.requestId ?? "", 0));
+    expect(await process.ledger.admit(admission(account, key, 1n))).toMatchObject({ outcome: "granted" });
+    expect(await process.ledger.admit(admission(account, key, 1n))).toMatchObject({ outcome: "crowded" });
+  });
+
   it("treats an unknown account, an unknown key and another account's key as revoked", async () => {
     const account = await world.account(1_000n);
     const key = await world.key(account);

@@ -109,18 +109,28 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
 
   it("finds a record with a count below zero, and one of an unknown basis", async () => {
     const { requestId } = await used(0);
-    for (const column of ["output_tokens", "basis"])
-      await world.asOwner(`ALTER TABLE usage_record DROP CONSTRAINT IF EXISTS usage_record_${column}_check`);
     const change = (set: string) =>
       unguarded("usage_record", `UPDATE usage_record SET ${set} WHERE request_id = '${requestId}'`);
     const check = "a record has a known basis and no count below zero";
-    // Free output: the cost is the same.
+    // Free output: the cost is the same. The database itself refuses such a count, as long as it is asked to.
     expect(
       await found(
-        () => change("output_tokens = -1, output_price = 0"),
-        () => change("output_tokens = 0"),
+        async () => {
+          await world.asOwner("ALTER TABLE usage_record DROP CONSTRAINT usage_record_tokens_check");
+          await change("output_tokens = -1, output_price = 0");
+        },
+        async () => {
+          await change("output_tokens = 0");
+          await world.asOwner(`ALTER TABLE usage_record ADD CONSTRAINT usage_record_tokens_check
+            CHECK (least(input_tokens_uncached, input_tokens_cached, output_tokens) >= 0)`);
+        },
       ),
-    ).toEqual([[check, requestId]]);
+    ).toEqual(
+      expect.arrayContaining([
+        [check, requestId],
+        ["the database refuses what must never be", "usage_record.usage_record_tokens_check"],
+      ]),
+    );
     expect(
       await found(
         () => change("basis = 'guessed'"),

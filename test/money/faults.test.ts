@@ -73,16 +73,16 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
       owner: () => process.lease.processId,
       lanes: 1,
     });
-    for (const parallel of [1, 3]) {
+    for (const parallel of [1, 5]) {
       const account = await world.account(400n * BigInt(parallel));
       const key = await world.key(account, parallel);
       const requests = Array.from({ length: parallel }, () => admission(account, key, 400n));
-      lost.push(parallel === 1 ? "admit" : "admit_group");
+      lost.push(parallel === 1 ? "admission" : "group of admission");
       const admissions = await Promise.all(requests.map((request) => ledger.admit(request)));
       expect(admissions).toMatchObject(requests.map(() => ({ outcome: "granted", amount: 400n })));
       expect(await world.balance(account)).toMatchObject({ available: 0n, held: 400n * BigInt(parallel) });
 
-      lost.push(parallel === 1 ? "settle" : "settle_group");
+      lost.push(parallel === 1 ? "settlement" : "group of settlement");
       const settled = await Promise.all(
         requests.map(({ requestId }) => ledger.settle(settlement(account, requestId, 0))),
       );

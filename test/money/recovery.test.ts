@@ -128,7 +128,9 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
       `INSERT INTO hold SELECT $1, $2, owner, amount, key_id, model, input_price, output_price, cache_hit_price, 0, 0 FROM hold WHERE id = $3`,
       [forgotten.account, forgotten.request.requestId, known.request.requestId],
     );
-    await world.pool.query("UPDATE account SET held = held + 400000 WHERE id = $1", [forgotten.account]);
+    await world.pool.query("UPDATE account SET held = held + 400000, open_holds = open_holds + 1 WHERE id = $1", [
+      forgotten.account,
+    ]);
     expect(await sweepOwnHolds({ ...process, pool: world.pool })).toBe(0);
     await world.pool.query("UPDATE hold SET placed_at = placed_at - interval '61 s' WHERE owner = $1", [
       process.lease.processId,

@@ -68,10 +68,21 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
       const account = await world.account(index < 4 ? 400_000n : 4_000_000n);
       const keys = [await world.key(account, pick([0, 5, 20, 60])), await world.key(account, 0)];
       accounts.push({ account, keys });
+      if (index % 6 === 3) await world.pool.query("UPDATE account SET max_open_holds = 4 WHERE id = $1", [account]);
     }
     // Four hot accounts take most of the traffic.
     const anAccount = () => (random() < 0.7 ? pick(accounts.slice(0, 4)) : pick(accounts));
-    const seen = { granted: 0, limited: 0, refused: 0, revoked: 0, busy: 0, settled: 0, credited: 0 };
+    const seen = {
+      granted: 0,
+      limited: 0,
+      refused: 0,
+      revoked: 0,
+      frozen: 0,
+      crowded: 0,
+      busy: 0,
+      settled: 0,
+      credited: 0,
+    };
 
     async function useOnce(process: TestProcess): Promise<void> {
       const { account, keys } = anAccount();

@@ -9,4 +9,8 @@ export const migrations = [
   { name: "0004-merchant", load: async () => (await import("./0004-merchant.ts")).Migration0004Merchant },
   { name: "0006-hidden-output", load: async () => (await import("./0006-hidden-output.ts")).Migration0006HiddenOutput },
   { name: "0007-operation", load: async () => (await import("./0007-operation.ts")).Migration0007Operation },
+  {
+    name: "0009-account-limits",
+    load: async () => (await import("./0009-account-limits.ts")).Migration0009AccountLimits,
+  },
 ];

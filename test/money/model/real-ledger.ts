@@ -159,10 +159,10 @@ export class RealLedger {
     const ledger: Ledger | undefined = forgotten ? this.#forgetful[process] : this.#ledgerOf(process);
     if (ledger === undefined) throw new Error(`there is no process ${process}`);
     const admission = await ledger.admit(request);
-    if (admission.outcome === "revoked") return admission;
+    if (admission.outcome === "revoked" || admission.outcome === "frozen") return admission;
     const { outcome, rate } = admission;
     const { limit, remaining } = rate;
-    if (outcome === "limited") return { outcome, limit, remaining };
+    if (outcome === "limited" || outcome === "crowded") return { outcome, limit, remaining };
     if (outcome === "refused") return { outcome, available: admission.available, limit, remaining };
     return { outcome, amount: admission.amount, limit, remaining };
   }

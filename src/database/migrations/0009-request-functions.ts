@@ -1,0 +1,271 @@
+// The money statements of a chat request, as functions of the database: each locks its rows, decides on what it has locked
+// and writes, in one statement. They are procedural because that is how a decision reads, and because it is cheaper: as
+// one SQL text with a step for each decision most of the time went into setting the steps up.
+//
+// What each keeps (why is said in ledger/README.md): accounts are locked first, in id order, then keys in order, each
+// before anything is read of it; balances are written absolutely from what was locked; the clock is read behind the lock
+// of the key it is read for; whoever deletes a hold settles. A function sees with every one of its statements what was
+// committed before that statement, so what it reads behind a lock is never older than the lock.
+//
+// All give the same row: kind ('s'ettlement, 'e'xtension, 'a'dmission), which of its kind (from 1), the outcome, an amount
+// (cost; held in all; granted), another one (charge; held for other requests; available) and the key's window. A request
+// without a row: nothing was written for it, because its hold is gone or because there is no such account or key.
+
+const ROW = `kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int`;
+const ROW_OUT = ROW.replaceAll(/(^|, )/g, "$1OUT ");
+
+const SETTLED_COLUMNS =
+  "input_tokens_uncached, input_tokens_cached, output_tokens, basis, billing_day, upstream, upstream_model, " +
+  "upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped";
+const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price";
+
+/** Books what a charge leaves of its cost: the customer's account cannot bear it, so the operator does. */
+const BOOK_LOSS = `INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)`;
+const LOSS_TO_REVENUE = `'IDR/6', '00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001'`;
+
+// A request that is alone. Refused takes a slot of the window; revoked, frozen, limited and crowded take none.
+const ADMIT_REQUEST = `
+CREATE FUNCTION admit_request(
+  account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint,
+  model text, input_price bigint, output_price bigint, cache_hit_price bigint, ${ROW_OUT})
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  posted bigint; held bigint; open_holds int; max_open_holds int; frozen boolean;
+  slots timestamptz[]; slot_counts int[]; revoked boolean; used int := 0; t timestamptz;
+BEGIN
+  SELECT a.posted, a.held, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL
+  INTO posted, held, open_holds, max_open_holds, frozen
+  FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL INTO rate_limit, slots, slot_counts, revoked
+  FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+
+  kind := 'a'; ord := 1; amount := 0; other := posted - held; reset_seconds := 0;
+  IF rate_limit > 0 THEN
+    t := clock_timestamp();
+    used := slots_used(slots, slot_counts, rate_limit, t);
+    reset_seconds := slots_reset_seconds(slots, slot_counts, rate_limit, t);
+  END IF;
+  remaining := greatest(0, rate_limit - used);
+  IF revoked THEN outcome := 'revoked'; RETURN; END IF;
+  IF frozen THEN outcome := 'frozen'; RETURN; END IF;
+  IF rate_limit > 0 AND used >= rate_limit THEN
+    outcome := 'limited';
+    wait_ms := slot_wait_ms(slots, slot_counts, rate_limit, t, 1);
+    RETURN;
+  END IF;
+  IF max_open_holds > 0 AND open_holds >= max_open_holds THEN outcome := 'crowded'; RETURN; END IF;
+
+  IF rate_limit > 0 THEN
+    remaining := remaining - 1;
+    UPDATE api_key k SET slots = slots_after(slots, slot_counts, rate_limit, t, 1),
+                         slot_counts = slot_counts_after(slots, slot_counts, rate_limit, t, 1)
+    WHERE k.account_id = account AND k.id = key;
+  END IF;
+  IF other < least_amount THEN outcome := 'refused'; RETURN; END IF;
+  outcome := 'granted';
+  amount := least(wanted, other);
+  INSERT INTO hold (account_id, id, owner, amount, ${HELD_COLUMNS})
+  VALUES (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price);
+  UPDATE account a SET posted = posted, held = held + amount, open_holds = open_holds + 1 WHERE a.id = account;
+END $$`;
+
+const SETTLE_REQUEST = `
+CREATE FUNCTION settle_request(
+  account uuid, request uuid, cost bigint, input_tokens_uncached int, input_tokens_cached int, output_tokens int, basis text,
+  billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean,
+  duration_ms int, first_byte_ms int, clamped boolean, ${ROW_OUT})
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  posted bigint; held bigint; open_holds int; freed hold; charge bigint;
+BEGIN
+  SELECT a.posted, a.held, a.open_holds INTO posted, held, open_holds FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  DELETE FROM hold h WHERE h.account_id = account AND h.id = request RETURNING * INTO freed;
+  IF NOT FOUND THEN RETURN; END IF;
+  charge := least(cost, freed.amount + posted - held);
+  INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, ${SETTLED_COLUMNS})
+  VALUES (account, request, cost, charge, freed.key_id, freed.model, freed.input_price, freed.output_price,
+          freed.cache_hit_price, ${SETTLED_COLUMNS})
+  ON CONFLICT DO NOTHING;
+  IF FOUND THEN
+    kind := 's'; ord := 1; outcome := 'settled'; amount := cost; other := charge;
+    IF cost > charge THEN ${BOOK_LOSS} VALUES (request, request, ${LOSS_TO_REVENUE}, cost - charge, 'uncollected'); END IF;
+  ELSE
+    -- A hold that came back behind its settlement: it goes, and the record of the first stays.
+    charge := 0;
+  END IF;
+  UPDATE account a SET posted = posted - charge, held = held - freed.amount, open_holds = open_holds - 1 WHERE a.id = account;
+END $$`;
+
+// Many at once: settlements first, because they free money, then extensions, then admissions, each decided as if it were
+// alone behind the one before. s_, e_ and a_ are lists of equal length; admissions come ordered by account and key.
+const COMMIT_REQUESTS = `
+CREATE FUNCTION commit_requests(
+  s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],
+  s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[],
+  s_upstream_cost bigint[], s_streamed boolean[], s_duration int[], s_first_byte int[], s_clamped boolean[],
+  e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input int[], e_output int[],
+  a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[],
+  a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[])
+RETURNS TABLE (${ROW})
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  settlements int := cardinality(s_request); extensions int := cardinality(e_request); admissions int := cardinality(a_request);
+  -- The locked accounts, and their columns at the same places.
+  account uuid[]; posted bigint[]; held bigint[]; open_holds int[]; max_open_holds int[]; frozen boolean[];
+  here int; i int; changed boolean := false;
+  -- What the deleted holds kept, at the places of their settlements.
+  freed record; charge bigint[]; key_id uuid[]; model text[]; input_price bigint[]; output_price bigint[]; cache_hit_price bigint[];
+  deleted int := 0; inserted int; above_hold boolean := false; more bigint; lost boolean := false;
+  extended bigint; key record; used int; taken int; t timestamptz; granted boolean[]; any_granted boolean := false;
+BEGIN
+  SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.open_holds), array_agg(l.max_open_holds), array_agg(l.frozen)
+  INTO account, posted, held, open_holds, max_open_holds, frozen
+  FROM (SELECT a.id, a.posted, a.held, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL AS frozen FROM account a
+        WHERE a.id = ANY (s_account || e_account || a_account) ORDER BY a.id FOR NO KEY UPDATE) l;
+
+  IF settlements > 0 THEN
+    key_id := array_fill(NULL::uuid, ARRAY[settlements]);
+    model := array_fill(NULL::text, ARRAY[settlements]);
+    charge := array_fill(NULL::bigint, ARRAY[settlements]);
+    input_price := charge; output_price := charge; cache_hit_price := charge;
+    -- Each takes from its own hold first.
+    FOR freed IN DELETE FROM hold h WHERE h.account_id = ANY (s_account) AND h.id = ANY (s_request) RETURNING h.* LOOP
+      i := array_position(s_request, freed.id);
+      here := array_position(account, freed.account_id);
+      charge[i] := least(s_cost[i], freed.amount);
+      above_hold := above_hold OR s_cost[i] > freed.amount;
+      posted[here] := posted[here] - charge[i];
+      held[here] := held[here] - freed.amount;
+      open_holds[here] := open_holds[here] - 1;
+      key_id[i] := freed.key_id; model[i] := freed.model; input_price[i] := freed.input_price;
+      output_price[i] := freed.output_price; cache_hit_price[i] := freed.cache_hit_price;
+      deleted := deleted + 1;
+    END LOOP;
+    -- Then those that cost more than their hold take from what is available.
+    IF above_hold THEN
+      FOR i IN 1 .. settlements LOOP
+        CONTINUE WHEN key_id[i] IS NULL OR charge[i] = s_cost[i];
+        here := array_position(account, s_account[i]);
+        more := least(s_cost[i] - charge[i], posted[here] - held[here]);
+        charge[i] := charge[i] + more;
+        posted[here] := posted[here] - more;
+        lost := lost OR charge[i] < s_cost[i];
+      END LOOP;
+    END IF;
+    IF deleted > 0 THEN
+      changed := true;
+      INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, ${SETTLED_COLUMNS})
+      SELECT * FROM unnest(s_account, s_request, s_cost, charge, key_id, model, input_price, output_price, cache_hit_price,
+        s_input_uncached, s_input_cached, s_output, s_basis, s_day, s_upstream, s_upstream_model, s_upstream_request,
+        s_upstream_cost, s_streamed, s_duration, s_first_byte, s_clamped) AS r (a, b, c, d, key_id)
+      WHERE r.key_id IS NOT NULL
+      ON CONFLICT DO NOTHING;
+      GET DIAGNOSTICS inserted = ROW_COUNT;
+      -- A hold that came back behind its settlement: alone it is told apart (settle_request).
+      IF inserted < deleted THEN RAISE unique_violation USING MESSAGE = 'a settled request has a hold'; END IF;
+      IF lost THEN
+        ${BOOK_LOSS}
+        SELECT r.request, r.request, ${LOSS_TO_REVENUE}, r.cost - r.charge, 'uncollected'
+        FROM unnest(s_request, s_cost, charge) AS r (request, cost, charge) WHERE r.cost > r.charge;
+      END IF;
+      kind := 's'; outcome := 'settled';
+      FOR i IN 1 .. settlements LOOP
+        CONTINUE WHEN key_id[i] IS NULL;
+        ord := i; amount := s_cost[i]; other := charge[i];
+        RETURN NEXT;
+      END LOOP;
+    END IF;
+  END IF;
+
+  kind := 'e';
+  FOR i IN 1 .. extensions LOOP
+    SELECT h.amount INTO extended FROM hold h WHERE h.account_id = e_account[i] AND h.id = e_request[i] FOR NO KEY UPDATE;
+    CONTINUE WHEN NOT FOUND;
+    here := array_position(account, e_account[i]);
+    ord := i; amount := extended; other := held[here] - extended;
+    IF extended + posted[here] - held[here] >= e_least[i] THEN
+      outcome := 'granted';
+      amount := extended + least(greatest(e_amount[i] - extended, 0), posted[here] - held[here]);
+      held[here] := other + amount;
+    ELSE
+      outcome := 'refused';
+    END IF;
+    UPDATE hold h SET amount = amount, progress_input_tokens = greatest(h.progress_input_tokens, e_input[i]),
+                      progress_output_tokens = greatest(h.progress_output_tokens, e_output[i])
+    WHERE h.account_id = e_account[i] AND h.id = e_request[i];
+    changed := true;
+    RETURN NEXT;
+  END LOOP;
+
+  IF admissions > 0 THEN
+    kind := 'a';
+    granted := array_fill(false, ARRAY[admissions]);
+    i := 1;
+    FOR key IN SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked FROM api_key k
+               WHERE k.account_id = ANY (account) AND k.account_id = ANY (a_account) AND k.id = ANY (a_key)
+               ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
+      WHILE i <= admissions AND (a_account[i], a_key[i]) < (key.account_id, key.id) LOOP i := i + 1; END LOOP;
+      here := array_position(account, key.account_id);
+      used := 0; taken := 0; reset_seconds := 0;
+      rate_limit := key.rate_limit;
+      IF rate_limit > 0 THEN
+        t := clock_timestamp();
+        used := slots_used(key.slots, key.slot_counts, rate_limit, t);
+        reset_seconds := slots_reset_seconds(key.slots, key.slot_counts, rate_limit, t);
+      END IF;
+      WHILE i <= admissions AND a_key[i] = key.id AND a_account[i] = key.account_id LOOP
+        ord := i; amount := 0; wait_ms := NULL;
+        other := posted[here] - held[here];
+        IF key.revoked THEN outcome := 'revoked';
+        ELSIF frozen[here] THEN outcome := 'frozen';
+        ELSIF rate_limit > 0 AND used + taken >= rate_limit THEN
+          outcome := 'limited';
+          wait_ms := slot_wait_ms(key.slots, key.slot_counts, rate_limit, t, taken + 1);
+        ELSIF max_open_holds[here] > 0 AND open_holds[here] >= max_open_holds[here] THEN outcome := 'crowded';
+        ELSE
+          taken := taken + 1;
+          IF other < a_least[i] THEN outcome := 'refused';
+          ELSE
+            outcome := 'granted';
+            amount := least(a_amount[i], other);
+            a_amount[i] := amount;
+            held[here] := held[here] + amount;
+            open_holds[here] := open_holds[here] + 1;
+            granted[i] := true;
+            any_granted := true;
+          END IF;
+        END IF;
+        remaining := greatest(0, rate_limit - used - taken);
+        RETURN NEXT;
+        i := i + 1;
+      END LOOP;
+      IF taken > 0 AND rate_limit > 0 THEN
+        UPDATE api_key k SET slots = slots_after(key.slots, key.slot_counts, rate_limit, t, taken),
+                             slot_counts = slot_counts_after(key.slots, key.slot_counts, rate_limit, t, taken)
+        WHERE k.account_id = key.account_id AND k.id = key.id;
+      END IF;
+    END LOOP;
+    IF any_granted THEN
+      changed := true;
+      INSERT INTO hold (account_id, id, owner, amount, ${HELD_COLUMNS})
+      SELECT r.account, r.request, r.owner, r.amount, r.key, r.model, r.input_price, r.output_price, r.cache_hit_price
+      FROM unnest(a_account, a_request, a_owner, a_amount, a_key, a_model, a_input_price, a_output_price, a_cache_hit_price, granted)
+        AS r (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price, granted)
+      WHERE r.granted;
+    END IF;
+  END IF;
+
+  IF changed THEN
+    UPDATE account a SET posted = l.posted, held = l.held, open_holds = l.open_holds
+    FROM unnest(account, posted, held, open_holds) AS l (id, posted, held, open_holds)
+    WHERE a.id = l.id AND a.id = ANY (account);
+  END IF;
+END $$`;
+
+/** The functions in the order in which they are made. */
+export const requestFunctions: readonly string[] = [ADMIT_REQUEST, SETTLE_REQUEST, COMMIT_REQUESTS];
