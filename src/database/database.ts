@@ -10,6 +10,7 @@ import { findEmbeddedAddress, startEmbeddedPostgres } from "./embedded-postgres.
 import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded-postgres.ts";
 import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
+import { explainPooler, isPooled as isPooledClient, requireNamedStatements } from "./pooler.ts";
 import { layServingSettings, SERVING_ROLE } from "./serving-settings.ts";
 import { isDatabaseAway } from "./transactions.ts";
 
@@ -22,8 +23,13 @@ export interface Database {
   readonly pool: Pool;
   /** A connection of the serving role that belongs to the caller alone, as a group-commit lane needs. */
   connect(): Promise<Client>;
-  /** Ends a backend of ours whose reply was lost and waits until it is gone, so that what it was doing is decided. */
+  /**
+   * Ends a backend of ours whose reply was lost and waits until it is gone, so that what it was doing is decided. Behind a
+   * pooler it does nothing: the backend is somebody else's by now, and what was lost may still be going on.
+   */
   endBackend(backend: Backend): Promise<void>;
+  /** Whether a pooler stands before the server, so that no connection has a backend of its own. */
+  readonly isPooled: boolean;
   close(): Promise<void>;
 }
 
@@ -95,17 +101,26 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
   await withClient(owner, checkServer);
   await migrate(owner);
   await withClient(owner, layServingSettings);
-  await withClient(serving, checkServingSession);
+  const isPooled = await withClient(serving, async (client) => {
+    await checkServingSession(client);
+    return isPooledClient(client);
+  }).catch((error: unknown) => {
+    throw explainPooler(error);
+  });
+  if (isPooled) await requireNamedStatements(serving);
   const pool = makePool({ ...serving, query_timeout: ANSWER_WITHIN_MS }, options.poolSize ?? DEFAULT_POOL_SIZE);
   const fence = makePool(options.ownerUrl === undefined ? owner : serving, 1);
   return {
     pool,
+    isPooled,
     connect: () => connectClient(serving),
-    endBackend: (backend) =>
-      endBackend(fence, backend).catch((error: unknown) => {
+    async endBackend(backend) {
+      if (isPooled) return;
+      await endBackend(fence, backend).catch((error: unknown) => {
         if (!isDatabaseAway(error)) throw error;
         return endBackend(fence, backend); // the idle connection was lost with the other one, perhaps not the database
-      }),
+      });
+    },
     async close() {
       await Promise.all([pool.end(), fence.end()]);
       await embedded?.stop();
