@@ -2,6 +2,7 @@
 // take turns by it.
 
 import type { Pool } from "pg";
+import { invariant } from "../kernel/invariant.ts";
 
 /** Incremental: what is new since each account's checkpoint. Full: everything from its beginning. */
 export type AuditKind = "incremental" | "full";
@@ -21,6 +22,7 @@ WHERE kind = $1 AND (started_at IS NULL
   OR started_at <= clock_timestamp() - $2::float8 * interval '1 ms'
   OR (started_at > coalesce(covered_at, '-infinity') AND started_at <= clock_timestamp() - $3::float8 * interval '1 ms'))
 RETURNING kind`;
+const BEGIN = `UPDATE audit_run SET started_at = clock_timestamp() WHERE kind = $1 RETURNING started_at`;
 const POSTINGS_BEFORE = `SELECT postings_before FROM audit_run WHERE kind = 'incremental'`;
 const RECORD = `
 UPDATE audit_run SET covered_at = $2::timestamptz, finished_at = clock_timestamp(), violations = $3,
@@ -35,6 +37,13 @@ export async function claimAudit(
   { kind, everyMs, retryAfterMs }: { kind: AuditKind; everyMs: number; retryAfterMs: number },
 ): Promise<boolean> {
   return (await pool.query(CLAIM, [kind, everyMs, retryAfterMs])).rowCount === 1;
+}
+
+/** Says that a run begins, and when that is by the database's clock. */
+export async function beginAudit(pool: Pool, kind: AuditKind): Promise<Date> {
+  const { rows } = await pool.query<{ started_at: Date }>(BEGIN, [kind]);
+  invariant(rows[0] !== undefined, "there is a row for each kind of audit");
+  return rows[0].started_at;
 }
 
 /** Where postings begin that no audit has looked at. */

@@ -15,7 +15,7 @@ import {
   WHOLE_CHECKS,
 } from "./audit-checks.ts";
 import { createLook, type Look } from "./gentle-look.ts";
-import { type AuditKind, readPostingsBefore, recordAudit } from "./audit-run.ts";
+import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./audit-run.ts";
 
 export type { Violation } from "./audit-checks.ts";
 
@@ -34,8 +34,9 @@ const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 /** Runs every check over everything, or over what is new since the last runs, and keeps what it found. */
 export async function audit(pool: Pool, { kind = "full", share = 1, signal }: AuditOptions = {}): Promise<AuditReport> {
+  signal?.throwIfAborted();
+  const beganAt = await beginAudit(pool, kind);
   const look = createLook(pool, { share, ...(signal === undefined ? {} : { signal }) });
-  const beganAt = (await look<{ now: Date }>("SELECT clock_timestamp() AS now"))[0]?.now ?? new Date();
   const horizon = await readHorizon(look);
   const full = kind === "full";
   const accountViolations = await auditAccounts(look, { full, horizon });

@@ -2,6 +2,7 @@
 // its own, with one upstream, one model, and accounts that can pay. What it billed is checked at the end.
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { chmod, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -29,6 +30,8 @@ export type Gateway = {
   readonly hotKeys: readonly string[];
   /** Adds so many usage records to the database. */
   readonly grow: (records: number) => Promise<void>;
+  /** Runs `saldo audit --full` again and again until what it gives is called. */
+  readonly startAudits: () => Promise<() => Promise<void>>;
   /** Starts another one with so many workers on the same database, and leaves on the stack how to stop it. */
   readonly besideWith: (workers: number) => Promise<{ readonly origin: URL; readonly pid: number }>;
   /** What is wrong with the books after so many answered requests; empty when nothing is. */
@@ -86,6 +89,7 @@ export async function startGateway(
     keys: [key, ...seeded.keys],
     hotKeys: hot.keys,
     grow: (records) => growUsage(database, records),
+    startAudits: () => auditUntilStopped(environment, database),
     besideWith: start,
     findDifferences: async (answered) => [
       ...(await findDifferences(database.pool, { answered, credited: seeded.credited + credit })),
@@ -131,8 +135,32 @@ async function openPayingAccount(saldo: Command): Promise<{ accountId: string; k
 }
 
 async function auditViolations(saldo: Command): Promise<string[]> {
-  const report = await saldo("audit");
+  const report = await saldo("audit", "--full", "--hurry");
   return report["ok"] === true ? [] : [`saldo audit: ${JSON.stringify(report["violations"] ?? report).slice(0, 2000)}`];
+}
+
+/** A full audit of a grown database outlasts a load; where it does not, the next one follows. */
+async function auditUntilStopped(env: NodeJS.ProcessEnv, { pool }: Database): Promise<() => Promise<void>> {
+  const begun = async () =>
+    (await pool.query("SELECT started_at::text FROM audit_run WHERE kind = 'full'")).rows[0]?.started_at;
+  const before = await begun();
+  let stopped = false;
+  let child: ChildProcess;
+  const audits = (async () => {
+    while (!stopped) {
+      child = spawn(process.execPath, ["src/main.ts", "audit", "--full"], { cwd: PROJECT, env, stdio: "ignore" });
+      await once(child, "exit");
+    }
+  })();
+  // The start of a process is not what is measured.
+  for (const deadline = Date.now() + READY_MS; (await begun()) === before; await sleep(50)) {
+    if (Date.now() > deadline) throw new Error("the audit did not begin");
+  }
+  return async () => {
+    stopped = true;
+    child.kill();
+    await audits;
+  };
 }
 
 async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> {

@@ -81,6 +81,12 @@ const GOALS: readonly Goal[] = [
     least: false,
     measure: (results) => betweenPoints(results, "grown", "256", totalCpuMs),
   },
+  {
+    goal: "requests/s with a full audit beside, × without",
+    bound: 0.85,
+    least: true,
+    measure: (results) => betweenPoints(results, "audited", "grown", (sample) => sample.perSecond),
+  },
 ];
 
 /** Holds the results against every goal for which the run has numbers. */

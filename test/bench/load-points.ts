@@ -1,8 +1,8 @@
 import type { LoadPoint } from "./rounds.ts";
 import { OUR_NAMES, TARGET_NAMES } from "./target.ts";
 
-/** The point that is measured last, when the database has grown. */
-export const GROWN_POINT = "grown";
+/** The points that are measured last, when the database has grown. */
+export const GROWN_POINTS = ["grown", "audited"];
 export const GROWN_RECORDS = 2_000_000;
 
 const BODY_KB = 400;
@@ -59,12 +59,21 @@ export function loadPoints(quick: boolean): LoadPoint[] {
       keysOf: "one account",
     },
     {
-      name: GROWN_POINT,
+      name: "grown",
       title: `${GROWN_RECORDS.toLocaleString("en")} usage records in the database, 256 connections`,
       connections: 256,
       bodyKb: 0,
       stream: null,
       targets: ["ours"],
+    },
+    {
+      name: "audited",
+      title: "The same with a full audit running beside",
+      connections: 256,
+      bodyKb: 0,
+      stream: null,
+      targets: ["ours"],
+      beside: "audit",
     },
   ];
 }

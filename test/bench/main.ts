@@ -10,7 +10,7 @@ import { newSecretToken } from "../../src/kernel/secret-token.ts";
 import { startListener } from "./child.ts";
 import { startGateway, type Gateway } from "./gateway.ts";
 import { checkGoals } from "./goals.ts";
-import { GROWN_POINT, GROWN_RECORDS, loadPoints } from "./load-points.ts";
+import { GROWN_POINTS, GROWN_RECORDS, loadPoints } from "./load-points.ts";
 import { printGoals, printTables } from "./report.ts";
 import { runRounds, type Results } from "./rounds.ts";
 import { OUR_NAMES, TARGET_NAMES, type Target, type TargetName } from "./target.ts";
@@ -65,6 +65,7 @@ async function bench(): Promise<boolean> {
     targets: await startTargets(used, upstream.origin, gateway, keys),
     keys,
     hotKeys: gateway?.hotKeys ?? keys,
+    startAudits: gateway?.startAudits ?? (() => Promise.resolve(() => Promise.resolve())),
   };
   const [grown, small] = [chosenPoints.filter(isGrown), chosenPoints.filter((point) => !isGrown(point))];
   const results = await runRounds({ ...measure, points: small });
@@ -113,7 +114,7 @@ async function startTargets(
 }
 
 function isGrown({ name }: { name: string }): boolean {
-  return name === GROWN_POINT;
+  return GROWN_POINTS.includes(name);
 }
 
 function failures(results: Results): string[] {

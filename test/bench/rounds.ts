@@ -19,6 +19,8 @@ export type LoadPoint = {
   readonly targets: readonly TargetName[];
   /** Whose keys are used; left out: those of the run. */
   readonly keysOf?: "one account";
+  /** What else the gateway's database has to do meanwhile. */
+  readonly beside?: "audit";
 };
 
 /** What one target did at one load point in one round. A unit is a request, or 1 000 chunks of a stream. */
@@ -48,6 +50,8 @@ export type RoundOptions = {
   readonly keys: readonly string[];
   /** As many keys that are all of one account. */
   readonly hotKeys: readonly string[];
+  /** Starts audits, one after the other, and gives what ends them. */
+  readonly startAudits: () => Promise<() => Promise<void>>;
 };
 
 const CHUNKS_PER_UNIT = 1000;
@@ -63,7 +67,9 @@ export async function runRounds(options: RoundOptions): Promise<Results> {
       if (point.stream !== null) await configure(options.upstream, point.stream);
       const targets = options.targets.filter(({ name }) => point.targets.includes(name));
       for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
+        const stopAudits = point.beside === "audit" ? await options.startAudits() : null;
         const sample = await runOnce(point, target, options, round === 0 ? 2 : 1);
+        await stopAudits?.();
         const ofPoint = results.get(point.name) ?? new Map<TargetName, Sample[]>();
         results.set(point.name, ofPoint.set(target.name, [...(ofPoint.get(target.name) ?? []), sample]));
         const failed = sample.failures === 0 ? "" : `  ${sample.failures} FAILED: ${sample.firstFailure}`;
