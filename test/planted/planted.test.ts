@@ -1,0 +1,33 @@
+// Does the net still hold? Here: every planted bug still applies, and its test is still there; two of them are really planted.
+// All of them are by `npm run planted-bugs`.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PLANTED_BUGS, PURE_BUGS } from "./bugs.ts";
+import { edited, hasNoticed, root, Workshop } from "./workshop.ts";
+
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+
+describe("planted bugs", () => {
+  it.each(PLANTED_BUGS.map((bug) => [bug.name, bug] as const))("can be planted: %s", (_name, { edits, noticedBy }) => {
+    for (const edit of edits) expect(edited(read(edit.file), edit)).not.toBe(read(edit.file));
+    expect(read(noticedBy.file)).toContain(noticedBy.test);
+  });
+
+  describe("in a copy of the checkout", () => {
+    let workshop: Workshop;
+    beforeAll(() => {
+      workshop = Workshop.open();
+    });
+    afterAll(() => workshop.close());
+    const config = "test/planted/vitest.config.ts";
+
+    it.each(PURE_BUGS.slice(0, 2).map((bug) => [bug.name, bug] as const))("are noticed: %s", async (_name, bug) => {
+      const sound = await workshop.run([bug.noticedBy.file], config);
+      expect(sound).toMatchObject({ failed: [] });
+      const run = await workshop.runWith(bug, config);
+      expect(hasNoticed(bug, run), run.output).toBe(true);
+    });
+  });
+});

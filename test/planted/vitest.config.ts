@@ -1,0 +1,6 @@
+import { defineConfig } from "vitest/config";
+
+/** For tests that need no server. */
+export default defineConfig({
+  test: { root: new URL("../..", import.meta.url).pathname, include: ["src/**/*.test.ts"] },
+});

@@ -1,0 +1,104 @@
+// Plants a bug in a copy of the checkout and runs a test file there. The working tree is only read.
+
+import { execFile, execFileSync } from "node:child_process";
+import { cpSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import type { Edit, PlantedBug } from "./bugs.ts";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+/** A test file that has not ended by then noticed nothing. */
+const MOST_MS = 240_000;
+
+/** The outcome of a test file: how many tests passed, and the names of those that failed. */
+export type TestRun = { readonly passed: number; readonly failed: readonly string[]; readonly output: string };
+
+/** What is in a file, or would be with an edit made. Errors: where the text to find is not there exactly once. */
+export function edited(text: string, { file, find, replace }: Edit): string {
+  const times = text.split(find).length - 1;
+  if (times !== 1) throw new Error(`${file} has ${times} times, and not once: ${find}`);
+  return text.replace(find, () => replace);
+}
+
+/** Whether the tests noticed a bug: the one meant failed, and others ran, so that it was not just a text that cannot run. */
+export function hasNoticed({ noticedBy }: PlantedBug, { passed, failed }: TestRun): boolean {
+  return passed > 0 && failed.some((name) => name.includes(noticedBy.test));
+}
+
+export class Workshop {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Copies what git knows or would add. */
+  static open(): Workshop {
+    const folder = mkdtempSync(join(tmpdir(), "saldo-planted-"));
+    const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    for (const path of new Set(listed.split("\0").filter(Boolean))) {
+      // Links and files that are deleted, but not yet so in git, are left out.
+      if (lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile() !== true) continue;
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      cpSync(join(root, path), join(folder, path));
+    }
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    return new Workshop(folder);
+  }
+
+  /** Plants a bug for as long as its test file runs. */
+  async runWith({ edits, noticedBy }: PlantedBug, config?: string): Promise<TestRun> {
+    const files = [...new Set(edits.map(({ file }) => file))];
+    const sound = new Map(files.map((file) => [file, readFileSync(join(this.#folder, file), "utf8")]));
+    try {
+      for (const [file, text] of sound) {
+        const own = edits.filter((edit) => edit.file === file);
+        writeFileSync(join(this.#folder, file), own.reduce(edited, text));
+      }
+      return await this.run([noticedBy.file], config);
+    } finally {
+      for (const [file, text] of sound) writeFileSync(join(this.#folder, file), text);
+    }
+  }
+
+  /** Runs test files as they are. */
+  async run(files: readonly string[], config = "test/vitest.config.ts"): Promise<TestRun> {
+    const vitest = join("node_modules", "vitest", "vitest.mjs");
+    const asked = ["run", "--config", config, "--reporter=json", "--outputFile=report.json", ...files];
+    rmSync(join(this.#folder, "report.json"), { force: true });
+    const output = await new Promise<string>((resolve) => {
+      // A bug is noticed or not whatever server or seeds the environment names.
+      const { DATABASE_URL: _server, SALDO_TEST_SEED: _seed, ...env } = process.env;
+      const options = { cwd: this.#folder, env, timeout: MOST_MS, maxBuffer: 64 * 1024 * 1024 };
+      execFile(process.execPath, [vitest, ...asked], options, (_failed, stdout, stderr) => resolve(stdout + stderr));
+    });
+    return { ...this.#report(), output };
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #report(): Pick<TestRun, "passed" | "failed"> {
+    const report = JSON.parse(reportText(join(this.#folder, "report.json"))) as Report;
+    const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+    const named = (status: string) => tests.filter((test) => test.status === status).map(({ fullName }) => fullName);
+    return { passed: named("passed").length, failed: named("failed") };
+  }
+}
+
+type Report = { readonly testResults: { readonly assertionResults: { status: string; fullName: string }[] }[] };
+
+/** A run that was ended, or that could not begin, leaves no report. */
+function reportText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return '{"testResults":[]}';
+  }
+}
