@@ -16,6 +16,8 @@ export const sqlStates = {
   deadlock: "40P01",
   lockTimeout: "55P03",
   uniqueViolation: "23505",
+  /** A named statement is not there. */
+  noSuchStatement: "26000",
 } as const;
 const RETRYABLE: ReadonlySet<string | undefined> = new Set([sqlStates.serializationFailure, sqlStates.deadlock]);
 

@@ -18,6 +18,13 @@ const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
 /** How long an account whose row stays locked is left alone before one of its members tries again. */
 const PARKING_MS = { first: 250, most: 2_000 };
 
+/** Nothing was written, and another try may do better. */
+const RUN_AGAIN: ReadonlySet<string | undefined> = new Set([
+  sqlStates.serializationFailure,
+  sqlStates.deadlock,
+  sqlStates.noSuchStatement,
+]);
+
 /** Counts for the metrics. */
 export type LaneStatistics = { groups: number; members: number; replays: number; lostConnections: number };
 
@@ -192,7 +199,7 @@ export class Lane {
       if (isOutOfMeans(error)) return first.reject(new UpstreamBusy(undefined, { cause: error }));
       // A replay met a row that a statement of ours has written after all.
       if (code === sqlStates.uniqueViolation) first.perhapsWritten = true;
-      else if (code !== sqlStates.serializationFailure && code !== sqlStates.deadlock) return first.reject(error);
+      else if (!RUN_AGAIN.has(code)) return first.reject(error);
       if (first.attempts >= first.statement.maxAttempts)
         return first.reject(new UpstreamBusy(undefined, { cause: error }));
     }

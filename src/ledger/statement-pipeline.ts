@@ -2,6 +2,8 @@
 // single Sync at the end. The driver runs one statement per round trip, each with a description of its rows that never
 // changes; a lane knows its rows, so it leaves both out. The driver takes such an object as it takes its own queries.
 
+import { sqlState, sqlStates } from "../database/transactions.ts";
+
 /** One statement: its parameters and its rows are text, as they travel. */
 export type PipelinedStatement = {
   /** The name it is prepared under, once per connection. */
@@ -82,7 +84,10 @@ export class StatementPipeline {
   }
 
   handleError(error: unknown, wire: Wire): void {
-    for (const name of this.#parsed) delete wire.parsedStatements[name];
+    // A backend that lacks one may lack them all: somebody has reset the session, or a pooler has given us another.
+    const isReset = sqlState(error) === sqlStates.noSuchStatement;
+    const lost = isReset ? this.statements.map(({ name }) => name) : this.#parsed;
+    for (const name of lost) delete wire.parsedStatements[name];
     this.callback(error);
     this.#reject(error);
   }

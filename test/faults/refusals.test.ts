@@ -37,13 +37,14 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
   });
 
   /** A ledger whose lane has these settings: PostgreSQL then does what it otherwise would not. */
-  async function ledgerWith(settings: readonly string[]): Promise<GroupCommitLedger> {
+  async function ledgerWith(settings: readonly string[], clients: pg.Client[] = []): Promise<GroupCommitLedger> {
     const { lease } = process;
     const database: Database = {
       ...process.database,
       async connect() {
         const client = await process.database.connect();
         for (const setting of settings) await client.query(`SET ${setting}`);
+        clients.push(client);
         return client;
       },
     };
@@ -133,6 +134,24 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     expect(await ledger.settleOwed()).toBe(3);
     expect(await world.balance(account)).toMatchObject({ posted: 970_000n, held: 0n });
     expect(ledger.statistics()).toMatchObject({ owed: 0, open: 0 });
+  });
+
+  it("prepares its statements anew where the backend has lost them", async () => {
+    const clients: pg.Client[] = [];
+    const ledger = await ledgerWith([], clients);
+    const account = await world.account(1_000_000n);
+    const key = await world.key(account);
+    for (const size of [1, 3, 5, 1, 3, 5]) {
+      const requests = Array.from({ length: size }, () => admission(account, key, 10_000n));
+      const admitted = await Promise.all(requests.map((request) => ledger.admit(request)));
+      expect(admitted).toMatchObject(requests.map(() => ({ outcome: "granted" })));
+      await clients[0]?.query("DEALLOCATE ALL");
+      await Promise.all(requests.map(({ requestId }) => ledger.settle(settlement(account, requestId, 1))));
+      await clients[0]?.query("DEALLOCATE ALL");
+    }
+    expect(clients).toHaveLength(1);
+    expect(proxy.errors.get("26000")).toBeGreaterThan(0);
+    expect(await world.balance(account)).toMatchObject({ posted: 1_000_000n - 18n * 5_000n, held: 0n });
   });
 
   it("lets rows that cannot be written fail alone, in a transaction of both kinds", async () => {
