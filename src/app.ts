@@ -18,6 +18,7 @@ import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { createServers } from "./facade/servers.ts";
 import { createGateway } from "./gateway/answer-chat.ts";
+import { DRAIN_WITHIN_MS, Drains } from "./gateway/drains.ts";
 import { createGatewayService } from "./gateway/service.ts";
 import { createUpstreams } from "./gateway/upstreams/upstreams.ts";
 import { systemClock } from "./kernel/clock.ts";
@@ -98,8 +99,10 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   stack.defer(() => upstreams.close());
   let baseUrl = baseUrlOf(config, config.httpPort);
   const events = createGatewayEvents(logger);
+  const drains = new Drains({ most: config.maxDrains, withinMs: DRAIN_WITHIN_MS });
   const running = watchRequests(
     createGateway({
+      drains,
       keys,
       ledger,
       catalog,
@@ -111,6 +114,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     () => gate.isStopped,
   );
   stack.defer(() => running.idle(SETTLE_LIMIT_MS));
+  stack.defer(() => drains.stop());
   const servers = createServers({
     implementations: {
       gateway: createGatewayService({ gateway: running.gateway, catalog, caller: keyCallOf }),

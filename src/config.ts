@@ -32,6 +32,8 @@ export type Config = {
   readonly logLevel: LogLevel;
   /** How long a stop waits for running requests. */
   readonly drainMs: number;
+  /** How many answers whose client has left are read to their end at once. */
+  readonly maxDrains: number;
   /** Where a test lets the process die. Null: nowhere. */
   readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
@@ -99,6 +101,7 @@ export function readConfig(environment: Environment = process.env): Config {
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
     logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
     drainMs: integer("SALDO_DRAIN_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,
+    maxDrains: integer("SALDO_MAX_DRAINS", 256, { min: 0, max: 100_000 }),
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
   };

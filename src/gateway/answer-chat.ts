@@ -28,6 +28,7 @@ import { type HoldPlan, outputCap, planHold } from "./hold.ts";
 import { readRequest, requireFits } from "./request/read-request.ts";
 import type { Upstreams } from "./upstreams/upstreams.ts";
 import { ClientPresence } from "./client-presence.ts";
+import { Drains } from "./drains.ts";
 
 /** A request that is still running after this long is ended, so that no hold keeps a balance aside without end. */
 export const MAX_DURATION_MS = 15 * 60_000;
@@ -41,6 +42,8 @@ export type GatewayDeps = {
   /** Where a customer tops up, named in the message of a refused request. */
   readonly topUpUrl?: () => string;
   readonly maxDurationMs?: number;
+  /** Reads on what clients have left. Without it nothing is read on. */
+  readonly drains?: Drains;
   /** Hears of what callers are not told: failed attempts, broken streams, settlements that failed, upstreams not set up. */
   readonly report?: (event: GatewayEvent) => void;
 };
@@ -87,6 +90,10 @@ async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Pr
     bill,
     rate,
     outputCap: cap,
+    plan,
+    granted: amount,
+    drains: deps.drains ?? NO_DRAINS,
+    topUpUrl: deps.topUpUrl,
     deadlineMs: call.receivedAtMs + (deps.maxDurationMs ?? MAX_DURATION_MS),
     clock: deps.clock,
     report,
@@ -130,5 +137,7 @@ async function settleUndelivered({ bill, call, report }: Exchange): Promise<void
     report({ kind: "settlement_failed", requestId: call.requestId, cause });
   }
 }
+
+const NO_DRAINS = new Drains({ most: 0, withinMs: 0 });
 
 function ignore(): void {}

@@ -1,30 +1,37 @@
 // Answers a request as a stream of events.
 
-import { type DomainError, InternalError, UpstreamBusy } from "../kernel/errors.ts";
+import { type DomainError, InsufficientBalance, InternalError, UpstreamBusy } from "../kernel/errors.ts";
+import { formatMoney } from "../kernel/money.ts";
 import type { BilledUsage } from "./bill.ts";
 import { billedChunk, usageJson } from "./billed-answer.ts";
 import { withOneRetry } from "./call-upstream.ts";
 import { type Attempted, attemptRoute, type Exchange } from "./exchange.ts";
-import { type StreamEnd, StreamRelay } from "./relay-stream.ts";
+import { StreamRelay } from "./relay-stream.ts";
+import { RelayedOutput } from "./relayed-output.ts";
+import { settleGone } from "./settle-gone.ts";
+import { SlabGate } from "./slab-gate.ts";
 import { eventOf } from "./sse.ts";
+import type { StreamEnd } from "./stream-end.ts";
 
 const DONE = eventOf("[DONE]");
 
 /** Relays, settles, then shows the end of the answer. Errors, before the first byte: UpstreamBusy, ValidationError. */
 export async function answerStreamed(exchange: Exchange): Promise<void> {
   const head = new StreamHead(exchange);
+  let output = new RelayedOutput();
   try {
     const attempted = await withOneRetry<Attempted<StreamEnd, StreamRelay>>(exchange.routes, (next, number) => {
       const begin = (): void => head.send(next.upstream.kind === "demo");
-      const listener = new StreamRelay({ sink: exchange.sink, begin });
+      output = new RelayedOutput();
+      const listener = new StreamRelay({ sink: exchange.sink, begin, output, gate: gateFor(exchange, output) });
       return attemptRoute(exchange, { route: next, number, listener });
     });
     const { end, route, sent } = attempted;
-    const estimate = (): Promise<number> => attempted.listener.output.estimateTokens();
+    const estimate = (): Promise<number> => output.estimateTokens();
     switch (end.kind) {
       case "complete": {
-        const billed = await exchange.bill.settleCompleted(end.usage, estimate);
-        head.send(route.upstream.kind === "demo");
+        const billed = await exchange.bill.settleCompleted(end, estimate);
+        if (!end.drained) head.send(route.upstream.kind === "demo");
         writeEnd(exchange, end, billed);
         if (billed.clamped) reportClamped(exchange, route.upstream.id);
         return;
@@ -39,16 +46,29 @@ export async function answerStreamed(exchange: Exchange): Promise<void> {
         await settleBroken(exchange, estimate);
         writeError(exchange, new UpstreamBusy());
         return;
+      case "stopped":
+        await settleBroken(exchange, estimate);
+        throw end.reason;
       case "gone":
-        if (sent) await exchange.bill.settleEstimated(estimate);
+        await settleGone(exchange, { sent, failure: end.failure }, estimate);
     }
   } catch (error) {
     if (!head.isSent) throw error;
     // The status is out, so what went wrong is told inside the stream, and the stream is not made to look complete.
+    if (error instanceof InsufficientBalance) {
+      writeError(exchange, error);
+      return;
+    }
     const kind = exchange.bill.hasFailed ? "settlement_failed" : "answer_failed";
     exchange.report({ kind, requestId: exchange.call.requestId, cause: error });
     writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError({ cause: error }));
   }
+}
+
+/** Null where all that the answer can cost is held already. */
+function gateFor({ plan, granted, outputCap, bill, topUpUrl }: Exchange, output: RelayedOutput): SlabGate | null {
+  if (outputCap !== null || plan.heldOutput === plan.outputBound) return null;
+  return new SlabGate({ plan, granted, output, extend: (more) => bill.extend(more), topUpUrl });
 }
 
 /** Sends the head of the answer once. */
@@ -105,9 +125,18 @@ function writeEnd(
 
 function writeError({ sink, client }: Exchange, error: DomainError): void {
   if (client.isGone) return;
-  const body = { message: error.message, type: "server_error", code: error.code };
+  const { message, code } = error;
+  const body =
+    error instanceof InsufficientBalance
+      ? { message, type: "insufficient_quota", code, ...factsOf(error) }
+      : { message, type: "server_error", code };
   sink.write(eventOf(JSON.stringify({ error: body })));
   sink.end();
+}
+
+/** For callers that get the error typed, over RPC. */
+function factsOf({ available, needed }: InsufficientBalance): { available: string; needed: string } {
+  return { available: formatMoney(available), needed: formatMoney(needed) };
 }
 
 function reportClamped({ report, call }: Exchange, upstream: string): void {

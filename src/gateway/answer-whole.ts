@@ -5,6 +5,7 @@ import { withOneRetry } from "./call-upstream.ts";
 import { AnswerCollector, type CollectedAnswer } from "./collect-answer.ts";
 import { estimateAnswer } from "./estimate.ts";
 import { type Attempted, attemptRoute, type Exchange } from "./exchange.ts";
+import { settleGone } from "./settle-gone.ts";
 
 /** Calls, settles, then shows the answer. Errors: UpstreamBusy, ValidationError. */
 export async function answerWhole(exchange: Exchange): Promise<void> {
@@ -14,16 +15,20 @@ export async function answerWhole(exchange: Exchange): Promise<void> {
     (next, number) => attemptRoute(exchange, { route: next, number, listener: new AnswerCollector() }),
   );
   if (end.kind === "gone") {
-    // The upstream read the input before its client left. Nothing of the answer was delivered.
-    if (sent) await bill.settleEstimated(() => Promise.resolve(0));
+    await settleGone(exchange, { sent, failure: end.failure }, nothingRelayed);
     return;
   }
-  bill.firstByteReached();
-  const billed = await bill.settleCompleted(end.usage, () => estimateAnswer(end.json));
+  if (!end.drained) bill.firstByteReached();
+  const billed = await bill.settleCompleted(end, end.drained ? nothingRelayed : () => estimateAnswer(end.json));
   if (billed.clamped)
     exchange.report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });
+  if (end.drained) return;
   const answer = billedAnswer(end.json, { id: `chatcmpl-${call.requestId}`, model: model.id, billed });
   sink.start({ streamed: false, rate, costIdr: costIdr(billed), demo: route.upstream.kind === "demo" });
   sink.write(answer);
   sink.end();
+}
+
+function nothingRelayed(): Promise<number> {
+  return Promise.resolve(0);
 }

@@ -7,7 +7,7 @@ import { billingDay, type Clock } from "../kernel/clock.ts";
 import { failpoint } from "../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
-import type { Ledger, SettledUsage, Settlement, UsageBasis } from "../ledger/ledger.ts";
+import type { Extension, Ledger, SettledUsage, Settlement, UsageBasis } from "../ledger/ledger.ts";
 import type { ChatCall } from "./chat.ts";
 import { estimateInput } from "./estimate.ts";
 import type { HoldPlan } from "./hold.ts";
@@ -39,8 +39,15 @@ export type BillFacts = {
   readonly plan: HoldPlan;
   /** The cap that was sent in place of the plan's bound, null where none was. */
   readonly outputCap: number | null;
-  readonly ledger: Pick<Ledger, "settle">;
+  readonly ledger: Pick<Ledger, "settle" | "extend">;
   readonly clock: Clock;
+};
+
+/** What is to be held in all, at most and at least, and what was relayed of the output. */
+export type ExtensionAmounts = {
+  readonly amount: bigint;
+  readonly leastAmount: bigint;
+  readonly outputTokens: number;
 };
 
 export class Bill {
@@ -49,6 +56,7 @@ export class Bill {
   #firstByteMs: number | null = null;
   #isSettled = false;
   #hasFailed = false;
+  #inputEstimate: Promise<number> | null = null;
 
   constructor(facts: BillFacts) {
     this.#facts = facts;
@@ -71,11 +79,23 @@ export class Bill {
     this.#firstByteMs ??= this.#elapsedMs();
   }
 
+  /** Asks for more to be held, and records that so much of the output was relayed. Errors: UpstreamBusy. */
+  async extend({ outputTokens, ...amounts }: ExtensionAmounts): Promise<Extension> {
+    const { accountId } = this.#facts.call.key;
+    const { requestId } = this.#facts.call;
+    const inputTokens = await this.#estimateInput();
+    return this.#facts.ledger.extend({ accountId, requestId, ...amounts, inputTokens, outputTokens });
+  }
+
   /**
-   * Settles a completed answer by the upstream's usage, or by an estimate where that cannot be used. `estimateOutput` is
-   * asked only then. Errors: UpstreamBusy when the database stays away.
+   * Settles a completed answer by the upstream's usage, or by an estimate where that cannot be used. `estimateOutput` tells
+   * what was relayed and is asked only then. `drained`: the client has not waited for the end. Errors: UpstreamBusy when the
+   * database stays away.
    */
-  async settleCompleted(usage: unknown, estimateOutput: () => Promise<number>): Promise<BilledUsage> {
+  async settleCompleted(
+    { usage, drained }: { readonly usage: unknown; readonly drained: boolean },
+    estimateOutput: () => Promise<number>,
+  ): Promise<BilledUsage> {
     failpoint?.("after-usage");
     const reading = readUsage(usage, this.#bounds());
     if (reading === null) return this.settleEstimated(estimateOutput);
@@ -87,7 +107,7 @@ export class Bill {
       const delivered = await estimateOutput();
       if (delivered > 0) return this.#settleEstimate(() => Promise.resolve(delivered), clamped);
     }
-    return this.#settle(counts, "exact", clamped);
+    return this.#settle(counts, drained ? "drained" : "exact", clamped);
   }
 
   /** Settles what was delivered of an answer whose usage nobody said. Errors: UpstreamBusy. */
@@ -102,14 +122,19 @@ export class Bill {
 
   /** `clamped`: the upstream did say something, and it was impossible. */
   async #settleEstimate(estimateOutput: () => Promise<number>, clamped: boolean): Promise<BilledUsage> {
-    const { request, plan } = this.#facts;
-    const bounds = this.#bounds();
     const counts = {
-      inputTokensUncached: Math.min((await estimateInput(request)) + plan.mediaTokens, bounds.input),
+      inputTokensUncached: await this.#estimateInput(),
       inputTokensCached: 0,
-      outputTokens: Math.min(await estimateOutput(), bounds.output),
+      outputTokens: Math.min(await estimateOutput(), this.#bounds().output),
     };
     return this.#settle(counts, "estimated", clamped);
+  }
+
+  #estimateInput(): Promise<number> {
+    const { request, plan } = this.#facts;
+    const bound = this.#bounds().input;
+    this.#inputEstimate ??= estimateInput(request).then((tokens) => Math.min(tokens + plan.mediaTokens, bound));
+    return this.#inputEstimate;
   }
 
   /** No honest count is larger: the upstream saw no more input, and was told to write no more. */

@@ -11,22 +11,25 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** How an attempt ended that did not fail. */
 export type CollectedAnswer =
-  | { readonly kind: "complete"; readonly json: Buffer; readonly usage: unknown }
-  | { readonly kind: "gone" };
+  /** `drained`: the client has left and the answer was read on. */
+  | { readonly kind: "complete"; readonly json: Buffer; readonly usage: unknown; readonly drained: boolean }
+  /** The client has left, and the answer was not read to its end. `failure`: where that was the upstream's doing. */
+  | { readonly kind: "gone"; readonly failure: UpstreamFailure | null };
 
 /** Hears one call and hands over its answer when it is whole. */
 export class AnswerCollector implements UpstreamListener {
   readonly ended: Promise<CollectedAnswer | FailedAttempt>;
   upstreamRequestId: string | null = null;
-  readonly #end: (answer: CollectedAnswer | FailedAttempt) => void;
+  readonly #resolve: (answer: CollectedAnswer | FailedAttempt) => void;
   readonly #parts: Buffer[] = [];
   #length = 0;
   #isEventStream = false;
+  #isDraining = false;
 
   constructor() {
     const { promise, resolve } = Promise.withResolvers<CollectedAnswer | FailedAttempt>();
     this.ended = promise;
-    this.#end = resolve;
+    this.#resolve = resolve;
   }
 
   onAnswer(answer: { readonly isEventStream: boolean; readonly upstreamRequestId: string | null }): void {
@@ -50,9 +53,20 @@ export class AnswerCollector implements UpstreamListener {
     this.#end(failed(failure));
   }
 
-  /** The client has left: nobody waits for the answer. */
+  /** The client has left: the answer is read on for its usage. */
   onClientGone(): void {
-    this.#end({ kind: "gone" });
+    this.#isDraining = true;
+  }
+
+  /** Nobody waits for the end any more. */
+  onGivenUp(): void {
+    this.#resolve({ kind: "gone", failure: null });
+  }
+
+  #end(answer: CollectedAnswer | FailedAttempt): void {
+    if (!this.#isDraining) this.#resolve(answer);
+    else if (answer.kind === "failed") this.#resolve({ kind: "gone", failure: answer.failure });
+    else if (answer.kind === "complete") this.#resolve({ ...answer, drained: true });
   }
 }
 
@@ -88,7 +102,7 @@ export function readAnswer(json: Buffer): CollectedAnswer | FailedAttempt {
   if (errorAt >= 0 && errorAt < choices.end && isErrorFinish(textOf("choices") ?? "")) {
     return failed({ ...NOT_AN_ANSWER, reason: "the upstream finished with an error" });
   }
-  return { kind: "complete", json, usage: parseObject(textOf("usage") ?? "") };
+  return { kind: "complete", json, usage: parseObject(textOf("usage") ?? ""), drained: false };
 }
 
 /** What an error object that came with status 200 means. Its text stays with us. */

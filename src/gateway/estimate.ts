@@ -66,9 +66,8 @@ export async function estimateOutput(events: Buffer, scale: number): Promise<num
   const texts = new Map<unknown, string>();
   for (const event of splitEvents(events)) {
     const chunk = parseObject(dataOf(event) ?? "");
-    if (chunk === null || !Array.isArray(chunk["choices"])) continue;
-    for (const choice of chunk["choices"].filter(isObject)) {
-      const said = isObject(choice["delta"]) ? outputTextOf(choice["delta"]) : "";
+    for (const choice of chunk === null ? [] : choicesOf(chunk)) {
+      const said = deltaTextOf(choice);
       if (said !== "") texts.set(choice["index"], (texts.get(choice["index"]) ?? "") + said);
     }
   }
@@ -77,12 +76,17 @@ export async function estimateOutput(events: Buffer, scale: number): Promise<num
   return Math.ceil(tokens * scale);
 }
 
+/** The text of the output in a chunk of a stream. */
+export function textOfChunk(chunk: JsonObject): string {
+  return choicesOf(chunk).map(deltaTextOf).join("");
+}
+
 /** Tokens of the output of a complete answer. */
 export async function estimateAnswer(json: Buffer): Promise<number> {
   if (json.length > MAX_READ_BYTES) return tokensOfText(json);
   const answer = parseObject(json.toString("utf8")) ?? {};
   let tokens = 0;
-  for (const choice of Array.isArray(answer["choices"]) ? answer["choices"].filter(isObject) : []) {
+  for (const choice of choicesOf(answer)) {
     if (isObject(choice["message"])) tokens += await countTokens(outputTextOf(choice["message"]));
   }
   return tokens;
@@ -103,6 +107,14 @@ export async function estimateInput(request: ChatRequest): Promise<number> {
   }
   if (body["tools"] !== undefined) texts.push(JSON.stringify(body["tools"]));
   return (await countTokens(texts.join("\n"))) + around;
+}
+
+function choicesOf({ choices }: JsonObject): JsonObject[] {
+  return Array.isArray(choices) ? choices.filter(isObject) : [];
+}
+
+function deltaTextOf({ delta }: JsonObject): string {
+  return isObject(delta) ? outputTextOf(delta) : "";
 }
 
 /** Everything the model wrote: text, reasoning, a refusal, and the calls of tools. */

@@ -7,6 +7,8 @@ import type { Bill } from "./bill.ts";
 import type { FailedAttempt } from "./call-upstream.ts";
 import type { ChatCall, ChatSink } from "./chat.ts";
 import type { ClientPresence } from "./client-presence.ts";
+import type { Drains } from "./drains.ts";
+import type { HoldPlan } from "./hold.ts";
 import type { ChatRequest } from "./request/read-request.ts";
 import { upstreamBody } from "./request/upstream-body.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "./upstreams/chat-upstream.ts";
@@ -41,6 +43,11 @@ export type Exchange = {
   readonly rate: RateState;
   /** The cap that the granted hold puts on the output, null where it covers all that was asked. */
   readonly outputCap: number | null;
+  readonly plan: HoldPlan;
+  /** Micro-rupiah that admission has granted. */
+  readonly granted: bigint;
+  readonly drains: Drains;
+  readonly topUpUrl: (() => string) | undefined;
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly report: (event: GatewayEvent) => void;
@@ -52,7 +59,10 @@ type AnyEnd = { readonly kind: string };
 type Attempt<End> = UpstreamListener & {
   readonly ended: Promise<End>;
   readonly upstreamRequestId: string | null;
+  /** The client has left, and the call goes on. */
   onClientGone(): void;
+  /** The client has left, and the call is over. */
+  onGivenUp(): void;
   attach?(call: UpstreamCall): void;
 };
 
@@ -72,7 +82,7 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   { route, number, listener }: { route: OpenRoute; number: number; listener: Listener & Attempt<End | FailedAttempt> },
 ): Promise<Attempted<End, Listener> | FailedAttempt> {
   const { call, request, client, bill } = exchange;
-  if (client.isGone) listener.onClientGone();
+  if (client.isGone) listener.onGivenUp();
   const body = upstreamBody(request, {
     model: route.model,
     outputCap: exchange.outputCap,
@@ -85,9 +95,12 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
         listener,
       );
   if (upstreamCall !== null) listener.attach?.(upstreamCall);
+  const drain: { end: (() => void) | null } = { end: null };
   client.whenGone(() => {
-    upstreamCall?.abort();
-    listener.onClientGone();
+    // A request that waits for its connection has cost nothing yet.
+    if (upstreamCall?.sent === true) drain.end = exchange.drains.begin(giveUp);
+    if (drain.end === null) giveUp();
+    else listener.onClientGone();
   });
   const timer = setTimeout(() => {
     upstreamCall?.abort();
@@ -95,6 +108,7 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   }, exchange.deadlineMs - exchange.clock.now());
   const end = await listener.ended;
   clearTimeout(timer);
+  drain.end?.();
   client.whenGone(null);
 
   const { upstreamRequestId } = listener;
@@ -114,6 +128,11 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
     return end;
   }
   return { kind: "attempted", end, listener, route, sent: upstreamCall?.sent ?? false };
+
+  function giveUp(): void {
+    upstreamCall?.abort();
+    listener.onGivenUp();
+  }
 }
 
 function isFailed(end: AnyEnd): end is FailedAttempt {

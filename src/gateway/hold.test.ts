@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { costOf } from "../billing/cost.ts";
 import type { CatalogModel } from "../catalog/catalog.ts";
 import { estimateInput } from "./estimate.ts";
-import { outputCap, planHold } from "./hold.ts";
+import { amountCovering, coveredOutput, outputCap, planHold, SLAB_TOKENS } from "./hold.ts";
 import { type ChatRequest, readRequest } from "./request/read-request.ts";
 
 const MODEL: CatalogModel = {
@@ -85,7 +85,12 @@ const tool = fc.record({
     parameters: fc.constant({ type: "object", properties: { city: { type: "string" } } }),
   }),
 });
-const bounds = { n: fc.integer({ min: 1, max: 128 }), max_tokens: tokens, max_completion_tokens: tokens };
+const bounds = {
+  stream: fc.boolean(),
+  n: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 128 })),
+  max_tokens: tokens,
+  max_completion_tokens: tokens,
+};
 const messages = fc.array(message, { minLength: 1, maxLength: 5 });
 const requests = fc
   .record({ ...bounds, messages, tools: fc.option(fc.array(tool, { minLength: 1, maxLength: 3 }), { nil: undefined }) })
@@ -110,7 +115,7 @@ describe("planHold", () => {
           const counts = {
             inputTokensCached,
             inputTokensUncached: input - inputTokensCached,
-            outputTokens: Math.floor(plan.outputBound * plan.choices * written),
+            outputTokens: Math.floor(plan.heldOutput * plan.choices * written),
           };
           return costOf(counts, plan.prices) <= plan.amount && plan.leastAmount <= plan.amount;
         },
@@ -140,7 +145,7 @@ describe("planHold", () => {
         const plan = planHold(request, model);
         const granted = plan.leastAmount + ((plan.amount - plan.leastAmount) * share) / 1_000_000n;
         const cap = outputCap(plan, granted);
-        const outputTokens = (cap ?? plan.outputBound) * plan.choices;
+        const outputTokens = (cap ?? plan.heldOutput) * plan.choices;
         const counts = { inputTokensUncached: plan.inputTokens, inputTokensCached: 0, outputTokens };
         return (
           costOf(counts, { ...plan.prices, cacheHit: null }) <= granted && (cap === null || cap <= plan.outputBound)
@@ -148,6 +153,41 @@ describe("planHold", () => {
       }),
       { numRuns: 10_000 },
     );
+  });
+
+  it("covers with every extension what it was sized for, and never counts more as covered than it costs", () => {
+    const outputs = fc.integer({ min: 0, max: 2_147_483_647 });
+    fc.assert(
+      fc.property(
+        requests,
+        models,
+        outputs,
+        fc.bigInt({ min: 0n, max: 10n ** 18n }),
+        (request, model, output, held) => {
+          const plan = { ...planHold(request, model), choices: 1 };
+          fc.pre(plan.prices.output > 0n);
+          const costOfOutput = (outputTokens: number) =>
+            costOf(
+              { inputTokensUncached: plan.inputTokens, inputTokensCached: 0, outputTokens },
+              { ...plan.prices, cacheHit: null },
+            );
+          const sized = coveredOutput(plan, amountCovering(plan, output)) >= Math.min(output, plan.outputBound);
+          const covered = coveredOutput(plan, held);
+          return sized && (covered === 0 || costOfOutput(covered) <= held);
+        },
+      ),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("holds a slab for a stream, and the whole bound where its output is not all seen as it is produced", () => {
+    const heldFor = (more: object, model = MODEL) => planHold(read(more), model).heldOutput;
+    expect(heldFor({ stream: true })).toBe(SLAB_TOKENS);
+    expect(heldFor({ stream: true, max_tokens: 100 })).toBe(100);
+    expect(heldFor({})).toBe(8_000);
+    expect(heldFor({ stream: true, n: 2 })).toBe(8_000);
+    expect(heldFor({ stream: true }, { ...MODEL, hiddenOutput: true })).toBe(8_000);
+    expect(heldFor({ stream: true }, { ...MODEL, outputPrice: 0n })).toBe(8_000);
   });
 
   it("counts half a token per ASCII byte, one per other byte and sixteen per message", () => {

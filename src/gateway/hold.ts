@@ -11,7 +11,9 @@ import type { ChatRequest } from "./request/read-request.ts";
 const TOKENS_PER_MESSAGE = 16;
 const ASCII_BYTES_PER_TOKEN = 2;
 /** A request is still useful with so much output; below it the balance is said to be too low. */
-const LEAST_USEFUL_TOKENS = 256;
+export const LEAST_USEFUL_TOKENS = 256;
+/** What a stream holds for its output at first, and what it asks for when that runs out. */
+export const SLAB_TOKENS = 4_096;
 
 /** A usage record keeps counts as 32-bit integers. */
 const MAX_COUNT = 2_147_483_647;
@@ -39,6 +41,8 @@ export type HoldPlan = {
   /** The most tokens of output of one choice. */
   readonly outputBound: number;
   readonly choices: number;
+  /** The tokens of output of one choice that are held at first: the whole bound, or a slab of it where more can be held later. */
+  readonly heldOutput: number;
   /** Micro-rupiah. */
   readonly amount: bigint;
   readonly leastAmount: bigint;
@@ -58,6 +62,7 @@ export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
   const asked = Math.max(request.maxTokens ?? 0, request.maxCompletionTokens ?? 0);
   const most = Math.min(model.maxOutputTokens, model.contextLength, Math.floor(MAX_COUNT / request.choices));
   const outputBound = asked === 0 ? most : Math.min(asked, most);
+  const heldOutput = showsItsOutput(request, model) ? Math.min(outputBound, SLAB_TOKENS) : outputBound;
   const amountFor = (outputTokens: number): bigint => holdCost(inputTokens, outputTokens * request.choices, prices);
   return {
     prices,
@@ -66,19 +71,36 @@ export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
     inputBound: Math.min(request.body.length + mediaBound, MAX_COUNT),
     outputBound,
     choices: request.choices,
-    amount: amountFor(outputBound),
+    heldOutput,
+    amount: amountFor(heldOutput),
     leastAmount: amountFor(Math.min(outputBound, LEAST_USEFUL_TOKENS)),
   };
 }
 
-/** The cap on the output of each choice that the granted amount covers; null where it covers the whole bound. */
+/** Whether what was relayed tells what a request costs so far, so that it can be held for slab by slab. */
+function showsItsOutput(request: ChatRequest, model: CatalogModel): boolean {
+  // Output that costs nothing needs no second hold.
+  return request.stream && request.choices === 1 && !model.hiddenOutput && model.outputPrice > 0n;
+}
+
+/** The cap on the output of each choice that the granted amount covers; null where all was granted that was asked for. */
 export function outputCap(plan: HoldPlan, granted: bigint): number | null {
   if (granted >= plan.amount) return null;
-  const perToken = plan.prices.output * BigInt(plan.choices);
-  const forOutput = granted * TOKENS_PER_PRICE - BigInt(plan.inputTokens) * inputPriceOf(plan.prices);
   // With nothing charged for output the whole bound is covered by any grant; the ledger grants no less than the least.
-  if (perToken === 0n) return null;
-  return Math.max(1, Number(divideFloor(forOutput < 0n ? 0n : forOutput, perToken)));
+  if (plan.prices.output === 0n) return null;
+  return Math.max(1, coveredOutput(plan, granted));
+}
+
+/** The tokens of output of each choice that an amount covers beside the input. */
+export function coveredOutput({ prices, inputTokens, outputBound, choices }: HoldPlan, amount: bigint): number {
+  const forOutput = amount * TOKENS_PER_PRICE - BigInt(inputTokens) * inputPriceOf(prices);
+  const covered = divideFloor(forOutput < 0n ? 0n : forOutput, prices.output * BigInt(choices));
+  return covered < BigInt(outputBound) ? Number(covered) : outputBound;
+}
+
+/** What has to be held for the input and so many tokens of output of the only choice. */
+export function amountCovering({ prices, inputTokens }: HoldPlan, outputTokens: number): bigint {
+  return holdCost(inputTokens, outputTokens, prices);
 }
 
 /** Cached input could be the dearer one in a catalog, and nobody knows beforehand how much will be cached. */

@@ -1,68 +1,55 @@
 // Relays one stream of events as bytes and finds in passing what billing needs: the usage, and where the answer ends. The
-// frames from the last finish_reason on are held back, because clients take the answer for complete there.
+// frames from the last finish_reason on are held back, because clients take the answer for complete there. What goes beyond
+// what is held for the request waits. After the client has left the stream is read on for its usage, and goes nowhere.
 
 import { failpoint } from "../kernel/failpoint.ts";
+import { AnswerEnd } from "./answer-end.ts";
 import type { FailedAttempt } from "./call-upstream.ts";
 import type { ChatSink } from "./chat.ts";
 import { type ChunkMeaning, isWorthParsing, meaningOf } from "./chunk.ts";
 import { usageChunkOf, withoutUsage } from "./chunk-usage.ts";
 import { failureOfError, readAnswer } from "./collect-answer.ts";
-import { RelayedOutput } from "./relayed-output.ts";
+import { textOfChunk } from "./estimate.ts";
+import type { RelayedOutput } from "./relayed-output.ts";
 import { isObject, type JsonObject } from "./request/field-rules.ts";
-import { dataOf, EventCutter, MAX_EVENT_BYTES, splitEvents } from "./sse.ts";
+import type { SlabGate } from "./slab-gate.ts";
+import { beginsAsEvents, dataOf, EventCutter, MAX_EVENT_BYTES, splitEvents } from "./sse.ts";
+import type { StreamEnd } from "./stream-end.ts";
 import { chunkEventsOf } from "./unstreamed-answer.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "./upstreams/chat-upstream.ts";
+import { WaitingPackets } from "./waiting-packets.ts";
 
-/** What may come between the end of an answer and the end of its stream. */
-const MAX_HELD_BYTES = 1024 * 1024;
-/** How a line of an event stream begins: `data`, `event`, `id`, `retry`, or a comment. JSON texts begin otherwise. */
-const FIRST_BYTES_OF_EVENTS: ReadonlySet<number> = new Set(Buffer.from("deir:"));
-const SPACE = 0x20;
-
-/** How an attempt ended that reached the client, or would have. */
-export type StreamEnd =
-  /** The answer is complete. `held`: its last frames, without usage chunks and `[DONE]`. */
-  | {
-      readonly kind: "complete";
-      readonly held: readonly Buffer[];
-      readonly usage: JsonObject | null;
-      /** The upstream's own usage chunk, safe to write again; null where it sent none such. */
-      readonly usageChunk: string | null;
-      readonly lastChunk: JsonObject;
-    }
-  /** It broke off after something had reached the client. */
-  | { readonly kind: "broken"; readonly failure: UpstreamFailure }
-  | { readonly kind: "gone" };
+export type StreamRelayFacts = {
+  readonly sink: ChatSink;
+  /** Called once, before the first bytes go to the sink. */
+  readonly begin: () => void;
+  readonly output: RelayedOutput;
+  /** Null: all that the answer can cost is held. */
+  readonly gate: SlabGate | null;
+};
 
 export class StreamRelay implements UpstreamListener {
   readonly ended: Promise<StreamEnd | FailedAttempt>;
-  readonly output = new RelayedOutput();
   upstreamRequestId: string | null = null;
   readonly #resolve: (end: StreamEnd | FailedAttempt) => void;
-  readonly #sink: ChatSink;
-  readonly #begin: () => void;
+  readonly #facts: StreamRelayFacts;
   readonly #cutter = new EventCutter();
-  /** The choices spoken of while it mattered. Not how many were asked for: an upstream may write fewer. */
-  readonly #seen = new Set<number>();
-  readonly #finished = new Set<number>();
-  #held: Buffer[] = [];
+  readonly #end = new AnswerEnd();
+  readonly #waiting = new WaitingPackets();
   readonly #json: Buffer[] = [];
   #call: UpstreamCall | null = null;
   #isEventStream: boolean | null = null;
   #hasBegun = false;
-  #isHolding = false;
-  #isPaused = false;
+  #isClientSlow = false;
+  #isDraining = false;
   #isOver = false;
-  #heldBytes = 0;
   #jsonBytes = 0;
   #usage: JsonObject | null = null;
   #usageChunk: string | null = null;
   #lastChunk: JsonObject = {};
 
-  /** `begin` is called once, before the first bytes go to the sink. */
-  constructor(facts: { sink: ChatSink; begin: () => void }) {
-    this.#sink = facts.sink;
-    this.#begin = facts.begin;
+  constructor(facts: StreamRelayFacts) {
+    this.#facts = facts;
     const { promise, resolve } = Promise.withResolvers<StreamEnd | FailedAttempt>();
     this.ended = promise;
     this.#resolve = resolve;
@@ -81,12 +68,12 @@ export class StreamRelay implements UpstreamListener {
   onData(packet: Buffer): void {
     if (this.#isOver) return;
     if (this.#hasBegun) failpoint?.("after-first-byte");
-    // The first byte that is not white space tells, however the packets were cut.
-    if (this.#isEventStream === null) {
-      const first = packet.find((byte) => byte > SPACE);
-      if (first === undefined) return;
-      this.#isEventStream = FIRST_BYTES_OF_EVENTS.has(first);
+    if (this.#waiting.isWaiting) {
+      this.#waiting.push(packet);
+      return;
     }
+    this.#isEventStream ??= beginsAsEvents(packet);
+    if (this.#isEventStream === null) return;
     if (!this.#isEventStream) {
       this.#json.push(packet);
       this.#jsonBytes += packet.length;
@@ -100,30 +87,53 @@ export class StreamRelay implements UpstreamListener {
 
   onEnd(): void {
     if (this.#isOver) return;
+    if (this.#waiting.isWaiting) {
+      this.#waiting.end(() => this.onEnd());
+      return;
+    }
     const rest = this.#cutter.takeRest();
     if (rest !== null && rest.includes("data")) this.#takeEvent(Buffer.concat([rest, Buffer.from("\n\n")]), true);
     if (this.#isOver) return;
-    if (this.#isHolding) this.#complete();
-    else if (this.#hasBegun || this.output.bytes > 0) this.#fail(cut("the stream ended before the answer did"));
+    if (this.#end.isReached) this.#complete();
+    else if (this.#hasBegun) this.#fail(cut("the stream ended before the answer did"));
     else this.#takeUnstreamed(rest === null ? Buffer.concat(this.#json) : rest);
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#breakOff(failure);
+    // What came before it is the client's, once it is held for.
+    if (this.#waiting.isWaiting) this.#waiting.end(() => this.#breakOff(failure));
+    else this.#breakOff(failure);
   }
 
-  /** The client has left: nothing more is written. */
+  /** The client has left: nothing more is written, and the stream is read on. */
   onClientGone(): void {
-    this.#end({ kind: "gone" });
+    this.#isDraining = true;
+    this.#facts.gate?.close();
+    if (this.#waiting.isWaiting) this.onGivenUp();
+    else if (this.#isClientSlow) this.#call?.resume();
+  }
+
+  /** Nobody waits for the end any more. */
+  onGivenUp(): void {
+    this.#finish({ kind: "gone", failure: null });
   }
 
   #take(events: Buffer): void {
-    if (this.#hasBegun && !this.#isHolding && !isWorthParsing(events)) {
+    const { gate } = this.#facts;
+    const isPlain = this.#hasBegun && !this.#end.isReached && gate?.knowsFrames !== false && !isWorthParsing(events);
+    if (isPlain && gate?.passes(events) !== false) {
       this.#pass(events);
       return;
     }
-    for (const event of splitEvents(events)) {
-      if (!this.#isOver) this.#takeEvent(event, false);
+    const apart = splitEvents(events);
+    for (const [index, event] of apart.entries()) {
+      if (this.#isOver) return;
+      if (gate?.passes(event) === false) {
+        const rest = Buffer.concat(apart.slice(index));
+        this.#wait(gate, event, () => this.#take(rest));
+        return;
+      }
+      this.#takeEvent(event, false);
     }
   }
 
@@ -132,7 +142,7 @@ export class StreamRelay implements UpstreamListener {
     const meaning = meaningOf(data);
     switch (meaning.kind) {
       case "done":
-        if (this.#hasBegun || this.#isHolding) this.#complete();
+        if (this.#hasBegun || this.#end.isReached) this.#complete();
         else this.#fail(cut("the stream held no answer"));
         return;
       case "error":
@@ -140,7 +150,7 @@ export class StreamRelay implements UpstreamListener {
         return;
       case "opaque":
         // Comments before the answer only keep the connection alive; data before it that is no chunk is no answer.
-        if (this.#hasBegun && !isLast) this.#passOrHold(event);
+        if (this.#hasBegun && !isLast) this.#passOrKeep(event);
         else if (!this.#hasBegun && data !== null && data.trim() !== "") this.#fail(cut("the stream held no answer"));
         return;
       case "chunk":
@@ -149,8 +159,8 @@ export class StreamRelay implements UpstreamListener {
   }
 
   #takeChunk(event: Buffer, data: string, meaning: Extract<ChunkMeaning, { kind: "chunk" }>): void {
-    const goesOn = meaning.choices.some((index) => !this.#finished.has(index));
-    if (goesOn) this.#release();
+    const released = this.#end.release(meaning.choices);
+    if (released !== null) this.#write(released);
     if (meaning.finishReasons.includes("error")) {
       this.#breakOff(cut("the upstream finished with an error"));
       return;
@@ -166,50 +176,64 @@ export class StreamRelay implements UpstreamListener {
       return;
     }
     this.#lastChunk = meaning.chunk;
-    for (const index of meaning.choices) this.#seen.add(index);
-    for (const index of meaning.finished) this.#finished.add(index);
-    if (this.#finished.size > 0 && this.#finished.size === this.#seen.size) this.#isHolding = true;
-    this.#passOrHold(shown);
+    this.#facts.gate?.learn(event.length, textOfChunk(meaning.chunk));
+    this.#end.note(meaning);
+    this.#passOrKeep(shown);
   }
 
-  /** What looked like the end of the answer was the end of one choice: another begins. */
-  #release(): void {
-    if (!this.#isHolding) return;
-    const held = Buffer.concat(this.#held);
-    this.#isHolding = false;
-    this.#held = [];
-    this.#heldBytes = 0;
-    this.#write(held);
-  }
-
-  #passOrHold(event: Buffer): void {
-    if (!this.#isHolding) {
+  #passOrKeep(event: Buffer): void {
+    if (!this.#end.isReached) {
       this.#pass(event);
       return;
     }
-    this.output.add(event);
-    this.#held.push(event);
-    this.#heldBytes += event.length;
-    if (this.#heldBytes > MAX_HELD_BYTES) this.#breakOff(cut("too much came behind the end of the answer"));
+    if (!this.#isDraining) this.#facts.output.add(event);
+    if (!this.#end.keep(event)) this.#breakOff(cut("too much came behind the end of the answer"));
   }
 
   #pass(events: Buffer): void {
-    this.output.add(events);
+    if (!this.#isDraining) this.#facts.output.add(events);
     this.#write(events);
   }
 
   #write(events: Buffer): void {
+    const { begin, sink } = this.#facts;
     if (!this.#hasBegun) {
       this.#hasBegun = true;
-      this.#begin();
+      if (!this.#isDraining) begin();
     }
-    if (this.#sink.write(events) || this.#isPaused) return;
-    this.#isPaused = true;
+    if (this.#isDraining || sink.write(events) || this.#isClientSlow) return;
+    this.#isClientSlow = true;
     this.#call?.pause();
-    this.#sink.onDrained(() => {
-      this.#isPaused = false;
-      this.#call?.resume();
+    sink.onDrained(() => {
+      this.#isClientSlow = false;
+      if (!this.#waiting.isWaiting) this.#call?.resume();
     });
+  }
+
+  /** Lets events wait until more is held, and with them the upstream. */
+  #wait(gate: SlabGate, event: Buffer, goOn: () => void): void {
+    // Nothing more is held for what nobody reads.
+    if (this.#isDraining) {
+      this.#call?.abort();
+      this.onGivenUp();
+      return;
+    }
+    this.#waiting.begin(goOn);
+    this.#call?.pause();
+    void this.#goOnOnceOpen(gate, event);
+  }
+
+  async #goOnOnceOpen(gate: SlabGate, event: Buffer): Promise<void> {
+    try {
+      await gate.whenOpen(event);
+    } catch (reason) {
+      this.#call?.abort();
+      this.#finish({ kind: "stopped", reason });
+      return;
+    }
+    if (this.#isOver) return;
+    this.#waiting.resume((packet) => this.onData(packet));
+    if (!this.#waiting.isWaiting && !this.#isClientSlow) this.#call?.resume();
   }
 
   /** A stream was asked for and one JSON text came: it is told as one chunk. */
@@ -222,25 +246,31 @@ export class StreamRelay implements UpstreamListener {
     const { chunk, event } = chunkEventsOf(answer.json);
     this.#usage = isObject(answer.usage) ? answer.usage : null;
     this.#lastChunk = chunk;
-    this.#isHolding = true;
-    this.#passOrHold(event);
-    this.#complete();
+    const { gate } = this.#facts;
+    const tell = (): void => {
+      this.#end.reach();
+      this.#passOrKeep(event);
+      this.#complete();
+    };
+    if (gate === null || gate.passes(event)) tell();
+    else this.#wait(gate, event, tell);
   }
 
   #complete(): void {
-    this.#end({
+    this.#finish({
       kind: "complete",
-      held: this.#held,
+      held: this.#end.frames,
       usage: this.#usage,
       usageChunk: this.#usageChunk,
       lastChunk: this.#lastChunk,
+      drained: this.#isDraining,
     });
   }
 
   /** What goes wrong behind the end of a complete answer takes nothing from it: it is neither called again nor free. */
   #breakOff(failure: UpstreamFailure): void {
     if (this.#isOver) return;
-    if (!this.#isHolding) {
+    if (!this.#end.isReached) {
       this.#fail(failure);
       return;
     }
@@ -251,13 +281,15 @@ export class StreamRelay implements UpstreamListener {
   #fail(failure: UpstreamFailure): void {
     if (this.#isOver) return;
     this.#call?.abort();
-    this.#end({ kind: this.#hasBegun ? "broken" : "failed", failure });
+    this.#finish({ kind: this.#isDraining ? "gone" : this.#hasBegun ? "broken" : "failed", failure });
   }
 
-  #end(end: StreamEnd | FailedAttempt): void {
+  #finish(end: StreamEnd | FailedAttempt): void {
+    if (this.#isOver) return;
     this.#isOver = true;
+    this.#facts.gate?.close();
     // What may still come is not wanted, but a call left paused would keep its connection for ever.
-    if (this.#isPaused) this.#call?.resume();
+    if (this.#isClientSlow || this.#waiting.isWaiting) this.#call?.resume();
     this.#resolve(end);
   }
 }

@@ -1,8 +1,10 @@
 // Where an answer goes when the caller is an RPC: parsed, and in a stream handed over as fast as the caller takes it.
 
 import type { JsonValue } from "@bufbuild/protobuf";
-import { InternalError, UpstreamBusy } from "../kernel/errors.ts";
+import { type DomainError, InsufficientBalance, InternalError, UpstreamBusy } from "../kernel/errors.ts";
+import { IDR, type Money, parseMoney } from "../kernel/money.ts";
 import type { ChatSink } from "./chat.ts";
+import { isObject } from "./request/field-rules.ts";
 import { dataOf, splitEvents } from "./sse.ts";
 
 /** Chunks that may wait for a slow caller before the upstream is paused. */
@@ -126,11 +128,21 @@ export class StreamSink implements ChatSink {
 function readChunk(data: string): JsonValue {
   const chunk = JSON.parse(data) as JsonValue;
   if (typeof chunk === "object" && chunk !== null && !Array.isArray(chunk) && chunk["error"] !== undefined) {
-    const error = chunk["error"];
-    const isOurFault = JSON.stringify(error).includes('"internal_error"');
-    throw isOurFault ? new InternalError() : new UpstreamBusy();
+    throw errorOf(chunk["error"]);
   }
   return chunk;
+}
+
+/** The error that the gateway told inside the stream. */
+function errorOf(told: JsonValue | undefined): DomainError {
+  const facts = isObject(told) ? told : {};
+  if (facts["code"] === "internal_error") return new InternalError();
+  if (facts["code"] !== "insufficient_balance") return new UpstreamBusy();
+  return new InsufficientBalance({ available: moneyOf(facts["available"]), needed: moneyOf(facts["needed"]) });
+}
+
+function moneyOf(told: unknown): Money {
+  return parseMoney(typeof told === "string" ? told : "0", IDR);
 }
 
 function whenAborted(signal: AbortSignal, callback: () => void): void {

@@ -4,8 +4,19 @@
 const LF = 0x0a;
 const CR = 0x0d;
 
+const SPACE = 0x20;
+
 /** An event larger than this is no chat event. */
 export const MAX_EVENT_BYTES = 4 * 1024 * 1024;
+
+/** How a line of an event stream begins: `data`, `event`, `id`, `retry`, or a comment. JSON texts begin otherwise. */
+const FIRST_BYTES_OF_EVENTS: ReadonlySet<number> = new Set(Buffer.from("deir:"));
+
+/** Whether these are events: the first byte that is not white space tells, however packets were cut. Null: there is none. */
+export function beginsAsEvents(packet: Buffer): boolean | null {
+  const first = packet.find((byte) => byte > SPACE);
+  return first === undefined ? null : FIRST_BYTES_OF_EVENTS.has(first);
+}
 
 /** Cuts a stream of packets at the ends of events. */
 export class EventCutter {

@@ -1,0 +1,175 @@
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { CatalogModel } from "../catalog/catalog.ts";
+import { InsufficientBalance, UpstreamBusy } from "../kernel/errors.ts";
+import type { Extension } from "../ledger/ledger.ts";
+import { costOf } from "../billing/cost.ts";
+import type { ExtensionAmounts } from "./bill.ts";
+import { countTokens } from "./estimate.ts";
+import { planHold, SLAB_TOKENS } from "./hold.ts";
+import { RelayedOutput } from "./relayed-output.ts";
+import { readRequest } from "./request/read-request.ts";
+import { SlabGate } from "./slab-gate.ts";
+
+const MODEL: CatalogModel = {
+  id: "acme/m",
+  name: "M",
+  description: "",
+  badge: null,
+  inputModalities: ["text"],
+  contextLength: 200_000,
+  maxOutputTokens: 32_000,
+  hiddenOutput: false,
+  routes: [],
+  createdAt: new Date(0),
+  mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+  inputPrice: 5_000_000_000n,
+  outputPrice: 15_000_000_000n,
+  cacheHitPrice: null,
+};
+const BODY = { model: "acme/m", stream: true, messages: [{ role: "user", content: "Write a long story." }] };
+const PLAN = planHold(readRequest(Buffer.from(JSON.stringify(BODY))), MODEL);
+const costOfOutput = (outputTokens: number): bigint =>
+  costOf({ inputTokensUncached: PLAN.inputTokens, inputTokensCached: 0, outputTokens }, PLAN.prices);
+
+const chunkOf = (content: string): Buffer =>
+  Buffer.from(
+    `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`,
+  );
+
+/** A stream at its gate, with an account of its own: what it relays, holds and asks for. */
+function openStream(balance: bigint, answer?: (asked: ExtensionAmounts) => Promise<Extension>) {
+  const output = new RelayedOutput();
+  const asked: ExtensionAmounts[] = [];
+  const stream = { held: PLAN.amount, relayed: "", asked, output };
+  const grant = (more: ExtensionAmounts): Promise<Extension> => {
+    const granted = more.leastAmount <= balance;
+    const amount = more.amount < balance ? more.amount : balance;
+    if (!granted) return Promise.resolve({ outcome: "refused", amount: stream.held, othersHold: false });
+    stream.held = amount > stream.held ? amount : stream.held;
+    return Promise.resolve({ outcome: "granted", amount: stream.held });
+  };
+  const gate = new SlabGate({
+    plan: PLAN,
+    granted: PLAN.amount,
+    output,
+    patienceMs: 0,
+    extend: (more) => {
+      asked.push(more);
+      return (answer ?? grant)(more);
+    },
+  });
+  gate.learn(chunkOf("word").length, "word");
+  return {
+    ...stream,
+    gate,
+    get held() {
+      return stream.held;
+    },
+    async write(texts: readonly string[]): Promise<void> {
+      const packet = Buffer.concat(texts.map(chunkOf));
+      if (!gate.passes(packet)) {
+        await gate.whenOpen(packet);
+        expect(gate.passes(packet)).toBe(true);
+      }
+      output.add(packet);
+      stream.relayed += texts.join("");
+    },
+  };
+}
+
+describe("a stream at its gate", () => {
+  // Loading the tokenizer takes longer than these streams.
+  beforeAll(() => countTokens("word"));
+
+  it("asks for nothing and reads nothing while there is plenty of room", async () => {
+    const stream = openStream(0n);
+    for (let word = 0; word < 500; word += 1) await stream.write([" word"]);
+    expect(stream.asked).toEqual([]);
+  });
+
+  it("asks before the slab runs out, for a slab more than what the tokenizer counts, and tells that", async () => {
+    const stream = openStream(costOfOutput(100_000));
+    for (let word = 0; word < 4_000; word += 1) {
+      await stream.write([" word"]);
+      if (word % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const [first] = stream.asked;
+    expect(first?.outputTokens).toBeGreaterThan(2_000);
+    expect(first?.outputTokens).toBeLessThan(3_000);
+    expect(first?.amount).toBe(costOfOutput((first?.outputTokens ?? 0) + SLAB_TOKENS));
+    expect(stream.asked.length).toBeLessThan(4);
+  });
+
+  it("never relays more than is held, whatever the text, the packets and the balance", async () => {
+    const words = fc.array(
+      fc.constantFrom(" word", " dan", "1234", "\n\n", '{"a":', " ✓", "日本", "…", " selamat pagi"),
+      {
+        minLength: 1,
+        maxLength: 60,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(words, { minLength: 20, maxLength: 60 }),
+        fc.integer({ min: SLAB_TOKENS, max: 12_000 }),
+        async (packets, affordable) => {
+          const stream = openStream(costOfOutput(affordable));
+          const overspent: bigint[] = [];
+          const write = async (): Promise<void> => {
+            for (let round = 0; round < 8; round += 1) {
+              for (const packet of packets) await stream.write(packet);
+              const cost = costOfOutput(await stream.output.estimateTokens());
+              if (cost > stream.held) overspent.push(cost - stream.held);
+            }
+          };
+          const failure: unknown = await write().then(
+            () => null,
+            (error: unknown) => error,
+          );
+          const relayed = await stream.output.estimateTokens();
+          expect(overspent).toEqual([]);
+          expect(costOfOutput(relayed)).toBeLessThanOrEqual(stream.held);
+          // It is stopped for want of money only, and only where hardly any is left.
+          expect(failure === null || (failure instanceof InsufficientBalance && relayed > affordable - 1_000)).toBe(
+            true,
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("takes what there is when that is less than a slab, and stops when not even that is useful", async () => {
+    const stream = openStream(costOfOutput(SLAB_TOKENS + 300));
+    await expect(
+      (async () => {
+        for (;;) await stream.write([" word", " and", " another"]);
+      })(),
+    ).rejects.toBeInstanceOf(InsufficientBalance);
+    const relayed = await stream.output.estimateTokens();
+    expect(stream.held).toBe(costOfOutput(SLAB_TOKENS + 300));
+    expect(relayed).toBeGreaterThan(SLAB_TOKENS + 200);
+    expect(relayed).toBeLessThanOrEqual(SLAB_TOKENS + 300);
+  });
+
+  it("is open for good once the whole bound is held", async () => {
+    const stream = openStream(costOfOutput(100_000), ({ outputTokens }) =>
+      Promise.resolve({ outcome: "granted", amount: costOfOutput(outputTokens < 0 ? 0 : PLAN.outputBound) }),
+    );
+    for (let word = 0; word < 20_000; word += 1) {
+      await stream.write([" word"]);
+      if (word % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(stream.asked).toHaveLength(1);
+  });
+
+  it("is told that the service is busy when the hold was resolved by somebody else", async () => {
+    const stream = openStream(0n, () => Promise.resolve({ outcome: "gone" }));
+    await expect(
+      (async () => {
+        for (;;) await stream.write([" word"]);
+      })(),
+    ).rejects.toBeInstanceOf(UpstreamBusy);
+  });
+});

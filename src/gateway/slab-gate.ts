@@ -1,0 +1,178 @@
+// Keeps what a stream relays within what is held for it. A slab of output is held at first; before it runs out the hold is
+// extended behind the stream, and what would go beyond it waits.
+//
+// For each packet only bytes are counted: two bytes of text make a token, as in the estimate of the input, and the frame
+// around the text of a chunk is known from the first one. When little room is left the tokenizer counts what went out, and
+// that is what is asked for and recorded.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { InsufficientBalance, UpstreamBusy } from "../kernel/errors.ts";
+import { idr } from "../kernel/money.ts";
+import type { Extension } from "../ledger/ledger.ts";
+import type { ExtensionAmounts } from "./bill.ts";
+import { amountCovering, coveredOutput, type HoldPlan, LEAST_USEFUL_TOKENS, SLAB_TOKENS } from "./hold.ts";
+import type { RelayedOutput } from "./relayed-output.ts";
+
+const BYTES_PER_TOKEN = 2;
+/** With less room than this more is asked for, so that it is there before it is needed. */
+const LOW_WATER_BYTES = (SLAB_TOKENS / 2) * BYTES_PER_TOKEN;
+/** How long a stream waits for what other requests of the account hold and may give back. */
+const PATIENCE_MS = 10_000;
+const ASK_AGAIN_MS = 500;
+const LF = 0x0a;
+const CR = 0x0d;
+
+export type SlabFacts = {
+  readonly plan: HoldPlan;
+  /** Micro-rupiah that admission has granted. */
+  readonly granted: bigint;
+  readonly output: RelayedOutput;
+  /** Asks the ledger for more, with the tokens relayed so far. */
+  readonly extend: (more: ExtensionAmounts) => Promise<Extension>;
+  readonly topUpUrl?: (() => string) | undefined;
+  readonly patienceMs?: number;
+};
+
+export class SlabGate {
+  readonly #facts: SlabFacts;
+  readonly #closing = new AbortController();
+  /** Tokens that the hold covers. */
+  #covered: number;
+  /** Bytes of text that may still go out, and with how many left more is asked for. */
+  #room: number;
+  #askBelow: number;
+  #passed = 0;
+  #frameBytes: number | null = null;
+  #asking: Promise<unknown> | null = null;
+
+  constructor(facts: SlabFacts) {
+    this.#facts = facts;
+    this.#covered = coveredOutput(facts.plan, facts.granted);
+    this.#room = this.#covered * BYTES_PER_TOKEN;
+    this.#askBelow = Math.min(LOW_WATER_BYTES, this.#room / 2);
+    this.#openIfAllIsHeld();
+  }
+
+  /** Whether a chunk with text was seen, so that packets need not be read to know how much text is in them. */
+  get knowsFrames(): boolean {
+    return this.#frameBytes !== null;
+  }
+
+  /** Looks at a chunk that was read: how many of its bytes are not text. */
+  learn(eventBytes: number, text: string): void {
+    if (text === "") return;
+    const quotes = 2;
+    const frame = Math.max(0, eventBytes - Buffer.byteLength(JSON.stringify(text)) + quotes);
+    this.#frameBytes = Math.min(frame, this.#frameBytes ?? frame);
+  }
+
+  /** Takes complete events into account that are about to go out. False: they have to wait until `whenOpen`. */
+  passes(events: Buffer): boolean {
+    if (this.#room === Infinity) return true;
+    const bytes = this.#textBytesOf(events);
+    if (bytes > this.#room) return false;
+    this.#room -= bytes;
+    this.#passed += bytes;
+    if (this.#room < this.#askBelow && this.#asking === null) this.#askAhead();
+    return true;
+  }
+
+  /**
+   * Waits until these events may go out. Errors: InsufficientBalance when the balance does not cover them, UpstreamBusy when
+   * the database stays away or the hold was resolved by somebody else.
+   */
+  async whenOpen(events: Buffer): Promise<void> {
+    const bytes = this.#textBytesOf(events);
+    const until = performance.now() + (this.#facts.patienceMs ?? PATIENCE_MS);
+    await this.#asking;
+    for (;;) {
+      const refusal = await this.#ask(bytes);
+      if (refusal === null) return;
+      if (!refusal.othersHold || performance.now() > until) throw this.#tooLow(refusal);
+      await sleep(ASK_AGAIN_MS, undefined, { signal: this.#closing.signal });
+    }
+  }
+
+  /** Nothing more goes out: nothing more is asked for. */
+  close(): void {
+    this.#askBelow = 0;
+    this.#closing.abort();
+  }
+
+  #textBytesOf(events: Buffer): number {
+    const count = countEvents(events);
+    return Math.max(events.length - count * (this.#frameBytes ?? 0), count * BYTES_PER_TOKEN);
+  }
+
+  /** Asks before it is needed. What goes wrong here is met again by whoever has to wait. */
+  #askAhead(): void {
+    this.#asking = Promise.resolve()
+      .then(() => this.#ask(0))
+      .catch(() => (this.#askBelow = 0))
+      .finally(() => (this.#asking = null));
+  }
+
+  /** Makes room for so many bytes; gives the refusal where the balance does not allow it. */
+  async #ask(bytes: number): Promise<Refusal | null> {
+    const { plan, output, extend } = this.#facts;
+    const passedBefore = this.#passed;
+    const counted = await output.estimateTokens();
+    this.#setRoom(counted, passedBefore);
+    if (this.#room >= Math.max(bytes, this.#askBelow)) return null;
+    const needed = counted + Math.ceil(bytes / BYTES_PER_TOKEN);
+    // Ahead of need a few tokens are not worth asking for; to who waits any are that let it go on.
+    const least = bytes > 0 ? needed : this.#covered + LEAST_USEFUL_TOKENS;
+    const most = Math.max(needed + SLAB_TOKENS, least);
+    const amounts = {
+      amount: amountCovering(plan, Math.min(most, plan.outputBound)),
+      leastAmount: amountCovering(plan, Math.min(least, plan.outputBound)),
+    };
+    const extension = await extend({ ...amounts, outputTokens: counted });
+    if (extension.outcome === "gone") throw new UpstreamBusy(undefined, { cause: new Error("the hold is gone") });
+    if (extension.outcome === "refused") {
+      this.#askBelow = 0;
+      return { ...extension, needed: amounts.leastAmount };
+    }
+    this.#covered = coveredOutput(plan, extension.amount);
+    this.#setRoom(counted, passedBefore);
+    this.#askBelow = Math.min(LOW_WATER_BYTES, this.#room / 2);
+    this.#openIfAllIsHeld();
+    return null;
+  }
+
+  /** What the hold covers beyond the tokens counted, less what has gone out since they were. */
+  #setRoom(counted: number, passedBefore: number): void {
+    this.#room = (this.#covered - counted) * BYTES_PER_TOKEN - (this.#passed - passedBefore);
+  }
+
+  /** Nothing can cost more than the bound of the request. */
+  #openIfAllIsHeld(): void {
+    if (this.#covered >= this.#facts.plan.outputBound) this.#room = Infinity;
+  }
+
+  /** What is held for the request is all that is available to it. */
+  #tooLow({ amount, needed }: Refusal): InsufficientBalance {
+    const facts = { available: idr(amount), needed: idr(needed) };
+    const topUpUrl = this.#facts.topUpUrl?.();
+    return new InsufficientBalance(topUpUrl === undefined ? facts : { ...facts, topUpUrl });
+  }
+}
+
+type Refusal = { readonly amount: bigint; readonly needed: bigint; readonly othersHold: boolean };
+
+/**
+ * How many events these complete ones are. JSON has no line breaks inside, so each line that ends before another break ends an
+ * event. Looking for single bytes is several times quicker than for a blank line.
+ */
+function countEvents(events: Buffer): number {
+  let count = 0;
+  const last = events.length - 1;
+  for (let at = events.indexOf(LF); at >= 0 && at < last; at = events.indexOf(LF, at + 1)) {
+    const next = events[at + 1];
+    if (next !== LF && next !== CR) continue;
+    count += 1;
+    at += 1;
+    if (at >= last) break;
+  }
+  return Math.max(count, 1);
+}
