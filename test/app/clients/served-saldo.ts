@@ -12,7 +12,7 @@ import { uuidv7 } from "../../../src/kernel/ids.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { creditAccount, openAccount, readBalance } from "../../../src/ledger/accounts.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../../gateway/scripted-upstream.ts";
+import { startScriptedUpstream } from "../../gateway/scripted-upstream.ts";
 import { SaldoProcess, saldoJson } from "../../setup/saldo-process.ts";
 import { createTestDatabase } from "../../setup/test-database.ts";
 
@@ -28,6 +28,7 @@ export type CatalogEntry = {
   readonly context_length?: number;
   readonly max_output_tokens?: number;
   readonly input_modalities?: readonly string[];
+  readonly hidden_output?: boolean;
 };
 
 export type ServedSaldo = Awaited<ReturnType<typeof serveSaldo>>;
@@ -38,16 +39,20 @@ const UPSTREAM_KEY = { LOCAL_API_KEY: "sk-upstream-credential-of-the-test" };
 /** Starts everything. `models` are answered by the scripted upstream and stand in the catalog under `local/…`. */
 export async function serveSaldo({
   models = {},
+  upstream: upstreamFields = {},
   settings = {},
 }: {
   models?: Readonly<Record<string, CatalogEntry>>;
+  /** More fields of the scripted upstream in the catalog, such as its time-outs. */
+  upstream?: Readonly<Record<string, unknown>>;
   settings?: Readonly<Record<string, string>>;
 } = {}) {
   const [testDatabase, upstream] = await Promise.all([createTestDatabase(), startScriptedUpstream()]);
   const { database } = testDatabase;
   const environment = { DATABASE_URL: testDatabase.url, ...UPSTREAM_KEY, ...settings };
   const saldo = (words: readonly string[]) => saldoJson(words, environment);
-  if (Object.keys(models).length > 0) await applyCatalog(saldo, upstream, models);
+  if (Object.keys(models).length > 0)
+    await applyCatalog(saldo, { base_url: upstream.baseUrl, ...upstreamFields }, models);
   const server = await SaldoProcess.start(environment);
 
   return {
@@ -120,7 +125,7 @@ export async function serveSaldo({
 /** Writes a catalog file as an operator would and applies it. JSON is YAML. */
 async function applyCatalog(
   saldo: (words: readonly string[]) => Promise<unknown>,
-  { baseUrl }: ScriptedUpstream,
+  upstream: Readonly<Record<string, unknown>>,
   models: Readonly<Record<string, CatalogEntry>>,
 ): Promise<void> {
   const catalog = {
@@ -128,9 +133,9 @@ async function applyCatalog(
       {
         id: "local",
         kind: "openai-compatible",
-        base_url: baseUrl,
         api_key_env: "LOCAL_API_KEY",
         allow_private_address: true,
+        ...upstream,
       },
     ],
     models: Object.entries(models).map(([name, entry]) => ({
