@@ -2,10 +2,9 @@
 // while they are in use.
 
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { freePorts } from "../setup/free-ports.ts";
 import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, urlOfDatabase } from "../setup/test-servers.ts";
@@ -166,15 +165,4 @@ class Load {
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : null;
   return cause instanceof Error && "code" in cause ? String(cause.code) : String(cause ?? error);
-}
-
-/** Ports nobody listens on now, which a restarted node can take again. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  await Promise.all(
-    servers.map((server) => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -42,7 +42,8 @@ describe("operating the service", () => {
     const named = new Set((await readFile(ALARMS, "utf8")).match(/\b(?:saldo|nodejs)_[a-z0-9_]+/g));
     expect(named.size).toBeGreaterThan(15);
     const shown = new Set((await metrics()).match(/^# TYPE \S+/gm)?.map((line) => line.slice("# TYPE ".length)));
-    expect([...named].filter((name) => !shown.has(name))).toEqual([]);
+    // What only a node with several workers shows is looked at in workers.test.ts.
+    expect([...named].filter((name) => !shown.has(name) && !name.startsWith("saldo_worker"))).toEqual([]);
     // And nothing of ours is shown that should be on the list but for what is only worth a look.
     const onlyShown = [...shown].filter((name) => name.startsWith("saldo_") && !named.has(name));
     expect(onlyShown).toEqual(["saldo_ledger_groups_total", "saldo_ledger_members_total", "saldo_ledger_open_holds"]);

@@ -4,15 +4,14 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { openDatabase, type Database } from "../../src/database/database.ts";
+import { freePorts } from "../setup/free-ports.ts";
 import { seedKeys } from "./accounts.ts";
-import { portOf } from "./announce.ts";
 import { findDifferences } from "./books.ts";
 import { growUsage } from "./grow.ts";
 import { MODEL_ID } from "./chat-request.ts";
@@ -209,20 +208,6 @@ async function postmasterPid(database: Database): Promise<number> {
   const postmaster = rows[0] === undefined ? null : parentOf(rows[0].pid);
   if (postmaster === null) throw new Error("a backend on this machine has a parent");
   return postmaster;
-}
-
-// Held open together, so that they differ; somebody else could take one before the gateway does, and then it says so.
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-      return server;
-    }),
-  );
-  const ports = servers.map(portOf);
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
-  return ports;
 }
 
 function catalogYaml(upstream: URL): string {

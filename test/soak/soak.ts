@@ -1,8 +1,6 @@
 // A soak: two gateways on one PostgreSQL behind the fault proxy, an upstream with moods, many clients, a nemesis with a seed,
 // and a shadow auditor who compares what everybody saw with what was billed.
 
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";
@@ -10,6 +8,7 @@ import type { AuditKind } from "../../src/ledger/audit-run.ts";
 import { audit } from "../../src/ledger/audit.ts";
 import { PostgresProxy } from "../faults/postgres-proxy.ts";
 import { Service } from "../faults/service.ts";
+import { freePorts } from "../setup/free-ports.ts";
 import { makeDataDir, removeDataDir, urlOf } from "../setup/own-server.ts";
 import { upstreamScript } from "./asks.ts";
 import { Clients } from "./clients.ts";
@@ -133,10 +132,15 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     if (left() <= 0) break;
     options.onProgress(`${minutes(startedAt)} min  ${JSON.stringify(fault)}  ${clients.requests} requests`);
     phase = fault.kind;
+    const faultAt = performance.now();
+    const since = (): string => `${((performance.now() - faultAt) / 1_000).toFixed(1)} s`;
     await nemesis.carryOut(fault);
+    const doneAfter = since();
     faults[fault.kind] = (faults[fault.kind] ?? 0) + 1;
     if (!(await within(READY_WITHIN_MS, () => gateways.areReady))) violate(`not ready again after ${fault.kind}`);
+    const readyAfter = since();
     await auditNow("incremental", fault.kind);
+    options.onProgress(`          done after ${doneAfter}, both ready after ${readyAfter}, audited after ${since()}`);
     await sleep(AFTERMATH_MS);
     phase = "quiet";
   }
@@ -188,15 +192,4 @@ function minutes(startedAt: number): string {
 
 function failWith(message: string): never {
   throw new Error(message);
-}
-
-/** Ports nobody listens on now, which a restarted gateway can take again. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  await Promise.all(
-    servers.map((server) => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
