@@ -8,9 +8,15 @@ export const systemClock: Clock = { now: () => Date.now() };
 // Asia/Jakarta has been UTC+7 without daylight saving time since 1964.
 const JAKARTA_OFFSET_MS = 7 * 3_600_000;
 
+const DAY_MS = 24 * 3_600_000;
+/** The last day that was asked for: nearly every request is of the same. */
+let lastDay = { number: Number.NaN, text: "" };
+
 /** The day a moment is billed on: `YYYY-MM-DD` in Asia/Jakarta. */
 export function billingDay(ms: number): string {
-  return new Date(ms + JAKARTA_OFFSET_MS).toISOString().slice(0, 10);
+  const number = Math.floor((ms + JAKARTA_OFFSET_MS) / DAY_MS);
+  if (number !== lastDay.number) lastDay = { number, text: new Date(number * DAY_MS).toISOString().slice(0, 10) };
+  return lastDay.text;
 }
 
 /** The moment a billing day begins, in milliseconds of Unix time. NaN when the text is no day. */

@@ -3,24 +3,36 @@
 import { randomFillSync } from "node:crypto";
 
 const POOL_BYTES = 4096;
-const BYTES_PER_ID = 10;
+const DIGITS_PER_ID = 19;
+/** The first digit of an id's fourth group: two fixed bits and two random ones. */
+const VARIANT = "89ab";
 const pool = Buffer.allocUnsafe(POOL_BYTES);
-let poolOffset = POOL_BYTES;
+/** Random bytes in hexadecimal, two digits each, and how many digits are used up. */
+let digits = "";
+let usedDigits = 0;
+/** The last millisecond and its digits: many ids are made in one. */
+let lastMs = -1;
+let lastTime = "";
 
 /** Makes ids; passed in where a test must hold them still. */
 export type NewId = () => string;
 
 /** A new UUIDv7 of the given moment, in milliseconds of Unix time. */
 export function uuidv7(nowMs: number = Date.now()): string {
-  if (poolOffset + BYTES_PER_ID > POOL_BYTES) {
-    randomFillSync(pool);
-    poolOffset = 0;
+  if (usedDigits + DIGITS_PER_ID > digits.length) {
+    digits = randomFillSync(pool).toString("hex");
+    usedDigits = 0;
   }
-  const time = Math.floor(nowMs).toString(16).padStart(12, "0");
-  const random = pool.toString("hex", poolOffset, poolOffset + BYTES_PER_ID);
-  poolOffset += BYTES_PER_ID;
-  const variant = ((Number.parseInt(random[3] ?? "0", 16) & 0x3) | 0x8).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
+  const ms = Math.floor(nowMs);
+  if (ms !== lastMs) {
+    const time = ms.toString(16).padStart(12, "0");
+    lastTime = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+    lastMs = ms;
+  }
+  const at = usedDigits;
+  usedDigits += DIGITS_PER_ID;
+  const variant = VARIANT[Number.parseInt(digits.charAt(at), 16) % VARIANT.length];
+  return `${lastTime}${digits.slice(at + 1, at + 4)}-${variant}${digits.slice(at + 4, at + 7)}-${digits.slice(at + 7, at + 19)}`;
 }
 
 /** The smallest id of a moment: the border of a range of ids. */

@@ -2,7 +2,7 @@
 // neither a pepper nor a slow hash is needed, and SHA-256 of the whole token is all that is ever stored. The checksum at
 // the end tells a mistyped or made-up token apart without asking the database.
 
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /** How a token begins; it says what the token is for. The environment of a merchant pair is part of it. */
@@ -31,7 +31,7 @@ export function isSecretToken(text: string, prefix: SecretTokenPrefix): boolean 
 
 /** The only form in which a token is stored: SHA-256 of all of it, 32 bytes. */
 export function digestSecretToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 function checksumOf(text: string): string {

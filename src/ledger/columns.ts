@@ -16,15 +16,16 @@ export function columnsOf(rows: readonly (readonly Parameter[])[], width = rows[
   return columns;
 }
 
+const NULL = "NULL";
 /** What an array literal takes as it stands: UUIDs, numbers, dates, most names. */
 const PLAIN = /^[\w./:-]+$/;
 
 function elementOf(value: Parameter): string {
-  if (value === null) return "NULL";
-  const text = String(value);
+  if (value === null) return NULL;
+  if (typeof value !== "string") return String(value);
   // The word null without quotes would be no text.
-  if (PLAIN.test(text) && text.toLowerCase() !== "null") return text;
-  return `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
+  if (PLAIN.test(value) && (value.length !== NULL.length || value.toUpperCase() !== NULL)) return value;
+  return `"${value.replaceAll(/["\\]/g, "\\$&")}"`;
 }
 
 /** One row of parameters as text. */

@@ -65,7 +65,7 @@ function toolProblem(tool: unknown, field: string): FieldProblem | null {
   );
 }
 
-const KNOWN: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+const KNOWN: readonly [string, Rule][] = [
   ["temperature", numberBetween(0, 2)],
   ["top_p", numberBetween(0, 1)],
   ["frequency_penalty", numberBetween(-2, 2)],
@@ -89,7 +89,7 @@ const KNOWN: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["user", isText],
   ["reasoning_effort", isText],
   ["prompt_cache_key", isText],
-]);
+];
 
 /** A rule that lets one kind of value through because that one does not change the price. */
 const unpriced: Rule = (_value, field) =>
@@ -99,7 +99,7 @@ const unpricedUnless =
   (value, field) =>
     harmless(value) ? null : unpriced(value, field);
 
-const UNPRICED: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+const UNPRICED: readonly [string, Rule][] = [
   ["service_tier", unpricedUnless((tier) => tier === "auto" || tier === "default")],
   ["modalities", unpricedUnless((list) => Array.isArray(list) && list.every((kind) => kind === "text"))],
   ["best_of", unpricedUnless((count) => count === 1)],
@@ -115,7 +115,9 @@ const UNPRICED: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["route", unpriced],
   ["provider", unpriced],
   ["speed", unpricedUnless((speed) => speed === "standard")],
-]);
+];
+
+const RULES: ReadonlyMap<string, Rule> = new Map([...KNOWN, ...UNPRICED]);
 
 /** Checks every parameter but the messages. What is wrong is added to `problems`. */
 export function checkParameters(body: JsonObject, problems: FieldProblem[]): void {
@@ -125,6 +127,5 @@ export function checkParameters(body: JsonObject, problems: FieldProblem[]): voi
   else if (typeof model === "string" && model.length > MAX_MODEL_ID_LENGTH) {
     problems.push(problem("model", "max_len", `must have at most ${MAX_MODEL_ID_LENGTH} characters`));
   }
-  checkMembers(body, KNOWN, "", problems);
-  checkMembers(body, UNPRICED, "", problems);
+  checkMembers(body, RULES, problems);
 }

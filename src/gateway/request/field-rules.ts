@@ -49,17 +49,12 @@ export const isJsonObject: Rule = (value, field) =>
 export const isTextOrObject: Rule = (value, field) =>
   typeof value === "string" || isObject(value) ? null : problem(field, "type", "must be a string or an object");
 
-/** Checks the members of an object that rules are given for. A member that is absent or null is fine. */
-export function checkMembers(
-  object: JsonObject,
-  rules: ReadonlyMap<string, Rule>,
-  prefix: string,
-  problems: FieldProblem[],
-): void {
-  for (const [name, rule] of rules) {
+/** Checks the members of an object that rules are given for, in the order in which they came. Null is as good as absent. */
+export function checkMembers(object: JsonObject, rules: ReadonlyMap<string, Rule>, problems: FieldProblem[]): void {
+  for (const name of Object.keys(object)) {
     const value = object[name];
-    if (value === undefined || value === null) continue;
-    const found = rule(value, prefix + name);
+    if (value === null) continue;
+    const found = rules.get(name)?.(value, name) ?? null;
     if (found !== null) problems.push(found);
   }
 }
