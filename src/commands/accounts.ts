@@ -2,7 +2,9 @@ import { createCustomer } from "../accounts/customers.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { creditAccount, openAccount, readBalance } from "../ledger/accounts.ts";
+import { readLimits } from "../ledger/account-limits.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
+import { toJson } from "./account-limits.ts";
 import type { Command } from "./command.ts";
 import { doAndRecord } from "./operator.ts";
 import { amountOption, uuidOption } from "./option-values.ts";
@@ -59,16 +61,19 @@ export const accountCommands: readonly Command[] = [
   },
   {
     name: "account show",
-    about: "Shows what an account has.",
+    about: "Shows what an account has and what it is allowed.",
     options: { account: accountOption },
     async run(values, { database }) {
       const { pool } = await database();
-      const { available, held, posted } = await readBalance(pool, uuidOption(values.need("account"), "account"));
+      const accountId = uuidOption(values.need("account"), "account");
+      const { available, held, posted } = await readBalance(pool, accountId);
+      const limits = await readLimits(pool, accountId);
       return {
         json: {
           available: formatMoney(idr(available)),
           held: formatMoney(idr(held)),
           posted: formatMoney(idr(posted)),
+          ...toJson(limits),
         },
       };
     },

@@ -5,6 +5,7 @@ import { openServiceDatabase } from "../app-database.ts";
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import { DomainError, ValidationError } from "../kernel/errors.ts";
+import { accountLimitCommands } from "./account-limits.ts";
 import { accountCommands } from "./accounts.ts";
 import { admissionCommands } from "./admission.ts";
 import { catalogCommands } from "./catalog.ts";
@@ -18,6 +19,7 @@ import { usageCommands } from "./usage.ts";
 /** Every command but `serve`, which does not end. */
 export const commands: readonly Command[] = [
   ...accountCommands,
+  ...accountLimitCommands,
   ...usageCommands,
   ...marginCommands,
   ...admissionCommands,

@@ -75,15 +75,15 @@ CROSS JOIN LATERAL (
 
 // $1 accounts, $2 folded usage, $3 folded postings, $4 what these came to.
 const BALANCES = `
-SELECT a.id AS subject, format('posted %s, postings %s; held %s, holds %s', a.posted, e.total, a.held, h.total) AS detail
+SELECT a.id AS subject, format('posted %s, postings %s; held %s, holds %s; open %s, counted %s', a.posted, e.total, a.held, h.total, h.open, a.open_holds) AS detail
 FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::numeric[]) AS r(account_id, usage_through, postings_before, posted)
 JOIN account a ON a.id = r.account_id
 CROSS JOIN LATERAL (
   SELECT r.posted + ${postingsOf("id >= r.postings_before")}
        - (SELECT coalesce(sum(charge), 0) FROM usage_record WHERE account_id = r.account_id AND request_id > r.usage_through) AS total
 ) e
-CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total FROM hold WHERE account_id = r.account_id) h
-WHERE a.id = ANY ($1::uuid[]) AND (a.posted <> e.total OR a.held <> h.total OR a.posted < a.held OR a.held < 0)`;
+CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total, count(*) AS open FROM hold WHERE account_id = r.account_id) h
+WHERE a.id = ANY ($1::uuid[]) AND (a.posted <> e.total OR a.held <> h.total OR a.open_holds <> h.open OR a.posted < a.held OR a.held < 0)`;
 const BALANCE_CHECK = "posted = sum of postings, held = sum of open holds, available >= 0";
 
 // $1 accounts, $2 after, $3 through. Every record is looked at once; what is wrong with it is worded only where something is.

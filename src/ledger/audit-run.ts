@@ -22,7 +22,7 @@ WHERE kind = $1 AND (started_at IS NULL
   OR started_at <= clock_timestamp() - $2::float8 * interval '1 ms'
   OR (started_at > coalesce(covered_at, '-infinity') AND started_at <= clock_timestamp() - $3::float8 * interval '1 ms'))
 RETURNING kind`;
-const BEGIN = `UPDATE audit_run SET started_at = clock_timestamp() WHERE kind = $1 RETURNING started_at`;
+const BEGIN = `UPDATE audit_run SET started_at = clock_timestamp() WHERE kind = $1 RETURNING started_at::text`;
 const POSTINGS_BEFORE = `SELECT postings_before FROM audit_run WHERE kind = 'incremental'`;
 const RECORD = `
 UPDATE audit_run SET covered_at = $2::timestamptz, finished_at = clock_timestamp(), violations = $3,
@@ -39,9 +39,9 @@ export async function claimAudit(
   return (await pool.query(CLAIM, [kind, everyMs, retryAfterMs])).rowCount === 1;
 }
 
-/** Says that a run begins, and when that is by the database's clock. */
-export async function beginAudit(pool: Pool, kind: AuditKind): Promise<Date> {
-  const { rows } = await pool.query<{ started_at: Date }>(BEGIN, [kind]);
+/** Says that a run begins, and when: a text, because a Date would lose the microseconds that tell two runs apart. */
+export async function beginAudit(pool: Pool, kind: AuditKind): Promise<string> {
+  const { rows } = await pool.query<{ started_at: string }>(BEGIN, [kind]);
   invariant(rows[0] !== undefined, "there is a row for each kind of audit");
   return rows[0].started_at;
 }
@@ -55,7 +55,7 @@ export async function readPostingsBefore(pool: Pool): Promise<string> {
 /** Keeps what a run found; a full one is also an incremental one. `postingsBefore` null: where postings begin stays. */
 export async function recordAudit(
   pool: Pool,
-  run: { kind: AuditKind; beganAt: Date; violations: number; postingsBefore: string | null },
+  run: { kind: AuditKind; beganAt: string; violations: number; postingsBefore: string | null },
 ): Promise<void> {
   await pool.query(RECORD, [run.kind, run.beganAt, run.violations, run.postingsBefore]);
 }

@@ -112,6 +112,28 @@ describe("operating the service", () => {
     await expect.poll(async () => (await chat(saldo.httpUrl, key, HELLO)).status, { timeout: 10_000 }).toBe(200);
   });
 
+  it("freezes an account on a running process, tells why in no answer, and unfreezes it", async () => {
+    const { accountId, key } = await newCustomer(settings, { amount: "1000" });
+    const frozen = await saldoJson(
+      ["account", "freeze", "--account", accountId, "--reason", "a stolen card"],
+      settings,
+    );
+    expect(frozen).toMatchObject({ accountId, frozenAt: expect.any(String) as string, openRequests: 0 });
+    const refused = await chat(saldo.httpUrl, key, HELLO);
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).not.toContain("stolen");
+    const balance = await fetch(`${saldo.httpUrl}/v1/balance`, { headers: { authorization: `Bearer ${key}` } });
+    expect(balance.status).toBe(200);
+    expect(await saldoJson(["account", "show", "--account", accountId], settings)).toMatchObject({
+      frozenAt: frozen["frozenAt"],
+    });
+    await saldoJson(["account", "unfreeze", "--account", accountId], settings);
+    expect((await chat(saldo.httpUrl, key, HELLO)).status).toBe(200);
+    const limit = ["account", "limit", "--account", accountId, "--max-open-requests"];
+    expect(await saldoJson([...limit, "3"], settings)).toMatchObject({ maxOpenRequests: 3 });
+    expect((await runSaldo([...limit, "-1"], settings)).code).toBe(2);
+  });
+
   it("gives a charge back by a credit note, once, and shows it with the usage", async () => {
     const { accountId, key } = await newCustomer(settings, { amount: "1000" });
     const answer = await chat(saldo.httpUrl, key, HELLO);
@@ -174,6 +196,9 @@ describe("operating the service", () => {
       .map(({ action, reason }) => [action, reason]);
     expect(done).toEqual([
       ["usage credit", "wrong answer"],
+      ["account limit", null],
+      ["account unfreeze", null],
+      ["account freeze", "a stolen card"],
       ["admission start", null],
       ["admission stop", "a price was a slip"],
     ]);

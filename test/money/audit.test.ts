@@ -144,8 +144,12 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const owner = uuidv7();
     const damage = () =>
       world.asOwner(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, placed_at)
-        VALUES ('${account}', '${requestId}', '${owner}', 0, '${account}', 'm', 1, 1, now() - interval '2 minutes')`);
-    expect(await found(damage, () => world.asOwner(`DELETE FROM hold WHERE id = '${requestId}'`))).toEqual([
+        VALUES ('${account}', '${requestId}', '${owner}', 0, '${account}', 'm', 1, 1, now() - interval '2 minutes');
+        UPDATE account SET open_holds = 1 WHERE id = '${account}'`);
+    const repair = () =>
+      world.asOwner(`DELETE FROM hold WHERE id = '${requestId}';
+        UPDATE account SET open_holds = 0 WHERE id = '${account}'`);
+    expect(await found(damage, repair)).toEqual([
       ["no hold of a dead or unknown process is older than 90 s", requestId],
       ["a hold is resolved once", requestId],
     ]);

@@ -1,0 +1,70 @@
+// What an operator allows an account besides its balance: whether it is served at all, and how many requests at once. The
+// admission statement decides by these columns of the locked row; what runs is finished and billed.
+
+import type { Pool, PoolClient } from "pg";
+import { NotFound } from "../kernel/errors.ts";
+
+export type AccountLimits = {
+  /** Since when the account is frozen; null: it is not. */
+  readonly frozenAt: Date | null;
+  /** How many requests may run at once; 0: as many as the balance covers. */
+  readonly maxOpenRequests: number;
+  /** How many run now. */
+  readonly openRequests: number;
+};
+
+/** What a change came to. */
+export type ChangedLimits = AccountLimits & { readonly isChanged: boolean };
+
+const COLUMNS = `frozen_at AS "frozenAt", max_open_holds AS "maxOpenRequests", open_holds AS "openRequests"`;
+const READ = `SELECT ${COLUMNS} FROM account WHERE id = $1::uuid`;
+
+// Like every change of an account: the row is locked, and posted and held are written from the locked row.
+const change = (set: string, where: string): string => `
+WITH acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held, a.frozen_at, a.max_open_holds FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+)
+UPDATE account a SET posted = l.posted, held = l.held, ${set}
+FROM acc l WHERE a.id = l.id AND a.id = $1::uuid AND ${where}`;
+const FREEZE = change("frozen_at = clock_timestamp()", "l.frozen_at IS NULL");
+const UNFREEZE = change("frozen_at = NULL", "l.frozen_at IS NOT NULL");
+const LIMIT = change("max_open_holds = $2::int", "l.max_open_holds <> $2::int");
+
+/** Reads what an account is allowed. Errors: NotFound. */
+export async function readLimits(
+  database: Pick<Pool | PoolClient, "query">,
+  accountId: string,
+): Promise<AccountLimits> {
+  const { rows } = await database.query<AccountLimits>(READ, [accountId]);
+  if (rows[0] === undefined) throw new NotFound("There is no such account.");
+  return rows[0];
+}
+
+/** Admits none of an account's requests any more. Freezing what is frozen keeps since when. Errors: NotFound. */
+export function freezeAccount(client: PoolClient, accountId: string): Promise<ChangedLimits> {
+  return apply(client, FREEZE, [accountId]);
+}
+
+/** Admits an account's requests again. Errors: NotFound. */
+export function unfreezeAccount(client: PoolClient, accountId: string): Promise<ChangedLimits> {
+  return apply(client, UNFREEZE, [accountId]);
+}
+
+/** Bounds how many of an account's requests run at once; 0 takes the bound away. Errors: NotFound. */
+export function limitOpenRequests(
+  client: PoolClient,
+  { accountId, most }: { accountId: string; most: number },
+): Promise<ChangedLimits> {
+  return apply(client, LIMIT, [accountId, most]);
+}
+
+async function apply(
+  client: PoolClient,
+  text: string,
+  values: readonly [string, ...unknown[]],
+): Promise<ChangedLimits> {
+  // Waiting for the account behind running requests is fine here, so the lock time-out of the request path does not apply.
+  await client.query("SET LOCAL lock_timeout = '5s'");
+  const { rowCount } = await client.query(text, [...values]);
+  return { ...(await readLimits(client, values[0])), isChanged: rowCount === 1 };
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { NotFound } from "../../src/kernel/errors.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { freezeAccount, limitOpenRequests, readLimits, unfreezeAccount } from "../../src/ledger/account-limits.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+describe.each(testBackends())("what an operator allows an account on the %s database", (backend) => {
+  let world: MoneyWorld;
+  let process: TestProcess;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    process = await world.process();
+  });
+  afterAll(() => world.close());
+
+  const freeze = (account: string) => withTransaction(process.database, (client) => freezeAccount(client, account));
+  const unfreeze = (account: string) => withTransaction(process.database, (client) => unfreezeAccount(client, account));
+  const limit = (accountId: string, most: number) =>
+    withTransaction(process.database, (client) => limitOpenRequests(client, { accountId, most }));
+  async function customer() {
+    const account = await world.account(10_000_000n);
+    return { account, key: await world.key(account) };
+  }
+  const admit = async ({ account, key }: { account: string; key: string }) => {
+    const request = admission(account, key, 1_000n);
+    return { request, outcome: (await process.ledger.admit(request)).outcome };
+  };
+
+  it("admits nothing of a frozen account, settles what ran, and admits again", async () => {
+    const who = await customer();
+    const { request } = await admit(who);
+    const frozen = await freeze(who.account);
+    expect(frozen).toMatchObject({ frozenAt: expect.any(Date) as Date, isChanged: true, openRequests: 1 });
+    expect(await freeze(who.account)).toEqual({ ...frozen, isChanged: false });
+    expect(await admit(who)).toMatchObject({ outcome: "frozen" });
+    await process.ledger.settle(settlement(who.account, request.requestId, 3));
+    expect(await world.balance(who.account)).toEqual({ posted: 9_985_000n, held: 0n, available: 9_985_000n });
+    expect(await unfreeze(who.account)).toMatchObject({ frozenAt: null, isChanged: true, openRequests: 0 });
+    expect(await unfreeze(who.account)).toMatchObject({ isChanged: false });
+    expect(await admit(who)).toMatchObject({ outcome: "granted" });
+    expect(await world.audit()).toEqual(SOUND);
+  });
+
+  it("admits no more at once than is allowed, and any number again when the bound is taken away", async () => {
+    const who = await customer();
+    expect(await limit(who.account, 2)).toMatchObject({ maxOpenRequests: 2, isChanged: true });
+    expect(await limit(who.account, 2)).toMatchObject({ isChanged: false });
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => admit(who)));
+    expect(outcomes.filter(({ outcome }) => outcome === "granted")).toHaveLength(2);
+    expect(outcomes.filter(({ outcome }) => outcome === "crowded")).toHaveLength(8);
+    expect(await readLimits(world.pool, who.account)).toMatchObject({ openRequests: 2 });
+    const running = outcomes.find(({ outcome }) => outcome === "granted");
+    await process.ledger.settle(settlement(who.account, running?.request.requestId ?? "", 1));
+    expect(await admit(who)).toMatchObject({ outcome: "granted" });
+    await limit(who.account, 0);
+    expect(await admit(who)).toMatchObject({ outcome: "granted" });
+    expect(await world.audit()).toEqual(SOUND);
+  });
+
+  it("loses nothing of what is posted meanwhile", async () => {
+    const who = await customer();
+    let running = true;
+    const switching = (async () => {
+      for (let round = 0; running; round += 1) await (round % 2 === 0 ? freeze(who.account) : unfreeze(who.account));
+    })();
+    let granted = 0;
+    for (let round = 0; round < 60; round += 1) {
+      const { outcome, request } = await admit(who);
+      if (outcome !== "granted") continue;
+      granted += 1;
+      await process.ledger.settle(settlement(who.account, request.requestId, 1));
+    }
+    running = false;
+    await switching;
+    expect(granted).toBeGreaterThan(0);
+    expect((await world.balance(who.account)).posted).toBe(10_000_000n - BigInt(granted) * 5_000n);
+    expect(await world.audit()).toEqual(SOUND);
+  });
+
+  it("says of an account that is not there that it is not", async () => {
+    await expect(freeze(uuidv7())).rejects.toThrow(NotFound);
+    await expect(limit(uuidv7(), 1)).rejects.toThrow(NotFound);
+  });
+
+  it("is audited: a count of open requests that is not the number of holds is found", async () => {
+    const who = await customer();
+    await world.asOwner(`UPDATE account SET open_holds = 1 WHERE id = '${who.account}'`);
+    const { violations } = await world.audit();
+    await world.asOwner(`UPDATE account SET open_holds = 0 WHERE id = '${who.account}'`);
+    expect(violations.map(({ subject }) => subject)).toEqual([who.account]);
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});
