@@ -23,7 +23,7 @@ export async function answerWhole(exchange: Exchange): Promise<void> {
   if (billed.clamped)
     exchange.report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });
   if (end.drained) return;
-  const answer = billedAnswer(end.json, { id: `chatcmpl-${call.requestId}`, model: model.id, billed });
+  const answer = billedAnswer(end, { id: `chatcmpl-${call.requestId}`, model: model.id, billed });
   sink.start({ streamed: false, rate, costIdr: costIdr(billed), demo: route.upstream.kind === "demo" });
   sink.write(answer);
   sink.end();

@@ -3,10 +3,13 @@
 
 import { formatMoney, idr } from "../kernel/money.ts";
 import type { BilledUsage } from "./bill.ts";
-import { scanObject, type Span } from "./request/json-scan.ts";
+import { type ObjectScan, scanObject, type Span } from "./request/json-scan.ts";
 import { type Edit, insertMembers, splice } from "./request/splice.ts";
 
 const OPEN_BRACE = 0x7b;
+
+/** A JSON object and where its members lie. */
+type FoundMembers = { readonly json: Buffer; readonly members: ObjectScan["members"] };
 
 /** What a caller paid, a decimal string in rupiah. */
 export function costIdr(billed: BilledUsage): string {
@@ -14,13 +17,14 @@ export function costIdr(billed: BilledUsage): string {
 }
 
 /** A complete answer with our id, the catalog model and the billed usage. */
-export function billedAnswer(json: Buffer, facts: { id: string; model: string; billed: BilledUsage }): Buffer {
-  return withMembers(json, { id: JSON.stringify(facts.id), model: JSON.stringify(facts.model) }, facts.billed);
+export function billedAnswer(answer: FoundMembers, facts: { id: string; model: string; billed: BilledUsage }): Buffer {
+  return withMembers(answer, { id: JSON.stringify(facts.id), model: JSON.stringify(facts.model) }, facts.billed);
 }
 
 /** A chunk of a stream with the billed usage in it. */
 export function billedChunk(json: string, billed: BilledUsage): string {
-  return withMembers(Buffer.from(json), {}, billed).toString("utf8");
+  const bytes = Buffer.from(json);
+  return withMembers({ json: bytes, members: scanObject(bytes).members }, {}, billed).toString("utf8");
 }
 
 /** The usage object as we write it ourselves, in OpenAI's shape. */
@@ -36,8 +40,11 @@ export function usageJson(billed: BilledUsage): string {
   });
 }
 
-function withMembers(json: Buffer, values: Readonly<Record<string, string>>, billed: BilledUsage): Buffer {
-  const { members } = scanObject(json);
+function withMembers(
+  { json, members }: FoundMembers,
+  values: Readonly<Record<string, string>>,
+  billed: BilledUsage,
+): Buffer {
   const edits: Edit[] = [];
   const added: string[] = [];
   for (const [name, text] of Object.entries(values)) {

@@ -12,7 +12,13 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** How an attempt ended that did not fail. */
 export type CollectedAnswer =
   /** `drained`: the client has left and the answer was read on. */
-  | { readonly kind: "complete"; readonly json: Buffer; readonly usage: unknown; readonly drained: boolean }
+  | {
+      readonly kind: "complete";
+      readonly json: Buffer;
+      readonly members: ObjectScan["members"];
+      readonly usage: unknown;
+      readonly drained: boolean;
+    }
   /** The client has left, and the answer was not read to its end. `failure`: where that was the upstream's doing. */
   | { readonly kind: "gone"; readonly failure: UpstreamFailure | null };
 
@@ -102,7 +108,8 @@ export function readAnswer(json: Buffer): CollectedAnswer | FailedAttempt {
   if (errorAt >= 0 && errorAt < choices.end && isErrorFinish(textOf("choices") ?? "")) {
     return failed({ ...NOT_AN_ANSWER, reason: "the upstream finished with an error" });
   }
-  return { kind: "complete", json, usage: parseObject(textOf("usage") ?? ""), drained: false };
+  const usage = parseObject(textOf("usage") ?? "");
+  return { kind: "complete", json, members: scan.members, usage, drained: false };
 }
 
 /** What an error object that came with status 200 means. Its text stays with us. */
