@@ -53,6 +53,21 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
     expect(await world.balance(account)).toMatchObject({ held: 700n });
   });
 
+  it("never leans on the database's own guard to refuse a group", async () => {
+    const account = await world.account(1_000n);
+    const key = await world.key(account);
+    const { replays } = process.ledger.statistics();
+    const requests = Array.from({ length: 8 }, () => admission(account, key, 600n, 100n));
+    const admissions = await Promise.all(requests.map((each) => process.ledger.admit(each)));
+    const refused = { outcome: "refused", available: 0n };
+    expect(admissions).toMatchObject([
+      { outcome: "granted", amount: 600n },
+      { outcome: "granted", amount: 400n },
+      ...requests.slice(2).map(() => refused),
+    ]);
+    expect(process.ledger.statistics().replays).toBe(replays);
+  });
+
   it("does not let one account's poverty touch another's requests in the same batch", async () => {
     const [poor, rich] = [await world.account(0n), await world.account(1_000_000n)];
     const [poorKey, richKey] = [await world.key(poor), await world.key(rich)];

@@ -79,6 +79,18 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     await living.ledger.settle(settlement(kept.account, kept.request.requestId, 1));
   });
 
+  it("charges no more than the hold, and books the rest of what was recorded as our loss", async () => {
+    const [victim, gravedigger] = [await world.process(), await steadyProcess()];
+    const { account, request } = await placed(victim);
+    await world.pool.query("UPDATE hold SET progress_input_tokens = 100 WHERE id = $1", [request.requestId]);
+    await age(victim, 21);
+    await gravedigger.lease.buryExpired();
+    expect(await recoverHolds(world.pool)).toBe(1);
+    expect(await world.balance(account)).toEqual({ posted: 600_000n, held: 0n, available: 600_000n });
+    const { rows } = await world.pool.query("SELECT amount, reason FROM posting WHERE id = $1", [request.requestId]);
+    expect(rows).toEqual([{ amount: "100000", reason: "uncollected" }]);
+  });
+
   it("lets a process that wakes up dead change nothing, and go on under a new id", async () => {
     const [zombie, gravedigger] = [await world.process(), await steadyProcess()];
     const { account, request } = await placed(zombie);

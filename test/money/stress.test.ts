@@ -10,6 +10,7 @@ import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
+import { LOG_SLOTS, OVERFULL_WINDOWS } from "./slot-log.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
 const CLIENTS = 24;
@@ -21,19 +22,6 @@ const UNSOUND = `
 SELECT a.id, a.posted, a.held, h.total FROM account a
 CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total FROM hold WHERE account_id = a.id) h
 WHERE a.held <> h.total OR a.posted < a.held OR a.held < 0`;
-
-// Every slot that was ever given, by a trigger of the test: more than N within 60 seconds of each other is a violation.
-const LOG_SLOTS = `
-CREATE TABLE slot_log (key_id uuid NOT NULL, at timestamptz NOT NULL);
-GRANT INSERT ON slot_log TO saldo_serve;
-CREATE FUNCTION log_slots() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  INSERT INTO slot_log SELECT NEW.id, at FROM unnest(NEW.slots) AS s(at) EXCEPT ALL SELECT NEW.id, at FROM unnest(OLD.slots) AS s(at);
-  RETURN NEW; END $$;
-CREATE TRIGGER log_slots AFTER UPDATE OF slots ON api_key FOR EACH ROW EXECUTE FUNCTION log_slots()`;
-
-const OVERFULL_WINDOWS = `
-SELECT l.key_id, l.at FROM slot_log l JOIN api_key k ON k.id = l.key_id
-WHERE k.rate_limit < (SELECT count(*) FROM slot_log o WHERE o.key_id = l.key_id AND o.at > l.at - interval '60 s' AND o.at <= l.at)`;
 
 /** Repeats work that is safe to repeat when its connection was ended or a row stayed locked. */
 async function patiently(work: () => Promise<unknown>): Promise<void> {

@@ -12,19 +12,35 @@ export type PlantedBug = {
 };
 
 const ledger = (file: string, find: string, replace: string): Edit => ({ file: `src/ledger/${file}`, find, replace });
+/** The money statements of a request, which are functions of the database. */
+const statement = (find: string, replace: string): Edit => ({
+  file: "src/database/migrations/0009-request-functions.ts",
+  find,
+  replace,
+});
 const gateway = (file: string, find: string, replace: string): Edit => ({ file: `src/gateway/${file}`, find, replace });
 const money = (file: string, test: string) => ({ file: `test/money/${file}.test.ts`, test });
 
-const RESOLVED: readonly PlantedBug[] = [
+const ADMISSION: readonly PlantedBug[] = [
   {
-    name: "a release charges",
-    edits: [ledger("group-commit.ts", "cost: 0n,", "cost: 1n,")],
-    noticedBy: money("races", "between a settlement and a sweep are won by one"),
+    name: "a request alone is admitted without a look at the balance",
+    edits: [statement("IF other < least_amount THEN outcome := 'refused'; RETURN; END IF;", "")],
+    noticedBy: money("admission", "holds what there is when that is still useful"),
   },
   {
-    name: "a credit that comes twice counts twice",
-    edits: [ledger("accounts.ts", "FROM acc l, ins WHERE", "FROM acc l WHERE")],
-    noticedBy: money("races", "between credits of one reference are won by one"),
+    name: "a group is admitted without a look at the balance",
+    edits: [statement("IF other < a_least[i] THEN outcome", "IF false THEN outcome")],
+    noticedBy: money("admission", "admits exactly as many of 100 parallel requests"),
+  },
+  {
+    name: "a request alone holds more than there is",
+    edits: [statement("amount := least(wanted, other);", "amount := wanted;")],
+    noticedBy: money("admission", "holds what there is when that is still useful"),
+  },
+  {
+    name: "a group holds more than there is, and the database has to refuse it",
+    edits: [statement("amount := least(a_amount[i], other);", "amount := a_amount[i];")],
+    noticedBy: money("admission", "never leans on the database's own guard"),
   },
   {
     name: "the database allows a negative balance",
@@ -36,6 +52,172 @@ const RESOLVED: readonly PlantedBug[] = [
       },
     ],
     noticedBy: money("races", "the database itself refuses"),
+  },
+  {
+    name: "the account is read and not locked, for a request alone",
+    edits: [
+      statement(
+        "frozen\n  FROM account a WHERE a.id = account FOR NO KEY UPDATE",
+        "frozen\n  FROM account a WHERE a.id = account",
+      ),
+    ],
+    noticedBy: money("races", "they see it once the row is theirs"),
+  },
+  {
+    name: "the accounts are read and not locked, for a group",
+    edits: [statement("ORDER BY a.id FOR NO KEY UPDATE", "ORDER BY a.id")],
+    noticedBy: money("races", "for the last money admit exactly as many as it covers"),
+  },
+  {
+    name: "the key is read and not locked, for a request alone",
+    edits: [statement("k.id = key FOR NO KEY UPDATE;", "k.id = key;")],
+    noticedBy: money("races", "all are counted in its window"),
+  },
+  {
+    name: "the keys are read and not locked, for a group",
+    edits: [statement("ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP", "ORDER BY k.account_id, k.id LOOP")],
+    noticedBy: money("races", "all are counted in its window"),
+  },
+  {
+    name: "the clock is read before the lock, for a request alone",
+    edits: [
+      statement(
+        "t := clock_timestamp();\n    used := slots_used(slots,",
+        "t := statement_timestamp();\n    used := slots_used(slots,",
+      ),
+    ],
+    noticedBy: money("races", "they are counted when they were let in"),
+  },
+  {
+    name: "the clock is read before the locks, for a group",
+    edits: [
+      statement(
+        "t := clock_timestamp();\n        used := slots_used(key.",
+        "t := statement_timestamp();\n        used := slots_used(key.",
+      ),
+    ],
+    noticedBy: money("races", "they are counted when they were let in"),
+  },
+  {
+    name: "the rate window lets one too many in, alone",
+    edits: [statement("IF rate_limit > 0 AND used >= rate_limit THEN", "IF rate_limit > 0 AND used > rate_limit THEN")],
+    noticedBy: money("admission", "frees a slot when the request that took it is 60 seconds old"),
+  },
+  {
+    name: "the rate window lets one too many in, in a group",
+    edits: [statement("used + taken >= rate_limit THEN", "used + taken > rate_limit THEN")],
+    noticedBy: money("admission", "gives exactly the window's slots to 100 parallel requests"),
+  },
+  {
+    name: "the rate window is a second short",
+    edits: [
+      {
+        file: "src/database/migrations/0001-rate-window.ts",
+        find: "\"width_bucket(t - interval '60 s', slots)\"",
+        replace: "\"width_bucket(t - interval '59 s', slots)\"",
+      },
+    ],
+    noticedBy: money("admission", "frees a slot when the request that took it is 60 seconds old"),
+  },
+  {
+    name: "a revoked key is not looked at, alone",
+    edits: [statement("IF revoked THEN outcome := 'revoked'; RETURN; END IF;", "")],
+    noticedBy: money("admission", "refuses a key from the moment its revocation is committed"),
+  },
+  {
+    name: "a revoked key is not looked at, in a group",
+    edits: [statement("IF key.revoked THEN outcome", "IF false THEN outcome")],
+    noticedBy: money("admission", "refuses a key from the moment its revocation is committed"),
+  },
+  {
+    name: "a frozen account is not looked at, alone",
+    edits: [statement("IF frozen THEN outcome := 'frozen'; RETURN; END IF;", "")],
+    noticedBy: money("admission", "refuses a frozen account"),
+  },
+  {
+    name: "a frozen account is not looked at, in a group",
+    edits: [statement("ELSIF frozen[here] THEN outcome", "ELSIF false THEN outcome")],
+    noticedBy: money("admission", "refuses a frozen account"),
+  },
+  {
+    name: "one request too many runs at once, alone",
+    edits: [statement("open_holds >= max_open_holds THEN", "open_holds > max_open_holds THEN")],
+    noticedBy: money("admission", "lets as many requests run at once"),
+  },
+  {
+    name: "one request too many runs at once, in a group",
+    edits: [statement("open_holds[here] >= max_open_holds[here] THEN", "open_holds[here] > max_open_holds[here] THEN")],
+    noticedBy: money("admission", "lets as many requests run at once"),
+  },
+];
+
+const SETTLEMENT: readonly PlantedBug[] = [
+  {
+    name: "a settlement charges its whole cost, whatever there is",
+    edits: [statement("charge := least(cost, freed.amount + posted - held);", "charge := cost;")],
+    noticedBy: money("settlement", "takes above the hold only what is available"),
+  },
+  {
+    name: "a settlement charges no more than its hold, though there is more",
+    edits: [statement("charge := least(cost, freed.amount + posted - held);", "charge := least(cost, freed.amount);")],
+    noticedBy: money("settlement", "takes above the hold only what is available"),
+  },
+  {
+    name: "a settlement charges again what has a record already, alone",
+    edits: [statement("    charge := 0;\n", "")],
+    noticedBy: money("settlement", "gives back a hold whose request has its record already"),
+  },
+  {
+    name: "a settlement that meets a record fails, and its hold stays, alone",
+    edits: [statement("ON CONFLICT DO NOTHING;\n  IF FOUND", ";\n  IF FOUND")],
+    noticedBy: money("settlement", "gives back a hold whose request has its record already"),
+  },
+  {
+    name: "a settlement charges again what has a record already, in a group",
+    edits: [statement("IF inserted < deleted THEN", "IF false THEN")],
+    noticedBy: money("settlement", "gives back a hold whose request has its record already"),
+  },
+  {
+    name: "a group of settlements takes from what others hold",
+    edits: [
+      statement("more := least(s_cost[i] - charge[i], posted[here] - held[here]);", "more := s_cost[i] - charge[i];"),
+    ],
+    noticedBy: money("settlement", "charges a batch as if its members came one after the other"),
+  },
+  {
+    name: "a settled request still counts as running",
+    edits: [statement("held - freed.amount, open_holds = open_holds - 1", "held - freed.amount")],
+    noticedBy: money("admission", "lets as many requests run at once"),
+  },
+  {
+    name: "a release charges",
+    edits: [ledger("group-commit.ts", "cost: 0n,", "cost: 1n,")],
+    noticedBy: money("races", "between a settlement and a sweep are won by one"),
+  },
+  {
+    name: "a credit that comes twice counts twice",
+    edits: [ledger("accounts.ts", "FROM acc l, ins WHERE", "FROM acc l WHERE")],
+    noticedBy: money("races", "between credits of one reference are won by one"),
+  },
+  {
+    name: "an extension grants more than there is",
+    edits: [
+      statement(
+        "least(greatest(e_amount[i] - extended, 0), posted[here] - held[here])",
+        "greatest(e_amount[i] - extended, 0)",
+      ),
+    ],
+    noticedBy: money("extension", "grants what there is when that is still useful"),
+  },
+  {
+    name: "an extension takes back what is held",
+    edits: [
+      statement(
+        "least(greatest(e_amount[i] - extended, 0), posted[here] - held[here])",
+        "least(e_amount[i] - extended, posted[here] - held[here])",
+      ),
+    ],
+    noticedBy: money("extension", "never takes back what is held or recorded"),
   },
 ];
 
@@ -70,6 +252,13 @@ const RECOVERY: readonly PlantedBug[] = [
       ledger("recovery.ts", "WHERE p.dead_at IS NOT NULL AND (h.account_id", "WHERE (h.account_id"),
     ],
     noticedBy: money("recovery", "resolves the holds of a dead process once"),
+  },
+  {
+    name: "a recovery charges above its hold",
+    edits: [
+      ledger("recovery.ts", "SELECT account_id, id, cost, least(cost, amount),", "SELECT account_id, id, cost, cost,"),
+    ],
+    noticedBy: money("recovery", "charges no more than the hold"),
   },
   {
     name: "a process without a whole term buries others",
@@ -205,4 +394,4 @@ const ANSWERS: readonly PlantedBug[] = [
 ];
 
 /** All of them. */
-export const PLANTED_BUGS: readonly PlantedBug[] = [...RESOLVED, ...RECOVERY, ...PURE_BUGS, ...ANSWERS];
+export const PLANTED_BUGS: readonly PlantedBug[] = [...ADMISSION, ...SETTLEMENT, ...RECOVERY, ...PURE_BUGS, ...ANSWERS];

@@ -43,10 +43,21 @@ export type Intent =
       readonly extra: Pick<Tokens, "cached" | "output">;
     }
   | { readonly do: "release"; readonly process: number; readonly request: number }
-  | { readonly do: "progress"; readonly request: number; readonly input: number; readonly output: number }
+  | {
+      readonly do: "extend" | "extend resolved";
+      readonly process: number;
+      readonly request: number;
+      readonly amount: Amount;
+      readonly least: "all" | "half" | "nothing";
+      readonly input: number;
+      readonly output: number;
+    }
   | { readonly do: "die" | "sweep"; readonly process: number }
   | { readonly do: "recover" }
+  | { readonly do: "give back"; readonly request: number; readonly amount: "all" | number; readonly name: string }
   | { readonly do: "revoke"; readonly key: number }
+  | { readonly do: "freeze"; readonly account: number; readonly frozen: boolean }
+  | { readonly do: "crowd"; readonly account: number; readonly most: number }
   | { readonly do: "limit"; readonly key: number; readonly rateLimit: number }
   | { readonly do: "wait"; readonly key: number; readonly seconds: number };
 
@@ -106,7 +117,28 @@ const ATOMIC_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("release"), process: which, request: which }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom("extend", "extend", "extend", "extend resolved"),
+      process: which,
+      request: which,
+      amount,
+      least: fc.constantFrom("all", "half", "nothing"),
+      input: fc.nat(500_000),
+      output: fc.nat(500),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("recover") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("give back"),
+      request: which,
+      amount: fc.oneof(fc.constant("all" as const), fc.integer({ min: 1, max: 100_000 })),
+      name: fc.constantFrom("one", "another"),
+    }),
+  },
 ];
 
 const LONE_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
@@ -121,13 +153,14 @@ const LONE_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
       forgotten: fc.constant(true),
     }),
   },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant("progress"), request: which, input: fc.nat(500_000), output: fc.nat(500) }),
-  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("die"), process: which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("sweep"), process: which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke"), key: which }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("freeze"), account: which, frozen: fc.constantFrom(true, false, false) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("crowd"), account: which, most: fc.nat(3) }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("limit"), key: which, rateLimit: fc.constantFrom(0, 1, 3, 60) }),
@@ -157,15 +190,24 @@ export function actionOf(intent: Intent, view: View): Action | null {
       const requestId = pick(view.openRequests, intent.request);
       return requestId === null ? null : { do: "release", process: intent.process % view.processes, requestId };
     }
-    case "progress": {
-      const requestId = pick(view.openRequests, intent.request);
-      return requestId === null ? null : { do: "progress", requestId, input: intent.input, output: intent.output };
-    }
+    case "extend":
+    case "extend resolved":
+      return extending(intent, view);
     case "die":
     case "sweep":
       return { do: intent.do, process: intent.process % view.processes };
     case "recover":
       return { do: "recover" };
+    case "give back": {
+      const requestId = pick(view.resolvedRequests, intent.request);
+      const given = intent.amount === "all" ? null : BigInt(intent.amount);
+      return requestId === null ? null : { do: "give back", requestId, amount: given, name: intent.name };
+    }
+    case "freeze":
+    case "crowd": {
+      const accountId = pick(view.accounts, intent.account);
+      return accountId === null ? null : { ...intent, accountId };
+    }
     case "revoke":
     case "limit":
     case "wait": {
@@ -181,7 +223,7 @@ function admitting(intent: Extract<Intent, { do: "admit" }>, view: View): Action
   const [keyId, accountId] = pick(view.keys, intent.key) ?? [];
   if (keyId === undefined || accountId === undefined) return null;
   const asked = amountOf(intent.amount, { available: view.available(accountId), hold: 0n });
-  const least = { all: asked, half: asked / 2n, nothing: 0n }[intent.least];
+  const least = leastOf(asked, intent.least);
   const request = {
     accountId,
     keyId,
@@ -205,6 +247,37 @@ function settling(
   const uncached = prices.input === 0n ? aim : (aim * TOKENS_PER_PRICE) / prices.input;
   const tokens = { ...extra, uncached: Number(uncached > MAX_TOKENS ? MAX_TOKENS : uncached) };
   return { do: "settle", process: process % view.processes, requestId, tokens, basis: "exact" };
+}
+
+function extending(
+  {
+    do: what,
+    process,
+    request,
+    amount: aim,
+    least,
+    input,
+    output,
+  }: Extract<Intent, { do: "extend" | "extend resolved" }>,
+  view: View,
+): Action | null {
+  const requestId = pick(what === "extend" ? view.openRequests : view.resolvedRequests, request);
+  if (requestId === null) return null;
+  const { amount: hold, accountId } = view.granted(requestId);
+  const wanted = amountOf(aim, { available: view.available(accountId), hold });
+  const progress = { input, output };
+  return {
+    do: "extend",
+    process: process % view.processes,
+    requestId,
+    amount: wanted,
+    least: leastOf(wanted, least),
+    ...progress,
+  };
+}
+
+function leastOf(asked: bigint, least: "all" | "half" | "nothing"): bigint {
+  return { all: asked, half: asked / 2n, nothing: 0n }[least];
 }
 
 function amountOf({ of, plus }: Amount, { available, hold }: { available: bigint; hold: bigint }): bigint {

@@ -5,7 +5,8 @@ import { expect } from "vitest";
 import type { PriceSnapshot } from "../../../src/ledger/ledger.ts";
 import { actionOf, type Intent, type View } from "./intents.ts";
 import type { RealLedger } from "./real-ledger.ts";
-import type { Action, Answer, Books, ReferenceLedger } from "./reference.ts";
+import type { Action, Answer, ReferenceLedger } from "./reference.ts";
+import { findOrder, plainEffect } from "./some-order.ts";
 
 /** What a walk is in: the model, the prices of the moment, and how often what has happened in all walks. */
 export type WalkState = { readonly model: ReferenceLedger; prices: PriceSnapshot; readonly seen: Map<string, number> };
@@ -49,27 +50,15 @@ export class LedgerStep implements AsyncCommand<WalkState, RealLedger> {
     const next: Action[] =
       actions.length > 1 && actions.some((action) => action.do === "recover") ? [{ do: "recover" }] : [];
     for (const action of next) await real.perform(action);
-    const accounts = [...model.posted.keys()];
-    const books = await real.books(accounts);
-
-    const foreseen: Foreseen[] = [];
-    for (const order of permutationsOf(actions.map((_, index) => index))) {
-      const future = model.clone();
-      const predicted: Answer[] = [];
-      for (const index of order) predicted[index] = future.apply(actions[index] as Action);
-      for (const action of next) future.apply(action);
-      const view = { answers: predicted, books: Object.fromEntries(accounts.map((id) => [id, future.books(id)])) };
-      const comparable = (each: Foreseen) => (actions.length === 1 ? each : withoutWindow(each));
-      if (isSame(comparable(view), comparable({ answers, books }))) {
-        model.become(future);
-        for (const [index, answer] of answers.entries()) count(state.seen, nameOf(actions[index] as Action, answer));
-        return;
-      }
-      foreseen.push(view);
+    const books = await real.books([...model.posted.keys()]);
+    const happened = { actions, next, effect: { answers, books } };
+    const future = findOrder(model, happened);
+    if (future === undefined) {
+      expect(happened.effect, `${this.toString()} has the effect of some order`).toEqual(plainEffect(model, happened));
+      throw new Error(`${this.toString()} has the effect of no order`);
     }
-    // None fits: the difference to the first is shown.
-    expect({ answers, books }, `${this.toString()} has the effect of some order`).toEqual(foreseen[0]);
-    throw new Error(`${this.toString()} has the effect of no order`);
+    model.become(future);
+    for (const [index, answer] of answers.entries()) count(state.seen, nameOf(actions[index] as Action, answer));
   }
 
   toString(): string {
@@ -78,7 +67,8 @@ export class LedgerStep implements AsyncCommand<WalkState, RealLedger> {
 }
 
 /** Names what happened: `admit: granted`, `settle: cut off`. */
-function nameOf(action: Action, { outcome, cost, charge }: Answer): string {
+function nameOf(action: Action, { outcome, cost, charge, error }: Answer): string {
+  if (error !== undefined) return `${action.do}: refused`;
   if (typeof outcome === "string") return `${action.do}: ${outcome}`;
   return cost === charge ? action.do : `${action.do}: cut off`;
 }
@@ -87,11 +77,17 @@ function count(seen: Map<string, number>, name: string): void {
   seen.set(name, (seen.get(name) ?? 0) + 1);
 }
 
-type Foreseen = { readonly answers: readonly Answer[]; readonly books: Readonly<Record<string, Books>> };
-
 function actionsOf(intents: readonly Intent[], { model, prices }: WalkState): Action[] {
   const view = viewOf(model, prices);
-  return intents.map((intent) => actionOf(intent, view)).filter((action) => action !== null);
+  const actions = intents.map((intent) => actionOf(intent, view)).filter((action) => action !== null);
+  // A request has one extension under way at a time: the ledger asks that of its callers.
+  const extended = new Set<string>();
+  return actions.filter((action) => {
+    if (action.do !== "extend") return true;
+    const isFirst = !extended.has(action.requestId);
+    extended.add(action.requestId);
+    return isFirst;
+  });
 }
 
 function viewOf(model: ReferenceLedger, prices: PriceSnapshot): View {
@@ -110,29 +106,4 @@ function viewOf(model: ReferenceLedger, prices: PriceSnapshot): View {
     },
     prices,
   };
-}
-
-/** What is left in a window is told as of the moment of the slot, which may lie before the moment of the money. */
-function withoutWindow({ answers, books }: Foreseen): Foreseen {
-  return { answers: answers.map((answer) => ({ ...answer, remaining: null })), books };
-}
-
-function isSame(left: Foreseen, right: Foreseen): boolean {
-  return comparableText(left) === comparableText(right);
-}
-
-/** Text that is the same for what is the same, whatever the order of its members. */
-function comparableText(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) => {
-    if (typeof member === "bigint") return `${member}n`;
-    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  });
-}
-
-function permutationsOf(items: readonly number[]): number[][] {
-  if (items.length <= 1) return [[...items]];
-  return items.flatMap((first) =>
-    permutationsOf(items.filter((item) => item !== first)).map((others) => [first, ...others]),
-  );
 }

@@ -2,8 +2,10 @@
 
 import { costOf } from "../../../src/billing/cost.ts";
 import { withTransaction } from "../../../src/database/transactions.ts";
+import { DomainError } from "../../../src/kernel/errors.ts";
 import { InvariantError } from "../../../src/kernel/invariant.ts";
 import { creditAccount } from "../../../src/ledger/accounts.ts";
+import { creditUsage } from "../../../src/ledger/credit-note.ts";
 import { GroupCommitLedger } from "../../../src/ledger/group-commit.ts";
 import type { AdmissionRequest, Ledger, PriceSnapshot, SettledUsage } from "../../../src/ledger/ledger.ts";
 import { recoverHolds } from "../../../src/ledger/recovery.ts";
@@ -14,9 +16,9 @@ import type { Action, Answer, Books } from "./reference.ts";
 
 const BURY = "UPDATE process SET dead_at = clock_timestamp() WHERE id = $1";
 const LEAVE_FOR_A_MINUTE = "UPDATE hold SET placed_at = placed_at - interval '61 s' WHERE owner = $1";
-const PROGRESS =
-  "UPDATE hold SET progress_input_tokens = $3, progress_output_tokens = $4 WHERE account_id = $1 AND id = $2";
 const REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1";
+const FREEZE = "UPDATE account SET frozen_at = CASE WHEN $2 THEN clock_timestamp() END WHERE id = $1";
+const CROWD = "UPDATE account SET max_open_holds = $2 WHERE id = $1";
 const LIMIT = "UPDATE api_key SET rate_limit = $2 WHERE id = $1";
 const WAIT = `
 UPDATE api_key SET slots = ARRAY(SELECT s - $2 * interval '1 s' FROM unnest(slots) WITH ORDINALITY AS u(s, o) ORDER BY o) WHERE id = $1`;
@@ -24,6 +26,7 @@ UPDATE api_key SET slots = ARRAY(SELECT s - $2 * interval '1 s' FROM unnest(slot
 // One statement, so one snapshot. Whole numbers travel as text: JSON's are too small for them.
 const BOOKS = `
 SELECT a.id, a.posted::text, a.held::text,
+  CASE WHEN a.frozen_at IS NULL THEN 'open' ELSE 'frozen' END || ', ' || a.open_holds || ' of ' || a.max_open_holds AS state,
   ((SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = a.id) - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = a.id)
    - (SELECT coalesce(sum(charge), 0) FROM usage_record WHERE account_id = a.id))::text AS postings,
   (SELECT coalesce(sum(p.amount), 0) FROM usage_record u JOIN posting p ON p.debit = '${systemAccounts.operatorLoss}' AND p.id = u.request_id
@@ -100,14 +103,14 @@ export class RealLedger {
         await this.#ledgerOf(action.process).release({ accountId, requestId: action.requestId });
         return settled(this.#ledgerOf(action.process).settle(settlement(accountId, action.requestId, 0)));
       }
-      case "progress":
-        await pool.query(PROGRESS, [
-          this.#factsOf(action.requestId).accountId,
-          action.requestId,
-          action.input,
-          action.output,
-        ]);
-        return {};
+      case "extend": {
+        const { requestId, amount, least: leastAmount, input: inputTokens, output: outputTokens } = action;
+        const { accountId } = this.#factsOf(requestId);
+        const wanted = { accountId, requestId, amount, leastAmount, inputTokens, outputTokens };
+        return this.#ledgerOf(action.process).extend(wanted);
+      }
+      case "give back":
+        return this.#giveBack(action);
       case "die": {
         const { lease } = this.#processOf(action.process);
         await pool.query(BURY, [lease.processId]);
@@ -125,6 +128,12 @@ export class RealLedger {
       }
       case "revoke":
         await pool.query(REVOKE, [action.keyId]);
+        return {};
+      case "freeze":
+        await pool.query(FREEZE, [action.accountId, action.frozen]);
+        return {};
+      case "crowd":
+        await pool.query(CROWD, [action.accountId, action.most]);
         return {};
       case "limit":
         await pool.query(LIMIT, [action.keyId, action.rateLimit]);
@@ -152,6 +161,18 @@ export class RealLedger {
     const credit = { accountId, amount, from, reason: "operator_credit", reference };
     const { available } = await withTransaction(this.#world.opened.database, (client) => creditAccount(client, credit));
     return { available };
+  }
+
+  async #giveBack({ requestId, amount, name }: Extract<Action, { do: "give back" }>): Promise<Answer> {
+    const note = { requestId, amount, name, note: "the model gives it back" };
+    try {
+      const written = await withTransaction(this.#world.opened.database, (client) => creditUsage(client, note));
+      const { credited, left, isNew } = written;
+      return { amount: written.amount, credited, left, isNew };
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return { error: error.code };
+    }
   }
 
   async #admit({ process, request, forgotten }: Extract<Action, { do: "admit" }>): Promise<Answer> {

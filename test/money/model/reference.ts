@@ -24,13 +24,28 @@ export type Action =
       readonly basis: UsageBasis;
     }
   | { readonly do: "release"; readonly process: number; readonly requestId: string }
-  | { readonly do: "progress"; readonly requestId: string; readonly input: number; readonly output: number }
+  | {
+      readonly do: "extend";
+      readonly process: number;
+      readonly requestId: string;
+      /** What is to be held in all, and the least of that. */
+      readonly amount: bigint;
+      readonly least: bigint;
+      /** How far the request has come, in tokens. */
+      readonly input: number;
+      readonly output: number;
+    }
   /** The process is declared dead and goes on under a new id. */
   | { readonly do: "die"; readonly process: number }
   | { readonly do: "recover" }
   /** The process gives back its old holds that it does not remember. */
   | { readonly do: "sweep"; readonly process: number }
+  /** A credit note: null gives back all that is left of the charge. */
+  | { readonly do: "give back"; readonly requestId: string; readonly amount: bigint | null; readonly name: string }
   | { readonly do: "revoke"; readonly keyId: string }
+  | { readonly do: "freeze"; readonly accountId: string; readonly frozen: boolean }
+  /** How many requests of the account may run at once; 0: any number. */
+  | { readonly do: "crowd"; readonly accountId: string; readonly most: number }
   | { readonly do: "limit"; readonly keyId: string; readonly rateLimit: number }
   /** All requests counted for the key come to lie so much further back. */
   | { readonly do: "wait"; readonly keyId: string; readonly seconds: number };
@@ -42,6 +57,8 @@ export type Answer = Readonly<Record<string, unknown>>;
 export type Books = {
   readonly posted: string;
   readonly held: string;
+  /** Frozen or not, and how many requests run of how many that may. */
+  readonly state: string;
   /** What the postings and usage records of the account come to. */
   readonly postings: string;
   /** What was booked as our loss for its requests. */
@@ -58,12 +75,14 @@ export type Books = {
 const WINDOW_SECONDS = 60;
 const TOKENS_PER_PRICE = 1_000_000n;
 
+type Limits = { frozen: boolean; mostOpen: number };
 type Key = { readonly accountId: string; rateLimit: number; isRevoked: boolean; slotAges: number[] };
 type Hold = { readonly owner: string; amount: bigint; forgotten: boolean; input: number; output: number };
 type Resolved = { readonly cost: bigint; readonly charge: bigint; readonly basis: UsageBasis };
 
 export class ReferenceLedger {
   readonly posted = new Map<string, bigint>();
+  readonly limits = new Map<string, Limits>();
   readonly keys = new Map<string, Key>();
   readonly holds = new Map<string, Hold>();
   readonly resolved = new Map<string, Resolved>();
@@ -71,6 +90,8 @@ export class ReferenceLedger {
   readonly requests = new Map<string, AdmissionRequest>();
   /** Which credit each reference stands for. */
   readonly credits = new Map<string, { readonly accountId: string; readonly amount: bigint }>();
+  /** The credit notes of each request by their names. */
+  readonly notes = new Map<string, Map<string, bigint>>();
   /** How often each process has died. */
   readonly deaths: number[];
 
@@ -90,6 +111,7 @@ export class ReferenceLedger {
 
   openAccount(accountId: string, keys: Readonly<Record<string, number>>): void {
     this.posted.set(accountId, 0n);
+    this.limits.set(accountId, { frozen: false, mostOpen: 0 });
     for (const [keyId, rateLimit] of Object.entries(keys))
       this.keys.set(keyId, { accountId, rateLimit, isRevoked: false, slotAges: [] });
   }
@@ -128,11 +150,8 @@ export class ReferenceLedger {
         return this.#settle(action.requestId, this.cost(action.requestId, action.tokens), action.basis);
       case "release":
         return this.#settle(action.requestId, 0n, "free");
-      case "progress": {
-        const hold = this.holds.get(action.requestId);
-        if (hold !== undefined) Object.assign(hold, { input: action.input, output: action.output });
-        return {};
-      }
+      case "extend":
+        return this.#extend(action);
       case "die":
         this.deaths[action.process] = (this.deaths[action.process] ?? 0) + 1;
         return {};
@@ -142,8 +161,16 @@ export class ReferenceLedger {
         for (const [requestId, hold] of this.holds)
           if (hold.forgotten && hold.owner === this.#owner(action.process)) this.#settle(requestId, 0n, "free");
         return {};
+      case "give back":
+        return this.#giveBack(action);
       case "revoke":
         this.#key(action.keyId).isRevoked = true;
+        return {};
+      case "freeze":
+        this.#limitsOf(action.accountId).frozen = action.frozen;
+        return {};
+      case "crowd":
+        this.#limitsOf(action.accountId).mostOpen = action.most;
         return {};
       case "limit":
         this.#key(action.keyId).rateLimit = action.rateLimit;
@@ -164,9 +191,11 @@ export class ReferenceLedger {
     const losses = usage.reduce((sum, [, { cost, charge }]) => sum + cost - charge, 0n);
     const keys = [...this.keys].filter(([, key]) => key.accountId === accountId);
     const posted = String(this.posted.get(accountId));
+    const limits = this.#limitsOf(accountId);
     return {
       posted,
       held: String(this.held(accountId)),
+      state: `${limits.frozen ? "frozen" : "open"}, ${this.#holdsOf(accountId).length} of ${limits.mostOpen}`,
       postings: posted,
       losses: String(losses),
       holds: Object.fromEntries(
@@ -190,12 +219,34 @@ export class ReferenceLedger {
     return { available: this.available(accountId) };
   }
 
+  /** A name counts once, and all notes of a request come to its charge at most. */
+  #giveBack({ requestId, amount, name }: Extract<Action, { do: "give back" }>): Answer {
+    const charge = this.resolved.get(requestId)?.charge;
+    if (charge === undefined) return { error: "not_found" };
+    const notes = this.notes.get(requestId) ?? new Map<string, bigint>();
+    this.notes.set(requestId, notes);
+    const given = [...notes.values()].reduce((sum, each) => sum + each, 0n);
+    const before = notes.get(name);
+    if (before !== undefined && amount !== null && amount !== before) return { error: "validation_error" };
+    if (before !== undefined) return { amount: before, credited: given, left: charge - given, isNew: false };
+    const wanted = amount ?? charge - given;
+    if (wanted <= 0n || given + wanted > charge) return { error: "limit_exceeded" };
+    notes.set(name, wanted);
+    const accountId = this.accountOf(requestId);
+    this.posted.set(accountId, (this.posted.get(accountId) ?? 0n) + wanted);
+    return { amount: wanted, credited: given + wanted, left: charge - given - wanted, isNew: true };
+  }
+
   #admit(request: AdmissionRequest, process: number, forgotten: boolean): Answer {
     const { accountId, keyId, requestId, amount, leastAmount } = request;
     const key = this.keys.get(keyId);
     if (key === undefined || key.accountId !== accountId || key.isRevoked) return { outcome: "revoked" };
+    const { frozen, mostOpen } = this.#limitsOf(accountId);
+    if (frozen) return { outcome: "frozen" };
     const { rateLimit: limit } = key;
     if (limit > 0 && slotsTaken(key) >= limit) return { outcome: "limited", limit, remaining: 0 };
+    if (mostOpen > 0 && this.#holdsOf(accountId).length >= mostOpen)
+      return { outcome: "crowded", limit, remaining: limit === 0 ? 0 : limit - slotsTaken(key) };
     if (limit > 0) key.slotAges.push(0);
     const remaining = limit === 0 ? 0 : limit - slotsTaken(key);
     const available = this.available(accountId);
@@ -204,6 +255,22 @@ export class ReferenceLedger {
     this.requests.set(requestId, request);
     this.holds.set(requestId, { owner: this.#owner(process), amount: granted, forgotten, input: 0, output: 0 });
     return { outcome: "granted", amount: granted, limit, remaining };
+  }
+
+  /** A hold grows to what is wanted, or to what there is if that is enough. The progress is kept in either case. */
+  #extend({ requestId, amount, least, input, output }: Extract<Action, { do: "extend" }>): Answer {
+    const hold = this.holds.get(requestId);
+    if (hold === undefined) return { outcome: "gone" };
+    hold.input = Math.max(hold.input, input);
+    hold.output = Math.max(hold.output, output);
+    const accountId = this.accountOf(requestId);
+    const most = hold.amount + this.available(accountId);
+    if (most < least) {
+      return { outcome: "refused", amount: hold.amount, othersHold: this.held(accountId) > hold.amount };
+    }
+    const reachable = amount < most ? amount : most;
+    if (reachable > hold.amount) hold.amount = reachable;
+    return { outcome: "granted", amount: hold.amount };
   }
 
   /** Only the first one counts; a later one is told what the first did. */
@@ -236,6 +303,12 @@ export class ReferenceLedger {
 
   #holdsOf(accountId: string): [string, Hold][] {
     return [...this.holds].filter(([requestId]) => this.accountOf(requestId) === accountId);
+  }
+
+  #limitsOf(accountId: string): Limits {
+    const limits = this.limits.get(accountId);
+    if (limits === undefined) throw new Error(`the test asks for an account that was never opened: ${accountId}`);
+    return limits;
   }
 
   #request(requestId: string): AdmissionRequest {
