@@ -369,8 +369,8 @@ const ANSWERS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "answer-whole.ts",
-        "  bill.firstByteReached();",
-        '  bill.firstByteReached();\n  sink.start({ streamed: false, rate, costIdr: "0", demo: false });',
+        "const billed = await bill.settleCompleted(",
+        'sink.start({ streamed: false, rate, costIdr: "0", demo: false });\n  const billed = await bill.settleCompleted(',
       ),
       gateway(
         "answer-whole.ts",
