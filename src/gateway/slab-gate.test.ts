@@ -144,7 +144,7 @@ describe("a stream at its gate", () => {
     const stream = openStream(costOfOutput(SLAB_TOKENS + 300));
     await expect(
       (async () => {
-        for (;;) await stream.write([" word", " and", " another"]);
+        for (let packet = 0; packet < 10_000; packet += 1) await stream.write([" word", " and", " another"]);
       })(),
     ).rejects.toBeInstanceOf(InsufficientBalance);
     const relayed = await stream.output.estimateTokens();
@@ -168,7 +168,7 @@ describe("a stream at its gate", () => {
     const stream = openStream(0n, () => Promise.resolve({ outcome: "gone" }));
     await expect(
       (async () => {
-        for (;;) await stream.write([" word"]);
+        for (let packet = 0; packet < 10_000; packet += 1) await stream.write([" word"]);
       })(),
     ).rejects.toBeInstanceOf(UpstreamBusy);
   });

@@ -391,6 +391,22 @@ const ANSWERS: readonly PlantedBug[] = [
     ],
     noticedBy: { file: "test/gateway/streams.test.ts", test: "hold back everything from the finish on" },
   },
+  {
+    name: "a stream goes on beyond what is held for it",
+    edits: [gateway("slab-gate.ts", "if (bytes > this.#room) return false;", "")],
+    noticedBy: { file: "src/gateway/slab-gate.test.ts", test: "never relays more than is held" },
+  },
+  {
+    name: "a client that leaves pays for what it never had, where the upstream says no usage",
+    edits: [
+      gateway(
+        "relay-stream.ts",
+        "if (!this.#isDraining) this.#facts.output.add(events);",
+        "this.#facts.output.add(events);",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/drains.test.ts", test: "is billed by an estimate of what was relayed" },
+  },
 ];
 
 /** All of them. */
