@@ -103,7 +103,7 @@ describe("a rolling restart under load", () => {
     expect(await saldoJson(["account", "show", "--account", accountId], settings)).toMatchObject({ held: "0" });
     expect(await saldoJson(["audit"], settings)).toEqual(SOUND);
     await opened.drop();
-  });
+  }, 180_000);
 });
 
 /**
@@ -142,7 +142,7 @@ class Load {
   /** Waits until this many more were answered. */
   async answeredMore(count: number): Promise<void> {
     const goal = this.answered.length + count;
-    await expect.poll(() => this.answered.length + this.failures.length, { timeout: 30_000 }).toBeGreaterThan(goal);
+    await expect.poll(() => this.answered.length + this.failures.length, { timeout: 60_000 }).toBeGreaterThan(goal);
   }
 
   async #ask(wanted: number, stream: boolean): Promise<void> {
