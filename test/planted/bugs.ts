@@ -392,9 +392,15 @@ const ANSWERS: readonly PlantedBug[] = [
     noticedBy: { file: "test/gateway/streams.test.ts", test: "hold back everything from the finish on" },
   },
   {
-    name: "a stream goes on beyond what is held for it",
-    edits: [gateway("slab-gate.ts", "if (bytes > this.#room) return false;", "")],
-    noticedBy: { file: "src/gateway/slab-gate.test.ts", test: "never relays more than is held" },
+    name: "no gate is put before a stream that holds a slab",
+    edits: [
+      gateway(
+        "answer-streamed.ts",
+        "if (outputCap !== null || plan.heldOutput",
+        "if (outputCap === null || plan.heldOutput",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/slabs.test.ts", test: "waits with what goes beyond the slab" },
   },
   {
     name: "a client that leaves pays for what it never had, where the upstream says no usage",
