@@ -120,7 +120,7 @@ DECLARE
   here int; i int; changed boolean := false;
   -- What the deleted holds kept, at the places of their settlements.
   freed record; charge bigint[]; key_id uuid[]; model text[]; input_price bigint[]; output_price bigint[]; cache_hit_price bigint[];
-  deleted int := 0; inserted int; above_hold boolean := false; more bigint; lost boolean := false;
+  deleted int := 0; above_hold boolean := false; more bigint; lost boolean := false;
   extended bigint; key record; used int; taken int; t timestamptz; granted boolean[]; any_granted boolean := false;
 BEGIN
   SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.open_holds), array_agg(l.max_open_holds), array_agg(l.frozen)
@@ -163,11 +163,7 @@ BEGIN
       SELECT * FROM unnest(s_account, s_request, s_cost, charge, key_id, model, input_price, output_price, cache_hit_price,
         s_input_uncached, s_input_cached, s_output, s_basis, s_day, s_upstream, s_upstream_model, s_upstream_request,
         s_upstream_cost, s_streamed, s_duration, s_first_byte, s_clamped) AS r (a, b, c, d, key_id)
-      WHERE r.key_id IS NOT NULL
-      ON CONFLICT DO NOTHING;
-      GET DIAGNOSTICS inserted = ROW_COUNT;
-      -- A hold that came back behind its settlement: alone it is told apart (settle_request).
-      IF inserted < deleted THEN RAISE unique_violation USING MESSAGE = 'a settled request has a hold'; END IF;
+      WHERE r.key_id IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is told apart
       IF lost THEN
         ${BOOK_LOSS}
         SELECT r.request, r.request, ${LOSS_TO_REVENUE}, r.cost - r.charge, 'uncollected'
@@ -205,12 +201,12 @@ BEGIN
   IF admissions > 0 THEN
     kind := 'a';
     granted := array_fill(false, ARRAY[admissions]);
-    i := 1;
+    i := 1; here := 1;
     FOR key IN SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked FROM api_key k
                WHERE k.account_id = ANY (account) AND k.account_id = ANY (a_account) AND k.id = ANY (a_key)
                ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
       WHILE i <= admissions AND (a_account[i], a_key[i]) < (key.account_id, key.id) LOOP i := i + 1; END LOOP;
-      here := array_position(account, key.account_id);
+      WHILE account[here] < key.account_id LOOP here := here + 1; END LOOP;
       used := 0; taken := 0; reset_seconds := 0;
       rate_limit := key.rate_limit;
       IF rate_limit > 0 THEN
