@@ -7,6 +7,8 @@ export class ClientPresence {
 
   constructor(sink: Pick<ChatSink, "onGone">) {
     sink.onGone(() => {
+      // An RPC tells it twice, by its signal and by the end of its loop.
+      if (this.#isGone) return;
       this.#isGone = true;
       this.#stop?.();
     });

@@ -6,14 +6,14 @@ import { failpoint } from "../kernel/failpoint.ts";
 import { AnswerEnd } from "./answer-end.ts";
 import type { FailedAttempt } from "./call-upstream.ts";
 import type { ChatSink } from "./chat.ts";
-import { type ChunkMeaning, isWorthParsing, meaningOf } from "./chunk.ts";
+import { type ChunkMeaning, isWorthParsing } from "./chunk.ts";
 import { usageChunkOf, withoutUsage } from "./chunk-usage.ts";
 import { failureOfError, readAnswer } from "./collect-answer.ts";
-import { textOfChunk } from "./estimate.ts";
+import { type ReadEvent, readEvent } from "./read-event.ts";
 import type { RelayedOutput } from "./relayed-output.ts";
 import { isObject, type JsonObject } from "./request/field-rules.ts";
 import type { SlabGate } from "./slab-gate.ts";
-import { beginsAsEvents, dataOf, EventCutter, MAX_EVENT_BYTES, splitEvents } from "./sse.ts";
+import { beginsAsEvents, EventCutter, MAX_EVENT_BYTES, splitEvents } from "./sse.ts";
 import type { StreamEnd } from "./stream-end.ts";
 import { chunkEventsOf } from "./unstreamed-answer.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "./upstreams/chat-upstream.ts";
@@ -92,7 +92,9 @@ export class StreamRelay implements UpstreamListener {
       return;
     }
     const rest = this.#cutter.takeRest();
-    if (rest !== null && rest.includes("data")) this.#takeEvent(Buffer.concat([rest, Buffer.from("\n\n")]), true);
+    if (rest !== null && rest.includes("data")) {
+      this.#takeEvent(readEvent(Buffer.concat([rest, Buffer.from("\n\n")])), true);
+    }
     if (this.#isOver) return;
     if (this.#end.isReached) this.#complete();
     else if (this.#hasBegun) this.#fail(cut("the stream ended before the answer did"));
@@ -120,7 +122,7 @@ export class StreamRelay implements UpstreamListener {
 
   #take(events: Buffer): void {
     const { gate } = this.#facts;
-    const isPlain = this.#hasBegun && !this.#end.isReached && gate?.knowsFrames !== false && !isWorthParsing(events);
+    const isPlain = this.#hasBegun && !this.#end.isReached && this.#usage === null && !isWorthParsing(events);
     if (isPlain && gate?.passes(events) !== false) {
       this.#pass(events);
       return;
@@ -128,18 +130,19 @@ export class StreamRelay implements UpstreamListener {
     const apart = splitEvents(events);
     for (const [index, event] of apart.entries()) {
       if (this.#isOver) return;
-      if (gate?.passes(event) === false) {
+      const read = readEvent(event);
+      // Only text is held for: what else an upstream says, such as the usage or the end, waits for nobody's money.
+      if (gate !== null && read.text !== "" && !gate.passes(event)) {
         const rest = Buffer.concat(apart.slice(index));
         this.#wait(gate, event, () => this.#take(rest));
         return;
       }
-      this.#takeEvent(event, false);
+      this.#takeEvent(read, false);
     }
   }
 
-  #takeEvent(event: Buffer, isLast: boolean): void {
-    const data = dataOf(event);
-    const meaning = meaningOf(data);
+  #takeEvent(read: ReadEvent, isLast: boolean): void {
+    const { event, data, meaning } = read;
     switch (meaning.kind) {
       case "done":
         if (this.#hasBegun || this.#end.isReached) this.#complete();
@@ -154,29 +157,30 @@ export class StreamRelay implements UpstreamListener {
         else if (!this.#hasBegun && data !== null && data.trim() !== "") this.#fail(cut("the stream held no answer"));
         return;
       case "chunk":
-        this.#takeChunk(event, data ?? "", meaning);
+        this.#takeChunk(read, meaning);
     }
   }
 
-  #takeChunk(event: Buffer, data: string, meaning: Extract<ChunkMeaning, { kind: "chunk" }>): void {
+  #takeChunk({ event, data, text }: ReadEvent, meaning: Extract<ChunkMeaning, { kind: "chunk" }>): void {
     const released = this.#end.release(meaning.choices);
     if (released !== null) this.#write(released);
     if (meaning.finishReasons.includes("error")) {
       this.#breakOff(cut("the upstream finished with an error"));
       return;
     }
-    this.#usage = meaning.usage ?? this.#usage;
+    // A usage that more of the answer came behind is not the whole of it.
+    const isStale = text !== "" && !this.#end.isReached;
+    this.#usage = meaning.usage ?? (isStale ? null : this.#usage);
     if (meaning.isUsageOnly) {
-      this.#usageChunk = usageChunkOf(data);
+      this.#usageChunk = usageChunkOf(data ?? "");
       return;
     }
-    const shown = meaning.usage === null ? event : withoutUsage(event, data, meaning.chunk);
+    const shown = meaning.usage === null ? event : withoutUsage(event, data ?? "", meaning.chunk);
     if (shown === null) {
       this.#breakOff(cut("a chunk is nested too deep"));
       return;
     }
     this.#lastChunk = meaning.chunk;
-    this.#facts.gate?.learn(event.length, textOfChunk(meaning.chunk));
     this.#end.note(meaning);
     this.#passOrKeep(shown);
   }
@@ -228,7 +232,8 @@ export class StreamRelay implements UpstreamListener {
       await gate.whenOpen(event);
     } catch (reason) {
       this.#call?.abort();
-      this.#finish({ kind: "stopped", reason });
+      if (this.#end.isReached) this.#complete();
+      else this.#finish({ kind: "stopped", reason });
       return;
     }
     if (this.#isOver) return;
@@ -252,7 +257,7 @@ export class StreamRelay implements UpstreamListener {
       this.#passOrKeep(event);
       this.#complete();
     };
-    if (gate === null || gate.passes(event)) tell();
+    if (gate === null || this.#isDraining || gate.passes(event)) tell();
     else this.#wait(gate, event, tell);
   }
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { CatalogModel } from "../catalog/catalog.ts";
 import { InsufficientBalance, UpstreamBusy } from "../kernel/errors.ts";
 import type { Extension } from "../ledger/ledger.ts";
@@ -32,10 +32,24 @@ const PLAN = planHold(readRequest(Buffer.from(JSON.stringify(BODY))), MODEL);
 const costOfOutput = (outputTokens: number): bigint =>
   costOf({ inputTokensUncached: PLAN.inputTokens, inputTokensCached: 0, outputTokens }, PLAN.prices);
 
-const chunkOf = (content: string): Buffer =>
+const chunkOf = (content: string, more: Record<string, unknown> = {}): Buffer =>
   Buffer.from(
-    `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`,
+    `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }], ...more })}\n\n`,
   );
+const CITATIONS = Array.from({ length: 30 }, (_, page) => `https://example.com/articles/2026/11/${page}`);
+const escaped = (event: Buffer): Buffer =>
+  Buffer.from(
+    event.toString().replace(/[^\n -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+/** The same text as upstreams write it. */
+const WRITTEN = {
+  plainly: (text: string) => chunkOf(text),
+  escaped: (text: string) => escaped(chunkOf(text)),
+  "with citations": (text: string) => chunkOf(text, { citations: CITATIONS }),
+  "with a signature": (text: string) => chunkOf(text, { signature: "A1+/".repeat(300) }),
+  "behind comments": (text: string) => Buffer.concat([Buffer.from(": keep-alive\n\n".repeat(5)), chunkOf(text)]),
+  "under a name": (text: string) => Buffer.concat([Buffer.from("event: message\r\nid: 7\r\n"), chunkOf(text)]),
+} as const;
 
 /** A stream at its gate, with an account of its own: what it relays, holds and asks for. */
 function openStream(balance: bigint, answer?: (asked: ExtensionAmounts) => Promise<Extension>) {
@@ -59,15 +73,14 @@ function openStream(balance: bigint, answer?: (asked: ExtensionAmounts) => Promi
       return (answer ?? grant)(more);
     },
   });
-  gate.learn(chunkOf("word").length, "word");
   return {
     ...stream,
     gate,
     get held() {
       return stream.held;
     },
-    async write(texts: readonly string[]): Promise<void> {
-      const packet = Buffer.concat(texts.map(chunkOf));
+    async write(texts: readonly string[], way: keyof typeof WRITTEN = "plainly"): Promise<void> {
+      const packet = Buffer.concat(texts.map(WRITTEN[way]));
       if (!gate.passes(packet)) {
         await gate.whenOpen(packet);
         expect(gate.passes(packet)).toBe(true);
@@ -102,6 +115,7 @@ describe("a stream at its gate", () => {
   });
 
   it("never relays more than is held, whatever the text, the packets and the balance", async () => {
+    const ways = Object.keys(WRITTEN) as (keyof typeof WRITTEN)[];
     const words = fc.array(
       fc.constantFrom(" word", " dan", "1234", "\n\n", '{"a":', " ✓", "日本", "…", " selamat pagi"),
       {
@@ -111,14 +125,15 @@ describe("a stream at its gate", () => {
     );
     await fc.assert(
       fc.asyncProperty(
-        fc.array(words, { minLength: 20, maxLength: 60 }),
+        fc.array(fc.tuple(words, fc.constantFrom(...ways), fc.boolean()), { minLength: 20, maxLength: 60 }),
         fc.integer({ min: SLAB_TOKENS, max: 12_000 }),
         async (packets, affordable) => {
           const stream = openStream(costOfOutput(affordable));
           const overspent: bigint[] = [];
           const write = async (): Promise<void> => {
             for (let round = 0; round < 8; round += 1) {
-              for (const packet of packets) await stream.write(packet);
+              // Some upstreams write word by word, some all of it at once.
+              for (const [texts, way, isOne] of packets) await stream.write(isOne ? [texts.join("")] : texts, way);
               const cost = costOfOutput(await stream.output.estimateTokens());
               if (cost > stream.held) overspent.push(cost - stream.held);
             }
@@ -138,6 +153,48 @@ describe("a stream at its gate", () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it.each(["with citations", "with a signature"] as const)("is not deceived by a first event %s", async (way) => {
+    const stream = openStream(costOfOutput(100_000));
+    const overspent: bigint[] = [];
+    await stream.write([" word"], way);
+    for (let event = 0; event < 80; event += 1) {
+      await stream.write([" word".repeat(190)]);
+      const cost = costOfOutput(await stream.output.estimateTokens());
+      if (cost > stream.held) overspent.push(cost - stream.held);
+    }
+    expect(overspent).toEqual([]);
+    expect(stream.asked.length).toBeGreaterThan(0);
+  });
+
+  it("counts no more of escaped text than stands there", async () => {
+    const stream = openStream(costOfOutput(100_000));
+    await stream.write(["日本語のテキスト".repeat(40)], "escaped");
+    const overspent: bigint[] = [];
+    for (let event = 0; event < 400; event += 1) {
+      await stream.write([" word".repeat(40)]);
+      const cost = costOfOutput(await stream.output.estimateTokens());
+      if (cost > stream.held) overspent.push(cost - stream.held);
+    }
+    expect(overspent).toEqual([]);
+  });
+
+  it("takes comments for what they are, not for frames around no text", async () => {
+    const stream = openStream(costOfOutput(100_000));
+    for (let packet = 0; packet < 500; packet += 1) await stream.write([" word".repeat(8)], "behind comments");
+    expect(stream.asked.length).toBeGreaterThan(0);
+    expect(stream.held).toBeGreaterThanOrEqual(costOfOutput(await stream.output.estimateTokens()));
+  });
+
+  it("counts what went out after so many bytes, also where they look like hardly any text", async () => {
+    const stream = openStream(costOfOutput(100_000));
+    const counts = vi.spyOn(stream.output, "estimateTokens");
+    for (let event = 0; event < 60; event += 1) await stream.write([" word"], "with citations");
+    expect(counts).not.toHaveBeenCalled();
+    for (let event = 0; event < 60; event += 1) await stream.write([" word"], "with citations");
+    expect(counts).toHaveBeenCalledTimes(1);
+    expect(stream.asked).toEqual([]);
   });
 
   it("takes what there is when that is less than a slab, and stops when not even that is useful", async () => {

@@ -2,16 +2,20 @@
 // extended behind the stream, and what would go beyond it waits.
 //
 // For each packet only bytes are counted: two bytes of text make a token, as in the estimate of the input, and the frame
-// around the text of a chunk is known from the first one. When little room is left the tokenizer counts what went out, and
-// that is what is asked for and recorded.
+// around the text is the smallest of the events that were read: the first ones, one every few kilobytes, and each that the
+// frame does not fit. When little room is left, or much has gone out since, the tokenizer counts what went out, and that is
+// what is asked for and recorded.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { InsufficientBalance, UpstreamBusy } from "../kernel/errors.ts";
 import { idr } from "../kernel/money.ts";
 import type { Extension } from "../ledger/ledger.ts";
 import type { ExtensionAmounts } from "./bill.ts";
+import { parseObject } from "./chunk.ts";
+import { textOfChunk } from "./estimate.ts";
 import { amountCovering, coveredOutput, type HoldPlan, LEAST_USEFUL_TOKENS, SLAB_TOKENS } from "./hold.ts";
 import type { RelayedOutput } from "./relayed-output.ts";
+import { dataOf, splitEvents } from "./sse.ts";
 
 const BYTES_PER_TOKEN = 2;
 /** With less room than this more is asked for, so that it is there before it is needed. */
@@ -19,8 +23,15 @@ const LOW_WATER_BYTES = (SLAB_TOKENS / 2) * BYTES_PER_TOKEN;
 /** How long a stream waits for what other requests of the account hold and may give back. */
 const PATIENCE_MS = 10_000;
 const ASK_AGAIN_MS = 500;
+/** So often one event is read, because frames differ: the first one may bring what the others do not. */
+const READ_EVERY_BYTES = 8 * 1024;
+/** Raw bytes after which the tokenizer counts whatever the frames seem to say. Most streams are counted earlier. */
+const COUNT_EVERY_BYTES = 128 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const LETTER_U = 0x75;
 
 export type SlabFacts = {
   readonly plan: HoldPlan;
@@ -42,7 +53,10 @@ export class SlabGate {
   #room: number;
   #askBelow: number;
   #passed = 0;
-  #frameBytes: number | null = null;
+  #frameBytes = 0;
+  /** Raw bytes since an event was read, and since the tokenizer has counted. */
+  #unread = Infinity;
+  #uncounted = 0;
   #asking: Promise<unknown> | null = null;
 
   constructor(facts: SlabFacts) {
@@ -53,27 +67,17 @@ export class SlabGate {
     this.#openIfAllIsHeld();
   }
 
-  /** Whether a chunk with text was seen, so that packets need not be read to know how much text is in them. */
-  get knowsFrames(): boolean {
-    return this.#frameBytes !== null;
-  }
-
-  /** Looks at a chunk that was read: how many of its bytes are not text. */
-  learn(eventBytes: number, text: string): void {
-    if (text === "") return;
-    const quotes = 2;
-    const frame = Math.max(0, eventBytes - Buffer.byteLength(JSON.stringify(text)) + quotes);
-    this.#frameBytes = Math.min(frame, this.#frameBytes ?? frame);
-  }
-
   /** Takes complete events into account that are about to go out. False: they have to wait until `whenOpen`. */
   passes(events: Buffer): boolean {
     if (this.#room === Infinity) return true;
-    const bytes = this.#textBytesOf(events);
+    let bytes = this.#textBytesOf(events);
+    // Before anything waits it is read: large frames are not text.
+    if (bytes > this.#room) bytes = textBytesReadIn(events);
     if (bytes > this.#room) return false;
     this.#room -= bytes;
     this.#passed += bytes;
-    if (this.#room < this.#askBelow && this.#asking === null) this.#askAhead();
+    this.#uncounted += events.length;
+    if (this.#asking === null && (this.#room < this.#askBelow || this.#uncounted > COUNT_EVERY_BYTES)) this.#askAhead();
     return true;
   }
 
@@ -82,7 +86,7 @@ export class SlabGate {
    * the database stays away or the hold was resolved by somebody else.
    */
   async whenOpen(events: Buffer): Promise<void> {
-    const bytes = this.#textBytesOf(events);
+    const bytes = textBytesReadIn(events);
     const until = performance.now() + (this.#facts.patienceMs ?? PATIENCE_MS);
     await this.#asking;
     for (;;) {
@@ -95,17 +99,51 @@ export class SlabGate {
 
   /** Nothing more goes out: nothing more is asked for. */
   close(): void {
-    this.#askBelow = 0;
     this.#closing.abort();
   }
 
+  /**
+   * The bytes that may be text in complete events. JSON has no line breaks inside, so each line that ends before another break
+   * ends an event. Looking for single bytes is several times quicker than for a blank line.
+   */
   #textBytesOf(events: Buffer): number {
-    const count = countEvents(events);
-    return Math.max(events.length - count * (this.#frameBytes ?? 0), count * BYTES_PER_TOKEN);
+    let bytes = 0;
+    let start = 0;
+    const last = events.length - 1;
+    for (let at = events.indexOf(LF); at >= 0 && at < last; at = events.indexOf(LF, at + 1)) {
+      const next = events[at + 1];
+      if (next !== LF && next !== CR) continue;
+      at += next === CR && events[at + 2] === LF ? 2 : 1;
+      bytes += this.#textBytesOfOne(events, start, at + 1);
+      start = at + 1;
+    }
+    return start > last ? bytes : bytes + this.#textBytesOfOne(events, start, events.length);
+  }
+
+  /** Whatever the event is, it counts as a token, and takes no more from the others than its own frame. */
+  #textBytesOfOne(events: Buffer, start: number, end: number): number {
+    const length = end - start;
+    this.#unread += length;
+    // Comments are shorter than a frame and show nothing. Data that is shorter shows that the frame is not everybody's.
+    if (events[start] !== COLON && (this.#unread > READ_EVERY_BYTES || length < this.#frameBytes)) {
+      this.#read(events.subarray(start, end));
+    }
+    return Math.max(length - this.#frameBytes, BYTES_PER_TOKEN);
+  }
+
+  /** Learns from one event how many of its bytes are surely not text. */
+  #read(event: Buffer): void {
+    const text = textOf(event);
+    if (text === "") return;
+    const isFirst = this.#unread === Infinity;
+    const frame = Math.max(0, event.length - Buffer.byteLength(text) - bytesOfEscapes(event));
+    this.#frameBytes = isFirst ? frame : Math.min(frame, this.#frameBytes);
+    this.#unread = 0;
   }
 
   /** Asks before it is needed. What goes wrong here is met again by whoever has to wait. */
   #askAhead(): void {
+    if (this.#closing.signal.aborted) return;
     this.#asking = Promise.resolve()
       .then(() => this.#ask(0))
       .catch(() => (this.#askBelow = 0))
@@ -116,6 +154,7 @@ export class SlabGate {
   async #ask(bytes: number): Promise<Refusal | null> {
     const { plan, output, extend } = this.#facts;
     const passedBefore = this.#passed;
+    this.#uncounted = 0;
     const counted = await output.estimateTokens();
     this.#setRoom(counted, passedBefore);
     if (this.#room >= Math.max(bytes, this.#askBelow)) return null;
@@ -160,19 +199,22 @@ export class SlabGate {
 
 type Refusal = { readonly amount: bigint; readonly needed: bigint; readonly othersHold: boolean };
 
-/**
- * How many events these complete ones are. JSON has no line breaks inside, so each line that ends before another break ends an
- * event. Looking for single bytes is several times quicker than for a blank line.
- */
-function countEvents(events: Buffer): number {
-  let count = 0;
-  const last = events.length - 1;
-  for (let at = events.indexOf(LF); at >= 0 && at < last; at = events.indexOf(LF, at + 1)) {
-    const next = events[at + 1];
-    if (next !== LF && next !== CR) continue;
-    count += 1;
-    at += 1;
-    if (at >= last) break;
+function textOf(event: Buffer): string {
+  return textOfChunk(parseObject(dataOf(event) ?? "") ?? {});
+}
+
+/** The bytes of text in complete events, each of which counts as a token. */
+function textBytesReadIn(events: Buffer): number {
+  return splitEvents(events)
+    .map((event) => Math.max(Buffer.byteLength(textOf(event)), BYTES_PER_TOKEN))
+    .reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** At most so many bytes more than its text an event has for escapes: some upstreams write all but ASCII as `\uXXXX`. */
+function bytesOfEscapes(event: Buffer): number {
+  let bytes = 0;
+  for (let at = event.indexOf(BACKSLASH); at >= 0; at = event.indexOf(BACKSLASH, at + 2)) {
+    bytes += event[at + 1] === LETTER_U ? 5 : 1;
   }
-  return Math.max(count, 1);
+  return bytes;
 }

@@ -174,6 +174,48 @@ describe("an upstream whose client has left", () => {
     for (const response of opened) response.destroy();
   });
 
+  it("takes one place though its leaving is told twice, as of an RPC", async () => {
+    const sink = new FakeSink();
+    let gone = (): void => undefined;
+    sink.onGone = (callback) => (gone = callback);
+    sink.onWrite = () => {
+      setImmediate(() => (gone(), gone()));
+      return true;
+    };
+    let running = 0;
+    const { settlement } = await playground.play(
+      inTwoParts(
+        () => drains.running > 0,
+        HALO,
+        (response) => {
+          running = drains.running;
+          response.end(REST);
+        },
+      ),
+      STREAMED,
+      sink,
+    );
+    expect(running).toBe(1);
+    expect(settlement.basis).toBe("drained");
+    expect(drains.running).toBe(0);
+  });
+
+  it("is billed by the usage of one JSON text, also where more of it came than is held", async () => {
+    const sink = new FakeSink();
+    const message = { role: "assistant", content: "word ".repeat(10_000) };
+    const { settlement } = await playground.play(
+      async (response, received, call) => {
+        sink.leave();
+        await until(isDraining);
+        return json(completion({ choices: [{ index: 0, message, finish_reason: "stop" }] }))(response, received, call);
+      },
+      STREAMED,
+      sink,
+    );
+    expect(settlement).toMatchObject({ basis: "drained", outputTokens: 3 });
+    expect(playground.bench.ledger.extensions).toEqual([]);
+  });
+
   it("is given up where more than is held would be needed, which nobody reads", async () => {
     const many = Array.from({ length: 400 }, () => wire([chunk({ content: "x".repeat(1_000) })]));
     const { settlement } = await playground.play(

@@ -134,6 +134,22 @@ describe("usage inside a stream", () => {
     expect(JSON.parse(sink.events.at(-2) ?? "")).toMatchObject({ choices: [], usage: { cost_idr: "0.0838" } });
     expect(sink.events.at(-1)).toBe("[DONE]");
   });
+
+  const EARLY = chunk({ content: "Halo" }, null, { usage: { prompt_tokens: 11, completion_tokens: 1 } });
+  it.each<[string, string[], object]>([
+    ["more came behind it", [chunk({ content: " dunia" })], { basis: "estimated", outputTokens: 2 }],
+    ["nothing came behind it", [], { basis: "exact", outputTokens: 1 }],
+    ["a later one came", [chunk({ content: " dunia" }, null, { usage: USAGE })], { basis: "exact", outputTokens: 3 }],
+  ])("from before the end is billed by what it covers: %s", async (_name, between, billed) => {
+    for (const packets of [
+      [wire([EARLY, ...between, chunk({}, "stop"), "[DONE]"])],
+      [EARLY, ...between, chunk({}, "stop"), "[DONE]"].map((data) => wire([data])),
+    ]) {
+      const { settlement } = await playground.play(stream(...packets), STREAMED);
+      expect(settlement).toMatchObject(billed);
+      playground.bench.ledger.settlements.length = 0;
+    }
+  });
 });
 
 describe("what a stream is", () => {

@@ -154,6 +154,38 @@ describe("a stream that holds slab by slab", () => {
     expect(playground.bench.ledger.extensions).toHaveLength(1);
   });
 
+  const padding = { padding: "x".repeat(40_000) };
+  it.each<[string, string, string]>([
+    ["the finish", chunk({}, "stop", padding), usageChunk(usage)],
+    ["the usage", chunk({}, "stop"), usageChunk({ ...usage, ...padding })],
+    ["something behind the finish", chunk({}, "stop"), chunk({}, null, padding)],
+  ])("needs no money for what is not text: %s", async (_name, finish, after) => {
+    playground.bench.ledger.extendWith = () => Promise.resolve({ outcome: "refused", amount: 7n, othersHold: false });
+    const { sink } = await playground.play(
+      stream(...paragraphs(3), wire([finish, after, usageChunk(usage), "[DONE]"])),
+      STREAMED,
+    );
+    expect(sink.text).toBe(PARAGRAPH.repeat(3));
+    expect(sink.events.at(-1)).toBe("[DONE]");
+    expect(playground.bench.ledger.extensions).toEqual([]);
+  });
+
+  it("is complete though more came behind its end than the balance covers", async () => {
+    playground.bench.ledger.extendWith = () => Promise.resolve({ outcome: "refused", amount: 7n, othersHold: false });
+    const behind = wire([chunk({}, "stop"), usageChunk(usage), chunk({ content: PARAGRAPH.repeat(200) })]);
+    const { sink, settlement } = await playground.play(stream(...paragraphs(3), behind), STREAMED);
+    expect(sink.events.at(-1)).toBe("[DONE]");
+    expect(settlement.basis).toBe("exact");
+  });
+
+  it("is told of the upstream's own error at once, whatever its size", async () => {
+    playground.bench.ledger.extendWith = () => Promise.resolve({ outcome: "refused", amount: 7n, othersHold: true });
+    const error = JSON.stringify({ error: { message: "x".repeat(40_000) } });
+    const { sink } = await playground.play(stream(...paragraphs(3), wire([error])), STREAMED);
+    expect(sink.events.at(-1)).toContain('"code":"upstream_busy"');
+    expect(playground.bench.ledger.extensions).toEqual([]);
+  });
+
   it("frees its upstream and its hold when the client leaves while it waits", async () => {
     const sink = new FakeSink();
     let isClosed = false;
