@@ -12,6 +12,7 @@ const ROUNDS = 10;
 /** What a lane's statements are called. */
 const ADMISSION = /admi/;
 const SETTLEMENT = /settle/;
+const EXTENSION = /exten/;
 const BOTH = /settle.*admi/;
 const AMOUNT = 400_000n;
 const TOKENS = 3;
@@ -80,6 +81,34 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
     expect(process.ledger.statistics().lostConnections - before).toBe(2 * ROUNDS);
   });
 
+  it.each([
+    { covers: "all that is asked for", balance: 2n * AMOUNT, most: 2n * AMOUNT },
+    { covers: "a part of it", balance: 2n * AMOUNT - 1n, most: 3n * AMOUNT },
+  ])("extends a hold once where the balance covers $covers", async ({ balance, most }) => {
+    for (const fault of FAULTS) {
+      const account = await world.account(balance);
+      const request = admission(account, await world.key(account), AMOUNT);
+      await process.ledger.admit(request);
+      const hit = proxy.once(EXTENSION, fault);
+      const { accountId, requestId } = request;
+      const progress = { inputTokens: 7, outputTokens: 11 };
+      const more = { accountId, requestId, amount: most, leastAmount: AMOUNT + 1n, ...progress };
+      const extended = await process.ledger.extend(more);
+      await hit;
+      await expectStrandedGone();
+      expect(extended).toEqual({ outcome: "granted", amount: balance });
+      expect(await world.balance(account)).toEqual({ posted: balance, held: balance, available: 0n });
+      const { rows } = await world.pool.query(
+        "SELECT amount, progress_input_tokens AS input, progress_output_tokens AS output FROM hold WHERE id = $1",
+        [requestId],
+      );
+      expect(rows).toEqual([{ amount: balance, input: 7, output: 11 }]);
+      await process.ledger.settle(settlement(account, requestId, TOKENS));
+      const posted = balance - CHARGE;
+      expect(await world.balance(account)).toEqual({ posted, held: 0n, available: posted });
+    }
+  });
+
   it("has one effect where admissions and settlements were in one transaction", async () => {
     for (const fault of FAULTS) {
       const account = await world.account(2n * AMOUNT);
@@ -117,7 +146,7 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
 
   it("has left the books in order, and done each fault as often as it was asked to", async () => {
     expect(await world.audit()).toEqual(SOUND);
-    const expected = FAULTS.map((fault) => [fault, SIZES.length * ROUNDS * 2 + 2]);
+    const expected = FAULTS.map((fault) => [fault, SIZES.length * ROUNDS * 2 + 2 + 2]);
     expect(Object.fromEntries(proxy.done)).toEqual(Object.fromEntries(expected));
   });
 });

@@ -13,6 +13,8 @@ const REQUESTS = 1_500;
 const AT_ONCE = 24;
 const ACCOUNTS = 6;
 const CHANCE = 0.05;
+/** The part of the requests that hold more while they run. */
+const EXTENDED = 0.4;
 const BALANCE = 20_000_000n;
 
 describe.each(testBackends())("random faults before the %s database", (backend) => {
@@ -38,6 +40,8 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
     const keys = await Promise.all(accounts.map((account) => world.key(account)));
     /** What callers were told they paid, by request. Undefined: they were told to come again. */
     const told = new Map<string, bigint | undefined>();
+    /** What became of extensions. */
+    const outcomes = new Set<string>();
 
     async function one(): Promise<void> {
       const { ledger } = random() < 0.5 ? processes[0] : processes[1];
@@ -46,10 +50,18 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
       const request = admission(accountId, keys[index] ?? "", BigInt(1 + whole(400_000)), 1n);
       const decision = await ledger.admit(request).catch(requireBusy);
       if (decision?.outcome !== "granted") return;
+      if (random() < EXTENDED) {
+        const amount = decision.amount + BigInt(1 + whole(400_000));
+        const { requestId } = request;
+        const progress = { inputTokens: 1 + whole(60), outputTokens: whole(20) };
+        const more = { accountId, requestId, amount, leastAmount: decision.amount + 1n, ...progress };
+        const extended = await ledger.extend(more).catch(requireBusy);
+        if (extended !== undefined) outcomes.add(extended.outcome);
+      }
       const settled = await ledger.settle(settlement(accountId, request.requestId, whole(60))).catch(requireBusy);
       told.set(request.requestId, settled?.charge);
     }
-    proxy.rule = randomFaults(random, { chance: CHANCE, statements: /admi|settle|recall/ });
+    proxy.rule = randomFaults(random, { chance: CHANCE, statements: /admi|exten|settle|recall/ });
     let begun = 0;
     const work = async (): Promise<void> => {
       while (begun < REQUESTS) {
@@ -73,6 +85,9 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
     const billed = new Map(rows.map(({ id, charge }) => [id, charge]));
     const wrong = [...told].filter(([id, charge]) => !billed.has(id) || (charge ?? billed.get(id)) !== billed.get(id));
     expect(wrong, `seed ${seed}`).toEqual([]);
+    // Nobody resolves the hold of a request that runs.
+    expect([...outcomes], `seed ${seed}`).toContain("granted");
+    expect([...outcomes], `seed ${seed}`).not.toContain("gone");
     // A request that was never granted to its caller cost nothing.
     expect(
       rows.filter(({ id, charge }) => !told.has(id) && charge !== 0n),

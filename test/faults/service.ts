@@ -19,12 +19,18 @@ import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 const MODEL = {
   id: "acme/large",
   context_length: 100_000,
-  max_output_tokens: 1_000,
+  max_output_tokens: 16_000,
   price: { input: "5000", output: "15000", cache_hit: "950" },
   routes: [{ upstream: "local", model: "large" }],
 };
 
 export type Customer = { readonly accountId: string; readonly key: string };
+
+export type AskOptions = {
+  readonly stream?: boolean;
+  readonly maxTokens?: number;
+  readonly onText?: (text: string) => void;
+};
 
 /** What a client saw of its request. `status` null: nothing; `broken`: the connection ended before the answer did. */
 export type Seen = {
@@ -129,7 +135,7 @@ export class Service {
   async ask(
     { httpUrl }: Pick<SaldoProcess, "httpUrl">,
     { key }: Pick<Customer, "key">,
-    { stream = false, onText = () => {} }: { stream?: boolean; onText?: (text: string) => void } = {},
+    { stream = false, maxTokens = 100, onText = () => {} }: AskOptions = {},
   ): Promise<Seen> {
     let [status, requestId, costIdr, text]: [number | null, string | null, string | null, string] = [
       null,
@@ -144,7 +150,7 @@ export class Service {
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         body: JSON.stringify({
           model: MODEL.id,
-          max_tokens: 100,
+          max_tokens: maxTokens,
           messages: [{ role: "user", content: "Hello!" }],
           ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
         }),

@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { seededRandom } from "../money/random.ts";
-import { type Ask, bodyOf, drawAsk } from "./asks.ts";
-import type { Gateways } from "./gateways.ts";
+import { type Ask, bodyOf, drawAsk, piecesIn } from "./asks.ts";
+import type { Gateway } from "./gateways.ts";
 import { Latencies } from "./latencies.ts";
 import type { Account, Shadow } from "./shadow.ts";
 
@@ -16,7 +16,7 @@ const PATIENCE_MS = 15_000;
 const REFUSED_PAUSE_MS = 50;
 
 export type ClientsOptions = {
-  readonly gateways: Gateways;
+  readonly gateways: { choose(random: () => number): Pick<Gateway, "url"> };
   readonly shadow: Shadow;
   readonly seed: number;
   readonly clients: number;
@@ -71,7 +71,8 @@ export class Clients {
     const patience = setTimeout(() => leaving.abort(), PATIENCE_MS);
     const leave = ask.leaves !== null && "afterMs" in ask.leaves ? ask.leaves.afterMs : null;
     const hurry = leave === null ? undefined : setTimeout(() => leaving.abort(), leave);
-    let [requestId, toldCost]: [string | null, bigint | null] = [null, null];
+    let [requestId, status, toldCost]: [string | null, number | null, bigint | null] = [null, null, null];
+    const received = { text: "" };
     const [during, sentAt] = [phase(), performance.now()];
     try {
       const answer = await fetch(`${gateways.choose(random).url}/v1/chat/completions`, {
@@ -81,12 +82,18 @@ export class Clients {
         signal: leaving.signal,
       });
       const headersAfterMs = performance.now() - sentAt;
-      requestId = answer.headers.get("x-request-id");
-      const text = await this.#read(answer, ask, leaving);
+      [requestId, status] = [answer.headers.get("x-request-id"), answer.status];
+      await this.#read(answer, { ask, leaving, received });
+      const { text } = received;
       if (answer.status === 500) shadow.violate(`${requestId} was answered with a fault of ours: ${text}`);
       if (answer.status !== 200) return String(answer.status);
       if (ask.stream && !text.trimEnd().endsWith("data: [DONE]")) {
-        return text.includes('"error"') ? "200, then an error event" : "200, then broken off";
+        if (text.includes('"error"')) return "200, then an error event";
+        if (leaving.signal.aborted) return "left";
+        return shadow.violate(
+          `${requestId} ended in order without its end: ${text.slice(-200)}`,
+          "200 without its end",
+        );
       }
       const told = answer.headers.get("x-saldo-cost-idr") ?? /"cost_idr":"([0-9.]+)"/.exec(text)?.[1];
       if (told === undefined) return shadow.violate(`${requestId} was answered without a cost`, "200 without a cost");
@@ -101,22 +108,22 @@ export class Clients {
     } finally {
       clearTimeout(patience);
       clearTimeout(hurry);
-      shadow.ended(ask, { requestId, toldCost });
+      shadow.ended(ask, { requestId, status, pieces: piecesIn(received.text), toldCost });
     }
   }
 
-  async #read(answer: Response, { stream, leaves }: Ask, leaving: AbortController): Promise<string> {
-    if (!stream || answer.body === null) return answer.text();
-    let text = "";
+  /** Collects what comes, so that it is known also of an answer that breaks. */
+  async #read(answer: Response, { ask: { leaves }, leaving, received }: Reading): Promise<void> {
     let pieces = 0;
-    for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
-      text += piece;
+    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      received.text += piece;
       pieces += 1;
       if (leaves !== null && "afterPieces" in leaves && pieces >= leaves.afterPieces) leaving.abort();
     }
-    return text;
   }
 }
+
+type Reading = { readonly ask: Ask; readonly leaving: AbortController; readonly received: { text: string } };
 
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;

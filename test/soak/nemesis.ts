@@ -35,8 +35,14 @@ export class Nemesis {
     this.#options = options;
   }
 
-  /** Does a fault and what ends it. */
-  async carryOut(fault: Fault): Promise<void> {
+  /** Does a fault and what ends it. False: what it waited for never came, so that nothing was put to the test. */
+  async carryOut(fault: Fault): Promise<boolean> {
+    if (fault.kind === "failpoint") return this.#dieAt(fault);
+    await this.#carryOut(fault);
+    return true;
+  }
+
+  async #carryOut(fault: Exclude<Fault, { kind: "failpoint" }>): Promise<void> {
     const { gateways, proxy, url, dataDir, accountIds } = this.#options;
     switch (fault.kind) {
       case "kill gateway":
@@ -52,15 +58,6 @@ export class Nemesis {
         process.kill(pid, "SIGSTOP");
         await sleep(fault.pausedMs);
         return void process.kill(pid, "SIGCONT");
-      }
-      case "failpoint": {
-        await this.#stopInOrder(fault.gateway);
-        await gateways.startAgain(fault.gateway, { SALDO_FAILPOINT: `${fault.name}:${fault.nth}` });
-        const { process: armed } = gateways.at(fault.gateway);
-        await this.#wait(() => !isAlive(armed.pid));
-        // One that never came to its failpoint is killed all the same: nothing of the next fault should be its.
-        await armed.stop("SIGKILL");
-        return gateways.startAgain(fault.gateway);
       }
       case "lose transactions":
         await this.#misuse(fault.loss, fault.turns);
@@ -101,6 +98,19 @@ export class Nemesis {
           await client.query("ROLLBACK");
         });
     }
+  }
+
+  async #dieAt({ gateway, name, nth }: Extract<Fault, { kind: "failpoint" }>): Promise<boolean> {
+    const { gateways } = this.#options;
+    await this.#stopInOrder(gateway);
+    await gateways.startAgain(gateway, { SALDO_FAILPOINT: `${name}:${nth}` });
+    const { process: armed } = gateways.at(gateway);
+    await this.#wait(() => !isAlive(armed.pid));
+    const hasDied = !isAlive(armed.pid);
+    // One that never came to its failpoint is killed all the same: nothing of the next fault should be its.
+    await armed.stop("SIGKILL");
+    await gateways.startAgain(gateway);
+    return hasDied;
   }
 
   async #stopInOrder(index: number): Promise<void> {

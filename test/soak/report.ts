@@ -6,10 +6,14 @@ import type { Growth } from "./meter.ts";
 export type SoakReport = {
   readonly seed: number;
   readonly minutes: number;
+  /** Faults that were done, by kind; what only waited for a moment that never came is counted apart. */
   readonly faults: Readonly<Record<string, number>>;
   readonly requests: Readonly<Record<string, number>>;
   /** Usage records that the shadow auditor has explained. */
   readonly recordsChecked: number;
+  /** How many of them charge more than was held for their stream at first, and how many a progress that recovery found. */
+  readonly beyondFirstSlab: number;
+  readonly recoveredWithProgress: number;
   /** Full and incremental audits in SQL, all of which found nothing unless there are violations. */
   readonly audits: number;
   readonly violations: readonly string[];
@@ -38,6 +42,7 @@ export function reportText(report: SoakReport): string {
     ...list(requests),
     "",
     `Usage records explained: ${report.recordsChecked}; audits in SQL: ${report.audits}`,
+    `  ${report.beyondFirstSlab} charge more than the first slab, ${report.recoveredWithProgress} what recovery found recorded`,
     "",
     "To the head of an ordinary answer, in ms",
     ...report.latencies

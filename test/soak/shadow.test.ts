@@ -3,7 +3,9 @@
 import type { Pool } from "pg";
 import { expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type Ask, type Behaviour, exactCost } from "./asks.ts";
+import { chunk, startScriptedUpstream, stream, wire } from "../gateway/scripted-upstream.ts";
+import { type Ask, type Behaviour, exactCost, lowestCost, lowestRecovered } from "./asks.ts";
+import { Clients } from "./clients.ts";
 import { type Account, Shadow } from "./shadow.ts";
 
 const ACCOUNT: Account = { accountId: uuidv7(), key: "gw_x", credited: 1_000_000_000n, isRich: true };
@@ -27,28 +29,35 @@ function ledgerOf(bills: readonly Bill[], balance: { posted?: bigint; held?: big
   return { query } as unknown as Pool;
 }
 
-function askOf(id: string, behaviour: Behaviour = "answer"): Ask {
-  return { id, behaviour, stream: false, promptTokens: 40, cachedTokens: 10, completionTokens: 20, leaves: null };
+function askOf(id: string, behaviour: Behaviour = "answer", more: Partial<Ask> = {}): Ask {
+  const counts = { promptTokens: 40, cachedTokens: 10, completionTokens: 20 };
+  return { id, behaviour, stream: false, ...counts, size: "short", pieces: 8, leaves: null, ...more };
 }
+
+/** A stream that needs more than its first slab. */
+const LONG: Partial<Ask> = { stream: true, size: "long", pieces: 60, completionTokens: 6_000 };
 
 /** One request that was answered, and the ledger's word on it; gives what the auditor says. */
 async function judge(
   bills: (requestId: string, cost: bigint) => readonly Bill[],
-  { behaviour, balance, toldCost, calls = 1 }: JudgeOptions = {},
+  { behaviour, ask: more, balance, toldCost, status = 200, pieces = 0, calls = 1 }: JudgeOptions = {},
 ): Promise<string[]> {
   const shadow = new Shadow(Date.now() - 1_000);
   shadow.add(ACCOUNT);
-  const ask = askOf("ask-1", behaviour);
+  const ask = askOf("ask-1", behaviour, more);
   const requestId = uuidv7();
   shadow.sent(ask, ACCOUNT);
   for (let call = 0; call < calls; call += 1) shadow.called(ask.id);
-  shadow.ended(ask, { requestId, toldCost: toldCost === undefined ? exactCost(ask) : toldCost });
+  shadow.ended(ask, { requestId, status, pieces, toldCost: toldCost === undefined ? exactCost(ask) : toldCost });
   await shadow.close(ledgerOf(bills(requestId, exactCost(ask)), balance));
   return shadow.violations;
 }
 
 type JudgeOptions = {
   behaviour?: Behaviour;
+  ask?: Partial<Ask>;
+  status?: number | null;
+  pieces?: number;
   balance?: { posted?: bigint; held?: bigint };
   toldCost?: bigint | null;
   calls?: number;
@@ -58,6 +67,16 @@ it("has nothing to say of a right bill, nor of one for a request that was left a
   expect(await judge((requestId, charge) => [{ requestId, charge }])).toEqual([]);
   const nameless = [{ requestId: uuidv7(), charge: 265_000n, basis: "estimated" }];
   expect(await judge(() => nameless, { toldCost: null })).toEqual([]);
+});
+
+it("has nothing to say of a broken stream at the price of what was had, nor of one recovered by its progress", async () => {
+  const had = lowestCost(askOf(""), 4);
+  const broken = { behaviour: "error event", ask: { stream: true }, toldCost: null, pieces: 4 } as const;
+  expect(await judge((requestId) => [{ requestId, charge: had, basis: "estimated" }], broken)).toEqual([]);
+  const dead = { ask: LONG, toldCost: null, pieces: 55 };
+  const recorded = lowestRecovered(askOf("", "answer", LONG), 55);
+  expect(recorded).toBeGreaterThan(0n);
+  expect(await judge((requestId) => [{ requestId, charge: recorded, basis: "recovered" }], dead)).toEqual([]);
 });
 
 it.each<[string, Parameters<typeof judge>, RegExp]>([
@@ -103,6 +122,60 @@ it.each<[string, Parameters<typeof judge>, RegExp]>([
     /as if it were whole/,
   ],
   [
+    "gives a whole answer without usage away",
+    [(requestId) => [{ requestId, charge: 0n, basis: "estimated" }], { behaviour: "no usage", toldCost: 0n }],
+    /less than \d+ for what was delivered/,
+  ],
+  [
+    "gives an answer of absurd usage away",
+    [(requestId) => [{ requestId, charge: 0n }], { behaviour: "absurd usage", toldCost: 0n }],
+    /less than \d+ for what was delivered/,
+  ],
+  [
+    "is less than what the client has had of a broken stream",
+    [
+      (requestId) => [{ requestId, charge: lowestCost(askOf(""), 3), basis: "estimated" }],
+      { behaviour: "breaks off", ask: { stream: true }, toldCost: null, pieces: 4 },
+    ],
+    /less than \d+ for what was delivered/,
+  ],
+  [
+    "is free where the client has had pieces",
+    [
+      (requestId) => [{ requestId, charge: 0n, basis: "free" }],
+      { behaviour: "error event", ask: { stream: true }, toldCost: null, pieces: 4 },
+    ],
+    /is free, and its client has had 4 pieces/,
+  ],
+  [
+    "is missing where the client has had pieces",
+    [() => [], { behaviour: "ends early", ask: { stream: true }, toldCost: null, pieces: 4 }],
+    /was answered with 4 pieces and is not billed/,
+  ],
+  [
+    "was recovered without the progress of a second slab",
+    [(requestId) => [{ requestId, charge: 0n, basis: "recovered" }], { ask: LONG, toldCost: null, pieces: 55 }],
+    /less than \d+ for what was delivered/,
+  ],
+  [
+    "is drained, and not what the upstream said",
+    [
+      (requestId, cost) => [{ requestId, charge: cost + 1n, basis: "drained" }],
+      { ask: { stream: true }, toldCost: null, status: null },
+    ],
+    /instead of exactly/,
+  ],
+  [
+    "is of a request that was refused",
+    [(requestId) => [{ requestId, charge: 1n, basis: "recovered" }], { toldCost: null, status: 503 }],
+    /was answered with 503 and is charged 1/,
+  ],
+  [
+    "is of a call that was perhaps billed and made again",
+    [(requestId) => [{ requestId, charge: 0n, basis: "free" }], { behaviour: "resets", toldCost: null, calls: 2 }],
+    /was asked 2 times/,
+  ],
+  [
     "leaves a wrong balance",
     [(requestId, charge) => [{ requestId, charge }], { balance: { posted: 7n } }],
     /has 7, not/,
@@ -110,4 +183,24 @@ it.each<[string, Parameters<typeof judge>, RegExp]>([
   ["leaves a hold", [(requestId, charge) => [{ requestId, charge }], { balance: { held: 7n } }], /has 7 held/],
 ])("says so when a bill %s", async (_what, [bills, options], complaint) => {
   expect((await judge(bills, options)).join("\n")).toMatch(complaint);
+});
+
+it("says so when a stream ends in order without its end", async () => {
+  const upstream = await startScriptedUpstream();
+  const shadow = new Shadow();
+  shadow.add(ACCOUNT);
+  upstream.run(stream(wire([chunk({ content: "piece 0" })])));
+  const url = upstream.baseUrl.replace("/v1", "");
+  const clients = new Clients({
+    gateways: { choose: () => ({ url }) },
+    shadow,
+    seed: 1,
+    clients: 1,
+    perSecond: 1_000,
+    account: () => ACCOUNT,
+    phase: () => "quiet",
+  });
+  await expect.poll(() => shadow.violations.join("\n")).toMatch(/ended in order without its end/);
+  await clients.end();
+  await upstream.stop();
 });

@@ -2,11 +2,23 @@
 // ledger it takes only what was billed, and compares. Nothing here is computed by the code it judges.
 
 import type { Pool } from "pg";
-import { type Ask, BEHAVIOURS, exactCost, highestCost } from "./asks.ts";
+import {
+  type Ask,
+  BEHAVIOURS,
+  exactCost,
+  highestCost,
+  isBeyondFirstSlab,
+  lowestCost,
+  lowestRecovered,
+} from "./asks.ts";
 
 /** What came of a request, as its client saw it. */
 export type Seen = {
   readonly requestId: string | null;
+  /** Null: it has had no head of an answer. */
+  readonly status: number | null;
+  /** Pieces of a stream that it has had. */
+  readonly pieces: number;
   /** Micro-rupiah it was told for a whole answer; null: it has had no whole answer. */
   readonly toldCost: bigint | null;
 };
@@ -64,6 +76,9 @@ export class Shadow {
   readonly #candidates = new Map<string, number>();
   #reconciledUntilMs: number;
   checked = 0;
+  /** Charges for more than the first slab of a stream, and charges of recovery: the proof that both were met. */
+  beyondFirstSlab = 0;
+  recoveredWithProgress = 0;
 
   constructor(nowMs = Date.now()) {
     this.#reconciledUntilMs = nowMs;
@@ -83,7 +98,10 @@ export class Shadow {
     const entry = this.#entries.get(id);
     if (entry === undefined) return this.violate(`the upstream was asked for ${id}, which nobody sent`, 1);
     entry.calls += 1;
-    if (entry.calls > 2) this.violate(`the upstream was asked ${entry.calls} times for ${id}`);
+    const { behaviour } = entry.ask;
+    if (entry.calls > BEHAVIOURS[behaviour].calls) {
+      this.violate(`the upstream, which "${behaviour}", was asked ${entry.calls} times for ${id}`);
+    }
     return entry.calls;
   }
 
@@ -118,9 +136,10 @@ export class Shadow {
     for (const record of rows) this.#explain(record);
     for (const [requestId, entry] of this.#byRequestId) {
       if (timeOf(requestId) >= until) continue;
-      const toldCost = entry.seen?.toldCost ?? null;
-      if (toldCost === null || entry.billedAs !== null) continue;
-      this.violate(`${requestId} was answered for ${toldCost} and is not billed`);
+      const { toldCost = null, pieces = 0 } = entry.seen ?? {};
+      if ((toldCost === null && pieces === 0) || entry.billedAs !== null) continue;
+      const what = toldCost === null ? `was answered with ${pieces} pieces` : `was answered for ${toldCost}`;
+      this.violate(`${requestId} ${what} and is not billed`);
       this.#byRequestId.delete(requestId);
     }
     this.#forget(all ? Infinity : until);
@@ -172,13 +191,20 @@ export class Shadow {
     if (charge > highestCost(ask)) this.violate(`${name} is charged ${charge}, more than is possible`);
     if (charge > 0n && entry.calls === 0)
       this.violate(`${name} is charged ${charge}, and the upstream was never asked`);
-    if (seen === null || seen.toldCost === null) return;
-    if (charge !== seen.toldCost)
-      this.violate(`${name} is charged ${charge}, and its client was told ${seen.toldCost}`);
-    if (!BEHAVIOURS[ask.behaviour].exact || !account.isRich) return;
-    if (basis !== "exact" || charge !== exactCost(ask)) {
+    if (isBeyondFirstSlab(charge)) this.beyondFirstSlab += 1;
+    if (basis === "recovered" && charge > 0n) this.recoveredWithProgress += 1;
+    const lowest = lowestOf(entry, basis);
+    if (charge < lowest) this.violate(`${name} is charged ${charge}, less than ${lowest} for what was delivered`);
+    if (isExact(entry, basis) && charge !== exactCost(ask)) {
       this.violate(`${name} is charged ${charge} instead of exactly ${exactCost(ask)}`);
     }
+    if (seen === null) return;
+    const { status, pieces, toldCost } = seen;
+    if (basis === "free" && pieces > 0) this.violate(`${name} is free, and its client has had ${pieces} pieces`);
+    if (status !== null && status !== 200 && charge !== 0n)
+      this.violate(`${name} was answered with ${status} and is charged ${charge}`);
+    if (toldCost !== null && charge !== toldCost)
+      this.violate(`${name} is charged ${charge}, and its client was told ${toldCost}`);
   }
 
   /** Lets go of what is explained, and in time of what never was billed; a soak of hours must not fill our own memory. */
@@ -194,6 +220,21 @@ export class Shadow {
       if (seen !== null && seen.requestId !== null) this.#byRequestId.delete(seen.requestId);
     }
   }
+}
+
+/** Whether a bill has to be the upstream's own figure: what it said was whole and honest, and the balance covered it. */
+function isExact({ ask, account, seen }: Entry, basis: string): boolean {
+  if (!BEHAVIOURS[ask.behaviour].exact || !account.isRich) return false;
+  return basis === "exact" || basis === "drained" || (seen !== null && seen.toldCost !== null);
+}
+
+/** What is charged at least. A poor account is charged what it has, and that is not nothing. */
+function lowestOf({ ask, account, seen }: Entry, basis: string): bigint {
+  const pieces = seen?.pieces ?? 0;
+  if (basis === "free") return 0n;
+  if (basis === "recovered") return account.isRich ? lowestRecovered(ask, pieces) : 0n;
+  if (!account.isRich) return 1n;
+  return BEHAVIOURS[ask.behaviour].exact && basis !== "estimated" ? exactCost(ask) : lowestCost(ask, pieces);
 }
 
 type Balance = { readonly id: string; readonly posted: bigint; readonly held: bigint };

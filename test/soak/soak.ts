@@ -33,10 +33,9 @@ export type SoakOptions = {
 
 const RICH_ACCOUNTS = 8;
 const RICH = 10_000_000_000_000_000n;
-/** A balance for some dozens of requests, so that the last money is fought for. */
-const POOR = 30_000_000n;
-const POOR_ACCOUNTS = 2;
-/** How often a poor account is replaced by a fresh one. */
+/** Balances for some dozens of short requests and for a few long ones, so that the last money is fought for. */
+const POOR = [30_000_000n, 400_000_000n];
+/** How often the poor accounts are replaced by fresh ones. */
 const POOR_FOR_MS = 60_000;
 /** The part of the requests that the hot account and the poor ones get. */
 const SHARE = { hot: 0.4, poor: 0.1 };
@@ -85,7 +84,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     return account;
   };
   const rich = await Promise.all(Array.from({ length: RICH_ACCOUNTS }, () => open(RICH, true)));
-  const poor = await Promise.all(Array.from({ length: POOR_ACCOUNTS }, () => open(POOR, false)));
+  const poor = await Promise.all(POOR.map((balance) => open(balance, false)));
 
   let phase = "quiet";
   const clients = new Clients({
@@ -110,9 +109,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const beside = [
     every(READING_MS, () => gateways.all.forEach(({ process }) => meter.read(process.pid))),
     every(RECONCILE_MS, () => patiently(() => shadow.reconcile(pool))),
-    every(POOR_FOR_MS, () =>
-      patiently(async () => void poor.splice(0, 1, ...poor.slice(1, 2), await open(POOR, false)).length),
-    ),
+    every(POOR_FOR_MS, async () => {
+      for (const [index, balance] of POOR.entries()) poor[index] = await patiently(() => open(balance, false));
+    }),
   ];
 
   let audits = 0;
@@ -134,9 +133,10 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     phase = fault.kind;
     const faultAt = performance.now();
     const since = (): string => `${((performance.now() - faultAt) / 1_000).toFixed(1)} s`;
-    await nemesis.carryOut(fault);
+    const happened = await nemesis.carryOut(fault);
     const doneAfter = since();
-    faults[fault.kind] = (faults[fault.kind] ?? 0) + 1;
+    const done = happened ? fault.kind : `${fault.kind}, never reached`;
+    faults[done] = (faults[done] ?? 0) + 1;
     if (!(await within(READY_WITHIN_MS, () => gateways.areReady))) violate(`not ready again after ${fault.kind}`);
     const readyAfter = since();
     await auditNow("incremental", fault.kind);
@@ -160,6 +160,8 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     faults,
     requests: Object.fromEntries(clients.outcomes),
     recordsChecked: shadow.checked,
+    beyondFirstSlab: shadow.beyondFirstSlab,
+    recoveredWithProgress: shadow.recoveredWithProgress,
     audits,
     violations: shadow.violations,
     latencies: clients.latencies.lines(),
