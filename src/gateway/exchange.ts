@@ -107,6 +107,8 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
     listener.onFailure({ kind: "perhaps_billed", reason: "the request took longer than any may" });
   }, exchange.deadlineMs - exchange.clock.now());
   const end = await listener.ended;
+  if (end.kind === "complete") upstreamCall?.letGo();
+  else upstreamCall?.abort();
   clearTimeout(timer);
   drain.end?.();
   client.whenGone(null);

@@ -55,7 +55,7 @@ export class StreamRelay implements UpstreamListener {
     this.#resolve = resolve;
   }
 
-  /** The call that is heard here: it is paused while the client is slow, and aborted when the stream goes wrong. */
+  /** The call that is heard here: it is paused while the client is slow. Who waits for the end lets it go. */
   attach(call: UpstreamCall): void {
     this.#call = call;
   }
@@ -218,7 +218,6 @@ export class StreamRelay implements UpstreamListener {
   #wait(gate: SlabGate, event: Buffer, goOn: () => void): void {
     // Nothing more is held for what nobody reads.
     if (this.#isDraining) {
-      this.#call?.abort();
       this.onGivenUp();
       return;
     }
@@ -231,7 +230,6 @@ export class StreamRelay implements UpstreamListener {
     try {
       await gate.whenOpen(event);
     } catch (reason) {
-      this.#call?.abort();
       if (this.#end.isReached) this.#complete();
       else this.#finish({ kind: "stopped", reason });
       return;
@@ -279,13 +277,12 @@ export class StreamRelay implements UpstreamListener {
       this.#fail(failure);
       return;
     }
+    // There may be no end to what is wrong.
     this.#call?.abort();
     this.#complete();
   }
 
   #fail(failure: UpstreamFailure): void {
-    if (this.#isOver) return;
-    this.#call?.abort();
     this.#finish({ kind: this.#isDraining ? "gone" : this.#hasBegun ? "broken" : "failed", failure });
   }
 
@@ -293,8 +290,6 @@ export class StreamRelay implements UpstreamListener {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#facts.gate?.close();
-    // What may still come is not wanted, but a call left paused would keep its connection for ever.
-    if (this.#isClientSlow || this.#waiting.isWaiting) this.#call?.resume();
     this.#resolve(end);
   }
 }

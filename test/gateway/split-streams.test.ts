@@ -27,9 +27,16 @@ function openGateway() {
         listener.onData(SENT.subarray(cut.at));
         listener.onEnd();
       });
-      return { sent: true, pause: () => undefined, resume: () => undefined, abort: () => undefined };
+      return {
+        sent: true,
+        pause: () => undefined,
+        resume: () => undefined,
+        letGo: () => undefined,
+        abort: () => undefined,
+      };
     },
     close: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
   };
   const open = () => [{ upstream, model: "m" }];
   const deps = { upstreams: { open, close: () => Promise.resolve() } };

@@ -45,6 +45,8 @@ export interface UpstreamCall {
   readonly sent: boolean;
   pause(): void;
   resume(): void;
+  /** Nobody needs more of the answer: a call that does not end soon is aborted. One that does leaves its connection to others. */
+  letGo(): void;
   abort(): void;
 }
 
@@ -57,4 +59,6 @@ export interface ChatUpstream {
   call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   /** Lets calls under way end, then closes the connections. */
   close(): Promise<void>;
+  /** Cuts the calls that are under way still. */
+  destroy(): Promise<void>;
 }

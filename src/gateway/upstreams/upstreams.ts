@@ -1,5 +1,6 @@
 // The upstreams there are, opened when first needed and opened anew when the operator has changed them.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Route, RouteCost, UpstreamConfig } from "../../catalog/catalog.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
@@ -22,6 +23,7 @@ export type Upstreams = {
     configs: ReadonlyMap<string, UpstreamConfig>,
     tellUnset: (unset: UnsetUpstream) => void,
   ): readonly OpenRoute[];
+  /** Closes them all. What is under way still has a moment, then it is cut. */
   close(): Promise<void>;
 };
 
@@ -29,12 +31,16 @@ export type UpstreamsOptions = {
   /** Looks a credential up by the name of its environment variable. */
   readonly credential: (name: string) => string | undefined;
   readonly demo?: DemoOptions;
+  readonly closeWithinMs?: number;
 };
+
+/** When upstreams are closed everything is settled. */
+const CLOSE_WITHIN_MS = 2_000;
 
 /** Keeps one open upstream per id. */
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const opened = new Map<string, { config: UpstreamConfig; upstream: ChatUpstream | null }>();
-  const closing = new Set<Promise<void>>();
+  const closing = new Map<ChatUpstream, Promise<void>>();
   const told = new Set<string>();
 
   function find(config: UpstreamConfig): ChatUpstream | null {
@@ -45,15 +51,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       opened.set(config.id, { config, upstream: known.upstream });
       return known.upstream;
     }
-    if (known?.upstream) track(known.upstream.close());
+    if (known?.upstream) close(known.upstream);
     const upstream = openUpstream(config, options);
     opened.set(config.id, { config, upstream });
     return upstream;
   }
 
-  function track(close: Promise<void>): void {
-    closing.add(close);
-    void close.finally(() => closing.delete(close));
+  function close(upstream: ChatUpstream): void {
+    const closed = upstream.close().finally(() => closing.delete(upstream));
+    closing.set(upstream, closed);
   }
 
   return {
@@ -78,9 +84,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     async close() {
       for (const { upstream } of opened.values()) {
-        if (upstream !== null) track(upstream.close());
+        if (upstream !== null) close(upstream);
       }
-      await Promise.allSettled(closing);
+      const limit = sleep(options.closeWithinMs ?? CLOSE_WITHIN_MS, undefined, { ref: false });
+      await Promise.race([Promise.allSettled(closing.values()), limit]);
+      await Promise.allSettled([...closing.keys()].map((upstream) => upstream.destroy()));
     },
   };
 }

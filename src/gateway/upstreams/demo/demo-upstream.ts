@@ -53,6 +53,7 @@ export function createDemoUpstream(id: string, options: DemoOptions = {}): ChatU
       return call;
     },
     close: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
   };
 }
 
@@ -157,6 +158,10 @@ class DemoCall implements UpstreamCall {
     const next = this.#next;
     this.#next = null;
     if (next !== null) this.later(0, next);
+  }
+
+  letGo(): void {
+    this.abort();
   }
 
   abort(): void {

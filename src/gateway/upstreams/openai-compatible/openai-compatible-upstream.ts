@@ -18,6 +18,10 @@ const MAX_WAITING = 2_048;
 const KEEP_ALIVE_MS = 4_000;
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 32 * 1024;
+/** How long the body of a refusal may take: whoever waits wants to be told, or another route. */
+const ERROR_WITHIN_MS = 1_500;
+/** How long a call may go on behind the end of its answer: mostly only the end of the body is missing. */
+const END_WITHIN_MS = 500;
 
 /** The one upstream whose newest models take only the new name. */
 const TAKES_COMPLETION_TOKENS = new Set(["api.openai.com"]);
@@ -68,6 +72,7 @@ export function createOpenAiCompatibleUpstream(
       return call;
     },
     close: () => pool.close(),
+    destroy: () => pool.destroy(),
   };
 }
 
@@ -79,6 +84,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   #hasTurn = false;
   #controller: Dispatcher.DispatchController | null = null;
   #isOver = false;
+  #lastTimer: NodeJS.Timeout | undefined;
   /** Set once an error status has come: its body is collected instead of passed on. */
   #refusal: { status: number; retryAfterSeconds: number | undefined; parts: Buffer[]; bytes: number } | null = null;
 
@@ -113,6 +119,12 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (!this.#isOver) this.#controller?.resume();
   }
 
+  letGo(): void {
+    if (this.#isOver) return;
+    this.resume();
+    this.#lastTimer = setTimeout(() => this.abort(), END_WITHIN_MS).unref();
+  }
+
   abort(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -139,6 +151,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (this.#isOver || status < 200) return;
     if (status >= 300) {
       this.#refusal = { status, retryAfterSeconds: retryAfterOf(headers, Date.now()), parts: [], bytes: 0 };
+      this.#lastTimer = setTimeout(() => this.#cutRefusal("slow"), ERROR_WITHIN_MS);
       return;
     }
     const type = headers["content-type"];
@@ -157,8 +170,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
       this.#refusal.parts.push(bytes);
       this.#refusal.bytes += bytes.length;
     } else {
-      this.#failRefused();
-      this.#controller?.abort(new Error("the error body is too long"));
+      this.#cutRefusal("long");
     }
   }
 
@@ -181,9 +193,15 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   /** Only once undici has let go of the request: until then it has its body, whoever may have left. */
   #passTurn(): void {
+    clearTimeout(this.#lastTimer);
     if (!this.#hasTurn) return;
     this.#hasTurn = false;
     this.#turns.pass();
+  }
+
+  #cutRefusal(what: string): void {
+    this.#failRefused();
+    this.#controller?.abort(new Error(`the error body is too ${what}`));
   }
 
   #failRefused(): void {
