@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { dataOf, EventCutter, splitEvents } from "./sse.ts";
+import { dataOf, EventCutter, MAX_EVENT_BYTES, splitEvents } from "./sse.ts";
 
 const events = fc.array(
   fc.array(fc.constantFrom("data: a", "data:b", ": ping", "event: x", "data: é😀", "id", "data"), {
@@ -39,6 +39,19 @@ describe("events", () => {
       }),
       { numRuns: 5_000 },
     );
+  });
+
+  it("take no longer for coming in many packets", () => {
+    const event = Buffer.from(`data: ${"x".repeat(MAX_EVENT_BYTES)}\r\n\r\n`);
+    const cutter = new EventCutter();
+    const out: Buffer[] = [];
+    // Looked at anew with each packet these would be more than a hundred gigabytes.
+    for (let at = 0; at < event.length; at += 64) {
+      const whole = cutter.push(event.subarray(at, at + 64));
+      if (whole !== null) out.push(whole);
+    }
+    expect(out.map((bytes) => bytes.equals(event))).toEqual([true]);
+    expect(cutter.restLength).toBe(0);
   });
 
   it("join their lines of data, with or without the space, and ignore everything else", () => {

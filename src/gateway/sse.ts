@@ -5,6 +5,9 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 const SPACE = 0x20;
+const EMPTY = Buffer.alloc(0);
+/** The bytes before the last one that tell whether an event ends there: CRLF behind the end of a line. */
+const LONGEST_SEAM = 2;
 
 /** An event larger than this is no chat event. */
 export const MAX_EVENT_BYTES = 4 * 1024 * 1024;
@@ -20,27 +23,49 @@ export function beginsAsEvents(packet: Buffer): boolean | null {
 
 /** Cuts a stream of packets at the ends of events. */
 export class EventCutter {
-  #rest: Buffer | null = null;
+  /** The packets of an event that is not complete, and their last bytes: only they can be half of its end. */
+  #rest: Buffer[] = [];
+  #restLength = 0;
+  #seam: Buffer = EMPTY;
 
   /** The bytes up to the last event that is complete, null if none is. What follows waits for the next packet. */
   push(packet: Buffer): Buffer | null {
-    const bytes = this.#rest === null ? packet : Buffer.concat([this.#rest, packet]);
-    const end = endOfLastEvent(bytes);
-    this.#rest = end === bytes.length ? null : end === 0 ? bytes : bytes.subarray(end);
-    if (end === 0) return null;
-    return end === bytes.length ? bytes : bytes.subarray(0, end);
+    // Each byte is looked at once, however small the packets of a large event are.
+    const bytes = this.#restLength === 0 ? packet : Buffer.concat([this.#seam, packet]);
+    const end = endOfLastEvent(bytes) - (bytes.length - packet.length);
+    if (end <= 0) {
+      this.#keep(packet);
+      return null;
+    }
+    const whole = end === packet.length ? packet : packet.subarray(0, end);
+    const events = this.#restLength === 0 ? whole : Buffer.concat([...this.#rest, whole]);
+    this.#clear();
+    if (end < packet.length) this.#keep(packet.subarray(end));
+    return events;
   }
 
   /** Bytes of an event that is not complete. */
   get restLength(): number {
-    return this.#rest?.length ?? 0;
+    return this.#restLength;
   }
 
   /** Gives up what is left when the stream has ended: an event whose last blank line is missing. */
   takeRest(): Buffer | null {
-    const rest = this.#rest;
-    this.#rest = null;
+    const rest = this.#restLength === 0 ? null : Buffer.concat(this.#rest);
+    this.#clear();
     return rest;
+  }
+
+  #keep(packet: Buffer): void {
+    this.#rest.push(packet);
+    this.#restLength += packet.length;
+    this.#seam = Buffer.concat([this.#seam, packet.subarray(-LONGEST_SEAM)]).subarray(-LONGEST_SEAM);
+  }
+
+  #clear(): void {
+    this.#rest = [];
+    this.#restLength = 0;
+    this.#seam = EMPTY;
   }
 }
 
