@@ -73,7 +73,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   }
   const lease = await ProcessLease.take(database);
   stack.defer(() => lease.resign());
-  const ledger = new GroupCommitLedger({ database, owner: () => lease.processId, lanes: config.lanes });
+  const ledger = new GroupCommitLedger({ database, owner: () => lease.owner(), lanes: config.lanes });
   // Until the ledger is closed the lease has to live: the last requests are settled under it.
   const gate = new AdmissionGate(database.pool);
   await gate.refresh();

@@ -19,6 +19,8 @@ export const SERVING_SETTINGS = {
   plan_cache_mode: "force_generic_plan",
   default_transaction_isolation: "read committed",
   lock_timeout: "250ms",
+  // Whatever a database or a login is given: a settlement has limits of its own.
+  statement_timeout: "0",
   jit: "off",
 } as const;
 

@@ -1,12 +1,12 @@
 // The ledger's door for chat requests: admissions, extensions and settlements run in lanes by account, so that one account's requests
 // are decided in one place and two lanes of a process never wait for each other's rows.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
 import { billingDay } from "../kernel/clock.ts";
-import { UpstreamBusy } from "../kernel/errors.ts";
 import { failpoint } from "../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
-import { invariant } from "../kernel/invariant.ts";
+import { invariant, InvariantError } from "../kernel/invariant.ts";
 import { admissionStatement } from "./admission.ts";
 import { Lane, type LaneStatistics } from "./lane.ts";
 import { extensionStatement } from "./extension.ts";
@@ -64,7 +64,7 @@ export class GroupCommitLedger implements Ledger {
 
   /** Lets what waits be committed, for as long as the limit allows. */
   async close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
-    await this.settleOwed();
+    await Promise.race([this.settleOwed(), sleep(limitMs, undefined, { ref: false })]);
     await Promise.all(this.#lanes.map((lane) => lane.close(limitMs)));
   }
 
@@ -91,12 +91,14 @@ export class GroupCommitLedger implements Ledger {
   async settle(settlement: Settlement): Promise<SettledUsage> {
     try {
       const settled = await this.#laneOf(settlement.accountId).submit(settlementStatement, settlement);
-      this.#uncollected += settled.cost - settled.charge;
+      // Once: whoever settles again hears what the first one came to.
+      if (this.#open.has(settlement.requestId)) this.#uncollected += settled.cost - settled.charge;
       this.#forget(settlement.requestId);
       return settled;
     } catch (error) {
-      // What was delivered stays owed while the database is away. Any other hold is no longer known, so the sweep gives it back.
-      if (settlement.delivered && error instanceof UpstreamBusy) this.#owed.set(settlement.requestId, settlement);
+      // What was delivered stays owed, whatever keeps the database from taking it, unless there is nothing to settle. Any
+      // other hold is no longer known, so the sweep gives it back.
+      if (settlement.delivered && !(error instanceof InvariantError)) this.#owed.set(settlement.requestId, settlement);
       else this.#forget(settlement.requestId);
       throw error;
     }

@@ -10,19 +10,19 @@ import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../database/t
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { LaneConnection } from "./lane-connection.ts";
-import { LaneQueue, mayJoin, type Waiting } from "./lane-queue.ts";
+import { LaneQueue, type Waiting } from "./lane-queue.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 import { transactionOf } from "./lane-transaction.ts";
+import { LockedAccounts } from "./locked-accounts.ts";
 
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
-/** How long an account whose row stays locked is left alone before one of its members tries again. */
-const PARKING_MS = { first: 250, most: 2_000 };
 
 /** Nothing was written, and another try may do better. */
 const RUN_AGAIN: ReadonlySet<string | undefined> = new Set([
   sqlStates.serializationFailure,
   sqlStates.deadlock,
   sqlStates.noSuchStatement,
+  sqlStates.canceled,
 ]);
 
 /** Counts for the metrics. */
@@ -32,20 +32,18 @@ export class Lane {
   readonly statistics: LaneStatistics = { groups: 0, members: 0, replays: 0, lostConnections: 0 };
   readonly #connection: LaneConnection;
   readonly #queue = new LaneQueue();
-  /** Members of accounts whose row is locked by somebody else, in order. They wait apart, so that others need not. */
-  readonly #parked = new Map<string, Parked>();
+  readonly #locked: LockedAccounts;
   #running = false;
   #closed = false;
 
   constructor(database: Database) {
     this.#connection = new LaneConnection(database, () => (this.statistics.lostConnections += 1));
+    this.#locked = new LockedAccounts(database.pool, (members) => this.#takeBack(members));
   }
 
   /** How many members wait. */
   get depth(): number {
-    let parked = 0;
-    for (const { members } of this.#parked.values()) parked += members.length;
-    return this.#queue.length + parked;
+    return this.#queue.length + this.#locked.waiting;
   }
 
   /** Opens the connection ahead of the first member. */
@@ -71,9 +69,7 @@ export class Lane {
         perhapsWritten: false,
         attempts: 0,
       } as Waiting;
-      const parked = this.#parked.get(accountOf(waiting));
-      if (parked !== undefined && mayJoin(parked.members, waiting)) return void parked.members.push(waiting);
-      if (parked !== undefined) return reject(new UpstreamBusy());
+      if (this.#locked.join(waiting)) return;
       if (!this.#queue.add(waiting)) return reject(new UpstreamBusy());
       this.#start();
     });
@@ -84,9 +80,13 @@ export class Lane {
     const until = performance.now() + limitMs;
     while ((this.#running || this.depth > 0) && performance.now() < until) await sleep(5);
     this.#closed = true;
-    for (const account of this.#parked.keys()) this.#unpark(account);
-    this.#queue.refuse(() => true, new Error("the lane was closed"));
+    this.#locked.close();
+    this.#refuseAll();
     await this.#connection.close();
+  }
+
+  #refuseAll(): void {
+    this.#queue.refuse(() => true, new Error("the lane was closed"));
   }
 
   #start(): void {
@@ -97,38 +97,58 @@ export class Lane {
 
   async #run(): Promise<void> {
     try {
-      for (let groups = this.#queue.nextGroups(); groups.length > 0; groups = this.#queue.nextGroups()) {
-        await this.#commit(groups);
-      }
+      let sent: Sent | null = null;
+      // Somebody may have come between the end of one and the next.
+      while ((sent ??= this.#sendNext()) !== null) sent = await this.#finish(sent);
     } finally {
       this.#running = false;
     }
   }
 
-  async #commit(groups: Waiting[][]): Promise<void> {
+  /** Sends those that wait, before it returns where the connection is open. Null: nobody waits. */
+  #sendNext(): Sent | null {
+    const groups = this.#queue.nextGroups();
+    return groups.length === 0 ? null : { groups, outcomes: this.#transact(groups) };
+  }
+
+  async #transact(groups: Waiting[][]): Promise<Outcomes[]> {
+    const connection = this.#connection.isOpen ? this.#connection : await this.#connection.get();
+    const wereLost = groups.some((group) => group.some(({ perhapsWritten }) => perhapsWritten));
+    const open = wereLost ? await this.#recallLost(connection, groups) : groups;
+    if (open.length === 0) return [];
+    const transaction = transactionOf(open);
+    const rows = transaction.rowsOf(await connection.run(transaction.statements));
+    this.statistics.groups += 1;
+    return transaction.groups.map((group, index) => {
+      this.statistics.members += group.length;
+      return outcomesOf(group, (statement, members) => statement.outcomes(rows[index] ?? [], members));
+    });
+  }
+
+  /**
+   * Waits for what was sent, sends what has come meanwhile, and only then answers: so the database works while those that
+   * are answered go on. Gives what it has sent.
+   */
+  async #finish({ groups, outcomes }: Sent): Promise<Sent | null> {
+    let answers: Outcomes[];
     try {
-      const connection = await this.#connection.get();
-      const open = await this.#recallLost(connection, groups);
-      if (open.length === 0) return;
-      const transaction = transactionOf(open);
-      const rows = transaction.rowsOf(await connection.run(transaction.statements));
-      this.statistics.groups += 1;
-      for (const [index, group] of transaction.groups.entries()) {
-        this.statistics.members += group.length;
-        const unanswered = this.#answerAll(group, (statement, members) =>
-          statement.outcomes(rows[index] ?? [], members),
-        );
-        // Somebody else wrote it before: that is read in a new statement, which sees what the other one committed.
-        for (const waiting of unanswered.length === 0 ? [] : await this.#recall(connection, unanswered)) {
+      answers = await outcomes;
+      // Somebody else wrote it before: that is read in a new statement, which sees what the other one committed.
+      for (const { unanswered } of answers) {
+        if (unanswered.length === 0) continue;
+        for (const waiting of await this.#recall(this.#connection, unanswered))
           waiting.reject(waiting.statement.missing(waiting.member));
-        }
       }
     } catch (error) {
       this.statistics.replays += 1;
       const open = groups.flat().filter(({ answered }) => answered !== true);
       if (!this.#connection.isOpen || isDatabaseAway(error)) await this.#afterLostConnection(open);
-      else this.#afterFailedStatement(open, error);
+      else await this.#afterFailedStatement(open, error);
+      return null;
     }
+    const next = this.#sendNext();
+    for (const { answered } of answers) this.#answerAll(answered);
+    return next;
   }
 
   /** Asks for those whose statement was lost; gives the groups of those that have yet to run. */
@@ -147,28 +167,18 @@ export class Lane {
     invariant(statement !== undefined, "a group has a member");
     const [rows = []] = await connection.run([statement.recall(group.map(({ member }) => member))]);
     for (const waiting of group) waiting.perhapsWritten = false;
-    return this.#answerAll(group, (_, members) => statement.recalled(rows, members));
+    const { answered, unanswered } = outcomesOf(group, (_, members) => statement.recalled(rows, members));
+    this.#answerAll(answered);
+    return unanswered;
   }
 
-  /** Answers the members that have an outcome and gives the others. */
-  #answerAll(group: Waiting[], read: (statement: AnyStatement, members: AnyMember[]) => unknown[]): Waiting[] {
-    const statement = group[0]?.statement;
-    invariant(statement !== undefined, "a group has a member");
-    const outcomes = read(
-      statement,
-      group.map(({ member }) => member),
-    );
-    return group.filter((waiting, index) => {
-      const outcome = outcomes[index];
-      if (outcome !== undefined) this.#answer(waiting, outcome);
-      return outcome === undefined;
-    });
+  #answerAll(answered: readonly (readonly [Waiting, unknown])[]): void {
+    for (const [waiting, outcome] of answered) this.#answer(waiting, outcome);
   }
 
   #answer(waiting: Waiting, outcome: unknown): void {
     waiting.answered = true;
     waiting.resolve(outcome);
-    if (this.#parked.size > 0) this.#unpark(accountOf(waiting));
   }
 
   /** What was sent may have been written. It is asked for once the lost backend is known to be gone. */
@@ -176,6 +186,7 @@ export class Lane {
     this.#connection.drop();
     for (const waiting of group) waiting.perhapsWritten = true;
     this.#queue.putBack(group);
+    if (this.#closed) return this.#refuseAll();
     for (let pauseMs = RECONNECT_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, RECONNECT_PAUSE_MS.most)) {
       try {
         await this.#connection.get();
@@ -189,13 +200,13 @@ export class Lane {
   }
 
   /** Nothing was written. Members run again one by one; a lone member's own error is its answer, unless it may pass. */
-  #afterFailedStatement(group: Waiting[], error: unknown): void {
+  async #afterFailedStatement(group: Waiting[], error: unknown): Promise<void> {
     const code = sqlState(error);
     const [first] = group;
     if (first === undefined) return;
+    if (code === sqlStates.lockTimeout && (await this.#setLockedApart(group))) return;
     if (group.length === 1) {
       first.attempts += 1;
-      if (code === sqlStates.lockTimeout) return this.#park(first, error);
       if (isOutOfMeans(error)) return first.reject(new UpstreamBusy(undefined, { cause: error }));
       // A replay met a row that a statement of ours has written after all.
       if (code === sqlStates.uniqueViolation) first.perhapsWritten = true;
@@ -207,54 +218,58 @@ export class Lane {
     this.#queue.putBack(group);
   }
 
-  /** Somebody holds the account's row: all its members wait apart, and one tries again after a while. */
-  #park(waiting: Waiting, cause: unknown): void {
-    const account = accountOf(waiting);
-    const parked = this.#parked.get(account) ?? { members: [], pauseMs: PARKING_MS.first / 2, timer: undefined };
-    this.#parked.set(account, parked);
-    parked.pauseMs = Math.min(parked.pauseMs * 2, PARKING_MS.most);
-    const members = [waiting, ...this.#queue.take((other) => accountOf(other) === account), ...parked.members];
-    parked.members = members.filter(({ since, statement, reject }) => {
-      const mayWait = performance.now() - since <= statement.lockPatienceMs;
-      if (!mayWait) reject(new UpstreamBusy(undefined, { cause }));
-      return mayWait;
-    });
-    this.#tryLater(account, parked);
+  /** Lets those wait apart whose account is locked; the others run again. False: nobody can say who is meant. */
+  async #setLockedApart(group: Waiting[]): Promise<boolean> {
+    const accounts = new Set(group.map(accountOf));
+    // A lone member has met the lock itself, perhaps that of its key.
+    const locked = group.length === 1 ? accounts : await this.#locked.find([...accounts]);
+    if (locked.size === 0) return false;
+    const isLocked = (waiting: Waiting): boolean => locked.has(accountOf(waiting));
+    const apart = [...group.filter(isLocked), ...this.#queue.take(isLocked)];
+    for (const account of locked)
+      this.#locked.add(
+        account,
+        apart.filter((waiting) => accountOf(waiting) === account),
+      );
+    this.#queue.putBack(group.filter((waiting) => !isLocked(waiting)));
+    return true;
   }
 
-  #tryLater(account: string, parked: Parked): void {
-    clearTimeout(parked.timer);
-    parked.timer = setTimeout(() => {
-      const probe = parked.members.shift();
-      if (probe === undefined) {
-        this.#parked.delete(account);
-        return;
-      }
-      probe.alone = true;
-      this.#queue.putBack([probe]);
-      this.#start();
-      // Should the probe end without news of the row, the next one brings them.
-      this.#tryLater(account, parked);
-    }, parked.pauseMs);
-  }
-
-  /** The row is free again. */
-  #unpark(account: string): void {
-    const parked = this.#parked.get(account);
-    if (parked === undefined) return;
-    clearTimeout(parked.timer);
-    this.#parked.delete(account);
-    for (const waiting of parked.members) waiting.alone = false;
-    this.#queue.putBack(parked.members);
+  /** The rows of these are free again. */
+  #takeBack(members: readonly Waiting[]): void {
+    for (const waiting of members) waiting.alone = false;
+    this.#queue.putBack(members);
     this.#start();
   }
 }
 
-type Parked = { members: Waiting[]; pauseMs: number; timer: NodeJS.Timeout | undefined };
+/** What is on its way, and what it will come to. */
+type Sent = { readonly groups: Waiting[][]; readonly outcomes: Promise<Outcomes[]> };
+/** The members of a group with their outcomes, and those for which nothing was written. */
+type Outcomes = { readonly answered: [Waiting, unknown][]; readonly unanswered: Waiting[] };
 
 type AnyMember = Waiting["member"];
 type AnyStatement = Waiting["statement"];
 
 function accountOf({ member }: Waiting): string {
   return member.accountId;
+}
+
+function outcomesOf(
+  group: readonly Waiting[],
+  read: (statement: AnyStatement, members: AnyMember[]) => unknown[],
+): Outcomes {
+  const statement = group[0]?.statement;
+  invariant(statement !== undefined, "a group has a member");
+  const outcomes = read(
+    statement,
+    group.map(({ member }) => member),
+  );
+  const sorted: Outcomes = { answered: [], unanswered: [] };
+  for (const [index, waiting] of group.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) sorted.unanswered.push(waiting);
+    else sorted.answered.push([waiting, outcome]);
+  }
+  return sorted;
 }

@@ -4,6 +4,7 @@
 import type { Client, QueryResult } from "pg";
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
+import { UpstreamBusy } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 
 /** How often a process renews its lease. A gap of twice this many starts its term anew. */
@@ -37,12 +38,18 @@ const RESIGN = `UPDATE process SET dead_at = clock_timestamp() WHERE id = $1::uu
 /** A statement of the lease without an answer for so long is given up; there are three more before the term ends. */
 const ANSWER_WITHIN_MS = 4_000;
 
+/** As TERM, by our own clock, which goes on while a process is paused. */
+const TERM_MS = 20_000;
+
 /** It has a connection of its own: requests that wait for locks must not keep a process from showing that it lives. */
 export class ProcessLease {
   readonly #database: Pick<Database, "connect">;
   /** Shared by those who ask while it is being made: a second connection would belong to nobody. */
   #connection: Promise<Client> | null = null;
   #processId = "";
+  /** When the last renewal that came through was sent. */
+  #renewedAtMs = 0;
+  #renewing: Promise<void> | null = null;
 
   private constructor(database: Pick<Database, "connect">) {
     this.#database = database;
@@ -55,15 +62,26 @@ export class ProcessLease {
     return lease;
   }
 
-  /** The owner of the holds placed now. */
   get processId(): string {
+    return this.#processId;
+  }
+
+  /**
+   * The owner of the holds placed now. Errors: UpstreamBusy while the lease may have run out: others may have declared this
+   * process dead, and would resolve at once what it places.
+   */
+  owner(): string {
+    if (performance.now() - this.#renewedAtMs > TERM_MS) {
+      this.renew().catch(() => {}); // the tick tries again and tells
+      throw new UpstreamBusy();
+    }
     return this.#processId;
   }
 
   /** Renews the lease; a process that was declared dead meanwhile registers anew. */
   async renew(): Promise<void> {
-    const { rowCount } = await this.#query(RENEW, this.#processId);
-    if (rowCount === 0) await this.#register();
+    this.#renewing ??= this.#renew().finally(() => (this.#renewing = null));
+    await this.#renewing;
   }
 
   /** Declares processes dead whose lease has run out, if this one may. Gives their ids. */
@@ -91,10 +109,19 @@ export class ProcessLease {
     if (this.#connection !== null) await this.#giveUp(this.#connection);
   }
 
+  async #renew(): Promise<void> {
+    const startedAtMs = performance.now();
+    const { rowCount } = await this.#query(RENEW, this.#processId);
+    if (rowCount === 0) await this.#register();
+    else this.#renewedAtMs = startedAtMs;
+  }
+
   async #register(): Promise<void> {
     const processId = uuidv7();
+    const startedAtMs = performance.now();
     await this.#query(REGISTER, processId);
     this.#processId = processId;
+    this.#renewedAtMs = startedAtMs;
   }
 
   async #query<Row extends Record<string, unknown>>(text: string, processId: string): Promise<QueryResult<Row>> {

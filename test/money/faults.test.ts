@@ -127,6 +127,47 @@ describe.each(testBackends())("faults of the %s database", (backend) => {
     expect((await Promise.all(blocked)).every(({ outcome }) => outcome === "granted")).toBe(true);
   });
 
+  it("answers a free account while four others are locked, with settlements and admissions waiting for each", async () => {
+    const free = await world.account(1_000n);
+    const freeKey = await world.key(free);
+    const stuck = await Promise.all(Array.from({ length: 4 }, () => world.account(1_000n)));
+    const keys = await Promise.all(stuck.map((account) => world.key(account)));
+    const held = stuck.map((account, index) => admission(account, keys[index] ?? "", 10n));
+    await Promise.all(held.map((each) => process.ledger.admit(each)));
+    const locks = await Promise.all(stuck.map((account) => world.lockRow("account", account)));
+    const settled = held.map(({ accountId, requestId }) => process.ledger.settle(settlement(accountId, requestId, 0)));
+    const refused = Promise.allSettled(
+      stuck.map((account, index) => process.ledger.admit(admission(account, keys[index] ?? "", 1n))),
+    );
+    // Longer than an admission waits for a lock: the locks are looked at many times meanwhile.
+    const until = performance.now() + 4_000;
+    let answered = 0;
+    while (performance.now() < until) {
+      expect(await process.ledger.admit(admission(free, freeKey, 0n))).toMatchObject({ outcome: "granted" });
+      answered += 1;
+    }
+    expect(answered).toBeGreaterThan(20);
+    expect((await refused).map(({ status }) => status)).toEqual(stuck.map(() => "rejected"));
+    await Promise.all(locks.map((lock) => lock.release()));
+    expect(await Promise.all(settled)).toEqual(stuck.map(() => ({ cost: 0n, charge: 0n })));
+  });
+
+  it("settles again what somebody has canceled", async () => {
+    const account = await world.account(1_000_000n);
+    const request = admission(account, await world.key(account), 100_000n);
+    await process.ledger.admit(request);
+    const lock = await world.lockRow("account", account);
+    const settled = process.ledger.settle({ ...settlement(account, request.requestId, 2), delivered: true });
+    const cancel = `SELECT pg_cancel_backend(pid) AS sent FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND ${IS_MONEY_STATEMENT}`;
+    let canceled: unknown[] = [];
+    for (let look = 0; look < 500 && canceled.length === 0; look += 1) canceled = await world.asOwner(cancel);
+    expect(canceled).toEqual([{ sent: true }]);
+    await lock.release();
+    expect(await settled).toEqual({ cost: 10_000n, charge: 10_000n });
+    expect(process.ledger.statistics()).toMatchObject({ owed: 0 });
+  });
+
   it("keeps the books in order through all of this", async () => {
     expect(await world.audit()).toEqual(SOUND);
   });

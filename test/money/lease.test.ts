@@ -1,6 +1,6 @@
 // The lease's own connection: made once however many ask, replaced when it is lost, never left open.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Client } from "pg";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
 import { testBackends } from "../setup/test-database.ts";
@@ -12,6 +12,20 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
     world = await MoneyWorld.create(backend);
   });
   afterAll(() => world.close());
+
+  it("owns no new holds while it may have run out, and is renewed by who asks", async () => {
+    const lease = await ProcessLease.take(world.opened.database);
+    expect(lease.owner()).toBe(lease.processId);
+    const now = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 20_500);
+    try {
+      expect(() => lease.owner()).toThrow(expect.objectContaining({ code: "upstream_busy" }));
+      await lease.renew();
+      expect(lease.owner()).toBe(lease.processId);
+    } finally {
+      now.mockRestore();
+    }
+    await lease.resign();
+  });
 
   it("is one, also when two ticks ask at once after it was lost, and is closed in the end", async () => {
     const made: Client[] = [];

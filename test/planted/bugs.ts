@@ -174,7 +174,7 @@ const SETTLEMENT: readonly PlantedBug[] = [
   },
   {
     name: "a settlement charges again what has a record already, in a group",
-    edits: [statement("IF inserted < deleted THEN", "IF false THEN")],
+    edits: [statement("WHERE r.key_id IS NOT NULL;", "WHERE r.key_id IS NOT NULL ON CONFLICT DO NOTHING;")],
     noticedBy: money("settlement", "gives back a hold whose request has its record already"),
   },
   {
