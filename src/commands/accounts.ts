@@ -1,7 +1,7 @@
 import { createCustomer } from "../accounts/customers.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
-import { creditAccount, openAccount, readBalance } from "../ledger/accounts.ts";
+import { creditAsOrdered, openAccount, readBalance } from "../ledger/accounts.ts";
 import { readLimits } from "../ledger/account-limits.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 import { toJson } from "./account-limits.ts";
@@ -41,7 +41,7 @@ export const accountCommands: readonly Command[] = [
       const { postingId, available } = await doAndRecord(
         await database(),
         (client) =>
-          creditAccount(client, {
+          creditAsOrdered(client, {
             accountId,
             amount,
             from: systemAccounts.operatorAdjustments,
@@ -49,12 +49,15 @@ export const accountCommands: readonly Command[] = [
             note: reason,
             ...(reference === undefined ? {} : { reference: `operator:${reference}` }),
           }),
-        (credit) => ({
-          action: "account credit",
-          subject: accountId,
-          reason,
-          facts: { postingId: credit.postingId, amount: formatMoney(idr(amount)) },
-        }),
+        (credit) =>
+          credit.isNew
+            ? {
+                action: "account credit",
+                subject: accountId,
+                reason,
+                facts: { postingId: credit.postingId, amount: formatMoney(idr(amount)) },
+              }
+            : null,
       );
       return { json: { postingId, available: formatMoney(idr(available)) } };
     },

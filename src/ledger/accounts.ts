@@ -2,9 +2,10 @@
 // write posted and held absolutely from the locked row.
 
 import type { Pool, PoolClient } from "pg";
-import { NotFound } from "../kernel/errors.ts";
+import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
 
 /** Micro-rupiah. `posted` is all that came in and went out, `held` what is set aside for running requests. */
 export type AccountBalance = { readonly posted: bigint; readonly held: bigint; readonly available: bigint };
@@ -24,7 +25,7 @@ WITH acc AS MATERIALIZED (
   UPDATE account a SET posted = l.posted + $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
 )
 SELECT EXISTS (SELECT FROM ins) AS posted_now, a.posted - a.held AS available FROM acc a`;
-const REFERENCED = `SELECT id FROM posting WHERE reference = $1::text`;
+const REFERENCED = `SELECT id, credit, amount FROM posting WHERE reference = $1::text`;
 
 /** Opens a customer's account with nothing on it, inside the caller's transaction. */
 export async function openAccount(client: PoolClient, accountId: string): Promise<void> {
@@ -53,19 +54,28 @@ export type Credit = {
   readonly groupId?: string;
 };
 
-/** Puts money on an account. Gives the posting's id, the first one's if the reference was used before. Errors: NotFound. */
-export async function creditAccount(
-  client: PoolClient,
-  credit: Credit,
-): Promise<{ postingId: string; available: bigint }> {
-  invariant(credit.amount > 0n, "a credit is greater than zero");
+/** A credit as it was posted, now or before under the same reference. Money is micro-rupiah. */
+export type PostedCredit = {
+  readonly postingId: string;
+  readonly accountId: string;
+  readonly amount: bigint;
+  /** On the account that was named now. */
+  readonly available: bigint;
+  /** Whether this call posted it. */
+  readonly isNew: boolean;
+};
+
+/** Puts money on an account. Gives the first posting if the reference was used before. Errors: NotFound. */
+export async function creditAccount(client: PoolClient, credit: Credit): Promise<PostedCredit> {
+  const { accountId, amount } = credit;
+  invariant(amount > 0n, "a credit is greater than zero");
   const postingId = uuidv7();
   await client.query("SET LOCAL lock_timeout = '5s'");
   const { rows } = await client.query<{ posted_now: boolean; available: bigint }>(CREDIT, [
-    credit.accountId,
+    accountId,
     postingId,
     credit.from,
-    credit.amount,
+    amount,
     credit.reason,
     credit.reference ?? null,
     credit.note ?? null,
@@ -73,8 +83,21 @@ export async function creditAccount(
   ]);
   const row = rows[0];
   if (row === undefined) throw new NotFound("There is no such account.");
-  if (row.posted_now) return { postingId, available: row.available + credit.amount };
-  const earlier = await client.query<{ id: string }>(REFERENCED, [credit.reference]);
-  invariant(earlier.rows[0] !== undefined, "a credit that was not posted has been posted before");
-  return { postingId: earlier.rows[0].id, available: row.available };
+  const { available } = row;
+  if (row.posted_now) return { postingId, accountId, amount, available: available + amount, isNew: true };
+  const earlier = await client.query<{ id: string; credit: string; amount: string }>(REFERENCED, [credit.reference]);
+  const [first] = earlier.rows;
+  invariant(first !== undefined, "a credit that was not posted has been posted before");
+  return { postingId: first.id, accountId: first.credit, amount: BigInt(first.amount), available, isNew: false };
+}
+
+/**
+ * The same for somebody's order: a repeated one is done already; another one under its reference is a slip, which is told.
+ * Errors: NotFound; ValidationError when the reference was used for another amount or account.
+ */
+export async function creditAsOrdered(client: PoolClient, credit: Credit): Promise<PostedCredit> {
+  const posted = await creditAccount(client, credit);
+  if (posted.accountId === credit.accountId && posted.amount === credit.amount) return posted;
+  const message = `was used for Rp ${formatMoney(idr(posted.amount))} on account ${posted.accountId}; a further credit needs one of its own`;
+  throw new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
 }

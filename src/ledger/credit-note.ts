@@ -41,7 +41,8 @@ export type WrittenNote = {
 
 /**
  * Credits a request inside the caller's transaction. All notes of a request come to its charge at most. Errors: NotFound;
- * LimitExceeded when less is left; ValidationError when a note of this name was written with another amount.
+ * LimitExceeded when less is left; ValidationError when a note of this name was written with another amount, or when all that
+ * is left was asked for under it and something is.
  */
 export async function creditUsage(
   client: PoolClient,
@@ -62,7 +63,9 @@ export async function creditUsage(
   const written = rows.find((row) => row.reference === reference);
   if (written !== undefined) {
     const first = BigInt(written.amount);
-    if (amount !== null && amount !== first) {
+    // "All that is left" under a name that was used gives nothing more, which must not look as if it did.
+    const isMeant = amount === null ? credited === charge : amount === first;
+    if (!isMeant) {
       const message = `was Rp ${formatMoney(idr(first))} when this note was written; a further note needs a name of its own`;
       throw new ValidationError([{ field: "amount", rule: "credit_note.amount", message }]);
     }

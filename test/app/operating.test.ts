@@ -134,6 +134,37 @@ describe("operating the service", () => {
     expect((await runSaldo([...limit, "-1"], settings)).code).toBe(2);
   });
 
+  it("credits a reference once, writes it down once, and refuses another amount or account under it", async () => {
+    const [first, other] = [await newCustomer(settings), await newCustomer(settings)];
+    const order = (accountId: string, amount: string) => [
+      "account",
+      "credit",
+      "--account",
+      accountId,
+      "--amount",
+      amount,
+      "--reason",
+      "transfer",
+      "--reference",
+      "T-1",
+    ];
+    const credit = await saldoJson(order(first.accountId, "100"), settings);
+    expect(credit).toMatchObject({ available: "100" });
+    expect(await saldoJson(order(first.accountId, "100"), settings)).toEqual(credit);
+    for (const slip of [order(first.accountId, "200"), order(other.accountId, "100")]) {
+      const { code, stderr } = await runSaldo(slip, settings);
+      expect(code).toBe(1);
+      expect(stderr).toContain(`Rp 100 on account ${first.accountId}`);
+    }
+    const { actions } = (await saldoJson(["action", "list"], settings)) as unknown as {
+      actions: { action: string; subject: string; facts: unknown }[];
+    };
+    const of = ({ subject }: { subject: string }) => [first.accountId, other.accountId].includes(subject);
+    const facts = { postingId: credit["postingId"], amount: "100" };
+    expect(actions.filter(of)).toMatchObject([{ action: "account credit", subject: first.accountId, facts }]);
+    expect(await saldoJson(["account", "show", "--account", other.accountId], settings)).toMatchObject({ posted: "0" });
+  });
+
   it("gives a charge back by a credit note, once, and shows it with the usage", async () => {
     const { accountId, key } = await newCustomer(settings, { amount: "1000" });
     const answer = await chat(saldo.httpUrl, key, HELLO);

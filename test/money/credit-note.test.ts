@@ -69,6 +69,16 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     await expect(credit({ requestId: free.requestId })).rejects.toThrow(LimitExceeded);
   });
 
+  it("refuses all that is left under a name that was used while something is left, and gives it under another", async () => {
+    const { account, requestId } = await charged();
+    await credit({ requestId, amount: 4_000n });
+    await expect(credit({ requestId })).rejects.toThrow("needs a name of its own");
+    expect(await posted(account)).toBe(BALANCE - 11_000n);
+    expect(await credit({ requestId, name: "the rest" })).toMatchObject({ amount: 11_000n, left: 0n });
+    // Now nothing is left: what was given stays given, and asking again changes nothing.
+    expect(await credit({ requestId })).toMatchObject({ amount: 4_000n, left: 0n, isNew: false });
+  });
+
   it("stays within the charge when many credit at once, each with a name of its own", async () => {
     const { account, requestId } = await charged();
     const outcomes = await Promise.allSettled(

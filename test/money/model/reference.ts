@@ -227,7 +227,8 @@ export class ReferenceLedger {
     this.notes.set(requestId, notes);
     const given = [...notes.values()].reduce((sum, each) => sum + each, 0n);
     const before = notes.get(name);
-    if (before !== undefined && amount !== null && amount !== before) return { error: "validation_error" };
+    const isMeant = amount === null ? given === charge : amount === before;
+    if (before !== undefined && !isMeant) return { error: "validation_error" };
     if (before !== undefined) return { amount: before, credited: given, left: charge - given, isNew: false };
     const wanted = amount ?? charge - given;
     if (wanted <= 0n || given + wanted > charge) return { error: "limit_exceeded" };
