@@ -11,13 +11,14 @@ import type { Gateways } from "./gateways.ts";
 import type { Fault } from "./schedule.ts";
 
 export type NemesisOptions = {
-  readonly gateways: Gateways;
+  readonly gateways: Pick<Gateways, "at" | "startAgain">;
   readonly proxy: PostgresProxy;
   /** The superuser's way to the server, past the proxy. */
   readonly url: string;
   readonly dataDir: string;
   readonly accountIds: () => readonly string[];
   readonly violate: (what: string) => void;
+  readonly happensWithinMs?: number;
 };
 
 /** How long to wait for a fault that needs requests to happen. */
@@ -137,7 +138,7 @@ export class Nemesis {
   }
 
   async #wait(condition: () => boolean): Promise<void> {
-    const deadline = Date.now() + HAPPENS_WITHIN_MS;
+    const deadline = Date.now() + (this.#options.happensWithinMs ?? HAPPENS_WITHIN_MS);
     while (!condition() && Date.now() < deadline) await sleep(LOOK_MS);
   }
 }
