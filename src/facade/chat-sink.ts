@@ -4,6 +4,9 @@ import type { ServerResponse } from "node:http";
 import type { ChatAnswerHead, ChatSink } from "../gateway/chat.ts";
 import { rateHeaders } from "../rpc/rate-headers.ts";
 
+/** How long a client may take nothing of an answer that is written and settled, before its connection is closed. */
+export const UNREAD_WITHIN_MS = 60_000;
+
 /** A sink over one response. What is written to a client that has left goes nowhere and is never waited for. */
 export class ChatResponseSink implements ChatSink {
   readonly #response: ServerResponse;
@@ -12,7 +15,10 @@ export class ChatResponseSink implements ChatSink {
   #whole: { headers: Record<string, string>; bytes: Buffer | null } | null = null;
   #started = false;
 
-  constructor(response: ServerResponse, requestId: string) {
+  readonly #unreadWithinMs: number;
+
+  constructor(response: ServerResponse, requestId: string, unreadWithinMs = UNREAD_WITHIN_MS) {
+    this.#unreadWithinMs = unreadWithinMs;
     this.#response = response;
     this.#requestId = requestId;
   }
@@ -90,11 +96,19 @@ export class ChatResponseSink implements ChatSink {
     const whole = this.#whole;
     if (whole === null) {
       response.end();
+      this.#leaveUnread();
       return;
     }
     const bytes = whole.bytes ?? Buffer.alloc(0);
     whole.headers["content-length"] = String(bytes.length);
     response.writeHead(200, whole.headers);
     response.end(bytes);
+    this.#leaveUnread();
+  }
+
+  /** Nobody is waited for who never reads what is left. Whoever reads slowly is: each byte taken begins the time anew. */
+  #leaveUnread(): void {
+    const response = this.#response;
+    if (response.writableLength > 0) response.setTimeout(this.#unreadWithinMs, () => response.destroy());
   }
 }

@@ -1,8 +1,10 @@
 // The chat wire over real connections: bytes as they are, back-pressure, clients that leave.
 
-import { connect, type Socket } from "node:net";
+import { createServer, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
+import { ChatResponseSink } from "../../src/facade/chat-sink.ts";
 import type { ChatCall, ChatSink, Gateway } from "../../src/gateway/chat.ts";
 import {
   InsufficientBalance,
@@ -161,6 +163,24 @@ test("a slow reader holds the writer back until it reads", async () => {
     if (received > pieces * piece.length) break;
   }
   expect(order).toEqual(["read", "written"]);
+});
+
+test.each([true, false])("a client that never reads a settled answer is not kept, streamed: %s", async (streamed) => {
+  const closed = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_request, response) => {
+    response.on("close", () => closed.resolve(response));
+    const sink = new ChatResponseSink(response, "request", 200);
+    sink.start({ ...streamHead, streamed });
+    sink.write(Buffer.alloc(64 * 1024 * 1024, "x"));
+    sink.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").pause();
+  socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+  const response = await closed.promise;
+  expect(response.writableFinished).toBe(false);
+  socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test("a client that leaves is noticed, and whoever waits for it to read wakes up", async () => {
