@@ -147,8 +147,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
 
 /** Work that one process of a node does for all of them. */
 function nodeTicks(pool: Pool, logger: Pick<Logger, "error">): Tick[] {
-  const onViolations = (audit: AuditKind, { violations }: AuditReport): void =>
-    logger.error({ audit, violations }, "the books are not in order");
+  const onViolations = (audit: AuditKind, { violations, hasMore }: AuditReport): void =>
+    logger.error({ audit, violations, hasMore }, "the books are not in order");
   return [partitionTick(pool), ...auditTicks({ pool, onViolations })];
 }
 

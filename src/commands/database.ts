@@ -1,4 +1,5 @@
-import { audit } from "../ledger/audit.ts";
+import type { AuditKind } from "../ledger/audit-run.ts";
+import { audit, type AuditReport } from "../ledger/audit.ts";
 import type { Command } from "./command.ts";
 
 /** A server may be serving beside it: the audit takes at most this part of a processor's time. */
@@ -25,10 +26,14 @@ export const databaseCommands: readonly Command[] = [
     async run(values, { database }) {
       const kind = values.has("full") ? "full" : "incremental";
       const report = await audit((await database()).pool, { kind, share: values.has("hurry") ? 1 : GENTLE_SHARE });
-      const text = report.ok
-        ? "The books are in order."
-        : report.violations.map(({ check, subject, detail }) => `${check}\n  ${subject}: ${detail}`).join("\n");
-      return { json: report, text, ok: report.ok };
+      return { json: { kind, ...report }, text: textOf(kind, report), ok: report.ok };
     },
   },
 ];
+
+function textOf(kind: AuditKind, { ok, violations, hasMore }: AuditReport): string {
+  if (ok && kind === "full") return "The books are in order.";
+  if (ok) return "What is new since the last audit is in order; --full reads everything.";
+  const lines = violations.map(({ check, subject, detail }) => `${check}\n  ${subject}: ${detail}`);
+  return [...lines, ...(hasMore ? ["There are more than these."] : [])].join("\n");
+}

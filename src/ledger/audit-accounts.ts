@@ -12,7 +12,7 @@
 // a row comes even later the sums disagree; then the account is read from its beginning, and nobody is alarmed before all of
 // it was summed in one statement.
 
-import type { Violation } from "./audit-checks.ts";
+import { type AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
 import type { Look } from "./gentle-look.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
@@ -87,8 +87,10 @@ WHERE a.id = ANY ($1::uuid[]) AND (a.posted <> e.total OR a.held <> h.total OR a
 const BALANCE_CHECK = "posted = sum of postings, held = sum of open holds, available >= 0";
 
 // $1 accounts, $2 after, $3 through. Every record is looked at once; what is wrong with it is worded only where something is.
+// The bound is one of each check: what is wrong with every record must not hide what is wrong with one.
 const RECORDS = `
-SELECT v.name AS check, u.request_id AS subject, v.detail
+SELECT "check", subject, detail FROM (
+SELECT v.name AS "check", u.request_id AS subject, v.detail, row_number() OVER (PARTITION BY v.name) AS number
 FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r(account_id, after, through)
 CROSS JOIN LATERAL (
   SELECT u.request_id, u.cost, u.charge, u.billing_day, u.basis,
@@ -113,14 +115,16 @@ CROSS JOIN LATERAL (VALUES
   ('the billing day is the day of the request', u.billing_day <> u.day, format('billed on %s', u.billing_day))
 ) v(name, is_broken, detail)
 WHERE (u.cost <> u.recomputed OR u.cost - u.charge <> u.booked OR u.billing_day <> u.day OR u.smallest < 0 OR NOT u.is_known_basis)
-  AND v.is_broken`;
+  AND v.is_broken
+) found WHERE number <= ${VIOLATIONS_TO_READ}`;
 
 // $1 accounts. From the holds to their records, whatever the planner believes of either.
 const RESOLVED_HOLDS = `
 SELECT 'a hold is resolved once' AS check, h.id AS subject, 'an open hold has a usage record' AS detail
 FROM hold h
 WHERE h.account_id = ANY ($1::uuid[])
-  AND (SELECT count(*) FROM usage_record u WHERE u.account_id = h.account_id AND u.request_id = h.id) > 0`;
+  AND (SELECT count(*) FROM usage_record u WHERE u.account_id = h.account_id AND u.request_id = h.id) > 0
+LIMIT ${VIOLATIONS_TO_READ}`;
 
 const SAVE = `
 INSERT INTO audit_checkpoint (account_id, usage_through, postings_before, posted, looked_through)
@@ -145,49 +149,50 @@ export async function readHorizon(look: Look): Promise<string> {
   return row?.horizon ?? BEFORE_ALL_IDS;
 }
 
-/** Audits every account: from its checkpoint on, or `full`, from its beginning. Tells what is wrong. */
-export async function auditAccounts(
-  look: Look,
-  { full, horizon }: { full: boolean; horizon: string },
-): Promise<Violation[]> {
-  const violations: Violation[] = [];
+type AccountsAudit = {
+  readonly look: Look;
+  readonly findings: AuditFindings;
+  readonly full: boolean;
+  readonly horizon: string;
+};
+
+/** Audits every account: from its checkpoint on, or `full`, from its beginning. */
+export async function auditAccounts(audit: AccountsAudit): Promise<void> {
+  const { look, full } = audit;
   for (let after = BEFORE_ALL_IDS; ;) {
     const accounts = await look<AccountRow>(NEXT_ACCOUNTS, [after]);
     const last = accounts.at(-1);
-    if (last === undefined) return violations;
-    const begun = accounts.map((row) => (full ? beginningOf(row.id) : fromRow(row)));
-    violations.push(...(await auditChunk(look, begun, { full, horizon })));
+    if (last === undefined) return;
+    await auditChunk(
+      audit,
+      accounts.map((row) => (full ? beginningOf(row.id) : fromRow(row))),
+    );
     after = last.id;
   }
 }
 
-async function auditChunk(
-  look: Look,
-  begun: readonly Checkpoint[],
-  { full, horizon }: { full: boolean; horizon: string },
-): Promise<Violation[]> {
-  const { folded, violations } = await fold(look, begun, horizon);
+async function auditChunk(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise<void> {
+  const { look, findings, full } = audit;
+  const seenBefore = findings.seen;
+  const folded = await fold(audit, begun);
   const suspects = new Set((await lookAtBalances(look, folded)).map(({ subject }) => subject));
   const certain = folded.filter(({ accountId }) => !suspects.has(accountId));
   if (suspects.size > 0) {
     const beginnings = [...suspects].map(beginningOf);
     // Something has come late or was changed behind a checkpoint: the accounts are read from their beginnings.
-    if (!full) violations.push(...(await auditChunk(look, beginnings, { full: true, horizon })));
+    if (!full) await auditChunk({ ...audit, full: true }, beginnings);
     // Nobody is alarmed before all there is of an account was summed in one statement.
-    else violations.push(...(await lookAtBalances(look, beginnings)));
+    else findings.add(await lookAtBalances(look, beginnings));
   }
-  const rest = await lookAtRest(look, full ? folded : certain);
-  violations.push(...rest.violations);
-  violations.push(...(await look<Violation>(RESOLVED_HOLDS, [rest.looked.map(({ accountId }) => accountId)])));
+  const looked = await lookAtRest(audit, full ? folded : certain);
+  findings.add(await look<Violation>(RESOLVED_HOLDS, [looked.map(({ accountId }) => accountId)]));
   // What was wrong is found again until it is mended, so nothing that was found lies behind a checkpoint.
-  if (violations.length === 0) {
-    await save(
-      look,
-      begun,
-      rest.looked.filter(({ accountId }) => !suspects.has(accountId)),
-    );
-  }
-  return violations;
+  if (findings.seen > seenBefore) return;
+  await save(
+    look,
+    begun,
+    looked.filter(({ accountId }) => !suspects.has(accountId)),
+  );
 }
 
 async function lookAtBalances(look: Look, checkpoints: readonly Checkpoint[]): Promise<Violation[]> {
@@ -207,12 +212,8 @@ async function save(look: Look, begun: readonly Checkpoint[], folded: readonly C
 }
 
 /** Folds pages until nothing behind the horizon is left, and looks at each record on the way. */
-async function fold(
-  look: Look,
-  begun: readonly Checkpoint[],
-  horizon: string,
-): Promise<{ folded: Checkpoint[]; violations: Violation[] }> {
-  const violations: Violation[] = [];
+async function fold(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise<Checkpoint[]> {
+  const { look, horizon } = audit;
   const folded = new Map(begun.map((checkpoint) => [checkpoint.accountId, checkpoint]));
   for (let open = [...begun]; open.length > 0;) {
     const [accounts, usage, postings] = columnsOfCheckpoints(open);
@@ -233,38 +234,35 @@ async function fold(
       if (last !== null) ranges.push({ accountId: id, after: before.usageThrough, through: last });
       if (records === RECORDS_PER_PAGE) open.push(after);
     }
-    violations.push(...(await auditRecords(look, ranges)));
+    await auditRecords(audit, ranges);
   }
-  return { folded: [...folded.values()], violations };
+  return [...folded.values()];
 }
 
 /** Looks at the records that came since the last look, page by page. */
-async function lookAtRest(
-  look: Look,
-  folded: readonly Checkpoint[],
-): Promise<{ looked: Checkpoint[]; violations: Violation[] }> {
-  const violations: Violation[] = [];
+async function lookAtRest(audit: AccountsAudit, folded: readonly Checkpoint[]): Promise<Checkpoint[]> {
   const marks = new Map(folded.map((each) => [each.accountId, later(each.usageThrough, each.lookedThrough)]));
   for (let open = [...marks.keys()]; open.length > 0;) {
-    const pages = await look<PageRow>(PAGE, [open, open.map((id) => marks.get(id))]);
+    const pages = await audit.look<PageRow>(PAGE, [open, open.map((id) => marks.get(id))]);
     const ranges = pages.flatMap(({ id, last }): Range[] =>
       last === null ? [] : [{ accountId: id, after: marks.get(id) ?? BEFORE_ALL_IDS, through: last }],
     );
-    violations.push(...(await auditRecords(look, ranges)));
+    await auditRecords(audit, ranges);
     for (const { accountId, through } of ranges) marks.set(accountId, through);
     open = pages.filter(({ records }) => records === RECORDS_PER_PAGE).map(({ id }) => id);
   }
-  const looked = folded.map((each) => ({ ...each, lookedThrough: marks.get(each.accountId) ?? each.lookedThrough }));
-  return { looked, violations };
+  return folded.map((each) => ({ ...each, lookedThrough: marks.get(each.accountId) ?? each.lookedThrough }));
 }
 
-async function auditRecords(look: Look, ranges: readonly Range[]): Promise<Violation[]> {
-  if (ranges.length === 0) return [];
-  return look<Violation>(RECORDS, [
-    ranges.map(({ accountId }) => accountId),
-    ranges.map(({ after }) => after),
-    ranges.map(({ through }) => through),
-  ]);
+async function auditRecords({ look, findings }: AccountsAudit, ranges: readonly Range[]): Promise<void> {
+  if (ranges.length === 0) return;
+  findings.add(
+    await look<Violation>(RECORDS, [
+      ranges.map(({ accountId }) => accountId),
+      ranges.map(({ after }) => after),
+      ranges.map(({ through }) => through),
+    ]),
+  );
 }
 
 function later(a: string, b: string): string {

@@ -2,11 +2,6 @@
 
 import { systemAccounts } from "./system-accounts.ts";
 
-/** Something that must never be. `subject` is the id it was found at. */
-export type Violation = { readonly check: string; readonly subject: string; readonly detail: string };
-
-/** How many violations of one check are told. */
-export const MAX_VIOLATIONS_PER_CHECK = 100;
 const USAGE_TABLES = `(SELECT inhrelid FROM pg_inherits WHERE inhparent = 'usage_record'::regclass)`;
 
 /** Checks that need no pages. Each gives a subject and a detail for whatever is wrong. */

@@ -4,22 +4,19 @@
 
 import type { Pool } from "pg";
 import { auditAccounts, readHorizon } from "./audit-accounts.ts";
-import {
-  DEBITS,
-  LAST_OF_PAGE,
-  MAX_VIOLATIONS_PER_CHECK,
-  POSTING_CHECKS,
-  STEPS_PER_PAGE,
-  USED_ACCOUNTS,
-  type Violation,
-  WHOLE_CHECKS,
-} from "./audit-checks.ts";
+import { DEBITS, LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, USED_ACCOUNTS, WHOLE_CHECKS } from "./audit-checks.ts";
+import { AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
 import { createLook, type Look } from "./gentle-look.ts";
 import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./audit-run.ts";
 
-export type { Violation } from "./audit-checks.ts";
+export type { Violation } from "./audit-findings.ts";
 
-export type AuditReport = { readonly ok: boolean; readonly violations: readonly Violation[] };
+/** What a run found: of each check so many violations at most; `hasMore` says that there are more. */
+export type AuditReport = {
+  readonly ok: boolean;
+  readonly violations: readonly Violation[];
+  readonly hasMore: boolean;
+};
 
 export type AuditOptions = {
   /** Default `full`. */
@@ -39,89 +36,72 @@ export async function audit(pool: Pool, { kind = "full", share = 1, signal }: Au
   const look = createLook(pool, { share, ...(signal === undefined ? {} : { signal }) });
   const horizon = await readHorizon(look);
   const full = kind === "full";
-  const accountViolations = await auditAccounts(look, { full, horizon });
-  const postings = await auditPostings(look, full ? BEFORE_ALL_IDS : await readPostingsBefore(pool));
-  const violations = bounded([
-    ...(await look<Violation>(WHOLE)),
-    ...(await auditUsedAccounts(look)),
-    ...accountViolations,
-    ...postings,
-  ]);
+  const findings = new AuditFindings();
+  findings.add(await look<Violation>(WHOLE));
+  await auditUsedAccounts(look, findings);
+  await auditAccounts({ look, findings, full, horizon });
+  const seenBefore = findings.seen;
+  await auditPostings({ look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) });
+  const { violations, hasMore } = findings;
   await recordAudit(pool, {
     kind,
     beganAt,
     violations: violations.length,
-    postingsBefore: postings.length === 0 ? horizon : null,
+    postingsBefore: findings.seen === seenBefore ? horizon : null,
   });
-  return { ok: violations.length === 0, violations };
+  return { ok: violations.length === 0, violations, hasMore };
 }
 
 /** They look at little, so one statement and one snapshot do for all of them. */
 const WHOLE = Object.entries(WHOLE_CHECKS)
   .map(
     ([check, text]) =>
-      `SELECT $$${check}$$ AS check, subject::text, detail FROM (${text} LIMIT ${MAX_VIOLATIONS_PER_CHECK}) found`,
+      `SELECT $$${check}$$ AS check, subject::text, detail FROM (${text} LIMIT ${VIOLATIONS_TO_READ}) found`,
   )
   .join("\nUNION ALL\n");
 
-async function auditUsedAccounts(look: Look): Promise<Violation[]> {
-  const violations: Violation[] = [];
+async function auditUsedAccounts(look: Look, findings: AuditFindings): Promise<void> {
+  const check = "every usage record is on an account that exists";
   for (let after = BEFORE_ALL_IDS; ;) {
     const accounts = await look<{ id: string; is_known: boolean }>(USED_ACCOUNTS, [after]);
-    for (const { id, is_known: isKnown } of accounts) {
-      if (isKnown) continue;
-      const check = "every usage record is on an account that exists";
-      violations.push({ check, subject: id, detail: "no such account" });
-    }
+    const unknown = accounts.filter(({ is_known: isKnown }) => !isKnown);
+    findings.add(unknown.map(({ id }) => ({ check, subject: id, detail: "no such account" })));
     const last = accounts.at(-1);
-    if (last === undefined || accounts.length < STEPS_PER_PAGE) return violations;
+    if (last === undefined || accounts.length < STEPS_PER_PAGE) return;
     after = last.id;
   }
 }
 
-/** Postings with ids from `from` on. */
-async function auditPostings(look: Look, from: string): Promise<Violation[]> {
-  const violations: Violation[] = [];
+type PostingsAudit = {
+  readonly look: Look;
+  readonly findings: AuditFindings;
+  /** Postings with ids from here on. */
+  readonly from: string;
+};
+
+async function auditPostings(work: PostingsAudit): Promise<void> {
   for (let after = BEFORE_ALL_IDS; ;) {
-    const debits = await look<{ id: string; has_new: boolean }>(DEBITS, [after, from]);
+    const debits = await work.look<{ id: string; has_new: boolean }>(DEBITS, [after, work.from]);
     for (const { id, has_new: hasNew } of debits) {
-      if (hasNew) violations.push(...(await auditDebit(look, id, from)));
+      if (hasNew) await auditDebit(work, id);
     }
     const last = debits.at(-1);
-    if (last === undefined || debits.length < STEPS_PER_PAGE) return violations;
+    if (last === undefined || debits.length < STEPS_PER_PAGE) return;
     after = last.id;
   }
 }
 
-async function auditDebit(look: Look, debit: string, from: string): Promise<Violation[]> {
-  const violations: Violation[] = [];
+async function auditDebit({ look, findings, from }: PostingsAudit, debit: string): Promise<void> {
   // Pages overlap by the one posting that ends the page before.
   for (let first = from; ;) {
     const [last] = await look<{ id: string }>(LAST_OF_PAGE, [debit, first]);
-    if (last === undefined) return violations;
+    if (last === undefined) return;
     for (const [check, text] of Object.entries(POSTING_CHECKS)) {
-      const found = await look<Omit<Violation, "check">>(`${text} LIMIT ${MAX_VIOLATIONS_PER_CHECK}`, [
-        debit,
-        first,
-        last.id,
-      ]);
-      violations.push(...found.map((each) => ({ check, ...each })));
+      const values = [debit, first, last.id];
+      const found = await look<Omit<Violation, "check">>(`${text} LIMIT ${VIOLATIONS_TO_READ}`, values);
+      findings.add(found.map((each) => ({ check, ...each })));
     }
-    if (last.id === first) return violations;
+    if (last.id === first) return;
     first = last.id;
   }
-}
-
-/** Each violation once, and of each check no more than anybody reads. */
-function bounded(violations: readonly Violation[]): Violation[] {
-  const told = new Set<string>();
-  const counts = new Map<string, number>();
-  return violations.filter(({ check, subject }) => {
-    const name = `${check} ${subject}`;
-    const count = counts.get(check) ?? 0;
-    if (told.has(name) || count === MAX_VIOLATIONS_PER_CHECK) return false;
-    told.add(name);
-    counts.set(check, count + 1);
-    return true;
-  });
 }

@@ -48,7 +48,7 @@ describe("two nodes on one database", () => {
     expect(new Set(await askEverywhere(key, 16))).toEqual(new Set([200]));
     await saldoJson(["key", "revoke", "--key-id", keyId], settings);
     expect(new Set(await askEverywhere(key, 16))).toEqual(new Set([401]));
-    expect(await saldoJson(["audit"], settings)).toEqual(SOUND);
+    expect(await saldoJson(["audit"], settings)).toMatchObject(SOUND);
   });
 
   it("can both be the first to start on an empty database", async () => {
@@ -62,7 +62,7 @@ describe("two nodes on one database", () => {
       const { key } = await newCustomer(empty, { amount: "1000" });
       for (const { httpUrl } of first) expect((await chat(httpUrl, key, HELLO)).status).toBe(200);
       expect(await Promise.all(first.map((node) => node.stop()))).toEqual([0, 0]);
-      expect(await saldoJson(["audit"], empty)).toEqual(SOUND);
+      expect(await saldoJson(["audit"], empty)).toMatchObject(SOUND);
     } finally {
       await onServer(server.url, `DROP DATABASE ${name} WITH (FORCE)`);
     }
@@ -101,7 +101,7 @@ describe("a rolling restart under load", () => {
     expect(rows.map(({ id }) => id).toSorted()).toEqual(load.answered.toSorted());
     expect(rows.every(({ charge }) => charge > 0n)).toBe(true);
     expect(await saldoJson(["account", "show", "--account", accountId], settings)).toMatchObject({ held: "0" });
-    expect(await saldoJson(["audit"], settings)).toEqual(SOUND);
+    expect(await saldoJson(["audit"], settings)).toMatchObject(SOUND);
     await opened.drop();
   }, 180_000);
 });

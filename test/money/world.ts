@@ -19,7 +19,7 @@ import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts
 import { onServer, type TestBackend } from "../setup/test-servers.ts";
 
 /** What the audit says of books that are in order. */
-export const SOUND = { ok: true, violations: [] };
+export const SOUND = { ok: true, violations: [], hasMore: false };
 
 export const PRICES = { input: 5_000_000_000n, output: 15_000_000_000n, cacheHit: 950_000_000n };
 
