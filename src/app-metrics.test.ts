@@ -1,20 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { createMetrics, type MetricSources } from "./app-metrics.ts";
 import { watchRequests } from "./app-requests.ts";
-import type { ChatCall, ChatSink, Gateway } from "./gateway/chat.ts";
+import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "./gateway/chat.ts";
 import { ModelNotFound, UpstreamBusy } from "./kernel/errors.ts";
 import type { DatabaseFacts } from "./workers/database-watch.ts";
 
 const call = { receivedAtMs: Date.now() } as ChatCall;
 const sink = {} as ChatSink;
 /** A gateway that answers, or fails with what it is given. */
-function gatewayOf(error?: Error): Gateway {
+function gatewayOf(outcome: Error | ChatOutcome = "answered"): Gateway {
   return {
     async answerChat() {
-      if (error !== undefined) throw error;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
     },
   };
 }
+const STREAMS = { drains: { running: 3 }, waiting: { size: 4 } };
 const LEDGER = {
   groups: 2,
   members: 7,
@@ -32,6 +34,7 @@ async function scrape(sources: Partial<MetricSources> = {}): Promise<Map<string,
     events: () => [],
     requests: watchRequests(gatewayOf(), () => false),
     isStopped: () => false,
+    streams: STREAMS,
     catalogAgeSeconds: () => null,
     database: null,
     ...sources,
@@ -49,12 +52,15 @@ describe("the metrics of a process", () => {
       events: () => [],
       requests: watchRequests(gatewayOf(), () => false),
       isStopped: () => false,
+      streams: STREAMS,
       catalogAgeSeconds: () => null,
       database: null,
     });
     await registry.metrics();
     const text = await registry.metrics();
     for (const line of [
+      "saldo_drains 3",
+      "saldo_waiting_streams 4",
       "saldo_ledger_groups_total 2",
       "saldo_ledger_members_total 7",
       "saldo_ledger_replays_total 3",
@@ -98,23 +104,23 @@ describe("the metrics of a process", () => {
 
   it("count requests by how they ended, and time them all", async () => {
     const stops = { are: false };
-    const outcomes = [undefined, undefined, new ModelNotFound("x"), new UpstreamBusy(), new Error("a bug")];
-    let next: Error | undefined;
+    const told = ["answered", "answered", "client_left", "upstream_busy"] as const;
+    const outcomes = [...told, new ModelNotFound("x"), new UpstreamBusy(), new Error("a bug")];
+    let next: Error | ChatOutcome = "answered";
     const requests = watchRequests({ answerChat: () => gatewayOf(next).answerChat(call, sink) }, () => stops.are);
     for (const outcome of outcomes) {
       next = outcome;
-      const error = await requests.gateway.answerChat(call, sink).catch((thrown: unknown) => thrown);
-      expect(error).toBe(outcome);
+      const ended: unknown = await requests.gateway.answerChat(call, sink).catch((thrown: unknown) => thrown);
+      expect(ended).toBe(outcome);
     }
     stops.are = true;
     await expect(requests.gateway.answerChat(call, sink)).rejects.toThrow(UpstreamBusy);
     const seen = await scrape({ requests, isStopped: () => stops.are, catalogAgeSeconds: () => 7 });
     const counted = (outcome: string) => seen.get(`saldo_chat_requests_total{outcome="${outcome}"}`);
-    expect(["answered", "model_not_found", "upstream_busy", "internal_error", "stopped"].map(counted)).toEqual([
-      2, 1, 1, 1, 1,
-    ]);
-    expect(seen.get("saldo_chat_duration_seconds_count")).toBe(6);
-    expect(seen.get('saldo_chat_duration_seconds_bucket{le="+Inf"}')).toBe(6);
+    const names = ["answered", "client_left", "model_not_found", "upstream_busy", "internal_error", "stopped"];
+    expect(names.map(counted)).toEqual([2, 1, 1, 2, 1, 1]);
+    expect(seen.get("saldo_chat_duration_seconds_count")).toBe(8);
+    expect(seen.get('saldo_chat_duration_seconds_bucket{le="+Inf"}')).toBe(8);
     expect(seen.get("saldo_admission_stopped")).toBe(1);
     expect(seen.get("saldo_catalog_age_seconds")).toBe(7);
   });
@@ -135,7 +141,7 @@ describe("the metrics of a process", () => {
   it("wait for running requests when asked to, no longer than they are given", async () => {
     let finish = (): void => {};
     const requests = watchRequests(
-      { answerChat: () => new Promise<void>((resolve) => (finish = resolve)) },
+      { answerChat: () => new Promise((resolve) => (finish = () => resolve("answered"))) },
       () => false,
     );
     const answer = requests.gateway.answerChat(call, sink);

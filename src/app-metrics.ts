@@ -12,10 +12,17 @@ export type MetricSources = {
   readonly events: () => Iterable<GatewayEventCount>;
   readonly requests: Pick<ChatRequests, "outcomes" | "durations">;
   readonly isStopped: () => boolean;
+  readonly streams: StreamFacts;
   /** Seconds since the catalog that serves was read; null before the first reading. */
   readonly catalogAgeSeconds: () => number | null;
   /** What was seen of the database; null in a process that does not look. */
   readonly database: (() => DatabaseFacts | null) | null;
+};
+
+/** Streams in a state that is bounded, or better short. */
+export type StreamFacts = {
+  readonly drains: { readonly running: number };
+  readonly waiting: { readonly size: number };
 };
 
 type Series<Source> = Readonly<Record<string, readonly [help: string, read: (now: Source) => number]>>;
@@ -40,6 +47,11 @@ const LEDGER_GAUGES: Series<LedgerStatistics> = {
   owed_settlements: ["Settlements the database has not taken yet", (now) => now.owed],
 };
 
+const STREAM_GAUGES: Series<StreamFacts> = {
+  drains: ["Answers without a client that are read on for their usage", (now) => now.drains.running],
+  waiting_streams: ["Streams that wait for more to be held", (now) => now.waiting.size],
+};
+
 const DATABASE_GAUGES: Series<DatabaseFacts> = {
   database_watch_age_seconds: [
     "Age of what is told of the database",
@@ -61,11 +73,12 @@ export function createMetrics(sources: MetricSources): Registry {
   collectDefaultMetrics({ register: registry });
   addCounters(registry, "saldo_ledger_", LEDGER_COUNTERS, () => ledger.statistics());
   addGauges(registry, "saldo_ledger_", LEDGER_GAUGES, () => ledger.statistics());
+  addGauges(registry, "saldo_", STREAM_GAUGES, () => sources.streams);
   addGauges(registry, "saldo_", { admission_stopped: ["1 while the admission switch is off", Number] }, isStopped);
   addGauges(registry, "saldo_", { catalog_age_seconds: ["Age of the catalog that serves", Number] }, catalogAgeSeconds);
   addLabelled(registry, {
     name: "saldo_chat_requests_total",
-    help: "Chat requests that ended, by outcome: answered, stopped, or the code of the error",
+    help: "Chat requests that ended, by outcome: answered, client_left, stopped, or the code of the error",
     labelNames: ["outcome"],
     read: () => [...requests.outcomes].map(([outcome, count]) => [{ outcome }, count]),
   });

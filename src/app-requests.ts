@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Histogram } from "prom-client";
-import type { ChatCall, Gateway } from "./gateway/chat.ts";
+import type { ChatCall, ChatOutcome, Gateway } from "./gateway/chat.ts";
 import { DomainError, UpstreamBusy } from "./kernel/errors.ts";
 
 /** What a caller is told while admissions are stopped. */
@@ -13,7 +13,7 @@ const DURATION_BOUNDS_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
 
 export type ChatRequests = {
   readonly gateway: Gateway;
-  /** How many requests ended with each outcome: `answered`, `stopped` by the switch, or the code of the error. */
+  /** How many requests ended with each outcome: as the gateway tells it, `stopped` by the switch, or the code of the error. */
   readonly outcomes: ReadonlyMap<string, number>;
   /** How long they took from the first byte of the request on. */
   readonly durations: Histogram;
@@ -23,7 +23,7 @@ export type ChatRequests = {
 
 /** Puts a gateway behind the switch and counts its requests. */
 export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatRequests {
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<unknown>>();
   const outcomes = new Map<string, number>();
   const durations = new Histogram({
     name: "saldo_chat_duration_seconds",
@@ -35,14 +35,15 @@ export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatR
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     durations.observe(Math.max(0, Date.now() - receivedAtMs) / 1_000);
   };
-  const counted = async ({ receivedAtMs }: ChatCall, answer: Promise<void>): Promise<void> => {
+  const counted = async ({ receivedAtMs }: ChatCall, answer: Promise<ChatOutcome>): Promise<ChatOutcome> => {
     try {
-      await answer;
+      const outcome = await answer;
+      ended(outcome, receivedAtMs);
+      return outcome;
     } catch (error) {
       ended(error instanceof DomainError ? error.code : "internal_error", receivedAtMs);
       throw error;
     }
-    ended("answered", receivedAtMs);
   };
   return {
     gateway: {

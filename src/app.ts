@@ -100,9 +100,11 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   let baseUrl = baseUrlOf(config, config.httpPort);
   const events = createGatewayEvents(logger);
   const drains = new Drains({ most: config.maxDrains, withinMs: DRAIN_WITHIN_MS });
+  const waitingStreams = new Set();
   const running = watchRequests(
     createGateway({
       drains,
+      waitingStreams,
       keys,
       ledger,
       catalog,
@@ -138,6 +140,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     events: events.counts,
     requests: running,
     isStopped: () => gate.isStopped,
+    streams: { drains, waiting: waitingStreams },
     catalogAgeSeconds: () => catalog.ageSeconds(),
     database: watch?.facts ?? null,
   });

@@ -22,7 +22,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { answerStreamed } from "./answer-streamed.ts";
 import { answerWhole } from "./answer-whole.ts";
 import { Bill } from "./bill.ts";
-import type { ChatCall, ChatSink, Gateway } from "./chat.ts";
+import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "./chat.ts";
 import type { Exchange, GatewayEvent } from "./exchange.ts";
 import { type HoldPlan, outputCap, planHold } from "./hold.ts";
 import { readRequest, requireFits } from "./request/read-request.ts";
@@ -44,6 +44,8 @@ export type GatewayDeps = {
   readonly maxDurationMs?: number;
   /** Reads on what clients have left. Without it nothing is read on. */
   readonly drains?: Drains;
+  /** Where streams are kept while they wait for more to be held. */
+  readonly waitingStreams?: Set<unknown>;
   /** Hears of what callers are not told: failed attempts, broken streams, settlements that failed, upstreams not set up. */
   readonly report?: (event: GatewayEvent) => void;
 };
@@ -53,7 +55,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   return {
     async answerChat(call, sink) {
       try {
-        await answerChat(deps, call, sink);
+        return await answerChat(deps, call, sink);
       } catch (error) {
         throw error instanceof DomainError ? error : new InternalError({ cause: error });
       }
@@ -61,7 +63,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
 }
 
-async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Promise<void> {
+async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Promise<ChatOutcome> {
   deps.keys.refuseWhileLimited(call.key);
   const request = readRequest(call.body);
   const snapshot = await deps.catalog.snapshot();
@@ -75,7 +77,7 @@ async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Pr
   if (routes.length === 0) throw new UpstreamBusy();
 
   const client = new ClientPresence(sink);
-  if (client.isGone) return;
+  if (client.isGone) return "client_left";
   const plan = planHold(request, model);
   const { amount, rate } = await admit(deps, call, model, plan);
   const cap = outputCap(plan, amount);
@@ -93,14 +95,15 @@ async function answerChat(deps: GatewayDeps, call: ChatCall, sink: ChatSink): Pr
     plan,
     granted: amount,
     drains: deps.drains ?? NO_DRAINS,
+    waitingStreams: deps.waitingStreams ?? new Set(),
     topUpUrl: deps.topUpUrl,
     deadlineMs: call.receivedAtMs + (deps.maxDurationMs ?? MAX_DURATION_MS),
     clock: deps.clock,
     report,
   };
   try {
-    if (client.isGone) return;
-    await (request.stream ? answerStreamed(exchange) : answerWhole(exchange));
+    if (client.isGone) return "client_left";
+    return await (request.stream ? answerStreamed(exchange) : answerWhole(exchange));
   } finally {
     if (!bill.isSettled) await settleUndelivered(exchange);
   }

@@ -5,6 +5,7 @@ import { formatMoney } from "../kernel/money.ts";
 import type { BilledUsage } from "./bill.ts";
 import { billedChunk, usageJson } from "./billed-answer.ts";
 import { withOneRetry } from "./call-upstream.ts";
+import type { ChatOutcome } from "./chat.ts";
 import { type Attempted, attemptRoute, type Exchange } from "./exchange.ts";
 import { StreamRelay } from "./relay-stream.ts";
 import { RelayedOutput } from "./relayed-output.ts";
@@ -16,7 +17,7 @@ import type { StreamEnd } from "./stream-end.ts";
 const DONE = eventOf("[DONE]");
 
 /** Relays, settles, then shows the end of the answer. Errors, before the first byte: UpstreamBusy, ValidationError. */
-export async function answerStreamed(exchange: Exchange): Promise<void> {
+export async function answerStreamed(exchange: Exchange): Promise<ChatOutcome> {
   const head = new StreamHead(exchange);
   let output = new RelayedOutput();
   try {
@@ -34,7 +35,7 @@ export async function answerStreamed(exchange: Exchange): Promise<void> {
         if (!end.drained) head.send(route.upstream.kind === "demo");
         writeEnd(exchange, end, billed);
         if (billed.clamped) reportClamped(exchange, route.upstream.id);
-        return;
+        return exchange.client.isGone ? "client_left" : "answered";
       }
       case "broken":
         exchange.report({
@@ -44,31 +45,42 @@ export async function answerStreamed(exchange: Exchange): Promise<void> {
           failure: end.failure,
         });
         await settleBroken(exchange, estimate);
-        writeError(exchange, new UpstreamBusy());
-        return;
+        return writeError(exchange, new UpstreamBusy());
       case "stopped":
         await settleBroken(exchange, estimate);
         throw end.reason;
       case "gone":
         await settleGone(exchange, { sent, failure: end.failure }, estimate);
     }
+    return "client_left";
   } catch (error) {
     if (!head.isSent) throw error;
-    // The status is out, so what went wrong is told inside the stream, and the stream is not made to look complete.
-    if (error instanceof InsufficientBalance) {
-      writeError(exchange, error);
-      return;
-    }
-    const kind = exchange.bill.hasFailed ? "settlement_failed" : "answer_failed";
-    exchange.report({ kind, requestId: exchange.call.requestId, cause: error });
-    writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError({ cause: error }));
+    return tellFailure(exchange, error);
   }
 }
 
+/** The status is out, so what went wrong is told inside the stream, and the stream is not made to look complete. */
+function tellFailure(exchange: Exchange, error: unknown): ChatOutcome {
+  if (error instanceof InsufficientBalance) return writeError(exchange, error);
+  const kind = exchange.bill.hasFailed ? "settlement_failed" : "answer_failed";
+  exchange.report({ kind, requestId: exchange.call.requestId, cause: error });
+  return writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError({ cause: error }));
+}
+
 /** Null where all that the answer can cost is held already. */
-function gateFor({ plan, granted, outputCap, bill, topUpUrl }: Exchange, output: RelayedOutput): SlabGate | null {
+function gateFor(
+  { plan, granted, outputCap, bill, topUpUrl, waitingStreams }: Exchange,
+  output: RelayedOutput,
+): SlabGate | null {
   if (outputCap !== null || plan.heldOutput === plan.outputBound) return null;
-  return new SlabGate({ plan, granted, output, extend: (more) => bill.extend(more), topUpUrl });
+  return new SlabGate({
+    plan,
+    granted,
+    output,
+    extend: (more) => bill.extend(more),
+    topUpUrl,
+    waiting: waitingStreams,
+  });
 }
 
 /** Sends the head of the answer once. */
@@ -123,15 +135,17 @@ function writeEnd(
   }
 }
 
-function writeError({ sink, client }: Exchange, error: DomainError): void {
-  if (client.isGone) return;
+/** Tells an error inside the stream, and gives what the request ended with. */
+function writeError({ sink, client }: Exchange, error: DomainError): ChatOutcome {
   const { message, code } = error;
+  if (client.isGone) return code;
   const body =
     error instanceof InsufficientBalance
       ? { message, type: "insufficient_quota", code, ...factsOf(error) }
       : { message, type: "server_error", code };
   sink.write(eventOf(JSON.stringify({ error: body })));
   sink.end();
+  return code;
 }
 
 /** For callers that get the error typed, over RPC. */

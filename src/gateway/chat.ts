@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/keys.ts";
 
@@ -33,11 +34,17 @@ export interface ChatSink {
   end(): void;
 }
 
+/**
+ * How a request ended that no error was thrown for: with its whole answer, without its client, or with the error of this code
+ * told inside the stream.
+ */
+export type ChatOutcome = "answered" | "client_left" | ErrorCode;
+
 export interface Gateway {
   /**
    * Answers one chat request and bills it before the answer is complete. What goes wrong after `sink.start` is told inside
    * the stream. Errors, before it: ValidationError, InvalidApiKey, ModelNotFound, InsufficientBalance, RateLimited,
    * TooManyAtOnce, AccountFrozen, UpstreamBusy, InternalError.
    */
-  answerChat(call: ChatCall, sink: ChatSink): Promise<void>;
+  answerChat(call: ChatCall, sink: ChatSink): Promise<ChatOutcome>;
 }

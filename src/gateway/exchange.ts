@@ -47,6 +47,7 @@ export type Exchange = {
   /** Micro-rupiah that admission has granted. */
   readonly granted: bigint;
   readonly drains: Drains;
+  readonly waitingStreams: Set<unknown>;
   readonly topUpUrl: (() => string) | undefined;
   readonly deadlineMs: number;
   readonly clock: Clock;

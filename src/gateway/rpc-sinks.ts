@@ -61,7 +61,7 @@ export class StreamSink implements ChatSink {
   }
 
   /** Ends the stream as the gateway's work on it ends. */
-  follow(work: Promise<void>): void {
+  follow(work: Promise<unknown>): void {
     void work.then(
       () => this.end(),
       (error: unknown) => this.#fail(error),

@@ -42,6 +42,8 @@ export type SlabFacts = {
   readonly extend: (more: ExtensionAmounts) => Promise<Extension>;
   readonly topUpUrl?: (() => string) | undefined;
   readonly patienceMs?: number;
+  /** Holds the gate while its stream waits. */
+  readonly waiting?: Set<unknown>;
 };
 
 export class SlabGate {
@@ -87,6 +89,15 @@ export class SlabGate {
    */
   async whenOpen(events: Buffer): Promise<void> {
     const bytes = textBytesReadIn(events);
+    this.#facts.waiting?.add(this);
+    try {
+      await this.#open(bytes);
+    } finally {
+      this.#facts.waiting?.delete(this);
+    }
+  }
+
+  async #open(bytes: number): Promise<void> {
     const until = performance.now() + (this.#facts.patienceMs ?? PATIENCE_MS);
     await this.#asking;
     for (;;) {

@@ -25,7 +25,8 @@ afterEach(async () => {
 const JSON_HEADERS = { "content-type": "application/json", authorization: BEARER };
 const streamHead = { streamed: true, rate: RATE, costIdr: null, demo: false };
 
-async function serve(answerChat: Gateway["answerChat"]): Promise<Running> {
+async function serve(answer: (...call: Parameters<Gateway["answerChat"]>) => Promise<void>): Promise<Running> {
+  const answerChat: Gateway["answerChat"] = (...call) => answer(...call).then(() => "answered");
   running = await startServers({ gateway: { answerChat } });
   return running;
 }

@@ -100,6 +100,7 @@ export const echoGateway: Gateway = {
     sink.start({ streamed: false, rate: RATE, costIdr: "0.01875", demo: true });
     sink.write(body);
     sink.end();
+    return "answered";
   },
 };
 

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { CatalogModel, CatalogSnapshot, UpstreamConfig } from "../../src/catalog/catalog.ts";
 import { createGateway, type GatewayDeps } from "../../src/gateway/answer-chat.ts";
-import type { ChatAnswerHead, ChatSink } from "../../src/gateway/chat.ts";
+import type { ChatAnswerHead, ChatOutcome, ChatSink } from "../../src/gateway/chat.ts";
 import type { GatewayEvent } from "../../src/gateway/exchange.ts";
 import { dataOf, splitEvents } from "../../src/gateway/sse.ts";
 import { createUpstreams } from "../../src/gateway/upstreams/upstreams.ts";
@@ -207,14 +207,14 @@ export function openBench(
       body: unknown,
       sink: Sink = new FakeSink() as ChatSink as Sink,
       requestId = uuidv7(),
-    ): Promise<{ sink: Sink; error: unknown; requestId: string }> {
+    ): Promise<{ sink: Sink; outcome: ChatOutcome | null; error: unknown; requestId: string }> {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
       const call = { requestId, receivedAtMs: Date.now(), key: KEY, body: bytes };
       try {
-        await gateway.answerChat(call, sink);
-        return { sink, error: null, requestId };
+        const outcome = await gateway.answerChat(call, sink);
+        return { sink, outcome, error: null, requestId };
       } catch (error) {
-        return { sink, error, requestId };
+        return { sink, outcome: null, error, requestId };
       }
     },
   };
