@@ -15,18 +15,21 @@ export type AuditState = {
   readonly violations: number;
 };
 
-// A run that was cut short by the end of its process is taken up again after a while.
+// A run that has ended is due again after a while; one that has not is somebody's, until it was cut short by the end of its
+// process for certain.
 const CLAIM = `
 UPDATE audit_run SET started_at = clock_timestamp()
-WHERE kind = $1 AND (started_at IS NULL
-  OR started_at <= clock_timestamp() - $2::float8 * interval '1 ms'
-  OR (started_at > coalesce(covered_at, '-infinity') AND started_at <= clock_timestamp() - $3::float8 * interval '1 ms'))
+WHERE kind = $1 AND (started_at IS NULL OR started_at <= clock_timestamp() - interval '1 ms' *
+  CASE WHEN started_at <= covered_at THEN $2::float8 ELSE $3::float8 END)
 RETURNING kind`;
 const BEGIN = `UPDATE audit_run SET started_at = clock_timestamp() WHERE kind = $1 RETURNING started_at::text`;
 const POSTINGS_BEFORE = `SELECT postings_before FROM audit_run WHERE kind = 'incremental'`;
+// A full run takes hours, and incremental ones that began after it end before it: nothing goes back, and what the newer one
+// found stands.
 const RECORD = `
-UPDATE audit_run SET covered_at = $2::timestamptz, finished_at = clock_timestamp(), violations = $3,
-  postings_before = coalesce($4::uuid, postings_before)
+UPDATE audit_run SET covered_at = greatest(covered_at, $2::timestamptz), finished_at = clock_timestamp(),
+  violations = CASE WHEN covered_at > $2::timestamptz THEN violations ELSE $3 END,
+  postings_before = greatest(postings_before, $4::uuid)
 WHERE kind = $1 OR (kind = 'incremental' AND $1 = 'full')`;
 const STATES = `
 SELECT kind, extract(epoch FROM clock_timestamp() - covered_at)::float8 AS lag, violations FROM audit_run`;

@@ -5,7 +5,7 @@ import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { claimAudit, readAuditStates } from "../../src/ledger/audit-run.ts";
+import { beginAudit, claimAudit, readAuditStates, recordAudit } from "../../src/ledger/audit-run.ts";
 import { audit } from "../../src/ledger/audit.ts";
 import { BY_KEY } from "../../src/ledger/gentle-look.ts";
 import { testBackends } from "../setup/test-database.ts";
@@ -232,6 +232,51 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     await world.audit();
     expect(await claim(3_600_000, 0)).toBe(false);
     expect(await claim(0)).toBe(true);
+  });
+
+  it("lets nobody take a run that has not ended before it must have been cut short", async () => {
+    await world.audit();
+    const began = (minutes: number) =>
+      world.asOwner(`UPDATE audit_run SET started_at = clock_timestamp() - interval '${minutes} minutes'
+        WHERE kind = 'incremental'`);
+    const claim = () =>
+      claimAudit(world.pool, { ...INCREMENTAL, everyMs: 0.9 * MINUTE_MS, retryAfterMs: 5 * MINUTE_MS });
+    await world.asOwner("UPDATE audit_run SET covered_at = clock_timestamp() - interval '10 minutes'");
+    await began(1);
+    expect(await claim()).toBe(false);
+    await began(6);
+    expect(await claim()).toBe(true);
+    // The first that began has ended, the one that was just taken has not.
+    await world.asOwner("UPDATE audit_run SET covered_at = clock_timestamp() - interval '6 minutes'");
+    expect(await claim()).toBe(false);
+    await world.audit(INCREMENTAL);
+    expect(await claim()).toBe(false);
+    await world.asOwner(
+      `UPDATE audit_run SET started_at = started_at - interval '1 minute', covered_at = covered_at - interval '1 minute'`,
+    );
+    expect(await claim()).toBe(true);
+    await world.audit(INCREMENTAL);
+  });
+
+  it("keeps what a newer run found when an older one ends after it", async () => {
+    const who = await customer();
+    const runs = async () =>
+      (await world.asOwner(
+        "SELECT kind, covered_at::text, violations, postings_before FROM audit_run ORDER BY kind",
+      )) as { kind: string; covered_at: string; violations: number; postings_before: string }[];
+    const beganAt = await beginAudit(world.pool, "full");
+    await world.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
+    await world.audit(INCREMENTAL);
+    await world.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
+    const [, incremental] = await runs();
+    expect(incremental).toMatchObject({ kind: "incremental", violations: 1 });
+    const postingsBefore = minutesAgo(60);
+    await recordAudit(world.pool, { kind: "full", beganAt, violations: 0, postingsBefore });
+    const [full, ...others] = await runs();
+    expect(full).toMatchObject({ kind: "full", violations: 0 });
+    expect(others).toEqual([incremental]);
+    expect(await world.audit()).toEqual(SOUND);
+    expect((await runs()).map(({ violations }) => violations)).toEqual([0, 0]);
   });
 
   it("ends at once when it is told to", async () => {
