@@ -1,5 +1,6 @@
 // Checks of the audit that are not about one customer's account: few rows, the database's own catalog, and postings by page.
 
+import { VIOLATIONS_TO_READ } from "./audit-findings.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 const USAGE_TABLES = `(SELECT inhrelid FROM pg_inherits WHERE inhparent = 'usage_record'::regclass)`;
@@ -51,6 +52,32 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
   "usage lies in its month's partition": `
     SELECT request_id AS subject, 'in the default partition' AS detail FROM usage_record_default`,
 };
+
+/**
+ * A stretch of our losses: from the first with an id above $1, at most ten minutes on, so that few records are read with it. Its
+ * ends are postings, whatever moments their ids tell.
+ */
+export const NEXT_LOSSES = `
+SELECT f.id AS first, greatest(f.id, (
+  SELECT p.id FROM posting p
+  WHERE p.debit = '${systemAccounts.operatorLoss}' AND p.id > f.id AND p.id < uuid_floor(uuid_time(f.id) + interval '10 minutes')
+  ORDER BY p.id DESC LIMIT 1)) AS last
+FROM (SELECT id FROM posting WHERE debit = '${systemAccounts.operatorLoss}' AND id > $1::uuid ORDER BY id LIMIT 1) f`;
+
+/**
+ * Losses from id $1 to id $2 that are not what a charge left of its cost. They do not name the account, so they go to
+ * the records by the time of the request.
+ */
+export const WRONG_LOSSES = `
+SELECT 'a loss of ours is what was cut off a charge' AS "check", p.id AS subject,
+       format('booked %s, cut off %s', p.amount, coalesce((u.cost - u.charge)::text, 'nothing')) AS detail
+FROM posting p
+LEFT JOIN (
+  SELECT request_id, cost, charge FROM usage_record WHERE request_id >= $1::uuid AND request_id <= $2::uuid AND cost > charge
+) u ON u.request_id = p.id
+WHERE p.debit = '${systemAccounts.operatorLoss}' AND p.id >= $1::uuid AND p.id <= $2::uuid
+  AND p.amount IS DISTINCT FROM u.cost - u.charge
+ORDER BY p.id LIMIT ${VIOLATIONS_TO_READ}`;
 
 /** How many accounts or debits one statement steps through. */
 export const STEPS_PER_PAGE = 1_000;

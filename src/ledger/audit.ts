@@ -4,7 +4,16 @@
 
 import type { Pool } from "pg";
 import { auditAccounts, readHorizon } from "./audit-accounts.ts";
-import { DEBITS, LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, USED_ACCOUNTS, WHOLE_CHECKS } from "./audit-checks.ts";
+import {
+  DEBITS,
+  LAST_OF_PAGE,
+  NEXT_LOSSES,
+  POSTING_CHECKS,
+  STEPS_PER_PAGE,
+  USED_ACCOUNTS,
+  WHOLE_CHECKS,
+  WRONG_LOSSES,
+} from "./audit-checks.ts";
 import { AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
 import { createLook, type Look } from "./gentle-look.ts";
 import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./audit-run.ts";
@@ -33,7 +42,8 @@ const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 export async function audit(pool: Pool, { kind = "full", share = 1, signal }: AuditOptions = {}): Promise<AuditReport> {
   signal?.throwIfAborted();
   const beganAt = await beginAudit(pool, kind);
-  const look = createLook(pool, { share, ...(signal === undefined ? {} : { signal }) });
+  const gently = { share, ...(signal === undefined ? {} : { signal }) };
+  const look = createLook(pool, gently);
   const horizon = await readHorizon(look);
   const full = kind === "full";
   const findings = new AuditFindings();
@@ -41,7 +51,9 @@ export async function audit(pool: Pool, { kind = "full", share = 1, signal }: Au
   await auditUsedAccounts(look, findings);
   await auditAccounts({ look, findings, full, horizon });
   const seenBefore = findings.seen;
-  await auditPostings({ look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) });
+  const postings = { look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) };
+  await auditPostings(postings);
+  await auditLosses(postings, createLook(pool, { ...gently, byKey: false }));
   const { violations, hasMore } = findings;
   await recordAudit(pool, {
     kind,
@@ -103,5 +115,15 @@ async function auditDebit({ look, findings, from }: PostingsAudit, debit: string
     }
     if (last.id === first) return;
     first = last.id;
+  }
+}
+
+/** `lookByTime` reads records of a time, of whatever accounts. */
+async function auditLosses({ look, findings, from }: PostingsAudit, lookByTime: Look): Promise<void> {
+  for (let after = from; ;) {
+    const [stretch] = await look<{ first: string; last: string }>(NEXT_LOSSES, [after]);
+    if (stretch === undefined) return;
+    findings.add(await lookByTime<Violation>(WRONG_LOSSES, [stretch.first, stretch.last]));
+    after = stretch.last;
   }
 }

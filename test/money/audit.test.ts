@@ -246,6 +246,41 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     ]);
   });
 
+  it("finds a loss that is more than was cut off, and one that no record bears out", async () => {
+    const account = await world.account(12_000n);
+    const { requestId, ...request } = admission(account, await world.key(account), 10_000n);
+    await process.ledger.admit({ requestId, ...request });
+    const settled = await process.ledger.settle(settlement(account, requestId, 3));
+    expect(settled).toEqual({ cost: 15_000n, charge: 12_000n });
+    const check = "a loss of ours is what was cut off a charge";
+    const amount = (units: number) =>
+      unguarded("posting", `UPDATE posting SET amount = ${units} WHERE id = '${requestId}'`);
+    expect(
+      await found(
+        () => amount(3_001),
+        () => amount(3_000),
+      ),
+    ).toEqual([
+      ["what was cut off a charge is booked as our loss", requestId],
+      [check, requestId],
+    ]);
+
+    const { requestId: whole } = await used(3);
+    const loose = uuidv7();
+    const book = (id: string) =>
+      world.asOwner(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason) VALUES
+        ('${id}', '${id}', 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', 7, 'lost')`);
+    expect(
+      await found(
+        () => Promise.all([book(whole), book(loose)]),
+        () => unguarded("posting", `DELETE FROM posting WHERE id IN ('${whole}', '${loose}')`),
+      ),
+    ).toEqual([
+      [check, whole],
+      [check, loose],
+    ]);
+  });
+
   it("finds nothing again once all is mended", async () => {
     expect(await world.audit()).toEqual(SOUND);
   });
