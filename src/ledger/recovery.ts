@@ -16,10 +16,11 @@ const MAY_PASS: ReadonlySet<string> = new Set([
   sqlStates.serializationFailure,
 ]);
 
-// Pages by key, so that holds that cannot be resolved now do not hide those behind them.
+// Pages by key, so that holds that cannot be resolved now do not hide those behind them. A process registers before its first
+// hold, so one that has no row is one that was forgotten: dead.
 const HOLDS_OF_THE_DEAD = `
-SELECT h.account_id, h.id FROM hold h JOIN process p ON p.id = h.owner
-WHERE p.dead_at IS NOT NULL AND (h.account_id, h.id) > ($1::uuid, $2::uuid) ORDER BY 1, 2 LIMIT ${CHUNK}`;
+SELECT h.account_id, h.id FROM hold h
+WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL) AND (h.account_id, h.id) > ($1::uuid, $2::uuid) ORDER BY 1, 2 LIMIT ${CHUNK}`;
 
 const HOLDS_OF_OURS = `
 SELECT h.account_id, h.id FROM hold h
@@ -28,15 +29,16 @@ WHERE h.owner = $3::uuid AND h.placed_at < clock_timestamp() - interval '60 s'
 
 const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price";
 
-// The compare-and-set: the owner must be dead in the row this statement joins, and only what it deletes is charged. The
+// The compare-and-set: the owner must be dead as this statement sees it, and only what it deletes is charged. The
 // cost is what the recorded progress comes to; the charge never goes above the hold.
 const RECOVER = `
 WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held, a.open_holds FROM account a WHERE a.id = ANY ($1::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
 ), del AS (
-  DELETE FROM hold h USING acc a, unnest($1::uuid[], $2::uuid[]) AS r(account_id, id), process p
+  DELETE FROM hold h USING acc a, unnest($1::uuid[], $2::uuid[]) AS r(account_id, id)
   WHERE r.account_id = a.id AND h.account_id = a.id AND h.id = r.id
-    AND h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[]) AND p.id = h.owner AND p.dead_at IS NOT NULL
+    AND h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[])
+    AND NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL)
   RETURNING h.*, ceil((h.progress_input_tokens::numeric * h.input_price + h.progress_output_tokens::numeric * h.output_price)
                       / 1000000)::bigint AS cost
 ), ins AS (
@@ -60,27 +62,46 @@ WITH acc AS MATERIALIZED (
 )
 SELECT account_id, id FROM del`;
 
+// Each start of a process leaves a row. A day is longer than anybody looks for what a dead one did.
+const FORGET = `
+DELETE FROM process p WHERE p.dead_at < clock_timestamp() - interval '1 day'
+  AND NOT EXISTS (SELECT FROM hold h WHERE h.owner = p.id)`;
+
 export type HoldName = { readonly accountId: string; readonly requestId: string };
 
 /** Resolves the holds of dead processes. Gives how many; those whose account is locked now are left to the next round. */
 export async function recoverHolds(pool: Pool): Promise<number> {
   let recovered = 0;
-  for await (const page of holdPages(pool, HOLDS_OF_THE_DEAD)) recovered += await recoverPage(pool, page);
+  // An account that was locked once is left alone for the rest of the round: each try waits for the lock.
+  const locked = new Set<string>();
+  for await (const page of holdPages(pool, HOLDS_OF_THE_DEAD)) recovered += await recoverPage(pool, page, locked);
   return recovered;
 }
 
-/** All at once, or one by one where one account would keep the others waiting. */
-async function recoverPage(pool: Pool, holds: readonly HoldName[]): Promise<number> {
+/** All at once, or account by account where one would keep the others waiting. */
+async function recoverPage(pool: Pool, page: readonly HoldName[], locked: Set<string>): Promise<number> {
+  const holds = page.filter(({ accountId }) => !locked.has(accountId));
+  const [first] = holds;
+  if (first === undefined) return 0;
   try {
     const names = [holds.map(({ accountId }) => accountId), holds.map(({ requestId }) => requestId)];
     return (await pool.query(RECOVER, names)).rowCount ?? 0;
   } catch (error) {
     if (!MAY_PASS.has(sqlState(error) ?? "")) throw error;
-    if (holds.length === 1) return 0;
+    const ofAccounts = [...Map.groupBy(holds, ({ accountId }) => accountId).values()];
+    if (ofAccounts.length === 1) {
+      locked.add(first.accountId);
+      return 0;
+    }
     let recovered = 0;
-    for (const hold of holds) recovered += await recoverPage(pool, [hold]);
+    for (const ofAccount of ofAccounts) recovered += await recoverPage(pool, ofAccount, locked);
     return recovered;
   }
+}
+
+/** Deletes the rows of processes that have been dead for a day and left no hold. Gives how many. */
+export async function forgetLongDead(pool: Pool): Promise<number> {
+  return (await pool.query(FORGET)).rowCount ?? 0;
 }
 
 /** Holds of a living process that are older than a minute. Those its memory does not know were placed by a lost statement. */

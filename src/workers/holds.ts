@@ -4,11 +4,12 @@
 import type { Pool } from "pg";
 import type { GroupCommitLedger } from "../ledger/group-commit.ts";
 import { LEASE_RENEWAL_MS, type ProcessLease } from "../ledger/process-lease.ts";
-import { listOldHolds, recoverHolds } from "../ledger/recovery.ts";
+import { forgetLongDead, listOldHolds, recoverHolds } from "../ledger/recovery.ts";
 import type { Tick } from "./tick.ts";
 
 const RECOVERY_MS = 5_000;
 const SWEEP_MS = 20_000;
+const FORGET_MS = 3_600_000;
 
 export type HoldWork = {
   readonly pool: Pool;
@@ -29,6 +30,7 @@ export function holdTicks({ pool, lease, ledger }: HoldWork): Tick[] {
     },
     { name: "settle what is owed", everyMs: RECOVERY_MS, run: () => ledger.settleOwed() },
     { name: "sweep own holds", everyMs: SWEEP_MS, run: () => sweepOwnHolds({ pool, lease, ledger }) },
+    { name: "forget the long dead", everyMs: FORGET_MS, run: () => forgetLongDead(pool) },
   ];
 }
 

@@ -1,5 +1,6 @@
+import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listOldHolds, recoverHolds } from "../../src/ledger/recovery.ts";
+import { forgetLongDead, listOldHolds, recoverHolds } from "../../src/ledger/recovery.ts";
 import { sweepOwnHolds } from "../../src/workers/holds.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
@@ -152,6 +153,62 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     expect(await world.balance(forgotten.account)).toMatchObject({ held: 0n, posted: 1_000_000n });
     expect(await world.balance(known.account)).toMatchObject({ held: 400_000n });
     await process.ledger.release({ accountId: known.account, requestId: known.request.requestId });
+  });
+
+  it("waits once in a round for an account that is locked, however many holds it has, and resolves the others", async () => {
+    const [victim, gravedigger] = [await world.process(), await steadyProcess()];
+    const locked = await placed(victim);
+    for (let more = 0; more < 4; more += 1)
+      await victim.ledger.admit(admission(locked.account, locked.request.keyId, 100n));
+    const free = await placed(victim);
+    await age(victim, 21);
+    await gravedigger.lease.buryExpired();
+    let tries = 0;
+    const counting = {
+      query: (text: string, values: unknown[]) => {
+        if (text.includes("DELETE FROM hold")) tries += 1;
+        return world.pool.query(text, values);
+      },
+    } as unknown as Pool;
+    const lock = await world.lockRow("account", locked.account);
+    expect(await recoverHolds(counting)).toBe(1);
+    await lock.release();
+    expect((await world.balance(free.account)).held).toBe(0n);
+    // All at once, then each of the two accounts.
+    expect(tries).toBe(3);
+    expect(await recoverHolds(world.pool)).toBe(5);
+  });
+
+  it("forgets processes that have been dead for a day, but none whose hold is open", async () => {
+    const dead = async (deadFor: string) => {
+      const process = await world.process();
+      await world.pool.query("UPDATE process SET dead_at = clock_timestamp() - $2::interval WHERE id = $1", [
+        process.lease.processId,
+        deadFor,
+      ]);
+      return process;
+    };
+    const [old, holding, young] = [await dead("25 hours"), await dead("25 hours"), await dead("23 hours")];
+    const living = await world.process();
+    await age(living, 48 * 3_600);
+    const { account } = await placed(holding);
+    expect(await forgetLongDead(world.pool)).toBe(1);
+    const { rows } = await world.pool.query<{ id: string }>("SELECT id FROM process");
+    const known = new Set(rows.map(({ id }) => id));
+    expect([old, holding, young, living].map(({ lease }) => known.has(lease.processId))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+    // One that wakes up forgotten is as dead as before: what it still holds is given back, and it goes on under a new id.
+    const late = await placed(old);
+    expect(await recoverHolds(world.pool)).toBe(2);
+    for (const each of [account, late.account]) expect((await world.balance(each)).held).toBe(0n);
+    const forgotten = old.lease.processId;
+    await old.lease.renew();
+    expect(old.lease.processId).not.toBe(forgotten);
+    expect(await forgetLongDead(world.pool)).toBe(1);
   });
 
   it("keeps the books in order through all of this", async () => {

@@ -13,4 +13,8 @@ export const migrations = [
     name: "0009-account-limits",
     load: async () => (await import("./0009-account-limits.ts")).Migration0009AccountLimits,
   },
+  {
+    name: "0010-forget-processes",
+    load: async () => (await import("./0010-forget-processes.ts")).Migration0010ForgetProcesses,
+  },
 ];
