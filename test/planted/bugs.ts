@@ -248,8 +248,12 @@ const RECOVERY: readonly PlantedBug[] = [
   {
     name: "a recovery takes the holds of the living",
     edits: [
-      ledger("recovery.ts", "AND p.id = h.owner AND p.dead_at IS NOT NULL", "AND p.id = h.owner"),
-      ledger("recovery.ts", "WHERE p.dead_at IS NOT NULL AND (h.account_id", "WHERE (h.account_id"),
+      ledger("recovery.ts", "AND NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL)", ""),
+      ledger(
+        "recovery.ts",
+        "WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL) AND (h.account_id",
+        "WHERE (h.account_id",
+      ),
     ],
     noticedBy: money("recovery", "resolves the holds of a dead process once"),
   },
