@@ -3,6 +3,7 @@ import {
   type ChangedLimits,
   freezeAccount,
   limitOpenRequests,
+  recountOpenRequests,
   unfreezeAccount,
 } from "../ledger/account-limits.ts";
 import type { PoolClient } from "pg";
@@ -44,6 +45,30 @@ export const accountLimitCommands: readonly Command[] = [
         { action: "account limit", values, context, facts: { maxOpenRequests: most } },
         (client, accountId) => limitOpenRequests(client, { accountId, most }),
       );
+    },
+  },
+  {
+    name: "account recount",
+    about:
+      "Counts an account's open requests anew, where the audit finds that the count is not the number of its holds.",
+    options: { account, reason },
+    async run(values, context) {
+      const accountId = uuidOption(values.need("account"), "account");
+      const action = "account recount";
+      const { was, ...limits } = await doAndRecord(
+        await context.database(),
+        (client) => recountOpenRequests(client, accountId),
+        (done) =>
+          done.isChanged
+            ? {
+                action,
+                subject: accountId,
+                reason: values.get("reason") ?? null,
+                facts: { was: done.was, is: done.openRequests },
+              }
+            : null,
+      );
+      return { json: { accountId, was, ...toJson(limits) } };
     },
   },
 ];

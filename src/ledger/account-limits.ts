@@ -30,6 +30,12 @@ const FREEZE = change("frozen_at = clock_timestamp()", "l.frozen_at IS NULL");
 const UNFREEZE = change("frozen_at = NULL", "l.frozen_at IS NOT NULL");
 const LIMIT = change("max_open_holds = $2::int", "l.max_open_holds <> $2::int");
 
+const LOCK = `SELECT open_holds AS was FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
+// In a statement of its own behind the lock: it sees the holds of whoever had the lock before.
+const RECOUNT = `
+UPDATE account SET open_holds = (SELECT count(*) FROM hold WHERE account_id = $1::uuid)
+WHERE id = $1::uuid AND open_holds <> (SELECT count(*) FROM hold WHERE account_id = $1::uuid)`;
+
 /** Reads what an account is allowed. Errors: NotFound. */
 export async function readLimits(
   database: Pick<Pool | PoolClient, "query">,
@@ -56,6 +62,21 @@ export function limitOpenRequests(
   { accountId, most }: { accountId: string; most: number },
 ): Promise<ChangedLimits> {
   return apply(client, LIMIT, [accountId, most]);
+}
+
+/**
+ * Counts an account's open requests anew where the audit says that the count is wrong. `was` is what the count said. Errors:
+ * NotFound.
+ */
+export async function recountOpenRequests(
+  client: PoolClient,
+  accountId: string,
+): Promise<ChangedLimits & { readonly was: number }> {
+  await client.query("SET LOCAL lock_timeout = '5s'");
+  const { rows } = await client.query<{ was: number }>(LOCK, [accountId]);
+  const was = rows[0]?.was ?? 0;
+  const { rowCount } = await client.query(RECOUNT, [accountId]);
+  return { ...(await readLimits(client, accountId)), isChanged: rowCount === 1, was };
 }
 
 async function apply(

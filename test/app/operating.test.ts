@@ -136,6 +136,9 @@ describe("operating the service", () => {
     const limit = ["account", "limit", "--account", accountId, "--max-open-requests"];
     expect(await saldoJson([...limit, "3"], settings)).toMatchObject({ maxOpenRequests: 3 });
     expect((await runSaldo([...limit, "-1"], settings)).code).toBe(2);
+    await opened.database.pool.query("UPDATE account SET open_holds = 5 WHERE id = $1", [accountId]);
+    const recount = ["account", "recount", "--account", accountId, "--reason", "the audit said so"];
+    expect(await saldoJson(recount, settings)).toMatchObject({ was: 5, openRequests: 0 });
   });
 
   it("credits a reference once, writes it down once, and refuses another amount or account under it", async () => {
@@ -231,6 +234,7 @@ describe("operating the service", () => {
       .map(({ action, reason }) => [action, reason]);
     expect(done).toEqual([
       ["usage credit", "wrong answer"],
+      ["account recount", "the audit said so"],
       ["account limit", null],
       ["account unfreeze", null],
       ["account freeze", "a stolen card"],

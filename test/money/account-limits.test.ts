@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { NotFound } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { freezeAccount, limitOpenRequests, readLimits, unfreezeAccount } from "../../src/ledger/account-limits.ts";
+import {
+  freezeAccount,
+  limitOpenRequests,
+  readLimits,
+  recountOpenRequests,
+  unfreezeAccount,
+} from "../../src/ledger/account-limits.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
@@ -19,6 +25,8 @@ describe.each(testBackends())("what an operator allows an account on the %s data
   const unfreeze = (account: string) => withTransaction(process.database, (client) => unfreezeAccount(client, account));
   const limit = (accountId: string, most: number) =>
     withTransaction(process.database, (client) => limitOpenRequests(client, { accountId, most }));
+  const recount = (account: string) =>
+    withTransaction(process.database, (client) => recountOpenRequests(client, account));
   async function customer() {
     const account = await world.account(10_000_000n);
     return { account, key: await world.key(account) };
@@ -84,12 +92,29 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     await expect(limit(uuidv7(), 1)).rejects.toThrow(NotFound);
   });
 
+  it("counts the open requests anew, behind whoever has the account's lock", async () => {
+    const who = await customer();
+    await admit(who);
+    await world.asOwner(`UPDATE account SET open_holds = 7 WHERE id = '${who.account}'`);
+    const lock = await world.lockRow("account", who.account);
+    const recounted = recount(who.account);
+    await lock.queued(1);
+    // Whoever has the lock places one more hold.
+    await lock.release(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
+      SELECT account_id, '${uuidv7()}', owner, 0, key_id, model, input_price, output_price FROM hold WHERE account_id = '${who.account}';
+      UPDATE account SET open_holds = 8 WHERE id = '${who.account}'`);
+    expect(await recounted).toMatchObject({ was: 8, openRequests: 2, isChanged: true });
+    expect(await recount(who.account)).toMatchObject({ was: 2, openRequests: 2, isChanged: false });
+    await expect(recount(uuidv7())).rejects.toThrow(NotFound);
+    expect(await world.audit()).toEqual(SOUND);
+  });
+
   it("is audited: a count of open requests that is not the number of holds is found", async () => {
     const who = await customer();
     await world.asOwner(`UPDATE account SET open_holds = 1 WHERE id = '${who.account}'`);
     const { violations } = await world.audit();
-    await world.asOwner(`UPDATE account SET open_holds = 0 WHERE id = '${who.account}'`);
     expect(violations.map(({ subject }) => subject)).toEqual([who.account]);
+    expect(await recount(who.account)).toMatchObject({ was: 1, openRequests: 0, isChanged: true });
     expect(await world.audit()).toEqual(SOUND);
   });
 });

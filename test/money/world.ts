@@ -36,8 +36,8 @@ export type TestProcess = {
 /** A row that is locked. */
 export type LockedRow = {
   /**
-   * Waits until so many backends wait for a lock, and tells which. On a machine that is too slow for that the first gives up
-   * before the last is there; then this gives up too, and the race is none.
+   * Waits until so many backends wait for a lock, and tells which. Throws where they never do: then the race is none, and the
+   * test would pass without it.
    */
   queued(count: number): Promise<number[]>;
   /** Runs a last statement, lets the row go, and tells the database's time of that moment. */
@@ -136,7 +136,8 @@ export class MoneyWorld {
         for (let look = 1; ; look += 1) {
           // Only the owner sees what the sessions of others wait for.
           const waiting = (await this.asOwner(WAITING_FOR_LOCKS)) as { pid: number }[];
-          if (waiting.length >= count || look === MOST_LOOKS) return waiting.map(({ pid }) => pid);
+          if (waiting.length >= count) return waiting.map(({ pid }) => pid);
+          if (look === MOST_LOOKS) throw new Error(`${waiting.length} backends wait for a lock, and not ${count}`);
         }
       },
       async release(sql) {
