@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isDatabaseAway, sqlState, withTransaction } from "../../src/database/transactions.ts";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { freezeAccount, unfreezeAccount } from "../../src/ledger/account-limits.ts";
 import { creditAccount } from "../../src/ledger/accounts.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
@@ -19,9 +20,9 @@ const TOKEN = 5_000n;
 
 // One statement, so one snapshot of both tables.
 const UNSOUND = `
-SELECT a.id, a.posted, a.held, h.total FROM account a
-CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total FROM hold WHERE account_id = a.id) h
-WHERE a.held <> h.total OR a.posted < a.held OR a.held < 0`;
+SELECT a.id, a.posted, a.held, h.total, a.open_holds, h.open FROM account a
+CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total, count(*) AS open FROM hold WHERE account_id = a.id) h
+WHERE a.held <> h.total OR a.open_holds <> h.open OR a.posted < a.held OR a.held < 0`;
 
 /** Repeats work that is safe to repeat when its connection was ended or a row stayed locked. */
 async function patiently(work: () => Promise<unknown>): Promise<void> {
@@ -56,7 +57,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
       const account = await world.account(index < 4 ? 400_000n : 4_000_000n);
       const keys = [await world.key(account, pick([0, 5, 20, 60])), await world.key(account, 0)];
       accounts.push({ account, keys });
-      if (index % 6 === 3) await world.pool.query("UPDATE account SET max_open_holds = 4 WHERE id = $1", [account]);
+      if (index % 6 === 3) await world.pool.query("UPDATE account SET max_open_holds = 2 WHERE id = $1", [account]);
     }
     // Four hot accounts take most of the traffic.
     const anAccount = () => (random() < 0.7 ? pick(accounts.slice(0, 4)) : pick(accounts));
@@ -68,6 +69,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
       frozen: 0,
       crowded: 0,
       busy: 0,
+      extended: 0,
       settled: 0,
       credited: 0,
     };
@@ -81,6 +83,13 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
         const decision = await process.ledger.admit(request);
         seen[decision.outcome] += 1;
         if (decision.outcome !== "granted") return;
+        // A stream that runs for a while; beside it the account fills up.
+        if (random() < 0.3) {
+          await sleep(random() * 30);
+          const wanted = { accountId: account, requestId: request.requestId, amount: amount * 2n, leastAmount: amount };
+          const { outcome } = await process.ledger.extend({ ...wanted, inputTokens: 1, outputTokens: 0 });
+          if (outcome === "granted") seen.extended += 1;
+        }
         // Up to three times what was asked, so that charges are cut off too.
         const tokens = Math.floor((random() * 3 * Number(amount)) / Number(TOKEN));
         const settle = () => process.ledger.settle(settlement(account, request.requestId, tokens));
@@ -108,6 +117,19 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
       seen.credited += 1;
     }
 
+    /** Freezes an account for a moment, or takes a key away for good; some clients go on using it. */
+    async function forbid(): Promise<void> {
+      const { account, keys } = anAccount();
+      if (random() < 0.3) {
+        await world.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [keys.at(-1)]);
+        keys.push(await world.key(account));
+        return;
+      }
+      await withTransaction(world.opened.database, (client) => freezeAccount(client, account));
+      await sleep(random() * 100);
+      await patiently(() => withTransaction(world.opened.database, (client) => unfreezeAccount(client, account)));
+    }
+
     let working = true;
     const unsound: unknown[] = [];
     const sampler = (async () => {
@@ -124,7 +146,9 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
     })();
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
       for (let operation = 0; operation < OPERATIONS_PER_CLIENT; operation += 1) {
-        if (random() < 0.05) await patiently(credit);
+        const dice = random();
+        if (dice < 0.05) await patiently(credit);
+        else if (dice < 0.08) await patiently(forbid);
         else await useOnce(client % 6 === 0 ? doomed : pick(processes));
         if (client === 0 && operation === OPERATIONS_PER_CLIENT / 2) {
           await world.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [
@@ -150,7 +174,17 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
     expect(overfull, `seed ${seed}`).toEqual([]);
     expect(await world.audit()).toEqual(SOUND);
     // The mix has really happened.
-    for (const outcome of ["granted", "limited", "refused", "settled", "credited"] as const) {
+    for (const outcome of [
+      "granted",
+      "limited",
+      "refused",
+      "revoked",
+      "frozen",
+      "crowded",
+      "extended",
+      "settled",
+      "credited",
+    ] as const) {
       expect(seen[outcome], `${outcome}, seed ${seed}`).toBeGreaterThan(0);
     }
   });
