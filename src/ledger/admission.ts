@@ -4,7 +4,7 @@
 import { InvariantError } from "../kernel/invariant.ts";
 import type { RateState } from "../kernel/rate.ts";
 import { columnsOf, type Parameter, textsOf } from "./columns.ts";
-import { type LaneStatement, memberRows, type MemberRow } from "./lane-statement.ts";
+import { compareIds, type LaneStatement, memberRows, type MemberRow } from "./lane-statement.ts";
 import type { Admission, AdmissionRequest } from "./ledger.ts";
 
 export type AdmissionMember = AdmissionRequest & {
@@ -32,7 +32,7 @@ export const admissionStatement: LaneStatement<AdmissionMember, Admission> = {
   width: 10,
   parameters: parametersOf,
   // Keys are locked in order, and their members are met in the same.
-  order: (one, other) => compare(one.accountId, other.accountId) || compare(one.keyId, other.keyId),
+  order: (one, other) => compareIds(one.accountId, other.accountId) || compareIds(one.keyId, other.keyId),
   // A member without a row has no such account or key: as good as revoked.
   outcomes: (rows, members) =>
     memberRows(rows, members).map((row) => (row === undefined ? { outcome: "revoked" } : admissionOf(row))),
@@ -64,11 +64,6 @@ function parametersOf({
 }: AdmissionMember): Parameter[] {
   const { model, prices } = rest;
   return [accountId, keyId, requestId, owner, amount, leastAmount, model, prices.input, prices.output, prices.cacheHit];
-}
-
-function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }
 
 function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {

@@ -51,3 +51,9 @@ export function memberRows(rows: TextRows, members: readonly unknown[]): (Member
   }
   return byMember;
 }
+
+/** The order of two ids, as PostgreSQL orders UUIDs: by their bytes, so by their digits. */
+export function compareIds(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

@@ -3,6 +3,7 @@
 
 import { columnsOf } from "./columns.ts";
 import type { Waiting } from "./lane-queue.ts";
+import { compareIds } from "./lane-statement.ts";
 import type { PipelinedStatement, TextRows } from "./statement-pipeline.ts";
 import { admissionStatement } from "./admission.ts";
 import { extensionStatement } from "./extension.ts";
@@ -27,7 +28,7 @@ export function transactionOf(groups: readonly Waiting[][]): LaneTransaction {
 function eachAlone(members: Waiting[]): LaneTransaction | undefined {
   if (members.length > FEW) return undefined;
   // Accounts are locked in order, here by one statement after the other.
-  members.sort((one, other) => (one.member.accountId < other.member.accountId ? -1 : Number(one !== other)));
+  members.sort((one, other) => compareIds(one.member.accountId, other.member.accountId));
   const statements: PipelinedStatement[] = [];
   for (const { statement, member } of members) {
     if (statement.lone === undefined) return undefined;
