@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { isDatabaseAway } from "./database/transactions.ts";
 import { presetCatalog } from "./app-catalog.ts";
+import { agentsPackage } from "./agents/package.ts";
 import { baseUrlOf } from "./app-announcement.ts";
 import { createGatewayEvents } from "./app-events.ts";
 import { createMetrics } from "./app-metrics.ts";
@@ -128,6 +129,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     keys,
     verifyMerchant: createPairVerifier(database),
     ready: () => isReachable(database.pool),
+    agentsPackage: agentsPackage(() => baseUrl),
     logger,
     host: config.host,
     ports: { http: config.httpPort, grpc: config.grpcPort },

@@ -27,6 +27,8 @@ export type HttpServerOptions = {
   readonly gateway: Gateway;
   /** The probe behind /readyz. */
   readonly ready: () => Promise<boolean>;
+  /** The package that points coding agents at this gateway. */
+  readonly agentsPackage: () => Promise<Buffer>;
 };
 
 declare module "fastify" {
@@ -107,7 +109,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     refuseOtherVerbs(restScope);
     done();
   });
-  registerPlain(app, options.ready);
+  registerPlain(app, options);
   return app;
 }
 
@@ -148,10 +150,11 @@ function registerChat(app: FastifyInstance, { gateway, ports }: HttpServerOption
   for (const { verb, path } of mountRoutes(routesOf(chatMethod))) app.route({ method: verb, url: path, handler });
 }
 
-/** What is neither a method nor an error: the document of the REST face and the probes. */
-function registerPlain(app: FastifyInstance, ready: () => Promise<boolean>): void {
+/** What is neither a method nor an error: the document of the REST face, the probes and the agents' package. */
+function registerPlain(app: FastifyInstance, { ready, agentsPackage }: HttpServerOptions): void {
   const document = readFileSync(new URL("../../openapi/openapi.json", import.meta.url), "utf8");
   app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
+  app.get(PLAIN_PATHS.agents, async (_request, reply) => reply.type("application/gzip").send(await agentsPackage()));
   app.get(PLAIN_PATHS.lives, () => ({ status: "ok" }));
   app.get(PLAIN_PATHS.ready, async (_request, reply) => {
     const isReady = await ready();

@@ -10,7 +10,12 @@ import { routesOf } from "./http-rules.ts";
 import { mountRoutes } from "./rest.ts";
 
 /** Paths where the process itself is asked, not a method of it. */
-export const PLAIN_PATHS = { document: "/openapi.json", lives: "/healthz", ready: "/readyz" } as const;
+export const PLAIN_PATHS = {
+  document: "/openapi.json",
+  lives: "/healthz",
+  ready: "/readyz",
+  agents: "/saldo-agents.tgz",
+} as const;
 
 /** Lets routes be registered for every verb that Node reads. CONNECT is no verb of a path. */
 export function knowEveryVerb(app: FastifyInstance): void {

@@ -18,6 +18,8 @@ export type ServersOptions = {
   readonly verifyMerchant: Verifiers["verifyMerchant"];
   /** Whether the process can serve now: the probe behind /readyz and gRPC health. */
   readonly ready: () => Promise<boolean>;
+  /** The package that points coding agents at this gateway. */
+  readonly agentsPackage: () => Promise<Buffer>;
   readonly logger: CallLogger;
   readonly host: string;
   /** The ports to listen on; 0 takes any that is free. */
@@ -34,9 +36,9 @@ export type Servers = {
 
 /** Builds the HTTP and gRPC servers. */
 export function createServers(options: ServersOptions): Servers {
-  const { implementations, gateway, ready, host, ports } = options;
+  const { implementations, gateway, ready, agentsPackage, host, ports } = options;
   const callPorts = { keys: options.keys, verifyMerchant: options.verifyMerchant, logger: options.logger };
-  const http = createHttpServer({ implementations, ports: callPorts, gateway, ready });
+  const http = createHttpServer({ implementations, ports: callPorts, gateway, ready, agentsPackage });
   const grpc = createGrpcServer({ implementations, ports: callPorts, ready });
   const close = async (limitMs: number) => {
     await Promise.all([http.close(limitMs), grpc.close(limitMs)]);

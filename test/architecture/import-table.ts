@@ -30,7 +30,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   dashboard: [],
   "config.ts": ["kernel"],
   // app.ts and its parts, the files app-….ts.
-  "app.ts": ["config.ts", ...serverRooms],
+  "app.ts": ["config.ts", "agents/package.ts", ...serverRooms],
   "main.ts": ["config.ts", "app.ts", ...serverRooms],
   "client.ts": [],
 };
@@ -41,8 +41,8 @@ export const mayImportContracts: readonly string[] = ["rpc", "facade", "dashboar
 /** In every room the files that translate: `service.ts`, and `proto-….ts` where a service's messages fill a file. */
 export const translatingFile = /^(service|proto-[a-z-]+)\.ts$/;
 
-/** The only files that read the environment. */
-export const environmentReaders: readonly string[] = ["src/config.ts"];
+/** The only files that read the environment; saldo-agents is a program of its own, on the machines of customers. */
+export const environmentReaders: readonly string[] = ["src/config.ts", "src/agents/main.ts"];
 
 /** Names that say nothing about what is inside. */
 export const emptyNames: readonly string[] = [

@@ -127,6 +127,7 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
         : null;
     },
     ready: async () => true,
+    agentsPackage: async () => Buffer.from("a package"),
     logger: createLogMemory().logger,
     host: "127.0.0.1",
     ports: { http: 0, grpc: 0 },

@@ -60,6 +60,9 @@ test("only the merchant paths stand under /sandbox", () => {
 test("says how the process is", async () => {
   expect((await fetch(`${running.http}/healthz`)).status).toBe(200);
   expect((await fetch(`${running.http}/readyz`)).status).toBe(200);
+  const agentsPackage = await fetch(`${running.http}/saldo-agents.tgz`);
+  expect(agentsPackage.headers.get("content-type")).toBe("application/gzip");
+  expect(await agentsPackage.text()).toBe("a package");
 });
 
 test("shows the metrics on a port of their own, and nothing else there", async () => {

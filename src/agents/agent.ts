@@ -1,0 +1,92 @@
+// What a coding agent is to saldo-agents: where its files are, and which of their settings point it at a gateway. An agent
+// says what should stand where; editing, remembering and taking back are the same for all of them (change.ts).
+
+import type { Path, Value, ValueMap } from "./editing/edits.ts";
+import type { Format } from "./editing/format.ts";
+import type { Machine } from "./machine.ts";
+
+/** A model of the gateway's catalog, as far as agents want to know it. */
+export type Model = {
+  readonly id: string;
+  readonly name: string;
+  readonly contextLength: number;
+  readonly maxOutputTokens: number;
+  readonly inputModalities: readonly string[];
+};
+
+/** What an agent is connected to. */
+export type Connection = {
+  /** With `/v1` and no slash behind it. */
+  readonly apiUrl: string;
+  /** The key; null: a reference to the variable SALDO_API_KEY is written, where the agent knows such references. */
+  readonly key: string | null;
+  readonly model: Model;
+};
+
+/** The variable that a reference to the key names, and the id under which agents know us. */
+export const KEY_VARIABLE = "SALDO_API_KEY";
+export const PROVIDER = "saldo";
+
+/** Whether an address that stands in a file is one of our gateway. */
+export type IsOurs = (address: Value | undefined) => boolean;
+
+/** One place of a file that we write. */
+export type Placement =
+  /** A setting of its own. What it was before comes back on reset, if it `isOurs` still. */
+  | {
+      readonly kind: "setting";
+      readonly path: Path;
+      readonly value: Value;
+      readonly isOurs: (value: Value, root: ValueMap) => boolean;
+    }
+  /** An entry of a map that is ours alone, with any other entry of ours there replaced by it. */
+  | {
+      readonly kind: "entry";
+      readonly path: Path;
+      readonly key: string;
+      readonly value: Value;
+      readonly isOurs: (key: string) => boolean;
+    }
+  /** An item of a list, the first one or the last. */
+  | {
+      readonly kind: "item";
+      readonly path: Path;
+      readonly value: Value;
+      readonly isFirst: boolean;
+      readonly isOurs: (item: Value) => boolean;
+    };
+
+/** What an agent's files say of its gateway; a key that stands in them is only for asking that gateway. */
+export type Pointing = {
+  readonly model: string;
+  readonly address: Value | undefined;
+  readonly key: Value | undefined;
+};
+
+export type AgentFile = {
+  /** Where it may be, the one that counts most first. */
+  candidates(machine: Machine): readonly string[];
+  /** Which of the candidates is made when there is none. */
+  made(machine: Machine): string;
+  readonly format: Format;
+  /** What a file of the agent holds besides our settings when we make it. */
+  readonly frame?: ValueMap;
+  placements(connection: Connection, isOurs: IsOurs): readonly Placement[];
+};
+
+export type Agent = {
+  readonly id: string;
+  /** Its name for people. */
+  readonly name: string;
+  /** The programs it is started with. */
+  readonly programs: readonly string[];
+  readonly files: readonly AgentFile[];
+  /** What its files, in the order of `files`, say; null where they point elsewhere. */
+  read(roots: readonly ValueMap[]): Pointing | null;
+  /** Why a reference to a variable cannot be written for it; then the key itself is. */
+  readonly needsLiteralKey?: string;
+  /** Variables that move or override its settings, which a doctor mentions. */
+  readonly overrides: readonly string[];
+  /** Files in a project that count more than the user's. */
+  readonly projectFiles?: readonly string[];
+};

@@ -1,0 +1,119 @@
+// Points agents at the gateway. The gateway is asked before anything is written.
+
+import type { Agent, Connection } from "../agent.ts";
+import { agents, agentsOf } from "../agents.ts";
+import { existingFiles, FileRefused } from "../files/agent-files.ts";
+import { apiUrlOf, findModel, readCatalog, Refused } from "../gateway.ts";
+import { findProgram, type Machine } from "../machine.ts";
+import { planAgent, type PlannedFile, type WrittenFile, writePlan } from "../point-agent.ts";
+import { printable } from "../printable.ts";
+import { EXIT, type World } from "../world.ts";
+import type { Options } from "../words.ts";
+
+/** An agent, and what is to be changed for it; the reason where nothing can be. */
+export type AgentPlan = { readonly agent: Agent; readonly connection: Connection } & (
+  | { readonly files: readonly PlannedFile[] }
+  | { readonly refused: string }
+);
+
+/** `saldo-agents apply`. Errors: Refused, GatewayAway. */
+export async function apply(options: Options, world: World): Promise<number> {
+  const { key, model } = options;
+  if (key === undefined) throw new Refused("A key is needed: -k KEY, or the variable SALDO_API_KEY.");
+  if (model === undefined) throw new Refused("A model is needed: -m MODEL.");
+  const apiUrl = apiUrlOf(options.baseUrl, options);
+  const chosen = options.agents === undefined ? await foundAgents(world.machine) : agentsOf(options.agents);
+  if (chosen.length === 0) throw new Refused("No coding agent is found on this machine: name them with --agents.");
+  if (!options.yes && !options.dryRun && world.person === null)
+    throw new Refused("Without a terminal, apply needs -y.");
+  const found = findModel(await readCatalog(apiUrl, key), model);
+  const plans = await planAll(chosen, { apiUrl, key, model: found, keyEnv: options.keyEnv }, world.machine);
+  for (const plan of plans) tellPlan(plan, world);
+  if (options.dryRun) return plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
+  const hasWork = plans.some((plan) => "files" in plan && plan.files.length > 0);
+  if (hasWork && !options.yes && (await world.person?.confirm("Write these changes?")) !== true) {
+    world.out("Nothing was written.");
+    return EXIT.done;
+  }
+  return writeAll(plans, world);
+}
+
+/** The agents whose program or file is there. */
+export async function foundAgents(machine: Machine): Promise<Agent[]> {
+  const found = await Promise.all(
+    agents.map(
+      async (agent) =>
+        agent.programs.some((name) => findProgram(machine, name)) || (await existingFiles(agent, machine)).length > 0,
+    ),
+  );
+  return agents.filter((_, index) => found[index]);
+}
+
+type Wanted = {
+  readonly apiUrl: string;
+  readonly key: string;
+  readonly model: Connection["model"];
+  readonly keyEnv: boolean;
+};
+
+/** What would be changed for each agent. */
+export async function planAll(chosen: readonly Agent[], wanted: Wanted, machine: Machine): Promise<AgentPlan[]> {
+  return Promise.all(
+    chosen.map(async (agent): Promise<AgentPlan> => {
+      const isReference = wanted.keyEnv && agent.needsLiteralKey === undefined;
+      const connection = { apiUrl: wanted.apiUrl, key: isReference ? null : wanted.key, model: wanted.model };
+      try {
+        return { agent, connection, files: await planAgent(agent, connection, machine) };
+      } catch (error) {
+        if (!(error instanceof FileRefused)) throw error;
+        return { agent, connection, refused: error.message };
+      }
+    }),
+  );
+}
+
+/** Says what would be changed for an agent. */
+export function tellPlan(plan: AgentPlan, { out, err }: Pick<World, "out" | "err">): void {
+  const { agent } = plan;
+  if ("refused" in plan) return err(`${agent.name}: ${printable(plan.refused)}`);
+  if (plan.files.length === 0) return out(`${agent.name}: points there already.`);
+  for (const { file, edits } of plan.files) {
+    const what = file.bytes === null ? "new" : "changes";
+    const places = edits.filter(({ kind }) => kind !== "remove").map(({ path }) => path.join("."));
+    out(`${agent.name}: ${what} ${printable(file.path)} (${printable([...new Set(places)].join(", "))})`);
+  }
+}
+
+/** Writes what was planned and says what was done. */
+export async function writeAll(plans: readonly AgentPlan[], world: World): Promise<number> {
+  let hasFailed = false;
+  let hasWritten = false;
+  for (const plan of plans) {
+    if ("refused" in plan) {
+      hasFailed = true;
+      continue;
+    }
+    try {
+      const { connection } = plan;
+      const written = await writePlan(plan.files, { connection, machine: world.machine, now: world.now() });
+      tellWritten(plan, written, world);
+      hasWritten ||= written.length > 0;
+    } catch (error) {
+      if (!(error instanceof FileRefused)) throw error;
+      hasFailed = true;
+      world.err(`${plan.agent.name}: ${printable(error.message)}`);
+    }
+  }
+  if (hasWritten) world.out("Restart the agents that are running: they read their settings when they start.");
+  return hasFailed ? EXIT.failed : EXIT.done;
+}
+
+function tellWritten({ agent, connection }: AgentPlan, written: readonly WrittenFile[], { out }: World): void {
+  if (written.length === 0) return;
+  out(`${agent.name}: uses ${printable(connection.model.id)} at ${connection.apiUrl}`);
+  for (const { path, backup } of written) {
+    out(`  wrote ${printable(path)}`);
+    if (backup !== null) out(`  its old content is in ${printable(backup)}`);
+  }
+  if (connection.key === null) out("  it reads the key from SALDO_API_KEY: set that where the agent is started");
+}

@@ -1,0 +1,22 @@
+// Words from elsewhere on a terminal: whatever a catalog or a file calls something, it cannot move the cursor, change colours
+// or turn the line around.
+
+// Controls, and what changes the direction of text or is not seen.
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** The text with everything that a terminal would act on spelled out. */
+export function printable(text: string): string {
+  return text.replaceAll(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** JSON on one line that a terminal shows as it is. */
+export function printableJson(value: unknown): string {
+  return printable(JSON.stringify(value));
+}
+
+/** An amount in rupiah, or a price per million tokens. */
+export function rupiah(decimal: string): string {
+  const [whole = "0", fraction = ""] = decimal.split(".");
+  const cents = fraction.replace(/0+$/, "");
+  return `Rp ${whole.replaceAll(/\B(?=(\d{3})+$)/g, ".")}${cents === "" ? "" : `,${cents}`}`;
+}

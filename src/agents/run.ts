@@ -1,0 +1,49 @@
+// Runs saldo-agents once: words in, text and an exit code out. What it needs of the world is handed in.
+
+import { agents } from "./agents.ts";
+import { apply } from "./commands/apply.ts";
+import { doctor } from "./commands/doctor.ts";
+import { reset } from "./commands/reset.ts";
+import { status } from "./commands/status.ts";
+import { UnreadableRecords } from "./files/record.ts";
+import { GatewayAway, Refused } from "./gateway.ts";
+import { readWords } from "./words.ts";
+import { EXIT, type World } from "./world.ts";
+
+const HELP = `saldo-agents points coding agents at a Saldo gateway, and back.
+
+  saldo-agents                  asks for everything
+  saldo-agents apply -k KEY -m MODEL [--agents a,b] [-y] [--base-url URL] [--key-env] [--dry-run]
+  saldo-agents status [--json]  which agents use the gateway, the key, the balance
+  saldo-agents reset [--agents a,b] [-y] [--dry-run]
+  saldo-agents doctor           what keeps an agent from working
+
+  -k, --key KEY       the key; better in SALDO_API_KEY, which other people on this machine do not see
+  -m, --model MODEL   a model of the catalog
+  --agents a,b        ${agents.map(({ id }) => id).join(", ")}
+  --base-url URL      the gateway, with or without /v1; SALDO_BASE_URL
+  --key-env           write references to SALDO_API_KEY instead of the key, where the agent knows them
+  -y, --yes           do not ask
+  --dry-run           say what would be written
+  --insecure          allow http:// to another machine
+
+Exit code: 0 done, 1 an agent or the gateway failed, 2 the key, the model or the words were refused.`;
+
+/** Runs saldo-agents and gives the exit code. */
+export async function run(words: readonly string[], world: World): Promise<number> {
+  try {
+    const { command, options } = readWords(words, world);
+    if (command === "help") {
+      world.out(HELP);
+      return EXIT.done;
+    }
+    if (command !== null) return await { apply, status, reset, doctor }[command](options, world);
+    if (world.person === null) throw new Refused(`There is no terminal to ask at.\n\n${HELP}`);
+    return await world.person.wizard(options, world);
+  } catch (error) {
+    if (error instanceof Refused) world.err(error.message);
+    else if (error instanceof GatewayAway || error instanceof UnreadableRecords) world.err(error.message);
+    else throw error;
+    return error instanceof Refused ? EXIT.refused : EXIT.failed;
+  }
+}

@@ -1,0 +1,82 @@
+// The words of the command line and the environment as options.
+
+import { parseArgs } from "node:util";
+import { Refused } from "./gateway.ts";
+import { variable } from "./machine.ts";
+import { printable } from "./printable.ts";
+import type { World } from "./world.ts";
+
+const COMMANDS = ["apply", "status", "reset", "doctor", "help"] as const;
+type Command = (typeof COMMANDS)[number];
+
+/** What was asked for. */
+export type Options = {
+  readonly key: string | undefined;
+  readonly model: string | undefined;
+  /** Ids of agents; undefined: those that are there. */
+  readonly agents: readonly string[] | undefined;
+  readonly baseUrl: string;
+  readonly yes: boolean;
+  readonly json: boolean;
+  readonly keyEnv: boolean;
+  readonly dryRun: boolean;
+  readonly insecure: boolean;
+};
+
+const LOCAL_GATEWAY = "http://127.0.0.1:3000";
+const FLAG = { type: "boolean", default: false } as const;
+
+/** Which command is meant, null for none, and with what. Errors: Refused. */
+export function readWords(words: readonly string[], world: World): { command: Command | null; options: Options } {
+  const { values, positionals } = parse(words);
+  const [word, ...more] = positionals;
+  const command = values.help || word === "help" ? "help" : COMMANDS.find((each) => each === word);
+  if (word !== undefined && (command === undefined || more.length > 0)) {
+    throw new Refused(
+      `saldo-agents does not know "${printable(positionals.join(" "))}". saldo-agents help tells what it knows.`,
+    );
+  }
+  const ids = values.agents
+    ?.split(",")
+    .map((id) => id.trim())
+    .filter((id) => id !== "");
+  if (ids?.length === 0) throw new Refused("--agents names no agent.");
+  const { machine, servedBy } = world;
+  const options = {
+    key: values.key ?? variable(machine, "SALDO_API_KEY"),
+    model: values.model,
+    agents: ids === undefined ? undefined : [...new Set(ids)],
+    baseUrl: values["base-url"] ?? variable(machine, "SALDO_BASE_URL") ?? servedBy ?? LOCAL_GATEWAY,
+    yes: values.yes,
+    json: values.json,
+    keyEnv: values["key-env"],
+    dryRun: values["dry-run"],
+    insecure: values.insecure,
+  };
+  return { command: command ?? null, options };
+}
+
+function parse(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      strict: true,
+      options: {
+        key: { type: "string", short: "k" },
+        model: { type: "string", short: "m" },
+        agents: { type: "string" },
+        "base-url": { type: "string" },
+        yes: { ...FLAG, short: "y" },
+        json: FLAG,
+        "key-env": FLAG,
+        "dry-run": FLAG,
+        insecure: FLAG,
+        help: { ...FLAG, short: "h" },
+      },
+    });
+  } catch {
+    // The words of parseArgs may repeat a key that was misplaced.
+    throw new Refused("Some of these options do not exist or lack their value. saldo-agents help lists them.");
+  }
+}

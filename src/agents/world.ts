@@ -1,0 +1,28 @@
+// What a run of saldo-agents is given of the world, and what it answers with.
+
+import type { Machine } from "./machine.ts";
+import type { Options } from "./words.ts";
+
+/** What a run is given. */
+export type World = {
+  readonly machine: Machine;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly now: () => Date;
+  /** The folder it was called in. */
+  readonly folder: string;
+  /** The gateway that served this program; null where none did. */
+  readonly servedBy: string | null;
+  /** Asks a person; null where nobody sits there. */
+  readonly person: Person | null;
+};
+
+/** Somebody at a terminal. */
+export type Person = {
+  confirm(question: string): Promise<boolean>;
+  /** Everything from the address to the last yes. */
+  wizard(options: Options, world: World): Promise<number>;
+};
+
+/** The exit codes of the process. */
+export const EXIT = { done: 0, failed: 1, refused: 2 } as const;
