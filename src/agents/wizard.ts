@@ -95,12 +95,19 @@ async function askKey(
 
 async function askModel(models: readonly CatalogModel[], terminal: Terminal): Promise<string> {
   if (models.length === 0) throw new Refused("The gateway has no model for this key.");
+  const width = Math.max(...models.map(({ id }) => printable(id).length));
   const choices = models.map(({ id, contextLength, price }) => ({
     value: id,
-    label: printable(id),
-    hint: `${Math.round(contextLength / 1000)}k tokens${price === null ? "" : `, ${rupiah(printable(price.input))} in and ${rupiah(printable(price.output))} out per 1M`}`,
+    // Not as hints, which are shown for the chosen line only: prices are there to be compared.
+    label: `${printable(id).padEnd(width)}  ${factsOf(contextLength, price)}`,
   }));
   return answered(await select({ ...terminal, message: "Model", options: choices, maxItems: SHOWN_MODELS }));
+}
+
+function factsOf(contextLength: number, price: CatalogModel["price"]): string {
+  const context = `${Math.round(contextLength / 1000)}k tokens`;
+  if (price === null) return context;
+  return `${context}, per 1M ${rupiah(printable(price.input))} in, ${rupiah(printable(price.output))} out`;
 }
 
 async function askAgents({ machine }: World, terminal: Terminal): Promise<string[]> {
