@@ -1,9 +1,8 @@
 // TOML. A text is seen as statements, each of which is kept or replaced whole; smol-toml says what they mean.
 
 import { parse } from "smol-toml";
-import { type Edit, isMap, type Path, UneditableFile, type Value, type ValueMap } from "./edits.ts";
+import { type Edit, isList, isMap, type Path, UneditableFile, type Value, type ValueMap } from "./edits.ts";
 import { type Format, quoted } from "./format.ts";
-import { oneLine } from "./json.ts";
 import { commentOf, statementsOf, type Statement } from "./toml-statements.ts";
 
 /** TOML 1.0. */
@@ -38,7 +37,7 @@ function set({ text, at, comment = "" }: Cut, { path, value }: Extract<Edit, { k
   if (path.length > 1) {
     throw new UneditableFile("has a table that cannot be edited safely");
   }
-  const written = `${keyText(path)} = ${oneLine(value)}${comment}\n`;
+  const written = `${keyText(path)} = ${inline(value)}${comment}\n`;
   if (at !== null) return text.slice(0, at) + written + text.slice(at);
   // In front of the first table: what stands behind a table's header belongs to that table.
   const statements = statementsOf(text);
@@ -70,8 +69,18 @@ function place(text: string, { at, written }: { at: number; written: string }): 
 }
 
 function table(path: Path, value: ValueMap): string {
-  const lines = Object.entries(value).map(([key, item]) => `${keyText([key])} = ${oneLine(item)}`);
+  const lines = Object.entries(value).map(([key, item]) => `${keyText([key])} = ${inline(item)}`);
   return `[${keyText(path)}]\n${lines.join("\n")}\n`;
+}
+
+function inline(value: Value): string {
+  if (value === null) throw new UneditableFile("has no way to say nothing");
+  if (typeof value === "string") return quoted(value);
+  if (isList(value)) return `[${value.map(inline).join(", ")}]`;
+  if (!isMap(value)) return String(value);
+  return `{ ${Object.entries(value)
+    .map(([key, item]) => `${keyText([key])} = ${inline(item)}`)
+    .join(", ")} }`;
 }
 
 function keyText(path: Path): string {

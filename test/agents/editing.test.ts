@@ -1,0 +1,114 @@
+// The editors on texts that nobody has thought of: an edit says what it should, and taking it back gives the text back.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Edit, UneditableFile, type ValueMap } from "../../src/agents/editing/edits.ts";
+import { editText, type Format } from "../../src/agents/editing/format.ts";
+import { jsonWithComments } from "../../src/agents/editing/json.ts";
+import { toml } from "../../src/agents/editing/toml.ts";
+import { yaml } from "../../src/agents/editing/yaml.ts";
+
+const key = fc.string({ minLength: 1, maxLength: 6 }).filter((text) => text !== "__proto__" && text !== "ours");
+const leaf = fc.oneof(fc.string({ maxLength: 8 }), fc.integer(), fc.boolean());
+const { value: anyValue } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small" },
+    leaf,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(key, tie("value"), { maxKeys: 3, noNullPrototype: true }),
+  ),
+}));
+const anyMap = fc.dictionary(key, anyValue, { minKeys: 1, maxKeys: 4, noNullPrototype: true });
+const ours: ValueMap = { name: 'a"b\n', list: [1, { deep: true }], on: false };
+
+/** Comments in the places where people write them, which never change what a text says. */
+function commented(text: string, { mark, every }: { mark: string; every: number }): string {
+  return text.replaceAll(/$/gm, (_, at: number) => (at % every === 0 && at > 1 ? ` ${mark} "kept", [` : ""));
+}
+
+const anyJson = fc
+  .record({ value: anyMap, indent: fc.constantFrom("\t", "  ", "    ", ""), every: fc.integer({ min: 2, max: 9 }) })
+  .map(({ value, indent, every }) => {
+    const text = JSON.stringify(value, null, indent);
+    return indent === "" ? text : `${commented(text, { mark: "//", every })}\n`;
+  });
+
+describe("JSON", () => {
+  it("adds an entry at any place and takes it away without a trace", () => {
+    fc.assert(
+      fc.property(anyJson, fc.constantFrom(["ours"], ["ours", "deeper"]), (text, path) => {
+        const added = editText(jsonWithComments, text, [{ kind: "set", path, value: ours }]);
+        expect(editText(jsonWithComments, added, [{ kind: "remove", path: ["ours"] }])).toBe(text);
+      }),
+    );
+  });
+
+  it("adds an item at either end of any list, and takes it away without a trace", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyValue, { minLength: 1, maxLength: 3 }),
+        fc.boolean(),
+        fc.constantFrom("\t", "  ", ""),
+        (items, isFirst, indent) => {
+          const text = JSON.stringify({ list: items }, null, indent);
+          const index = isFirst ? 0 : items.length;
+          const added = editText(jsonWithComments, text, [{ kind: "insert", path: ["list"], index, value: ours }]);
+          const removed = editText(jsonWithComments, added, [{ kind: "remove", path: ["list", index] }]);
+          expect(removed).toBe(text);
+        },
+      ),
+    );
+  });
+});
+
+describe.each<[string, Format, string, readonly Edit[], readonly Edit[]]>([
+  [
+    "TOML",
+    toml,
+    'top = """\n[not.a.table]\n# no comment"""\n[a] # [b]\nlist = [ # c\n  "]",\n]\n\n[[b]]\nx = \'#\'\n[[b]]\n"q.r" = { s = 1 }\n',
+    [
+      { kind: "set", path: ["default_model"], value: "saldo/a" },
+      { kind: "set", path: ["a", "saldo"], value: ours },
+    ],
+    [
+      { kind: "remove", path: ["default_model"] },
+      { kind: "remove", path: ["a", "saldo"] },
+    ],
+  ],
+  [
+    "YAML",
+    yaml,
+    "# first\n---\nname: &n Mine # c\nmodels:\n    # about the first\n    - name: *n\n      text: |\n        - not an item\n        # nor a comment\n\n    # about the second\n    - { name: b }\nrules:\n- a - b\n",
+    [{ kind: "insert", path: ["models"], index: 0, value: ours }],
+    [{ kind: "remove", path: ["models", 0] }],
+  ],
+  [
+    "YAML without items",
+    yaml,
+    "models: [] # none\nname: x\n",
+    [{ kind: "insert", path: ["models"], index: 0, value: ours }],
+    [{ kind: "remove", path: ["models", 0] }],
+  ],
+  [
+    "YAML at its end",
+    yaml,
+    "models:\n- a\n# the end\n",
+    [{ kind: "insert", path: ["models"], index: 1, value: ours }],
+    [{ kind: "remove", path: ["models", 1] }],
+  ],
+])("%s", (_, format, text, there, back) => {
+  it("goes there and back through a text with traps", () => {
+    const edited = editText(format, text, there);
+    expect(edited).not.toBe(text);
+    expect(editText(format, edited, back)).toBe(text);
+  });
+});
+
+it.each<[string, Format, string]>([
+  ["a table that is written inline", toml, "providers = { other = { type = 'x' } }\n"],
+  ["a name that stands twice", jsonWithComments, '{ "providers": {}, "providers": {} }'],
+  ["a text where a map should be", jsonWithComments, '{ "providers": "none" }'],
+])("does not touch %s", (_, format, text) => {
+  const edit: Edit = { kind: "set", path: ["providers", "saldo"], value: ours };
+  expect(() => editText(format, text, [edit])).toThrow(UneditableFile);
+});
