@@ -38,6 +38,8 @@ export type Placement =
       readonly path: Path;
       readonly value: Value;
       readonly isOurs: (value: Value, root: ValueMap) => boolean;
+      /** Whether what stands there does as well as our value, where an agent adds to it. */
+      readonly isEnough?: (value: Value) => boolean;
     }
   /** An entry of a map that is ours alone, with any other entry of ours there replaced by it. */
   | {

@@ -61,7 +61,10 @@ export function editsToRemove(root: ValueMap, placements: readonly Placement[], 
 function editsOf(root: Value, placement: Placement): Edit[] {
   const { path, value } = placement;
   const current = valueAt(root, path);
-  if (placement.kind === "setting") return isSame(current, value) ? [] : [{ kind: "set", path, value }];
+  if (placement.kind === "setting") {
+    const isThere = isSame(current, value) || (current !== undefined && placement.isEnough?.(current) === true);
+    return isThere ? [] : [{ kind: "set", path, value }];
+  }
   const ours = oursIn(current, placement);
   if (placement.kind === "entry") {
     const own = [...path, placement.key];

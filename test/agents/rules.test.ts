@@ -185,6 +185,20 @@ it("never takes a file away that the user made after ours was removed", async ()
   expect(await readFile(join(home.path, ".kimi-code/config.toml"), "utf8")).toBe("# my own\n");
 });
 
+it("takes a file that Cline wrote anew on its run for applied, and still gives back what was replaced", async () => {
+  await using home = await newHome();
+  await putFiles(home.path, "cline", "another provider");
+  const path = join(home.path, ".cline/data/settings/providers.json");
+  const before: unknown = JSON.parse(await readFile(path, "utf8"));
+  await apply(home.path, "--agents", "cline");
+  const run = (await readFile(path, "utf8")).replace(/"updatedAt": "[^"]*"/, '"updatedAt": "2026-11-22T00:00:00.000Z"');
+  await writeFile(path, run);
+  expect((await apply(home.path, "--agents", "cline")).out).toContain("points there already");
+  expect(await readFile(path, "utf8")).toBe(run);
+  await saldoAgents(home.path, ["reset", "-y"]);
+  expect(JSON.parse(await readFile(path, "utf8"))).toEqual(before);
+});
+
 it("leaves a default alone that the user has changed since", async () => {
   await using home = await newHome();
   await putFiles(home.path, "opencode", "another provider");

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Agent } from "../agent.ts";
-import { isMap, valueAt } from "../editing/edits.ts";
+import { isMap, isSame, valueAt } from "../editing/edits.ts";
 import { strictJson } from "../editing/json.ts";
 import { type Machine, variable } from "../machine.ts";
 
@@ -22,6 +22,7 @@ export const cline: Agent = {
       frame: { version: 1, modes: {} },
       placements: ({ apiUrl, key, model }, isOurs) => {
         const pointsAtUs = (slot: unknown): boolean => isOurs(valueAt(slot as never, ["settings", "baseUrl"]));
+        const slotSettings = { provider: SLOT, apiKey: key ?? "", model: model.id, baseUrl: apiUrl };
         return [
           {
             kind: "setting",
@@ -33,12 +34,13 @@ export const cline: Agent = {
             kind: "setting",
             path: ["providers", SLOT],
             value: {
-              settings: { provider: SLOT, apiKey: key ?? "", model: model.id, baseUrl: apiUrl },
-              // Cline sets this to the hour at which it last wrote; a fixed one keeps a second apply from changing anything.
+              settings: slotSettings,
+              // Cline sets this to the hour at which it last ran.
               updatedAt: "2026-01-01T00:00:00.000Z",
               tokenSource: "manual",
             },
             isOurs: pointsAtUs,
+            isEnough: (slot) => isSame(valueAt(slot, ["settings"]), slotSettings),
           },
         ];
       },
