@@ -110,7 +110,7 @@ describe("the service on its embedded database", () => {
     expect(missing.code).toBe(1);
     expect(JSON.parse(missing.stdout)).toEqual({ error: "not_found", message: "There is no such account." });
     const audited = await runSaldo(["audit", "--json"], settings);
-    expect(audited.stdout.trim().split("\n")).toEqual(['{"ok":true,"violations":[]}']);
+    expect(audited.stdout.trim().split("\n")).toEqual([expect.stringMatching(/^\{"ok":true,"violations":\[\]/)]);
     expect(await runSaldo(["serve"], { ...settings, SALDO_HTTP_PORT: "many" })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("SALDO_HTTP_PORT") as string,
