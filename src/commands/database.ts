@@ -26,7 +26,7 @@ export const databaseCommands: readonly Command[] = [
     async run(values, { database }) {
       const kind = values.has("full") ? "full" : "incremental";
       const report = await audit((await database()).pool, { kind, share: values.has("hurry") ? 1 : GENTLE_SHARE });
-      return { json: { kind, ...report }, text: textOf(kind, report), ok: report.ok };
+      return { json: { ...report, kind }, text: textOf(kind, report), ok: report.ok };
     },
   },
 ];
