@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Registry } from "prom-client";
 import { createMetrics, type MetricSources } from "./app-metrics.ts";
 import { watchRequests } from "./app-requests.ts";
 import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "./gateway/chat.ts";
@@ -28,8 +29,8 @@ const LEDGER = {
   uncollected: 2_500_000n,
 };
 
-async function scrape(sources: Partial<MetricSources> = {}): Promise<Map<string, number>> {
-  const registry = createMetrics({
+function registryOf(sources: Partial<MetricSources> = {}): Registry {
+  return createMetrics({
     ledger: { statistics: () => LEDGER },
     events: () => [],
     requests: watchRequests(gatewayOf(), () => false),
@@ -39,6 +40,10 @@ async function scrape(sources: Partial<MetricSources> = {}): Promise<Map<string,
     database: null,
     ...sources,
   });
+}
+
+async function scrape(sources: Partial<MetricSources> = {}): Promise<Map<string, number>> {
+  const registry = registryOf(sources);
   const lines = (await registry.metrics()).split("\n").filter((line) => line.startsWith("saldo_"));
   return new Map(
     lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
@@ -47,15 +52,7 @@ async function scrape(sources: Partial<MetricSources> = {}): Promise<Map<string,
 
 describe("the metrics of a process", () => {
   it("tell what the ledger has done and what waits, also at the second scrape", async () => {
-    const registry = createMetrics({
-      ledger: { statistics: () => LEDGER },
-      events: () => [],
-      requests: watchRequests(gatewayOf(), () => false),
-      isStopped: () => false,
-      streams: STREAMS,
-      catalogAgeSeconds: () => null,
-      database: null,
-    });
+    const registry = registryOf();
     await registry.metrics();
     const text = await registry.metrics();
     for (const line of [

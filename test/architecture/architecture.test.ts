@@ -5,7 +5,7 @@ import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { rootEntries } from "./import-table.ts";
-import { findViolations, importsOf, type SourceFile } from "./violations.ts";
+import { findViolations, importsOf, lengthViolations, type SourceFile } from "./violations.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -26,6 +26,12 @@ test("the house is built as drawn", async () => {
   expect(sources.length).toBeGreaterThan(50);
   expect(sources.flatMap(({ text }) => importsOf(text)).length).toBeGreaterThan(200);
   expect(findViolations(sources)).toEqual([]);
+});
+
+test("no test file has a second subject either", async () => {
+  const tests = await readSources("test");
+  expect(tests.length).toBeGreaterThan(100);
+  expect(tests.filter(({ path }) => path.endsWith(".ts")).flatMap(lengthViolations)).toEqual([]);
 });
 
 test("nothing lies in the root but what belongs there", async () => {

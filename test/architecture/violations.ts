@@ -78,10 +78,8 @@ function covers(allowed: string, target: string): boolean {
 }
 
 function fileViolations({ path, text }: SourceFile): string[] {
-  const found: string[] = [];
+  const found = lengthViolations({ path, text });
   const name = posix.basename(path).replace(/(\.test)?\.tsx?$/, "");
-  const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
-  if (lines > MAX_LINES) found.push(`${path} has ${lines} lines; at ${MAX_LINES} look for its second subject`);
   if (emptyNames.includes(name)) found.push(`${path}: the name ${name} says nothing about what is inside`);
   if (!KEBAB_CASE.test(name)) found.push(`${path}: a file name is in kebab-case`);
   if (/\bFIXME\b/.test(text)) found.push(`${path} has an open FIXME`);
@@ -89,6 +87,12 @@ function fileViolations({ path, text }: SourceFile): string[] {
     found.push(`${path} reads process.env; only ${environmentReaders.join(" and ")} does`);
   }
   return found;
+}
+
+/** Holds for the tests as well as for the sources. */
+export function lengthViolations({ path, text }: SourceFile): string[] {
+  const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+  return lines > MAX_LINES ? [`${path} has ${lines} lines; at ${MAX_LINES} look for its second subject`] : [];
 }
 
 function roomViolations(sources: readonly SourceFile[]): string[] {

@@ -9,7 +9,7 @@ import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, type LockedRow, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
 const ROUNDS = 10;
 const rounds = Array.from({ length: ROUNDS }, (_, round) => round);
@@ -38,6 +38,15 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     const [raced, other] = [admission(account, key, 400_000n), admission(account, key, 500_000n)];
     for (const request of [raced, other]) await process.ledger.admit(request);
     return { account, requestId: raced.requestId, other: other.requestId };
+  }
+  /** Both run into the locked row, one after the other, before it is let go. */
+  async function meet(lock: LockedRow, one: () => Promise<unknown>, two: () => Promise<unknown>): Promise<void> {
+    const running: Promise<unknown>[] = [one()];
+    await lock.queued(1);
+    running.push(two());
+    await lock.queued(2);
+    await lock.release();
+    await Promise.all(running);
   }
   const chargeOf = async (requestId: string): Promise<bigint | undefined> => {
     const { rows } = await world.pool.query<{ charge: bigint }>(
@@ -80,12 +89,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
         const settle = () => victim.ledger.settle(settlement(account, requestId, tokens));
         const recover = () => recoverHolds(world.pool);
         const [one, two] = first === "settlement" ? [settle, recover] : [recover, settle];
-        const running: Promise<unknown>[] = [one()];
-        await lock.queued(1);
-        running.push(two());
-        await lock.queued(2);
-        await lock.release();
-        await Promise.all(running);
+        await meet(lock, one, two);
         await recoverHolds(world.pool);
         const charge = await chargeOf(requestId);
         expect([BigInt(tokens) * 5_000n, 100_000n]).toContain(charge);
@@ -104,12 +108,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     const settle = () => process.ledger.settle(settlement(account, requestId, 7));
     const sweep = () => other.ledger.release({ accountId: account, requestId });
     const [one, two] = first === "settlement" ? [settle, sweep] : [sweep, settle];
-    const running: Promise<unknown>[] = [one()];
-    await lock.queued(1);
-    running.push(two());
-    await lock.queued(2);
-    await lock.release();
-    await Promise.all(running);
+    await meet(lock, one, two);
     const charge = await chargeOf(requestId);
     expect([0n, 35_000n]).toContain(charge);
     const posted = 1_000_000n - (charge ?? 0n);

@@ -2,7 +2,7 @@
 // `--` choose the bugs whose names contain one of them. Ends with 1 when a bug survives or no longer applies.
 
 import process from "node:process";
-import { PLANTED_BUGS } from "./bugs.ts";
+import { PLANTED_BUGS } from "./bugs/bugs.ts";
 import { hasNoticed, type TestRun, Workshop } from "./workshop.ts";
 
 const words = process.argv.slice(2);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { Edit, PlantedBug } from "./bugs.ts";
+import type { Edit, PlantedBug } from "./planted-bug.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 /** A test file that has not ended by then noticed nothing. */

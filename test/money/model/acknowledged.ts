@@ -3,7 +3,7 @@
 
 import type { AdmissionRequest, PriceSnapshot } from "../../../src/ledger/ledger.ts";
 import type { View } from "./intents.ts";
-import type { Action, Answer } from "./reference.ts";
+import type { Action, Answer } from "./actions.ts";
 
 type Credit = { readonly accountId: string; readonly amount: bigint };
 type Granted = AdmissionRequest & { held: bigint };

@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
 import type { PriceSnapshot } from "../../../src/ledger/ledger.ts";
-import type { Action, Tokens } from "./reference.ts";
+import type { Action, Tokens } from "./actions.ts";
 
 /** What an intent has to know to become an action. The reference ledger knows it; so does what clients were told. */
 export type View = {

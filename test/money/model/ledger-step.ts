@@ -5,7 +5,8 @@ import { expect } from "vitest";
 import type { PriceSnapshot } from "../../../src/ledger/ledger.ts";
 import { actionOf, type Intent, type View } from "./intents.ts";
 import type { RealLedger } from "./real-ledger.ts";
-import type { Action, Answer, ReferenceLedger } from "./reference.ts";
+import type { Action, Answer } from "./actions.ts";
+import type { ReferenceLedger } from "./reference.ts";
 import { findOrder, plainEffect } from "./some-order.ts";
 
 /** What a walk is in: the model, the prices of the moment, and how often what has happened in all walks. */

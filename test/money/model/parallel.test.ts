@@ -12,7 +12,7 @@ import { MoneyWorld, SOUND } from "../world.ts";
 import { Acknowledged, type Recorded } from "./acknowledged.ts";
 import { actionOf, anyIntent, type Intent, PRICE_LISTS } from "./intents.ts";
 import { RealLedger } from "./real-ledger.ts";
-import type { Action } from "./reference.ts";
+import type { Action } from "./actions.ts";
 
 const PROCESSES = 4;
 const LANES = 2;

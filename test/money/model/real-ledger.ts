@@ -12,7 +12,7 @@ import { recoverHolds } from "../../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { sweepOwnHolds } from "../../../src/workers/holds.ts";
 import { type MoneyWorld, settlement, type TestProcess } from "../world.ts";
-import type { Action, Answer, Books } from "./reference.ts";
+import type { Action, Answer, Books } from "./actions.ts";
 
 const BURY = "UPDATE process SET dead_at = clock_timestamp() WHERE id = $1";
 const LEAVE_FOR_A_MINUTE = "UPDATE hold SET placed_at = placed_at - interval '61 s' WHERE owner = $1";

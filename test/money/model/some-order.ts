@@ -1,6 +1,7 @@
 // Actions at the same time must have the effect of some order of them. This looks for the order.
 
-import type { Action, Answer, Books, ReferenceLedger } from "./reference.ts";
+import type { Action, Answer, Books } from "./actions.ts";
+import type { ReferenceLedger } from "./reference.ts";
 
 /** The answers of actions, and the books of the accounts behind them. */
 export type Effect = { readonly answers: readonly Answer[]; readonly books: Readonly<Record<string, Books>> };

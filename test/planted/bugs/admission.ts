@@ -1,0 +1,134 @@
+// Guards of admission: balance, locks, the rate window, revocation, limits of the account.
+
+import { money, type PlantedBug, statement } from "../planted-bug.ts";
+
+/** Each with the test that must notice it. */
+export const ADMISSION_BUGS: readonly PlantedBug[] = [
+  {
+    name: "a request alone is admitted without a look at the balance",
+    edits: [statement("IF other < least_amount THEN outcome := 'refused'; RETURN; END IF;", "")],
+    noticedBy: money("admission", "holds what there is when that is still useful"),
+  },
+  {
+    name: "a group is admitted without a look at the balance",
+    edits: [statement("IF other < a_least[i] THEN outcome", "IF false THEN outcome")],
+    noticedBy: money("admission", "admits exactly as many of 100 parallel requests"),
+  },
+  {
+    name: "a request alone holds more than there is",
+    edits: [statement("amount := least(wanted, other);", "amount := wanted;")],
+    noticedBy: money("admission", "holds what there is when that is still useful"),
+  },
+  {
+    name: "a group holds more than there is, and the database has to refuse it",
+    edits: [statement("amount := least(a_amount[i], other);", "amount := a_amount[i];")],
+    noticedBy: money("admission", "never leans on the database's own guard"),
+  },
+  {
+    name: "the database allows a negative balance",
+    edits: [
+      {
+        file: "src/database/migrations/0001-ledger.ts",
+        find: "CHECK (held >= 0 AND posted >= held)",
+        replace: "CHECK (held >= 0)",
+      },
+    ],
+    noticedBy: money("races", "the database itself refuses"),
+  },
+  {
+    name: "the account is read and not locked, for a request alone",
+    edits: [
+      statement(
+        "frozen\n  FROM account a WHERE a.id = account FOR NO KEY UPDATE",
+        "frozen\n  FROM account a WHERE a.id = account",
+      ),
+    ],
+    noticedBy: money("races", "they see it once the row is theirs"),
+  },
+  {
+    name: "the accounts are read and not locked, for a group",
+    edits: [statement("ORDER BY a.id FOR NO KEY UPDATE", "ORDER BY a.id")],
+    noticedBy: money("races", "for the last money admit exactly as many as it covers"),
+  },
+  {
+    name: "the key is read and not locked, for a request alone",
+    edits: [statement("k.id = key FOR NO KEY UPDATE;", "k.id = key;")],
+    noticedBy: money("races", "all are counted in its window"),
+  },
+  {
+    name: "the keys are read and not locked, for a group",
+    edits: [statement("ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP", "ORDER BY k.account_id, k.id LOOP")],
+    noticedBy: money("races", "all are counted in its window"),
+  },
+  {
+    name: "the clock is read before the lock, for a request alone",
+    edits: [
+      statement(
+        "t := clock_timestamp();\n    used := slots_used(slots,",
+        "t := statement_timestamp();\n    used := slots_used(slots,",
+      ),
+    ],
+    noticedBy: money("races", "they are counted when they were let in"),
+  },
+  {
+    name: "the clock is read before the locks, for a group",
+    edits: [
+      statement(
+        "t := clock_timestamp();\n        used := slots_used(key.",
+        "t := statement_timestamp();\n        used := slots_used(key.",
+      ),
+    ],
+    noticedBy: money("races", "they are counted when they were let in"),
+  },
+  {
+    name: "the rate window lets one too many in, alone",
+    edits: [statement("IF rate_limit > 0 AND used >= rate_limit THEN", "IF rate_limit > 0 AND used > rate_limit THEN")],
+    noticedBy: money("admission", "frees a slot when the request that took it is 60 seconds old"),
+  },
+  {
+    name: "the rate window lets one too many in, in a group",
+    edits: [statement("used + taken >= rate_limit THEN", "used + taken > rate_limit THEN")],
+    noticedBy: money("admission", "gives exactly the window's slots to 100 parallel requests"),
+  },
+  {
+    name: "the rate window is a second short",
+    edits: [
+      {
+        file: "src/database/migrations/0001-rate-window.ts",
+        find: "\"width_bucket(t - interval '60 s', slots)\"",
+        replace: "\"width_bucket(t - interval '59 s', slots)\"",
+      },
+    ],
+    noticedBy: money("admission", "frees a slot when the request that took it is 60 seconds old"),
+  },
+  {
+    name: "a revoked key is not looked at, alone",
+    edits: [statement("IF revoked THEN outcome := 'revoked'; RETURN; END IF;", "")],
+    noticedBy: money("admission", "refuses a key from the moment its revocation is committed"),
+  },
+  {
+    name: "a revoked key is not looked at, in a group",
+    edits: [statement("IF key.revoked THEN outcome", "IF false THEN outcome")],
+    noticedBy: money("admission", "refuses a key from the moment its revocation is committed"),
+  },
+  {
+    name: "a frozen account is not looked at, alone",
+    edits: [statement("IF frozen THEN outcome := 'frozen'; RETURN; END IF;", "")],
+    noticedBy: money("admission", "refuses a frozen account"),
+  },
+  {
+    name: "a frozen account is not looked at, in a group",
+    edits: [statement("ELSIF frozen[here] THEN outcome", "ELSIF false THEN outcome")],
+    noticedBy: money("admission", "refuses a frozen account"),
+  },
+  {
+    name: "one request too many runs at once, alone",
+    edits: [statement("open_holds >= max_open_holds THEN", "open_holds > max_open_holds THEN")],
+    noticedBy: money("admission", "lets as many requests run at once"),
+  },
+  {
+    name: "one request too many runs at once, in a group",
+    edits: [statement("open_holds[here] >= max_open_holds[here] THEN", "open_holds[here] > max_open_holds[here] THEN")],
+    noticedBy: money("admission", "lets as many requests run at once"),
+  },
+];

@@ -1,0 +1,17 @@
+// All the bugs there are.
+
+import type { PlantedBug } from "../planted-bug.ts";
+import { ADMISSION_BUGS } from "./admission.ts";
+import { ANSWER_BUGS } from "./answers.ts";
+import { ARITHMETIC_BUGS } from "./arithmetic.ts";
+import { RECOVERY_BUGS } from "./recovery.ts";
+import { SETTLEMENT_BUGS } from "./settlement.ts";
+
+/** In the order in which they are planted. */
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  ...ADMISSION_BUGS,
+  ...SETTLEMENT_BUGS,
+  ...RECOVERY_BUGS,
+  ...ARITHMETIC_BUGS,
+  ...ANSWER_BUGS,
+];
