@@ -1,6 +1,6 @@
 import type { UpstreamConfig, UpstreamKind } from "./catalog.ts";
 import type { FileField } from "./file-field.ts";
-import { kindOfHost } from "./private-address.ts";
+import { kindOfHost } from "../kernel/public-address.ts";
 
 /** How long an upstream may take where nothing else was said. Models that think send their first byte late. */
 export const DEFAULT_TIMEOUTS_MS = { connect: 5_000, firstByte: 120_000, idle: 60_000 } as const;

@@ -3,11 +3,10 @@
 
 import { buildConnector, type Dispatcher, Pool } from "undici";
 import type { UpstreamConfig } from "../../../catalog/catalog.ts";
-import { kindOfHost } from "../../../catalog/private-address.ts";
 import { failpoint } from "../../../kernel/failpoint.ts";
+import { outsideConnector } from "../../../kernel/outside-connector.ts";
 import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
 import { failureOfError, failureOfStatus, retryAfterOf } from "./failures.ts";
-import { PrivateAddressError, publicLookup } from "./public-lookup.ts";
 import { Turns, type UpstreamLimits } from "./turns.ts";
 
 /** Streams hold a connection each, so this is also how many can run at once on one upstream. */
@@ -33,7 +32,7 @@ export function createOpenAiCompatibleUpstream(
   limits: UpstreamLimits = { connections: MAX_CONNECTIONS, waiting: MAX_WAITING },
 ): ChatUpstream {
   const base = new URL(config.baseUrl);
-  const isForbidden = !config.allowPrivateAddress && kindOfHost(base.hostname) === "private";
+  const timeoutMs = config.connectTimeoutMs;
   const pool = new Pool(base.origin, {
     connections: limits.connections,
     pipelining: 1,
@@ -41,11 +40,9 @@ export function createOpenAiCompatibleUpstream(
     headersTimeout: config.firstByteTimeoutMs,
     bodyTimeout: config.idleTimeoutMs,
     maxHeaderSize: MAX_HEADER_BYTES,
-    connect: buildConnector({
-      timeout: config.connectTimeoutMs,
-      allowH2: false,
-      ...(config.allowPrivateAddress ? {} : { lookup: publicLookup }),
-    }),
+    connect: config.allowPrivateAddress
+      ? buildConnector({ timeout: timeoutMs, allowH2: false })
+      : outsideConnector({ timeoutMs }),
   });
   const path = `${base.pathname.replace(/\/+$/, "")}/chat/completions`;
   const headers = ["content-type", "application/json", "user-agent", "saldo"];
@@ -62,8 +59,7 @@ export function createOpenAiCompatibleUpstream(
     outputCapField: TAKES_COMPLETION_TOKENS.has(base.hostname) ? "max_completion_tokens" : "max_tokens",
     call({ body, stream }, listener) {
       const call = new HttpCall(listener, turns);
-      if (isForbidden) call.failLater(failureOfError(new PrivateAddressError(), false));
-      else if (turns.areAllTaken) {
+      if (turns.areAllTaken) {
         call.failLater({ kind: "unbilled", reason: "too many requests wait for this upstream" });
       } else {
         const options = { path, method: "POST", headers: stream ? headersOf.stream : headersOf.whole, body } as const;
