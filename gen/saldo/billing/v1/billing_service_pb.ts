@@ -12,9 +12,11 @@ import type { Balance } from "./balance_pb.ts";
 import { file_saldo_billing_v1_balance } from "./balance_pb.ts";
 import type { LedgerEntry } from "./ledger_entry_pb.ts";
 import { file_saldo_billing_v1_ledger_entry } from "./ledger_entry_pb.ts";
+import type { LowBalanceAlert } from "./low_balance_alert_pb.ts";
+import { file_saldo_billing_v1_low_balance_alert } from "./low_balance_alert_pb.ts";
 import type { TopUp } from "./top_up_pb.ts";
 import { file_saldo_billing_v1_top_up } from "./top_up_pb.ts";
-import type { UsageFilter, UsageRecord, UsageSummary } from "./usage_pb.ts";
+import type { UsageFilter, UsageGrouping, UsageRecord, UsageSummary, UsageTotals } from "./usage_pb.ts";
 import { file_saldo_billing_v1_usage } from "./usage_pb.ts";
 import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -23,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/billing_service.proto.
  */
 export const file_saldo_billing_v1_billing_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZzYWxkby9iaWxsaW5nL3YxL2JpbGxpbmdfc2VydmljZS5wcm90bxIQc2FsZG8uYmlsbGluZy52MSITChFHZXRCYWxhbmNlUmVxdWVzdCJAChJHZXRCYWxhbmNlUmVzcG9uc2USKgoHYmFsYW5jZRgBIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZSJiChJDcmVhdGVUb3BVcFJlcXVlc3QSKAoGYW1vdW50GAEgASgJQhi6SBVyEzIRXlsxLTldWzAtOV17NCw5fSQSIgoPaWRlbXBvdGVuY3lfa2V5GAIgASgJQgm6SAZyBBABGGQiPgoTQ3JlYXRlVG9wVXBSZXNwb25zZRInCgZ0b3BfdXAYASABKAsyFy5zYWxkby5iaWxsaW5nLnYxLlRvcFVwIi4KD0dldFRvcFVwUmVxdWVzdBIbCgl0b3BfdXBfaWQYASABKAlCCLpIBXIDsAEBIjsKEEdldFRvcFVwUmVzcG9uc2USJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcCIwChFXYXRjaFRvcFVwUmVxdWVzdBIbCgl0b3BfdXBfaWQYASABKAlCCLpIBXIDsAEBIj0KEldhdGNoVG9wVXBSZXNwb25zZRInCgZ0b3BfdXAYASABKAsyFy5zYWxkby5iaWxsaW5nLnYxLlRvcFVwIk4KEUxpc3RUb3BVcHNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYyAEiVwoSTGlzdFRvcFVwc1Jlc3BvbnNlEigKB3RvcF91cHMYASADKAsyFy5zYWxkby5iaWxsaW5nLnYxLlRvcFVwEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ8ChBMaXN0VXNhZ2VSZXF1ZXN0Ei0KBmZpbHRlchgBIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VGaWx0ZXISGwoJcGFnZV9zaXplGAIgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxjIASJcChFMaXN0VXNhZ2VSZXNwb25zZRIuCgdyZWNvcmRzGAEgAygLMh0uc2FsZG8uYmlsbGluZy52MS5Vc2FnZVJlY29yZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiYgoVU3VtbWFyaXplVXNhZ2VSZXF1ZXN0Ei0KBmZpbHRlchgBIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VGaWx0ZXISGgoJdGltZV96b25lGAIgASgJQge6SARyAhhAIkYKFlN1bW1hcml6ZVVzYWdlUmVzcG9uc2USLAoEcm93cxgBIAMoCzIeLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VTdW1tYXJ5IkMKEkV4cG9ydFVzYWdlUmVxdWVzdBItCgZmaWx0ZXIYASABKAsyHS5zYWxkby5iaWxsaW5nLnYxLlVzYWdlRmlsdGVyIiIKE0V4cG9ydFVzYWdlUmVzcG9uc2USCwoDY3N2GAEgASgMIlUKGExpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGPQDEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBImQKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USLgoHZW50cmllcxgBIAMoCzIdLnNhbGRvLmJpbGxpbmcudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMtMHCg5CaWxsaW5nU2VydmljZRKAAQoKR2V0QmFsYW5jZRIjLnNhbGRvLmJpbGxpbmcudjEuR2V0QmFsYW5jZVJlcXVlc3QaJC5zYWxkby5iaWxsaW5nLnYxLkdldEJhbGFuY2VSZXNwb25zZSInkAIBqrsYBAIDBQaC0+STAhZiB2JhbGFuY2USCy92MS9iYWxhbmNlEmIKC0NyZWF0ZVRvcFVwEiQuc2FsZG8uYmlsbGluZy52MS5DcmVhdGVUb3BVcFJlcXVlc3QaJS5zYWxkby5iaWxsaW5nLnYxLkNyZWF0ZVRvcFVwUmVzcG9uc2UiBqq7GAIDBRJdCghHZXRUb3BVcBIhLnNhbGRvLmJpbGxpbmcudjEuR2V0VG9wVXBSZXF1ZXN0GiIuc2FsZG8uYmlsbGluZy52MS5HZXRUb3BVcFJlc3BvbnNlIgqQAgGquxgDAwUGEmEKCldhdGNoVG9wVXASIy5zYWxkby5iaWxsaW5nLnYxLldhdGNoVG9wVXBSZXF1ZXN0GiQuc2FsZG8uYmlsbGluZy52MS5XYXRjaFRvcFVwUmVzcG9uc2UiBqq7GAIDBTABEmMKCkxpc3RUb3BVcHMSIy5zYWxkby5iaWxsaW5nLnYxLkxpc3RUb3BVcHNSZXF1ZXN0GiQuc2FsZG8uYmlsbGluZy52MS5MaXN0VG9wVXBzUmVzcG9uc2UiCpACAaq7GAMDBQYSYQoJTGlzdFVzYWdlEiIuc2FsZG8uYmlsbGluZy52MS5MaXN0VXNhZ2VSZXF1ZXN0GiMuc2FsZG8uYmlsbGluZy52MS5MaXN0VXNhZ2VSZXNwb25zZSILkAIBqrsYBAIDBQYSbwoOU3VtbWFyaXplVXNhZ2USJy5zYWxkby5iaWxsaW5nLnYxLlN1bW1hcml6ZVVzYWdlUmVxdWVzdBooLnNhbGRvLmJpbGxpbmcudjEuU3VtbWFyaXplVXNhZ2VSZXNwb25zZSIKkAIBqrsYAwMFBhJlCgtFeHBvcnRVc2FnZRIkLnNhbGRvLmJpbGxpbmcudjEuRXhwb3J0VXNhZ2VSZXF1ZXN0GiUuc2FsZG8uYmlsbGluZy52MS5FeHBvcnRVc2FnZVJlc3BvbnNlIgequxgDAwUGMAESeAoRTGlzdExlZGdlckVudHJpZXMSKi5zYWxkby5iaWxsaW5nLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBorLnNhbGRvLmJpbGxpbmcudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSIKkAIBqrsYAwMFBmIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_saldo_billing_v1_balance, file_saldo_billing_v1_ledger_entry, file_saldo_billing_v1_top_up, file_saldo_billing_v1_usage, file_saldo_options_v1_options]);
+  fileDesc("CiZzYWxkby9iaWxsaW5nL3YxL2JpbGxpbmdfc2VydmljZS5wcm90bxIQc2FsZG8uYmlsbGluZy52MSITChFHZXRCYWxhbmNlUmVxdWVzdCJAChJHZXRCYWxhbmNlUmVzcG9uc2USKgoHYmFsYW5jZRgBIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZSJiChJDcmVhdGVUb3BVcFJlcXVlc3QSKAoGYW1vdW50GAEgASgJQhi6SBVyEzIRXlsxLTldWzAtOV17NCw5fSQSIgoPaWRlbXBvdGVuY3lfa2V5GAIgASgJQgm6SAZyBBABGGQiPgoTQ3JlYXRlVG9wVXBSZXNwb25zZRInCgZ0b3BfdXAYASABKAsyFy5zYWxkby5iaWxsaW5nLnYxLlRvcFVwIi4KD0dldFRvcFVwUmVxdWVzdBIbCgl0b3BfdXBfaWQYASABKAlCCLpIBXIDsAEBIjsKEEdldFRvcFVwUmVzcG9uc2USJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcCIwChFXYXRjaFRvcFVwUmVxdWVzdBIbCgl0b3BfdXBfaWQYASABKAlCCLpIBXIDsAEBIj0KEldhdGNoVG9wVXBSZXNwb25zZRInCgZ0b3BfdXAYASABKAsyFy5zYWxkby5iaWxsaW5nLnYxLlRvcFVwIk4KEUxpc3RUb3BVcHNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYyAEiVwoSTGlzdFRvcFVwc1Jlc3BvbnNlEigKB3RvcF91cHMYASADKAsyFy5zYWxkby5iaWxsaW5nLnYxLlRvcFVwEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ8ChBMaXN0VXNhZ2VSZXF1ZXN0Ei0KBmZpbHRlchgBIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VGaWx0ZXISGwoJcGFnZV9zaXplGAIgASgNQgi6SAUqAxj0AxIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxjIASJcChFMaXN0VXNhZ2VSZXNwb25zZRIuCgdyZWNvcmRzGAEgAygLMh0uc2FsZG8uYmlsbGluZy52MS5Vc2FnZVJlY29yZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNQoVR2V0VXNhZ2VSZWNvcmRSZXF1ZXN0EhwKCnJlcXVlc3RfaWQYASABKAlCCLpIBXIDsAEBIlkKFkdldFVzYWdlUmVjb3JkUmVzcG9uc2USLQoGcmVjb3JkGAEgASgLMh0uc2FsZG8uYmlsbGluZy52MS5Vc2FnZVJlY29yZBIQCghjcmVkaXRlZBgCIAEoCSKfAQoVU3VtbWFyaXplVXNhZ2VSZXF1ZXN0Ei0KBmZpbHRlchgBIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VGaWx0ZXISGgoJdGltZV96b25lGAIgASgJQge6SARyAhhAEjsKCGdyb3VwaW5nGAMgASgOMh8uc2FsZG8uYmlsbGluZy52MS5Vc2FnZUdyb3VwaW5nQgi6SAWCAQIQASKIAQoWU3VtbWFyaXplVXNhZ2VSZXNwb25zZRIsCgRyb3dzGAEgAygLMh4uc2FsZG8uYmlsbGluZy52MS5Vc2FnZVN1bW1hcnkSLQoGdG90YWxzGAIgASgLMh0uc2FsZG8uYmlsbGluZy52MS5Vc2FnZVRvdGFscxIRCgl0aW1lX3pvbmUYAyABKAkiXwoSRXhwb3J0VXNhZ2VSZXF1ZXN0Ei0KBmZpbHRlchgBIAEoCzIdLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VGaWx0ZXISGgoJdGltZV96b25lGAIgASgJQge6SARyAhhAIiIKE0V4cG9ydFVzYWdlUmVzcG9uc2USCwoDY3N2GAEgASgMIlUKGExpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGPQDEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBImQKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USLgoHZW50cmllcxgBIAMoCzIdLnNhbGRvLmJpbGxpbmcudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIhsKGUdldExvd0JhbGFuY2VBbGVydFJlcXVlc3QiTgoaR2V0TG93QmFsYW5jZUFsZXJ0UmVzcG9uc2USMAoFYWxlcnQYASABKAsyIS5zYWxkby5iaWxsaW5nLnYxLkxvd0JhbGFuY2VBbGVydCI3ChlTZXRMb3dCYWxhbmNlQWxlcnRSZXF1ZXN0EhoKCXRocmVzaG9sZBgBIAEoCUIHukgEcgIYHiJOChpTZXRMb3dCYWxhbmNlQWxlcnRSZXNwb25zZRIwCgVhbGVydBgBIAEoCzIhLnNhbGRvLmJpbGxpbmcudjEuTG93QmFsYW5jZUFsZXJ0MroKCg5CaWxsaW5nU2VydmljZRKAAQoKR2V0QmFsYW5jZRIjLnNhbGRvLmJpbGxpbmcudjEuR2V0QmFsYW5jZVJlcXVlc3QaJC5zYWxkby5iaWxsaW5nLnYxLkdldEJhbGFuY2VSZXNwb25zZSInkAIBqrsYBAIDBQaC0+STAhZiB2JhbGFuY2USCy92MS9iYWxhbmNlEmIKC0NyZWF0ZVRvcFVwEiQuc2FsZG8uYmlsbGluZy52MS5DcmVhdGVUb3BVcFJlcXVlc3QaJS5zYWxkby5iaWxsaW5nLnYxLkNyZWF0ZVRvcFVwUmVzcG9uc2UiBqq7GAIDBRJdCghHZXRUb3BVcBIhLnNhbGRvLmJpbGxpbmcudjEuR2V0VG9wVXBSZXF1ZXN0GiIuc2FsZG8uYmlsbGluZy52MS5HZXRUb3BVcFJlc3BvbnNlIgqQAgGquxgDAwUGEmEKCldhdGNoVG9wVXASIy5zYWxkby5iaWxsaW5nLnYxLldhdGNoVG9wVXBSZXF1ZXN0GiQuc2FsZG8uYmlsbGluZy52MS5XYXRjaFRvcFVwUmVzcG9uc2UiBqq7GAIDBTABEmMKCkxpc3RUb3BVcHMSIy5zYWxkby5iaWxsaW5nLnYxLkxpc3RUb3BVcHNSZXF1ZXN0GiQuc2FsZG8uYmlsbGluZy52MS5MaXN0VG9wVXBzUmVzcG9uc2UiCpACAaq7GAMDBQYSYQoJTGlzdFVzYWdlEiIuc2FsZG8uYmlsbGluZy52MS5MaXN0VXNhZ2VSZXF1ZXN0GiMuc2FsZG8uYmlsbGluZy52MS5MaXN0VXNhZ2VSZXNwb25zZSILkAIBqrsYBAIDBQYSbwoOR2V0VXNhZ2VSZWNvcmQSJy5zYWxkby5iaWxsaW5nLnYxLkdldFVzYWdlUmVjb3JkUmVxdWVzdBooLnNhbGRvLmJpbGxpbmcudjEuR2V0VXNhZ2VSZWNvcmRSZXNwb25zZSIKkAIBqrsYAwMFBhJvCg5TdW1tYXJpemVVc2FnZRInLnNhbGRvLmJpbGxpbmcudjEuU3VtbWFyaXplVXNhZ2VSZXF1ZXN0Giguc2FsZG8uYmlsbGluZy52MS5TdW1tYXJpemVVc2FnZVJlc3BvbnNlIgqQAgGquxgDAwUGEmUKC0V4cG9ydFVzYWdlEiQuc2FsZG8uYmlsbGluZy52MS5FeHBvcnRVc2FnZVJlcXVlc3QaJS5zYWxkby5iaWxsaW5nLnYxLkV4cG9ydFVzYWdlUmVzcG9uc2UiB6q7GAMDBQYwARJ4ChFMaXN0TGVkZ2VyRW50cmllcxIqLnNhbGRvLmJpbGxpbmcudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0Gisuc2FsZG8uYmlsbGluZy52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlIgqQAgGquxgDAwUGEnsKEkdldExvd0JhbGFuY2VBbGVydBIrLnNhbGRvLmJpbGxpbmcudjEuR2V0TG93QmFsYW5jZUFsZXJ0UmVxdWVzdBosLnNhbGRvLmJpbGxpbmcudjEuR2V0TG93QmFsYW5jZUFsZXJ0UmVzcG9uc2UiCpACAaq7GAMDBQYSdwoSU2V0TG93QmFsYW5jZUFsZXJ0Eisuc2FsZG8uYmlsbGluZy52MS5TZXRMb3dCYWxhbmNlQWxlcnRSZXF1ZXN0Giwuc2FsZG8uYmlsbGluZy52MS5TZXRMb3dCYWxhbmNlQWxlcnRSZXNwb25zZSIGqrsYAgMFYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_saldo_billing_v1_balance, file_saldo_billing_v1_ledger_entry, file_saldo_billing_v1_low_balance_alert, file_saldo_billing_v1_top_up, file_saldo_billing_v1_usage, file_saldo_options_v1_options]);
 
 /**
  * Asks for the balance of the caller's account.
@@ -314,7 +316,56 @@ export const ListUsageResponseSchema: GenMessage<ListUsageResponse> = /*@__PURE_
   messageDesc(file_saldo_billing_v1_billing_service, 11);
 
 /**
- * Asks for sums by model and day.
+ * Asks for a usage record.
+ *
+ * @generated from message saldo.billing.v1.GetUsageRecordRequest
+ */
+export type GetUsageRecordRequest = Message<"saldo.billing.v1.GetUsageRecordRequest"> & {
+  /**
+   * The request's id.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message saldo.billing.v1.GetUsageRecordRequest.
+ * Use `create(GetUsageRecordRequestSchema)` to create a new message.
+ */
+export const GetUsageRecordRequestSchema: GenMessage<GetUsageRecordRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 12);
+
+/**
+ * A usage record.
+ *
+ * @generated from message saldo.billing.v1.GetUsageRecordResponse
+ */
+export type GetUsageRecordResponse = Message<"saldo.billing.v1.GetUsageRecordResponse"> & {
+  /**
+   * The record.
+   *
+   * @generated from field: saldo.billing.v1.UsageRecord record = 1;
+   */
+  record?: UsageRecord | undefined;
+
+  /**
+   * What was given back of its charge since, in rupiah, a decimal string.
+   *
+   * @generated from field: string credited = 2;
+   */
+  credited: string;
+};
+
+/**
+ * Describes the message saldo.billing.v1.GetUsageRecordResponse.
+ * Use `create(GetUsageRecordResponseSchema)` to create a new message.
+ */
+export const GetUsageRecordResponseSchema: GenMessage<GetUsageRecordResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 13);
+
+/**
+ * Asks for sums by model and day, or by key.
  *
  * @generated from message saldo.billing.v1.SummarizeUsageRequest
  */
@@ -332,6 +383,13 @@ export type SummarizeUsageRequest = Message<"saldo.billing.v1.SummarizeUsageRequ
    * @generated from field: string time_zone = 2;
    */
   timeZone: string;
+
+  /**
+   * What the rows are told for. Unset: each model on each day.
+   *
+   * @generated from field: saldo.billing.v1.UsageGrouping grouping = 3;
+   */
+  grouping: UsageGrouping;
 };
 
 /**
@@ -339,20 +397,34 @@ export type SummarizeUsageRequest = Message<"saldo.billing.v1.SummarizeUsageRequ
  * Use `create(SummarizeUsageRequestSchema)` to create a new message.
  */
 export const SummarizeUsageRequestSchema: GenMessage<SummarizeUsageRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 12);
+  messageDesc(file_saldo_billing_v1_billing_service, 14);
 
 /**
- * Sums by model and day.
+ * Sums by model and day, or by key.
  *
  * @generated from message saldo.billing.v1.SummarizeUsageResponse
  */
 export type SummarizeUsageResponse = Message<"saldo.billing.v1.SummarizeUsageResponse"> & {
   /**
-   * One row for each model and day with usage, newest day first.
+   * One row for each model and day with usage, newest day first and then by model, or for each key, by its id.
    *
    * @generated from field: repeated saldo.billing.v1.UsageSummary rows = 1;
    */
   rows: UsageSummary[];
+
+  /**
+   * The sum of the rows.
+   *
+   * @generated from field: saldo.billing.v1.UsageTotals totals = 2;
+   */
+  totals?: UsageTotals | undefined;
+
+  /**
+   * The time zone whose days these are.
+   *
+   * @generated from field: string time_zone = 3;
+   */
+  timeZone: string;
 };
 
 /**
@@ -360,7 +432,7 @@ export type SummarizeUsageResponse = Message<"saldo.billing.v1.SummarizeUsageRes
  * Use `create(SummarizeUsageResponseSchema)` to create a new message.
  */
 export const SummarizeUsageResponseSchema: GenMessage<SummarizeUsageResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 13);
+  messageDesc(file_saldo_billing_v1_billing_service, 15);
 
 /**
  * Asks for usage records as CSV.
@@ -374,6 +446,13 @@ export type ExportUsageRequest = Message<"saldo.billing.v1.ExportUsageRequest"> 
    * @generated from field: saldo.billing.v1.UsageFilter filter = 1;
    */
   filter?: UsageFilter | undefined;
+
+  /**
+   * The IANA time zone of the times in the file. Empty: Asia/Jakarta.
+   *
+   * @generated from field: string time_zone = 2;
+   */
+  timeZone: string;
 };
 
 /**
@@ -381,7 +460,7 @@ export type ExportUsageRequest = Message<"saldo.billing.v1.ExportUsageRequest"> 
  * Use `create(ExportUsageRequestSchema)` to create a new message.
  */
 export const ExportUsageRequestSchema: GenMessage<ExportUsageRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 14);
+  messageDesc(file_saldo_billing_v1_billing_service, 16);
 
 /**
  * A piece of a CSV file.
@@ -402,7 +481,7 @@ export type ExportUsageResponse = Message<"saldo.billing.v1.ExportUsageResponse"
  * Use `create(ExportUsageResponseSchema)` to create a new message.
  */
 export const ExportUsageResponseSchema: GenMessage<ExportUsageResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 15);
+  messageDesc(file_saldo_billing_v1_billing_service, 17);
 
 /**
  * Asks for the ledger.
@@ -430,7 +509,7 @@ export type ListLedgerEntriesRequest = Message<"saldo.billing.v1.ListLedgerEntri
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 16);
+  messageDesc(file_saldo_billing_v1_billing_service, 18);
 
 /**
  * One page of the ledger.
@@ -458,7 +537,85 @@ export type ListLedgerEntriesResponse = Message<"saldo.billing.v1.ListLedgerEntr
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_billing_service, 17);
+  messageDesc(file_saldo_billing_v1_billing_service, 19);
+
+/**
+ * Asks for the account's low-balance alert.
+ *
+ * @generated from message saldo.billing.v1.GetLowBalanceAlertRequest
+ */
+export type GetLowBalanceAlertRequest = Message<"saldo.billing.v1.GetLowBalanceAlertRequest"> & {
+};
+
+/**
+ * Describes the message saldo.billing.v1.GetLowBalanceAlertRequest.
+ * Use `create(GetLowBalanceAlertRequestSchema)` to create a new message.
+ */
+export const GetLowBalanceAlertRequestSchema: GenMessage<GetLowBalanceAlertRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 20);
+
+/**
+ * The account's low-balance alert.
+ *
+ * @generated from message saldo.billing.v1.GetLowBalanceAlertResponse
+ */
+export type GetLowBalanceAlertResponse = Message<"saldo.billing.v1.GetLowBalanceAlertResponse"> & {
+  /**
+   * The alert.
+   *
+   * @generated from field: saldo.billing.v1.LowBalanceAlert alert = 1;
+   */
+  alert?: LowBalanceAlert | undefined;
+};
+
+/**
+ * Describes the message saldo.billing.v1.GetLowBalanceAlertResponse.
+ * Use `create(GetLowBalanceAlertResponseSchema)` to create a new message.
+ */
+export const GetLowBalanceAlertResponseSchema: GenMessage<GetLowBalanceAlertResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 21);
+
+/**
+ * A threshold to set.
+ *
+ * @generated from message saldo.billing.v1.SetLowBalanceAlertRequest
+ */
+export type SetLowBalanceAlertRequest = Message<"saldo.billing.v1.SetLowBalanceAlertRequest"> & {
+  /**
+   * Rupiah above zero, at most 1000000000000, a decimal string with at most 6 decimals. Empty: no mail.
+   *
+   * @generated from field: string threshold = 1;
+   */
+  threshold: string;
+};
+
+/**
+ * Describes the message saldo.billing.v1.SetLowBalanceAlertRequest.
+ * Use `create(SetLowBalanceAlertRequestSchema)` to create a new message.
+ */
+export const SetLowBalanceAlertRequestSchema: GenMessage<SetLowBalanceAlertRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 22);
+
+/**
+ * The alert as it now is.
+ *
+ * @generated from message saldo.billing.v1.SetLowBalanceAlertResponse
+ */
+export type SetLowBalanceAlertResponse = Message<"saldo.billing.v1.SetLowBalanceAlertResponse"> & {
+  /**
+   * The alert.
+   *
+   * @generated from field: saldo.billing.v1.LowBalanceAlert alert = 1;
+   */
+  alert?: LowBalanceAlert | undefined;
+};
+
+/**
+ * Describes the message saldo.billing.v1.SetLowBalanceAlertResponse.
+ * Use `create(SetLowBalanceAlertResponseSchema)` to create a new message.
+ */
+export const SetLowBalanceAlertResponseSchema: GenMessage<SetLowBalanceAlertResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_billing_service, 23);
 
 /**
  * The money of one account: what it has, how it came and where it went.
@@ -525,7 +682,9 @@ export const BillingService: GenService<{
     output: typeof ListTopUpsResponseSchema;
   },
   /**
-   * Lists usage records, newest first.
+   * Lists usage records, newest first. Pages neither skip nor repeat a record while others arrive.
+   *
+   * Errors: validation_error when the range is turned round, the page token none or the key's id none.
    *
    * @generated from rpc saldo.billing.v1.BillingService.ListUsage
    */
@@ -535,7 +694,21 @@ export const BillingService: GenService<{
     output: typeof ListUsageResponseSchema;
   },
   /**
-   * Sums usage by model and day.
+   * Shows one usage record.
+   *
+   * Errors: not_found, also for a record of another account.
+   *
+   * @generated from rpc saldo.billing.v1.BillingService.GetUsageRecord
+   */
+  getUsageRecord: {
+    methodKind: "unary";
+    input: typeof GetUsageRecordRequestSchema;
+    output: typeof GetUsageRecordResponseSchema;
+  },
+  /**
+   * Sums usage by model and day, or by key. The same filter gives the same totals as the list and the export.
+   *
+   * Errors: validation_error when the range is turned round, the time zone unknown or the key's id none.
    *
    * @generated from rpc saldo.billing.v1.BillingService.SummarizeUsage
    */
@@ -545,7 +718,10 @@ export const BillingService: GenService<{
     output: typeof SummarizeUsageResponseSchema;
   },
   /**
-   * Gives usage records as CSV, oldest first, in pieces.
+   * Gives usage records as CSV, oldest first, in pieces. Every record that was settled when the export began is in it once; one
+   * that is settled meanwhile may be.
+   *
+   * Errors: validation_error when the range is turned round, the time zone unknown or the key's id none.
    *
    * @generated from rpc saldo.billing.v1.BillingService.ExportUsage
    */
@@ -555,7 +731,9 @@ export const BillingService: GenService<{
     output: typeof ExportUsageResponseSchema;
   },
   /**
-   * Lists the account's ledger, newest first, with the running balance.
+   * Lists the account's ledger, newest first, with the running balance. The lines of a page and its balances are of one moment.
+   *
+   * Errors: validation_error when the page token is none.
    *
    * @generated from rpc saldo.billing.v1.BillingService.ListLedgerEntries
    */
@@ -563,6 +741,29 @@ export const BillingService: GenService<{
     methodKind: "unary";
     input: typeof ListLedgerEntriesRequestSchema;
     output: typeof ListLedgerEntriesResponseSchema;
+  },
+  /**
+   * Shows whether a mail comes when the balance runs low.
+   *
+   * @generated from rpc saldo.billing.v1.BillingService.GetLowBalanceAlert
+   */
+  getLowBalanceAlert: {
+    methodKind: "unary";
+    input: typeof GetLowBalanceAlertRequestSchema;
+    output: typeof GetLowBalanceAlertResponseSchema;
+  },
+  /**
+   * Sets the threshold of the mail that comes when the balance falls below it, or turns it off. A balance that is below it
+   * already is not mailed before it has risen to it and fallen again.
+   *
+   * Errors: validation_error when the threshold is no amount.
+   *
+   * @generated from rpc saldo.billing.v1.BillingService.SetLowBalanceAlert
+   */
+  setLowBalanceAlert: {
+    methodKind: "unary";
+    input: typeof SetLowBalanceAlertRequestSchema;
+    output: typeof SetLowBalanceAlertResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_saldo_billing_v1_billing_service, 0);

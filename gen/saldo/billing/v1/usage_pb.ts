@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/usage.proto.
  */
 export const file_saldo_billing_v1_usage: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL3VzYWdlLnByb3RvEhBzYWxkby5iaWxsaW5nLnYxIuYDCgtVc2FnZVJlY29yZBISCgpyZXF1ZXN0X2lkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2JpbGxpbmdfZGF5GAMgASgJEg0KBW1vZGVsGAQgASgJEg4KBmtleV9pZBgFIAEoCRIdChVpbnB1dF90b2tlbnNfdW5jYWNoZWQYBiABKA0SGwoTaW5wdXRfdG9rZW5zX2NhY2hlZBgHIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAggASgNEhMKC2lucHV0X3ByaWNlGAkgASgJEhQKDG91dHB1dF9wcmljZRgKIAEoCRIcCg9jYWNoZV9oaXRfcHJpY2UYCyABKAlIAIgBARIMCgRjb3N0GAwgASgJEg4KBmNoYXJnZRgNIAEoCRIrCgViYXNpcxgOIAEoDjIcLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VCYXNpcxIQCghzdHJlYW1lZBgPIAEoCBITCgtkdXJhdGlvbl9tcxgQIAEoDRIaCg1maXJzdF9ieXRlX21zGBEgASgNSAGIAQESDwoHY2xhbXBlZBgSIAEoCEISChBfY2FjaGVfaGl0X3ByaWNlQhAKDl9maXJzdF9ieXRlX21zIpQBCgtVc2FnZUZpbHRlchIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbW9kZWwYAyABKAlCCLpIBXIDGMgBEhcKBmtleV9pZBgEIAEoCUIHukgEcgIYJCKfAQoMVXNhZ2VTdW1tYXJ5EgsKA2RheRgBIAEoCRINCgVtb2RlbBgCIAEoCRIQCghyZXF1ZXN0cxgDIAEoDRIdChVpbnB1dF90b2tlbnNfdW5jYWNoZWQYBCABKAQSGwoTaW5wdXRfdG9rZW5zX2NhY2hlZBgFIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAYgASgEEg4KBmNoYXJnZRgHIAEoCSqlAQoKVXNhZ2VCYXNpcxIbChdVU0FHRV9CQVNJU19VTlNQRUNJRklFRBAAEhUKEVVTQUdFX0JBU0lTX0VYQUNUEAESFwoTVVNBR0VfQkFTSVNfRFJBSU5FRBACEhkKFVVTQUdFX0JBU0lTX0VTVElNQVRFRBADEhkKFVVTQUdFX0JBU0lTX1JFQ09WRVJFRBAEEhQKEFVTQUdFX0JBU0lTX0ZSRUUQBWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL3VzYWdlLnByb3RvEhBzYWxkby5iaWxsaW5nLnYxIv4DCgtVc2FnZVJlY29yZBISCgpyZXF1ZXN0X2lkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2JpbGxpbmdfZGF5GAMgASgJEg0KBW1vZGVsGAQgASgJEg4KBmtleV9pZBgFIAEoCRIdChVpbnB1dF90b2tlbnNfdW5jYWNoZWQYBiABKA0SGwoTaW5wdXRfdG9rZW5zX2NhY2hlZBgHIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAggASgNEhMKC2lucHV0X3ByaWNlGAkgASgJEhQKDG91dHB1dF9wcmljZRgKIAEoCRIcCg9jYWNoZV9oaXRfcHJpY2UYCyABKAlIAIgBARIMCgRjb3N0GAwgASgJEg4KBmNoYXJnZRgNIAEoCRIrCgViYXNpcxgOIAEoDjIcLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VCYXNpcxIQCghzdHJlYW1lZBgPIAEoCBITCgtkdXJhdGlvbl9tcxgQIAEoDRIaCg1maXJzdF9ieXRlX21zGBEgASgNSAGIAQESDwoHY2xhbXBlZBgSIAEoCBIWCg5zYXZlZF9ieV9jYWNoZRgTIAEoCUISChBfY2FjaGVfaGl0X3ByaWNlQhAKDl9maXJzdF9ieXRlX21zItIBCgtVc2FnZUZpbHRlchIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbW9kZWwYAyABKAlCCLpIBXIDGMgBEhcKBmtleV9pZBgEIAEoCUIHukgEcgIYJBI8CgViYXNlcxgFIAMoDjIcLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VCYXNpc0IPukgMkgEJEAUiBYIBAhABItUBCgxVc2FnZVN1bW1hcnkSCwoDZGF5GAEgASgJEg0KBW1vZGVsGAIgASgJEhAKCHJlcXVlc3RzGAMgASgNEh0KFWlucHV0X3Rva2Vuc191bmNhY2hlZBgEIAEoBBIbChNpbnB1dF90b2tlbnNfY2FjaGVkGAUgASgEEhUKDW91dHB1dF90b2tlbnMYBiABKAQSDgoGY2hhcmdlGAcgASgJEgwKBGNvc3QYCCABKAkSFgoOc2F2ZWRfYnlfY2FjaGUYCSABKAkSDgoGa2V5X2lkGAogASgJIqgBCgtVc2FnZVRvdGFscxIQCghyZXF1ZXN0cxgBIAEoBBIdChVpbnB1dF90b2tlbnNfdW5jYWNoZWQYAiABKAQSGwoTaW5wdXRfdG9rZW5zX2NhY2hlZBgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEg4KBmNoYXJnZRgFIAEoCRIMCgRjb3N0GAYgASgJEhYKDnNhdmVkX2J5X2NhY2hlGAcgASgJKqUBCgpVc2FnZUJhc2lzEhsKF1VTQUdFX0JBU0lTX1VOU1BFQ0lGSUVEEAASFQoRVVNBR0VfQkFTSVNfRVhBQ1QQARIXChNVU0FHRV9CQVNJU19EUkFJTkVEEAISGQoVVVNBR0VfQkFTSVNfRVNUSU1BVEVEEAMSGQoVVVNBR0VfQkFTSVNfUkVDT1ZFUkVEEAQSFAoQVVNBR0VfQkFTSVNfRlJFRRAFKmkKDVVzYWdlR3JvdXBpbmcSHgoaVVNBR0VfR1JPVVBJTkdfVU5TUEVDSUZJRUQQABIgChxVU0FHRV9HUk9VUElOR19NT0RFTF9BTkRfREFZEAESFgoSVVNBR0VfR1JPVVBJTkdfS0VZEAJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * One request as it was billed. It never changes.
@@ -148,6 +148,13 @@ export type UsageRecord = Message<"saldo.billing.v1.UsageRecord"> & {
    * @generated from field: bool clamped = 18;
    */
   clamped: boolean;
+
+  /**
+   * What the cached tokens would have cost more at the input price, in rupiah, a decimal string. `0` without a cache-hit price.
+   *
+   * @generated from field: string saved_by_cache = 19;
+   */
+  savedByCache: string;
 };
 
 /**
@@ -190,6 +197,13 @@ export type UsageFilter = Message<"saldo.billing.v1.UsageFilter"> & {
    * @generated from field: string key_id = 4;
    */
   keyId: string;
+
+  /**
+   * Only records whose tokens are known in one of these ways; `USAGE_BASIS_FREE` are the requests that failed. Empty: all.
+   *
+   * @generated from field: repeated saldo.billing.v1.UsageBasis bases = 5;
+   */
+  bases: UsageBasis[];
 };
 
 /**
@@ -200,20 +214,20 @@ export const UsageFilterSchema: GenMessage<UsageFilter> = /*@__PURE__*/
   messageDesc(file_saldo_billing_v1_usage, 1);
 
 /**
- * The usage of one model on one day.
+ * A sum of usage: of one model on one day, or of one key. It counts exactly the records that ListUsage lists.
  *
  * @generated from message saldo.billing.v1.UsageSummary
  */
 export type UsageSummary = Message<"saldo.billing.v1.UsageSummary"> & {
   /**
-   * `YYYY-MM-DD` in the asked time zone.
+   * `YYYY-MM-DD` in the asked time zone. Empty: grouped by key.
    *
    * @generated from field: string day = 1;
    */
   day: string;
 
   /**
-   * The catalog model.
+   * The catalog model. Empty: grouped by key.
    *
    * @generated from field: string model = 2;
    */
@@ -227,21 +241,21 @@ export type UsageSummary = Message<"saldo.billing.v1.UsageSummary"> & {
   requests: number;
 
   /**
-   * Sums of the records' tokens.
+   * Sum of the records' input tokens billed at the input price.
    *
    * @generated from field: uint64 input_tokens_uncached = 4;
    */
   inputTokensUncached: bigint;
 
   /**
-   * Sums of the records' tokens.
+   * Sum of the records' cached input tokens.
    *
    * @generated from field: uint64 input_tokens_cached = 5;
    */
   inputTokensCached: bigint;
 
   /**
-   * Sums of the records' tokens.
+   * Sum of the records' output tokens.
    *
    * @generated from field: uint64 output_tokens = 6;
    */
@@ -253,6 +267,27 @@ export type UsageSummary = Message<"saldo.billing.v1.UsageSummary"> & {
    * @generated from field: string charge = 7;
    */
   charge: string;
+
+  /**
+   * Sum of the records' costs, in rupiah, a decimal string.
+   *
+   * @generated from field: string cost = 8;
+   */
+  cost: string;
+
+  /**
+   * Sum of what the cache has saved, in rupiah, a decimal string.
+   *
+   * @generated from field: string saved_by_cache = 9;
+   */
+  savedByCache: string;
+
+  /**
+   * The key. Empty: grouped by model and day.
+   *
+   * @generated from field: string key_id = 10;
+   */
+  keyId: string;
 };
 
 /**
@@ -261,6 +296,69 @@ export type UsageSummary = Message<"saldo.billing.v1.UsageSummary"> & {
  */
 export const UsageSummarySchema: GenMessage<UsageSummary> = /*@__PURE__*/
   messageDesc(file_saldo_billing_v1_usage, 2);
+
+/**
+ * The sum of all rows of a summary.
+ *
+ * @generated from message saldo.billing.v1.UsageTotals
+ */
+export type UsageTotals = Message<"saldo.billing.v1.UsageTotals"> & {
+  /**
+   * How many requests.
+   *
+   * @generated from field: uint64 requests = 1;
+   */
+  requests: bigint;
+
+  /**
+   * Sum of the records' input tokens billed at the input price.
+   *
+   * @generated from field: uint64 input_tokens_uncached = 2;
+   */
+  inputTokensUncached: bigint;
+
+  /**
+   * Sum of the records' cached input tokens.
+   *
+   * @generated from field: uint64 input_tokens_cached = 3;
+   */
+  inputTokensCached: bigint;
+
+  /**
+   * Sum of the records' output tokens.
+   *
+   * @generated from field: uint64 output_tokens = 4;
+   */
+  outputTokens: bigint;
+
+  /**
+   * Sum of the records' charges, in rupiah, a decimal string.
+   *
+   * @generated from field: string charge = 5;
+   */
+  charge: string;
+
+  /**
+   * Sum of the records' costs, in rupiah, a decimal string.
+   *
+   * @generated from field: string cost = 6;
+   */
+  cost: string;
+
+  /**
+   * Sum of what the cache has saved, in rupiah, a decimal string.
+   *
+   * @generated from field: string saved_by_cache = 7;
+   */
+  savedByCache: string;
+};
+
+/**
+ * Describes the message saldo.billing.v1.UsageTotals.
+ * Use `create(UsageTotalsSchema)` to create a new message.
+ */
+export const UsageTotalsSchema: GenMessage<UsageTotals> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_usage, 3);
 
 /**
  * How the tokens of a usage record are known.
@@ -323,4 +421,45 @@ export type UsageBasis = (typeof UsageBasis)[keyof typeof UsageBasis] | UnknownE
  */
 export const UsageBasisSchema: GenEnum<UsageBasis> = /*@__PURE__*/
   enumDesc(file_saldo_billing_v1_usage, 0);
+
+/**
+ * What a sum of usage is told for.
+ *
+ * @generated from enum saldo.billing.v1.UsageGrouping
+ */
+export const UsageGrouping = {
+  /**
+   * The same as `USAGE_GROUPING_MODEL_AND_DAY`.
+   *
+   * @generated from enum value: USAGE_GROUPING_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Each model on each day.
+   *
+   * @generated from enum value: USAGE_GROUPING_MODEL_AND_DAY = 1;
+   */
+  MODEL_AND_DAY: 1,
+
+  /**
+   * Each key, over all the time asked for.
+   *
+   * @generated from enum value: USAGE_GROUPING_KEY = 2;
+   */
+  KEY: 2,
+} as const;
+
+/**
+ * What a sum of usage is told for.
+ *
+ * @generated from enum saldo.billing.v1.UsageGrouping
+ */
+export type UsageGrouping = (typeof UsageGrouping)[keyof typeof UsageGrouping] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.billing.v1.UsageGrouping.
+ */
+export const UsageGroupingSchema: GenEnum<UsageGrouping> = /*@__PURE__*/
+  enumDesc(file_saldo_billing_v1_usage, 1);
 
