@@ -123,7 +123,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       gateway: createGatewayService({ gateway: running.gateway, catalog, caller: keyCallOf }),
       keys: createKeysService({ database, accountOf }),
       billing: createBillingService({ database, accountOf }),
-      merchantTransfer: createMerchantTransferService({ database, merchant: merchantOf }),
+      merchantTransfer: createMerchantTransferService({ database, merchant: merchantOf, isServed: () => true }),
     },
     gateway: running.gateway,
     keys,

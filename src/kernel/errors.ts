@@ -1,7 +1,7 @@
 // A DomainError is a normal outcome its caller can act on. It knows nothing of HTTP or RPC, and its message is safe to
 // show. The other kind of failure, a bug of ours, is in invariant.ts.
 
-import { formatMoney, type Money } from "./money.ts";
+import { codeOf, formatMoney, type Money } from "./money.ts";
 
 /** Every error a caller can meet. Both doors translate exactly these. */
 export type ErrorCode =
@@ -83,6 +83,21 @@ export class InsufficientBalance extends DomainError {
     );
     this.available = facts.available;
     this.needed = facts.needed;
+  }
+}
+
+/** What a merchant has of a currency does not cover the transfer. */
+export class InsufficientFunds extends DomainError {
+  readonly code = "insufficient_balance";
+  readonly available: Money;
+  readonly needed: Money;
+  constructor({ available, needed }: { available: Money; needed: Money }) {
+    const currency = codeOf(needed.asset);
+    super(
+      `The balance is too low for this transfer. Available is ${formatMoney(available)} ${currency}, needed is ${formatMoney(needed)} ${currency}.`,
+    );
+    this.available = available;
+    this.needed = needed;
   }
 }
 

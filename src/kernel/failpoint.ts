@@ -1,8 +1,8 @@
 // Failpoints: places at which a test lets the process die, as a power cut would. What each leaves behind is a table in
 // test/faults/README.md, and a test for every line of it.
 
-/** The places, in the order in which a request passes them. */
-export const FAILPOINTS = [
+/** The places that a chat request passes, in this order. */
+export const REQUEST_FAILPOINTS = [
   "before-hold-commit",
   "after-hold-commit",
   "after-upstream-send",
@@ -13,6 +13,12 @@ export const FAILPOINTS = [
   "after-settle",
 ] as const;
 
+/** The places that a merchant's transfer passes, in this order. */
+export const TRANSFER_FAILPOINTS = ["before-transfer-commit", "after-transfer-commit"] as const;
+
+export const FAILPOINTS = [...REQUEST_FAILPOINTS, ...TRANSFER_FAILPOINTS] as const;
+
+export type RequestFailpoint = (typeof REQUEST_FAILPOINTS)[number];
 export type Failpoint = (typeof FAILPOINTS)[number];
 
 /** The place to die at, when it is reached for the nth time. */

@@ -14,4 +14,6 @@ export const systemAccounts = {
   operatorAdjustments: "00000000-0000-7000-8000-000000000005",
   /** Crypto that merchants brought in. */
   merchantClearing: "00000000-0000-7000-8000-000000000006",
+  /** What merchants' transfers send. It takes and gives in one transaction, so it always stands at zero. */
+  payoutClearing: "00000000-0000-7000-8000-000000000007",
 } as const;

@@ -23,6 +23,21 @@ export function parseAmount(amountText: string, coin: Coin): Money {
   return { units, asset: assetOf(coin) };
 }
 
+/** Decimals that hold every amount that can be written: 64 characters and an exponent of 40. */
+export const AMOUNT_TEXT_DECIMALS = 104;
+
+/** Reads an amount greater than zero whatever its coin, in 10^-104 of a whole one. Errors: ValidationError. */
+export function readAmountText(amountText: string): bigint {
+  try {
+    const value = parseDecimal(amountText, AMOUNT_TEXT_DECIMALS);
+    if (value > 0n) return value;
+  } catch (error) {
+    if (!(error instanceof DecimalError)) throw error;
+    throw invalidAmount("decimal", error.message, error);
+  }
+  throw invalidAmount("decimal.gt", "must be greater than 0");
+}
+
 function parseUnits(amountText: string, coin: Coin): bigint {
   try {
     return parseDecimal(amountText, coin.decimals);

@@ -7,18 +7,17 @@ import { withRetry, withTransaction } from "../database/transactions.ts";
 import { formatDecimal } from "../kernel/decimal.ts";
 import { LimitExceeded } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
+import { invariant } from "../kernel/invariant.ts";
 import { codeOf, scaleOf } from "../kernel/money.ts";
 import { insertPostings } from "../ledger/postings.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 import { parseAmount } from "./amount.ts";
 import { issuePair, type IssuedPair } from "./credentials.ts";
 import { assetOf, findCoin } from "./currencies.ts";
-import { insertMerchant, lockFund, readFunds, readMerchants, requireMerchant, writePosted } from "./store.ts";
+import { insertMerchant, lockFund, openFund, readFunds, readMerchants, requireMerchant, writeFund } from "./store.ts";
 
 /** The most whole coins a fund may come to. Its column holds ten thousand times as many at 18 decimals. */
 const MAX_FUND_COINS = 10n ** 16n;
-// Whoever credits may wait behind running transfers, so the short lock time-out of serving does not apply.
-const WAIT_FOR_FUND = `SET LOCAL lock_timeout = '5s'`;
 
 /** Makes a merchant of an account, with its first pair. Errors: NotFound. */
 export function createMerchant(
@@ -64,9 +63,10 @@ export async function creditMerchant(
   const { merchantId } = credit;
   const creditOnce = (): Promise<{ postingId: string; available: string }> =>
     withTransaction(database, async (client) => {
-      await client.query(WAIT_FOR_FUND);
       await requireMerchant(client, merchantId);
-      const fund = await lockFund(client, { merchantId, asset: assetOf(coin), newId: uuidv7() });
+      await openFund(client, { merchantId, asset: assetOf(coin), newId: uuidv7() });
+      const fund = await lockFund(client, { merchantId, asset: assetOf(coin) });
+      invariant(fund !== undefined, "a fund that was just opened is there");
       const posted = fund.posted + amount.units;
       if (posted > MAX_FUND_COINS * 10n ** BigInt(coin.decimals)) {
         throw new LimitExceeded(`A balance is at most ${MAX_FUND_COINS} ${coin.currencyCode}.`);
@@ -84,7 +84,7 @@ export async function creditMerchant(
           ...(credit.reason === undefined ? {} : { note: credit.reason }),
         },
       ]);
-      await writePosted(client, { merchantId, asset: fund.asset, posted });
+      await writeFund(client, { ...fund, posted });
       return { postingId, available: formatDecimal(posted - fund.held, coin.decimals) };
     });
   return withRetry(creditOnce);

@@ -30,19 +30,16 @@ export type QuoteRequest = {
   readonly network?: string;
 };
 
-/** What a quote needs. Sandbox transfers reach no chain, so they are offered on every network. */
-export type QuoteSources = {
-  readonly database: Pick<Database, "pool">;
-  /** The networks whose chain is configured. Absent: all, as long as no transfer can be ordered. */
-  readonly productionNetworks?: ReadonlySet<Network>;
-};
+/** Whether there is a chain that carries a currency on a network. */
+export type IsServed = (currencyCode: string, network: Network, environment: Environment) => boolean;
+
+/** What a quote needs. */
+export type QuoteSources = { readonly database: Pick<Database, "pool">; readonly isServed: IsServed };
 
 /** Prices a transfer. Errors: ValidationError, AmountPrecision, CurrencyUnsupported, LimitExceeded. */
 export async function quoteTransfer(sources: QuoteSources, request: QuoteRequest): Promise<Quote> {
   const coin = findCoin(request.currencyCode, request.network);
-  if (request.environment === "production" && sources.productionNetworks?.has(coin.network) === false) {
-    throw new CurrencyUnsupported();
-  }
+  if (!sources.isServed(coin.currencyCode, coin.network, request.environment)) throw new CurrencyUnsupported();
   const received = parseAmount(request.amountText, coin);
   const feeRow = await findFeeRow(sources.database, request);
   return priceTransfer({ coin, received, feeRow });

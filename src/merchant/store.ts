@@ -5,7 +5,6 @@ import type { Environment } from "../accounts/principal.ts";
 import { formatDecimal, parseDecimal } from "../kernel/decimal.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
-import { invariant } from "../kernel/invariant.ts";
 import type { Asset } from "../kernel/money.ts";
 import { FEE_DECIMALS, type FeeRow } from "./fee-schedule.ts";
 
@@ -15,6 +14,8 @@ const INSERT_MERCHANT = `
 INSERT INTO merchant (id, account_id, environment)
 SELECT $1::uuid, a.id, $3::text FROM account a WHERE a.id = $2::uuid`;
 const MERCHANT = `SELECT environment FROM merchant WHERE id = $1::uuid`;
+const IS_OWNER_FROZEN = `
+SELECT a.frozen_at IS NOT NULL AS is_frozen FROM merchant m JOIN account a ON a.id = m.account_id WHERE m.id = $1::uuid`;
 const MERCHANTS_OF = `SELECT id, environment FROM merchant WHERE account_id = $1::uuid ORDER BY created_at, id`;
 
 const INSERT_PAIR = `
@@ -44,8 +45,9 @@ const OPEN_FUND = `
 INSERT INTO merchant_fund (merchant_id, asset, id) VALUES ($1::uuid, $2::text, $3::uuid) ON CONFLICT DO NOTHING`;
 const LOCK_FUND = `
 SELECT id, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid AND asset = $2::text FOR NO KEY UPDATE`;
-const SET_POSTED = `
-UPDATE merchant_fund SET posted = $3::numeric WHERE merchant_id = $1::uuid AND asset = $2::text`;
+// Whoever changes a fund may wait behind others who do, so the short lock time-out of serving does not apply.
+const WAIT_FOR_FUND = `SET LOCAL lock_timeout = '5s'`;
+const SET_FUND = `UPDATE merchant_fund SET posted = $2::numeric, held = $3::numeric WHERE id = $1::uuid`;
 const FUNDS_OF = `SELECT asset, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid ORDER BY asset`;
 
 /** Adds a merchant of an account. Errors: NotFound. */
@@ -63,6 +65,11 @@ export async function requireMerchant(client: Queryable, merchantId: string): Pr
   const { rows } = await client.query<{ environment: Environment }>(MERCHANT, [isUuid(merchantId) ? merchantId : null]);
   if (rows[0] === undefined) throw new NotFound("There is no such merchant.");
   return rows[0].environment;
+}
+
+/** Whether the operator has frozen the account that a merchant belongs to. */
+export async function isOwnerFrozen(client: Queryable, merchantId: string): Promise<boolean> {
+  return (await client.query<{ is_frozen: boolean }>(IS_OWNER_FROZEN, [merchantId])).rows[0]?.is_frozen === true;
 }
 
 /** The merchants of an account, oldest first. */
@@ -186,26 +193,26 @@ function parseTerm(text: string): bigint {
 /** What a merchant has of one asset, in its smallest unit. */
 export type Fund = { readonly id: string; readonly asset: Asset; readonly posted: bigint; readonly held: bigint };
 
-/** Locks the fund of a merchant and asset, which is opened when it is the first of its kind. */
-export async function lockFund(
-  client: PoolClient,
-  fund: { merchantId: string; asset: Asset; newId: string },
-): Promise<Fund> {
+type FundKey = { readonly merchantId: string; readonly asset: Asset };
+
+/** Opens the fund of a merchant and asset, unless it is open. */
+export async function openFund(client: PoolClient, fund: FundKey & { newId: string }): Promise<void> {
   await client.query(OPEN_FUND, [fund.merchantId, fund.asset, fund.newId]);
-  const { rows } = await client.query<FundColumns>(LOCK_FUND, [fund.merchantId, fund.asset]);
+}
+
+/** Locks the fund of a merchant and asset until the end of the transaction; undefined: it was never opened. */
+export async function lockFund(client: PoolClient, { merchantId, asset }: FundKey): Promise<Fund | undefined> {
+  await client.query(WAIT_FOR_FUND);
+  const { rows } = await client.query<FundColumns>(LOCK_FUND, [merchantId, asset]);
   const row = rows[0];
-  invariant(row !== undefined, "a fund that was just opened is there");
-  return { id: row.id, asset: fund.asset, posted: BigInt(row.posted), held: BigInt(row.held) };
+  return row && { id: row.id, asset, posted: BigInt(row.posted), held: BigInt(row.held) };
 }
 
 type FundColumns = { id: string; posted: string; held: string };
 
 /** Writes what a locked fund now has. */
-export async function writePosted(
-  client: PoolClient,
-  fund: { merchantId: string; asset: Asset; posted: bigint },
-): Promise<void> {
-  await client.query(SET_POSTED, [fund.merchantId, fund.asset, fund.posted]);
+export async function writeFund(client: PoolClient, { id, posted, held }: Omit<Fund, "asset">): Promise<void> {
+  await client.query(SET_FUND, [id, posted, held]);
 }
 
 /** The funds of a merchant, by asset. */

@@ -1,7 +1,7 @@
 // A death at each failpoint, and what the table in README.md says of it.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Failpoint, FAILPOINTS } from "../../src/kernel/failpoint.ts";
+import { REQUEST_FAILPOINTS, type RequestFailpoint } from "../../src/kernel/failpoint.ts";
 import { SOUND } from "../money/world.ts";
 import { runSaldo } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
@@ -16,7 +16,7 @@ type Outcome = {
 };
 
 const recovered = { left: "hold", basis: "recovered" } as const;
-const OUTCOMES: Readonly<Record<Failpoint, Outcome>> = {
+const OUTCOMES: Readonly<Record<RequestFailpoint, Outcome>> = {
   "before-hold-commit": { called: false, had: "nothing", left: "nothing", basis: "none" },
   "after-hold-commit": { called: false, had: "nothing", ...recovered },
   "after-upstream-send": { called: true, had: "nothing", ...recovered },
@@ -28,8 +28,8 @@ const OUTCOMES: Readonly<Record<Failpoint, Outcome>> = {
 };
 
 /** A whole answer lets nobody see anything before it is billed, so it has no first byte to die at. */
-const ONLY_STREAMS: ReadonlySet<Failpoint> = new Set(["after-first-byte"]);
-const DEATHS = FAILPOINTS.flatMap((place) =>
+const ONLY_STREAMS: ReadonlySet<RequestFailpoint> = new Set(["after-first-byte"]);
+const DEATHS = REQUEST_FAILPOINTS.flatMap((place) =>
   (ONLY_STREAMS.has(place) ? [true] : [true, false]).map((stream) => ({ place, stream })),
 );
 const BALANCE = 100_000_000n;

@@ -10,9 +10,8 @@ import {
   LimitExceeded,
   ValidationError,
 } from "../../src/kernel/errors.ts";
-import type { Network } from "../../src/merchant/currencies.ts";
 import { creditMerchant } from "../../src/merchant/merchants.ts";
-import { quoteTransfer } from "../../src/merchant/quote.ts";
+import { type IsServed, quoteTransfer } from "../../src/merchant/quote.ts";
 import { createMerchantTransferService } from "../../src/merchant/service.ts";
 import { setFee } from "../../src/merchant/set-fee.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
@@ -31,7 +30,7 @@ afterAll(() => testDatabase.drop());
 
 /** A client of the service alone, called by the given merchant. */
 function clientOf(merchant: () => MerchantPrincipal): ReturnType<typeof createClient<typeof MerchantTransferService>> {
-  const service = createMerchantTransferService({ database, merchant });
+  const service = createMerchantTransferService({ database, merchant, isServed: () => true });
   return createClient(
     MerchantTransferService,
     createRouterTransport(({ service: serve }) => serve(MerchantTransferService, service)),
@@ -49,7 +48,8 @@ function quoteFor(
   amountText: string,
   more: { network?: string; environment?: Environment } = {},
 ): ReturnType<typeof quoteTransfer> {
-  const sources = { database, productionNetworks: new Set<Network>(["tron"]) };
+  const isServed: IsServed = (_currency, network, environment) => environment === "sandbox" || network === "tron";
+  const sources = { database, isServed };
   return quoteTransfer(sources, { merchantId, environment: "sandbox", currencyCode, amountText, ...more });
 }
 

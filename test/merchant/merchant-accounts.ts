@@ -1,11 +1,15 @@
-// Merchants for the tests of this folder.
+// Merchants and their transfers for the tests of this folder.
 
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
 import type { Environment } from "../../src/accounts/principal.ts";
-import { createMerchant } from "../../src/merchant/merchants.ts";
+import { createTransfer, type OrderOutcome, type OrderSources } from "../../src/merchant/create-transfer.ts";
+import { AddressInvalid } from "../../src/kernel/errors.ts";
+import { findCoin } from "../../src/merchant/currencies.ts";
+import { createMerchant, creditMerchant } from "../../src/merchant/merchants.ts";
+import type { CheckAddress, TransferOrder } from "../../src/merchant/order.ts";
 
 /** Opens an account and makes a merchant of it. */
 export async function newMerchant(
@@ -15,4 +19,43 @@ export async function newMerchant(
   const accountId = uuidv7();
   await withTransaction(database, (client) => openAccount(client, accountId));
   return createMerchant(database, { accountId, environment });
+}
+
+/** A merchant with so many coins. */
+export async function merchantWith(
+  database: Database,
+  coins: Readonly<Record<string, string>>,
+): Promise<{ merchantId: string }> {
+  const { merchantId } = await newMerchant(database);
+  for (const [currencyCode, amountText] of Object.entries(coins)) {
+    await creditMerchant(database, { merchantId, currencyCode, amountText });
+  }
+  return { merchantId };
+}
+
+/** Where addresses are `network:name`, the case of the name means nothing, and `forbidden` is refused. */
+export const checkAddress: CheckAddress = ({ currencyCode, network, address }) => {
+  const [, told, name = ""] = /^([a-z]+):([A-Za-z0-9]+)$/.exec(address) ?? [];
+  if (told === undefined || name === "forbidden") throw new AddressInvalid("This is no address.");
+  const named = findCoin(currencyCode, network === "" ? told : network).network;
+  if (named !== told) throw new AddressInvalid("This is an address of another network.");
+  return { network: told, normalized: `${told}:${name.toLowerCase()}` };
+};
+
+/** What transfers are ordered with where every currency is served. */
+export function orderSources(database: Pick<Database, "pool">): OrderSources {
+  return { database, checkAddress, isServed: () => true };
+}
+
+export type SomeOrder = Partial<TransferOrder> & { readonly merchantId: string };
+
+/** An order of 5 TRX, which cost 21.7, under a name of its own. */
+export function orderOf(order: SomeOrder): TransferOrder {
+  const defaults = { environment: "sandbox", currencyCode: "TRX", amountText: "5", network: "" } as const;
+  return { ...defaults, externalId: `order-${uuidv7()}`, address: "tron:receiver", ...order };
+}
+
+/** Orders a transfer. */
+export function orderTransfer(database: Pick<Database, "pool">, order: SomeOrder): Promise<OrderOutcome> {
+  return createTransfer(orderSources(database), orderOf(order));
 }

@@ -1,7 +1,7 @@
 // What the nemesis does and when, decided by the seed alone before anything runs.
 
 import { seededRandom } from "../money/random.ts";
-import { FAILPOINTS, type Failpoint } from "../../src/kernel/failpoint.ts";
+import { REQUEST_FAILPOINTS, type RequestFailpoint } from "../../src/kernel/failpoint.ts";
 
 /** What a connection to PostgreSQL can lose; `postgres-link.ts` says what each means. */
 export const LOSSES = ["lose-request", "lose-commit", "lose-reply", "strand-request", "strand-commit"] as const;
@@ -10,7 +10,7 @@ export const LOSSES = ["lose-request", "lose-commit", "lose-reply", "strand-requ
 export type Fault =
   | { readonly kind: "kill gateway" | "restart gateway"; readonly gateway: number; readonly awayMs: number }
   | { readonly kind: "pause gateway"; readonly gateway: number; readonly pausedMs: number }
-  | { readonly kind: "failpoint"; readonly gateway: number; readonly name: Failpoint; readonly nth: number }
+  | { readonly kind: "failpoint"; readonly gateway: number; readonly name: RequestFailpoint; readonly nth: number }
   | { readonly kind: "lose transactions"; readonly loss: (typeof LOSSES)[number]; readonly turns: number }
   | { readonly kind: "raise errors"; readonly sqlState: string; readonly turns: number }
   | { readonly kind: "cut connections"; readonly awayMs: number }
@@ -67,7 +67,7 @@ export function* schedule({ seed, kinds, quietMs }: ScheduleOptions): Generator<
     "restart gateway": () => ({ kind: "restart gateway", gateway: mortal(), awayMs: between(0, 500) }),
     // The lease is 20 s long, so that the other gateway buries some of the paused and not others.
     "pause gateway": () => ({ kind: "pause gateway", gateway: whole(0, 1), pausedMs: between(5_000, 45_000) }),
-    failpoint: () => ({ kind: "failpoint", gateway: mortal(), name: oneOf(FAILPOINTS), nth: whole(1, 40) }),
+    failpoint: () => ({ kind: "failpoint", gateway: mortal(), name: oneOf(REQUEST_FAILPOINTS), nth: whole(1, 40) }),
     "lose transactions": () => ({ kind: "lose transactions", loss: oneOf(LOSSES), turns: whole(1, 20) }),
     "raise errors": () => ({ kind: "raise errors", sqlState: oneOf(SQL_STATES), turns: whole(1, 20) }),
     "cut connections": () => ({ kind: "cut connections", awayMs: between(0, 6_000) }),

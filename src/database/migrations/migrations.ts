@@ -17,4 +17,5 @@ export const migrations = [
     name: "0010-forget-processes",
     load: async () => (await import("./0010-forget-processes.ts")).Migration0010ForgetProcesses,
   },
+  { name: "0015-transfers", load: async () => (await import("./0015-transfers.ts")).Migration0015Transfers },
 ];
