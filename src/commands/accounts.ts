@@ -1,12 +1,12 @@
 import { createCustomer } from "../accounts/customers.ts";
-import { withTransaction } from "../database/transactions.ts";
+import { doAndRecord } from "../accounts/operator-actions.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
-import { creditAsOrdered, openAccount, readBalance } from "../ledger/accounts.ts";
+import { openAccount, readBalance } from "../ledger/accounts.ts";
 import { readLimits } from "../ledger/account-limits.ts";
-import { systemAccounts } from "../ledger/system-accounts.ts";
+import { orderCredit } from "../operator/account-orders.ts";
 import { toJson } from "./account-limits.ts";
 import type { Command } from "./command.ts";
-import { doAndRecord } from "./operator.ts";
+import { orderedHere } from "./operator.ts";
 import { amountOption, uuidOption } from "./option-values.ts";
 
 const accountOption = { required: true, value: "ID", about: "the account" };
@@ -18,8 +18,10 @@ export const accountCommands: readonly Command[] = [
     options: { email: { required: true, value: "E", about: "the customer's e-mail address" } },
     async run(values, { database }) {
       const email = values.need("email");
-      const { accountId } = await withTransaction(await database(), (client) =>
-        createCustomer(client, { email, openAccount }),
+      const { accountId } = await doAndRecord(
+        await orderedHere(database),
+        (client) => createCustomer(client, { email, openAccount }),
+        (made) => ({ action: "account create", subject: made.accountId, reason: null, facts: { email } }),
       );
       return { json: { accountId } };
     },
@@ -37,28 +39,12 @@ export const accountCommands: readonly Command[] = [
       const accountId = uuidOption(values.need("account"), "account");
       const amount = amountOption(values.need("amount"));
       const reference = values.get("reference");
-      const reason = values.need("reason");
-      const { postingId, available } = await doAndRecord(
-        await database(),
-        (client) =>
-          creditAsOrdered(client, {
-            accountId,
-            amount,
-            from: systemAccounts.operatorAdjustments,
-            reason: "operator_credit",
-            note: reason,
-            ...(reference === undefined ? {} : { reference: `operator:${reference}` }),
-          }),
-        (credit) =>
-          credit.isNew
-            ? {
-                action: "account credit",
-                subject: accountId,
-                reason,
-                facts: { postingId: credit.postingId, amount: formatMoney(idr(amount)) },
-              }
-            : null,
-      );
+      const { postingId, available } = await orderCredit(await orderedHere(database), {
+        accountId,
+        amount,
+        reason: values.need("reason"),
+        ...(reference === undefined ? {} : { reference }),
+      });
       return { json: { postingId, available: formatMoney(idr(available)) } };
     },
   },

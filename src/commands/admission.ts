@@ -1,7 +1,8 @@
 import { listActions } from "../accounts/operator-actions.ts";
-import { readAdmissionStop, startAdmissions, stopAdmissions, type AdmissionStop } from "../ledger/admission-switch.ts";
+import { readAdmissionStop, type AdmissionStop } from "../ledger/admission-switch.ts";
+import { orderStart, orderStop } from "../operator/admission-orders.ts";
 import type { Command } from "./command.ts";
-import { doAndRecord } from "./operator.ts";
+import { orderedHere } from "./operator.ts";
 import { integerOption } from "./option-values.ts";
 
 export const admissionCommands: readonly Command[] = [
@@ -9,28 +10,14 @@ export const admissionCommands: readonly Command[] = [
     name: "admission stop",
     about: "Refuses new chat requests on every process within seconds; what is running is finished, reading goes on.",
     options: { reason: { required: true, value: "R", about: "why" } },
-    async run(values, { database }) {
-      const opened = await database();
-      const reason = values.need("reason");
-      await doAndRecord(
-        opened,
-        (client) => stopAdmissions(client, reason),
-        (isNew) => (isNew ? { action: "admission stop", subject: null, reason } : null),
-      );
-      return toResult(await readAdmissionStop(opened.pool));
-    },
+    run: async (values, { database }) =>
+      toResult(await orderStop(await orderedHere(database), { reason: values.need("reason") })),
   },
   {
     name: "admission start",
     about: "Lets chat requests be admitted again.",
     options: {},
-    async run(_values, { database }) {
-      const opened = await database();
-      await doAndRecord(opened, startAdmissions, (isNew) =>
-        isNew ? { action: "admission start", subject: null, reason: null } : null,
-      );
-      return toResult(await readAdmissionStop(opened.pool));
-    },
+    run: async (_values, { database }) => toResult(await orderStart(await orderedHere(database))),
   },
   {
     name: "admission status",
@@ -44,7 +31,7 @@ export const admissionCommands: readonly Command[] = [
     options: { limit: { required: false, value: "N", about: "how many, 1 to 1000; 50" } },
     async run(values, { database }) {
       const limit = integerOption(values.get("limit") ?? "50", "limit", { min: 1, max: 1000 });
-      const actions = await listActions((await database()).pool, limit);
+      const actions = await listActions((await database()).pool, { limit });
       return {
         json: { actions: actions.map((action) => ({ ...action, doneAt: action.doneAt.toISOString() })) },
         text: actions

@@ -1,8 +1,6 @@
-import { formatDecimal } from "../kernel/decimal.ts";
-import { FEE_DECIMALS } from "../merchant/fee-schedule.ts";
-import { createMerchant, creditMerchant } from "../merchant/merchants.ts";
-import { setFee } from "../merchant/set-fee.ts";
+import { orderFee, orderMerchant, orderMerchantCredit, termTexts } from "../operator/merchant-orders.ts";
 import type { Command, CommandValues } from "./command.ts";
+import { orderedHere } from "./operator.ts";
 import { choiceOption, uuidOption } from "./option-values.ts";
 
 const currency = { required: true, value: "CODE", about: "the currency, such as TRX" };
@@ -16,7 +14,7 @@ export const merchantCommands: readonly Command[] = [
       environment: { required: true, value: "sandbox|production", about: "where the pair works" },
     },
     async run(values, { database }) {
-      const { merchantId, apiKey, secretKey } = await createMerchant(await database(), {
+      const { merchantId, apiKey, secretKey } = await orderMerchant(await orderedHere(database), {
         accountId: uuidOption(values.need("account"), "account"),
         environment: choiceOption(values.need("environment"), "environment", ["sandbox", "production"]),
       });
@@ -32,14 +30,16 @@ export const merchantCommands: readonly Command[] = [
       amount: { required: true, value: "AMOUNT", about: "whole coins, a decimal" },
       network: { required: false, value: "N", about: "the chain, where the currency has several" },
       reason: { required: false, value: "R", about: "why, for the ledger" },
+      reference: { required: false, value: "REF", about: "the same reference credits once, for ever" },
     },
     async run(values, { database }) {
-      const { postingId, available } = await creditMerchant(await database(), {
+      const { postingId, available } = await orderMerchantCredit(await orderedHere(database), {
         merchantId: uuidOption(values.need("merchant"), "merchant"),
         currencyCode: values.need("currency"),
         amountText: values.need("amount"),
         ...optional(values, "network", "network"),
         ...optional(values, "reason", "reason"),
+        ...optional(values, "reference", "reference"),
       });
       return { json: { postingId, available } };
     },
@@ -55,10 +55,12 @@ export const merchantCommands: readonly Command[] = [
       rate: { required: true, value: "PART", about: "a part of the amount, such as 0.3" },
       min: { required: false, value: "AMOUNT", about: "the least fee" },
       max: { required: false, value: "AMOUNT", about: "the largest fee" },
+      reason: { required: false, value: "R", about: "why" },
     },
     async run(values, { database }) {
       const merchant = values.get("merchant");
-      const row = await setFee(await database(), {
+      const row = await orderFee(await orderedHere(database), {
+        reason: values.get("reason") ?? null,
         flat: values.need("flat"),
         rate: values.need("rate"),
         ...(merchant === undefined ? {} : { merchantId: uuidOption(merchant, "merchant") }),
@@ -67,17 +69,7 @@ export const merchantCommands: readonly Command[] = [
         ...optional(values, "max", "max"),
       });
       const { merchantId, currencyCode, version } = row;
-      return {
-        json: {
-          merchantId,
-          currencyCode,
-          version,
-          flat: termText(row.flat),
-          rate: termText(row.rate),
-          min: termText(row.min),
-          max: termText(row.max),
-        },
-      };
+      return { json: { merchantId, currencyCode, version, ...termTexts(row) } };
     },
   },
 ];
@@ -85,8 +77,4 @@ export const merchantCommands: readonly Command[] = [
 function optional<Name extends string>(values: CommandValues, option: string, name: Name): { [N in Name]?: string } {
   const value = values.get(option);
   return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: string };
-}
-
-function termText(units: bigint | null): string | null {
-  return units === null ? null : formatDecimal(units, FEE_DECIMALS);
 }

@@ -2,6 +2,7 @@ import { billingDay, startOfBillingDay } from "../kernel/clock.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
+import { MAX_ORDER } from "../operator/account-orders.ts";
 import { UsageError } from "./command.ts";
 
 /** A UUID from the command line. Errors: UsageError. */
@@ -25,9 +26,6 @@ export function choiceOption<Choice extends string>(value: string, option: strin
   return chosen;
 }
 
-// A credit above this is a slip of the hand: a thousand billion rupiah.
-const MAX_CREDIT = 10n ** 12n * 10n ** 6n;
-
 /** A billing day from the command line. Errors: UsageError. */
 export function dayOption(value: string, option: string): string {
   const startMs = /^\d{4}-\d\d-\d\d$/.test(value) ? startOfBillingDay(value) : Number.NaN;
@@ -42,7 +40,7 @@ export function dayOption(value: string, option: string): string {
 export function amountOption(value: string): bigint {
   try {
     const { units } = parseMoney(value, IDR);
-    if (units > 0n && units <= MAX_CREDIT) return units;
+    if (units > 0n && units <= MAX_ORDER) return units;
   } catch (error) {
     if (!(error instanceof DecimalError)) throw error;
   }

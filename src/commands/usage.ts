@@ -1,9 +1,10 @@
-import { readCredited, creditUsage } from "../ledger/credit-note.ts";
 import { listUsage } from "../billing/usage.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
+import { readCredited } from "../ledger/credit-note.ts";
+import { orderCreditNote } from "../operator/account-orders.ts";
 import type { Command } from "./command.ts";
-import { doAndRecord } from "./operator.ts";
+import { orderedHere } from "./operator.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
 
 export const usageCommands: readonly Command[] = [
@@ -55,26 +56,12 @@ export const usageCommands: readonly Command[] = [
     async run(values, { database }) {
       const requestId = uuidOption(values.need("request-id"), "request-id");
       const amount = values.get("amount");
-      const reason = values.need("reason");
-      const note = await doAndRecord(
-        await database(),
-        (client) =>
-          creditUsage(client, {
-            requestId,
-            amount: amount === undefined ? null : amountOption(amount),
-            note: reason,
-            name: values.get("name") ?? null,
-          }),
-        ({ isNew, postingId, amount: units }) =>
-          isNew
-            ? {
-                action: "usage credit",
-                subject: requestId,
-                reason,
-                facts: { postingId, amount: formatMoney(idr(units)) },
-              }
-            : null,
-      );
+      const note = await orderCreditNote(await orderedHere(database), {
+        requestId,
+        amount: amount === undefined ? null : amountOption(amount),
+        note: values.need("reason"),
+        name: values.get("name") ?? null,
+      });
       return {
         json: {
           postingId: note.postingId,

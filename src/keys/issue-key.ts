@@ -1,3 +1,4 @@
+import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
@@ -19,24 +20,32 @@ const SHOWN_END_LENGTH = 4;
 /** A key as it was just made. The secret is here and nowhere else: only its digest was stored. */
 export type IssuedKey = ApiKey & { readonly secret: string };
 
+/** A key to be issued. `rateLimit` is requests in any 60 seconds, 0 for no limit; left out, it is 60. */
+export type KeyOrder = { readonly accountId: string; readonly name: string; readonly rateLimit?: number };
+
 /**
  * Issues a key of an account. Errors: ValidationError, NotFound when there is no such account, LimitExceeded when the
  * account has too many keys that work.
  */
-export async function issueKey(
-  database: Pick<Database, "pool">,
-  {
-    accountId,
-    name,
-    rateLimit = DEFAULT_RATE_LIMIT,
-  }: { readonly accountId: string; readonly name: string; readonly rateLimit?: number },
+export async function issueKey(database: Pick<Database, "pool">, order: KeyOrder): Promise<IssuedKey> {
+  return withRetry(() => withTransaction(database, (client) => addKey(client, order)));
+}
+
+/** The same inside the caller's transaction. */
+export async function addKey(
+  client: PoolClient,
+  { accountId, name, rateLimit = DEFAULT_RATE_LIMIT }: KeyOrder,
 ): Promise<IssuedKey> {
   requireKeyName(name);
   if (!Number.isInteger(rateLimit) || rateLimit < 0 || rateLimit > MAX_RATE_LIMIT) {
     const message = `must be a whole number from 0 to ${MAX_RATE_LIMIT}`;
     throw new ValidationError([{ field: "rate_limit", rule: "rate_limit.range", message }]);
   }
-  if (!isUuid(accountId)) throw noAccount();
+  // The lock makes the count exact: two that issue at the same time do not both take the last place.
+  if (!isUuid(accountId) || !(await lockAccount(client, accountId))) throw new NotFound("There is no such account.");
+  if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) {
+    throw new LimitExceeded(`An account has at most ${MAX_WORKING_KEYS} keys that work. Revoke one first.`);
+  }
   const secret = newSecretToken("gw_");
   const key = {
     keyId: uuidv7(),
@@ -46,19 +55,6 @@ export async function issueKey(
     lastFour: secret.slice(-SHOWN_END_LENGTH),
     rateLimit,
   };
-  const createdAt = await withRetry(() =>
-    withTransaction(database, async (client) => {
-      // The lock makes the count exact: two that issue at the same time do not both take the last place.
-      if (!(await lockAccount(client, accountId))) throw noAccount();
-      if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) {
-        throw new LimitExceeded(`An account has at most ${MAX_WORKING_KEYS} keys that work. Revoke one first.`);
-      }
-      return insertKey(client, { ...key, digest: digestSecretToken(secret) });
-    }),
-  );
+  const createdAt = await insertKey(client, { ...key, digest: digestSecretToken(secret) });
   return { ...key, createdAt, lastUsedAt: null, revokedAt: null, secret };
-}
-
-function noAccount(): NotFound {
-  return new NotFound("There is no such account.");
 }

@@ -45,16 +45,25 @@ export async function renameKey(
   return changeKey(database, keyId, (client) => writeKeyName(client, { accountId, keyId, name }));
 }
 
+/** `keyId` of whatever account, or only of the one that is given. */
+export type WhichKey = { readonly keyId: string; readonly accountId?: string };
+
+/** A key that is revoked now. `isNew`: this call has done it. */
+export type RevokedKey = ApiKey & { readonly isNew: boolean };
+
 /**
  * Revokes a key for good; revoking it again changes nothing. Without an account any key is meant, as an operator may.
  * From the commit on no request of the key is admitted; an answer from memory dies within five seconds. Errors: NotFound.
  */
-export async function revokeKey(
-  database: WithPool,
-  { keyId, accountId }: { keyId: string; accountId?: string },
-): Promise<ApiKey> {
-  const which = accountId === undefined ? { keyId } : { keyId, accountId };
-  return changeKey(database, keyId, (client) => writeRevocation(client, which));
+export async function revokeKey(database: WithPool, which: WhichKey): Promise<ApiKey> {
+  return withRetry(() => withTransaction(database, (client) => withdrawKey(client, which)));
+}
+
+/** The same inside the caller's transaction. */
+export async function withdrawKey(client: PoolClient, which: WhichKey): Promise<RevokedKey> {
+  const revoked = isUuid(which.keyId) ? await writeRevocation(client, which) : null;
+  if (revoked === null) throw noKey();
+  return revoked;
 }
 
 async function changeKey(
@@ -63,6 +72,10 @@ async function changeKey(
   change: (client: PoolClient) => Promise<ApiKey | null>,
 ): Promise<ApiKey> {
   const changed = isUuid(keyId) ? await withRetry(() => withTransaction(database, change)) : null;
-  if (changed === null) throw new NotFound("There is no such key.");
+  if (changed === null) throw noKey();
   return changed;
+}
+
+function noKey(): NotFound {
+  return new NotFound("There is no such key.");
 }

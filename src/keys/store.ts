@@ -70,9 +70,11 @@ const KEYS_OF_ACCOUNT = `
 SELECT ${MANAGED_COLUMNS} FROM api_key WHERE account_id = $1::uuid AND id < $2::uuid ORDER BY id DESC LIMIT $3::int`;
 const RENAME = `
 UPDATE api_key SET name = $3 WHERE account_id = $1::uuid AND id = $2::uuid RETURNING ${MANAGED_COLUMNS}`;
+const LOCK_KEY = `
+SELECT revoked_at IS NULL AS works FROM api_key
+WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) FOR NO KEY UPDATE`;
 const REVOKE = `
-UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp())
-WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) RETURNING ${MANAGED_COLUMNS}`;
+UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1::uuid RETURNING ${MANAGED_COLUMNS}`;
 /** No key's id comes after it. */
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
@@ -167,14 +169,20 @@ export async function writeKeyName(
   return rows[0] === undefined ? null : fromRowKey(rows[0]);
 }
 
-/** Marks a key as revoked now, unless it was before. Null: there is no such key, or it is not of the account that is given. */
+/**
+ * Marks a key as revoked now, unless it was before, and says which. Null: there is no such key, or it is not of the account
+ * that is given.
+ */
 export async function writeRevocation(
   client: PoolClient,
   { keyId, accountId = null }: { keyId: string; accountId?: string | null },
-): Promise<ApiKey | null> {
+): Promise<(ApiKey & { readonly isNew: boolean }) | null> {
   await waitAtPeoplesSpeed(client);
-  const { rows } = await client.query<ManagedKeyRow>(REVOKE, [keyId, accountId]);
-  return rows[0] === undefined ? null : fromRowKey(rows[0]);
+  const locked = await client.query<{ works: boolean }>(LOCK_KEY, [keyId, accountId]);
+  if (locked.rows[0] === undefined) return null;
+  const { rows } = await client.query<ManagedKeyRow>(REVOKE, [keyId]);
+  invariant(rows[0] !== undefined, "a key that was locked is there");
+  return { ...fromRowKey(rows[0]), isNew: locked.rows[0].works };
 }
 
 // A busy key's or account's row is locked most of the time. Whoever manages it had better wait behind the running

@@ -2,7 +2,7 @@
 // write posted and held absolutely from the locked row.
 
 import type { Pool, PoolClient } from "pg";
-import { NotFound, ValidationError } from "../kernel/errors.ts";
+import { InsufficientBalance, LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
@@ -11,6 +11,7 @@ import { formatMoney, idr } from "../kernel/money.ts";
 export type AccountBalance = { readonly posted: bigint; readonly held: bigint; readonly available: bigint };
 
 const OPEN = `INSERT INTO account (id) VALUES ($1::uuid)`;
+const LOCK = `SELECT posted FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 const BALANCE = `SELECT posted, held, posted - held AS available FROM account WHERE id = $1::uuid`;
 
 // Waiting for the account behind running requests is fine here, so the lock time-out of the request path does not apply.
@@ -25,7 +26,22 @@ WITH acc AS MATERIALIZED (
   UPDATE account a SET posted = l.posted + $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
 )
 SELECT EXISTS (SELECT FROM ins) AS posted_now, a.posted - a.held AS available FROM acc a`;
-const REFERENCED = `SELECT id, credit, amount FROM posting WHERE reference = $1::text`;
+// In the same way the other way round, when the locked row covers it.
+const DEBIT = `
+WITH acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+), ins AS (
+  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note)
+  SELECT $2::uuid, $2::uuid, 'IDR/6', a.id, $3::uuid, $4::bigint, $5::text, $6::text, $7::text FROM acc a
+  WHERE a.posted - a.held >= $4::bigint
+  ON CONFLICT (reference) DO NOTHING RETURNING id
+), upd AS (
+  UPDATE account a SET posted = l.posted - $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
+)
+SELECT EXISTS (SELECT FROM ins) AS posted_now, a.posted - a.held AS available FROM acc a`;
+const REFERENCED = `SELECT id, debit, credit, amount FROM posting WHERE reference = $1::text`;
+/** The most an account may come to, nine thousand billion rupiah: a little less than its columns hold. */
+const MAX_POSTED = 9_000_000_000_000_000_000n;
 
 /** Opens a customer's account with nothing on it, inside the caller's transaction. */
 export async function openAccount(client: PoolClient, accountId: string): Promise<void> {
@@ -93,11 +109,57 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
 
 /**
  * The same for somebody's order: a repeated one is done already; another one under its reference is a slip, which is told.
- * Errors: NotFound; ValidationError when the reference was used for another amount or account.
+ * Errors: NotFound; LimitExceeded; ValidationError when the reference was used for something else.
  */
 export async function creditAsOrdered(client: PoolClient, credit: Credit): Promise<PostedCredit> {
+  await client.query("SET LOCAL lock_timeout = '5s'");
+  const { rows } = await client.query<{ posted: bigint }>(LOCK, [credit.accountId]);
+  if (rows[0] !== undefined && rows[0].posted + credit.amount > MAX_POSTED) {
+    throw new LimitExceeded(`A balance is at most Rp ${formatMoney(idr(MAX_POSTED))}.`);
+  }
   const posted = await creditAccount(client, credit);
   if (posted.accountId === credit.accountId && posted.amount === credit.amount) return posted;
-  const message = `was used for Rp ${formatMoney(idr(posted.amount))} on account ${posted.accountId}; a further credit needs one of its own`;
-  throw new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
+  throw otherOrder(posted);
+}
+
+/** An order to take money off an account. */
+export type Debit = {
+  readonly accountId: string;
+  /** Micro-rupiah, greater than zero. */
+  readonly amount: bigint;
+  /** The ledger account the money goes to. */
+  readonly to: string;
+  /** Why, in a word such as `operator_adjustment`. */
+  readonly reason: string;
+  /** The order's own name: the same reference debits once, for ever. */
+  readonly reference: string;
+  readonly note: string;
+};
+
+/**
+ * Takes money off an account, all of it or nothing, and never what is held. A repeated order is done already. Errors: NotFound;
+ * InsufficientBalance; ValidationError when the reference was used for something else.
+ */
+export async function debitAsOrdered(client: PoolClient, debit: Debit): Promise<PostedCredit> {
+  const { accountId, amount, reference } = debit;
+  invariant(amount > 0n, "a debit is greater than zero");
+  const postingId = uuidv7();
+  await client.query("SET LOCAL lock_timeout = '5s'");
+  const values = [accountId, postingId, debit.to, amount, debit.reason, reference, debit.note];
+  const { rows } = await client.query<{ posted_now: boolean; available: bigint }>(DEBIT, values);
+  const row = rows[0];
+  if (row === undefined) throw new NotFound("There is no such account.");
+  const { available } = row;
+  if (row.posted_now) return { postingId, accountId, amount, available: available - amount, isNew: true };
+  const earlier = await client.query<{ id: string; debit: string; amount: string }>(REFERENCED, [reference]);
+  const [first] = earlier.rows;
+  if (first === undefined) throw new InsufficientBalance({ available: idr(available), needed: idr(amount) });
+  const done = { postingId: first.id, accountId: first.debit, amount: BigInt(first.amount), available, isNew: false };
+  if (done.accountId === accountId && done.amount === amount) return done;
+  throw otherOrder(done);
+}
+
+function otherOrder({ amount, accountId }: PostedCredit): ValidationError {
+  const message = `was used for Rp ${formatMoney(idr(amount))} on account ${accountId}; a further order needs one of its own`;
+  return new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
 }

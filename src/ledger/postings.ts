@@ -28,6 +28,8 @@ INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, referen
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::numeric[], $7::text[], $8::text[], $9::text[])
 ON CONFLICT (reference) DO NOTHING RETURNING id`;
 
+const OF_REFERENCE = `SELECT id, credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
+
 /** Writes postings and gives the ids of those that were new: one whose reference is known already is left out. */
 export async function insertPostings(client: PoolClient, postings: readonly Posting[]): Promise<string[]> {
   invariant(postings.length > 0, "a posting group has at least one posting");
@@ -47,4 +49,17 @@ export async function insertPostings(client: PoolClient, postings: readonly Post
     postings.map((posting) => posting.note ?? null),
   ]);
   return rows.map((row) => row.id);
+}
+
+/** The posting that has taken a reference. Call it where writing one has found the reference taken. */
+export async function postingOfReference(
+  client: PoolClient,
+  reference: string,
+): Promise<Pick<Posting, "id" | "credit" | "debit" | "asset" | "amount">> {
+  const { rows } = await client.query<{ id: string; credit: string; debit: string; asset: Asset; amount: string }>(
+    OF_REFERENCE,
+    [reference],
+  );
+  invariant(rows[0] !== undefined, "a reference that is taken is the reference of a posting");
+  return { ...rows[0], amount: BigInt(rows[0].amount) };
 }

@@ -1,15 +1,16 @@
 // Merchants and what they have. A fund is a ledger account of one merchant in one asset; its balance changes only
 // together with a posting, in one transaction that has locked it.
 
+import type { PoolClient } from "pg";
 import type { Environment } from "../accounts/principal.ts";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { formatDecimal } from "../kernel/decimal.ts";
-import { LimitExceeded } from "../kernel/errors.ts";
+import { LimitExceeded, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { codeOf, scaleOf } from "../kernel/money.ts";
-import { insertPostings } from "../ledger/postings.ts";
+import { insertPostings, postingOfReference } from "../ledger/postings.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 import { parseAmount } from "./amount.ts";
 import { issuePair, type IssuedPair } from "./credentials.ts";
@@ -19,16 +20,24 @@ import { insertMerchant, lockFund, openFund, readFunds, readMerchants, requireMe
 /** The most whole coins a fund may come to. Its column holds ten thousand times as many at 18 decimals. */
 const MAX_FUND_COINS = 10n ** 16n;
 
+export type NewMerchant = { readonly accountId: string; readonly environment: Environment };
+
 /** Makes a merchant of an account, with its first pair. Errors: NotFound. */
 export function createMerchant(
   database: Pick<Database, "pool">,
-  { accountId, environment }: { accountId: string; environment: Environment },
+  merchant: NewMerchant,
 ): Promise<IssuedPair & { merchantId: string }> {
-  return withTransaction(database, async (client) => {
-    const merchantId = uuidv7();
-    await insertMerchant(client, { id: merchantId, accountId, environment });
-    return { merchantId, ...(await issuePair(client, merchantId)) };
-  });
+  return withTransaction(database, (client) => addMerchant(client, merchant));
+}
+
+/** The same inside the caller's transaction. */
+export async function addMerchant(
+  client: PoolClient,
+  { accountId, environment }: NewMerchant,
+): Promise<IssuedPair & { merchantId: string }> {
+  const merchantId = uuidv7();
+  await insertMerchant(client, { id: merchantId, accountId, environment });
+  return { merchantId, ...(await issuePair(client, merchantId)) };
 }
 
 /** The merchants of an account, oldest first. */
@@ -48,46 +57,69 @@ export type MerchantCredit = {
   readonly network?: string;
   /** A sentence by whoever ordered it. */
   readonly reason?: string;
+  /** The event's own name: the same reference credits once, for ever. */
+  readonly reference?: string;
+};
+
+/** A credit as it was posted, now or before under the same reference. Amounts are in whole coins. */
+export type CreditedFund = {
+  readonly postingId: string;
+  readonly amount: string;
+  readonly available: string;
+  /** Whether this call posted it. */
+  readonly isNew: boolean;
 };
 
 /**
- * Puts coins that came in on a merchant's fund. `available` is in whole coins. Errors: NotFound, ValidationError,
- * AmountPrecision, CurrencyUnsupported, LimitExceeded.
+ * Puts coins that came in on a merchant's fund. Errors: NotFound, ValidationError, AmountPrecision, CurrencyUnsupported,
+ * LimitExceeded.
  */
-export async function creditMerchant(
-  database: Pick<Database, "pool">,
-  credit: MerchantCredit,
-): Promise<{ postingId: string; available: string }> {
+export function creditMerchant(database: Pick<Database, "pool">, credit: MerchantCredit): Promise<CreditedFund> {
+  return withRetry(() => withTransaction(database, (client) => creditFund(client, credit)));
+}
+
+/** The same inside the caller's transaction. ValidationError also where the reference was used for another credit. */
+export async function creditFund(client: PoolClient, credit: MerchantCredit): Promise<CreditedFund> {
   const coin = findCoin(credit.currencyCode, credit.network);
   const amount = parseAmount(credit.amountText, coin);
-  const { merchantId } = credit;
-  const creditOnce = (): Promise<{ postingId: string; available: string }> =>
-    withTransaction(database, async (client) => {
-      await requireMerchant(client, merchantId);
-      await openFund(client, { merchantId, asset: assetOf(coin), newId: uuidv7() });
-      const fund = await lockFund(client, { merchantId, asset: assetOf(coin) });
-      invariant(fund !== undefined, "a fund that was just opened is there");
-      const posted = fund.posted + amount.units;
-      if (posted > MAX_FUND_COINS * 10n ** BigInt(coin.decimals)) {
-        throw new LimitExceeded(`A balance is at most ${MAX_FUND_COINS} ${coin.currencyCode}.`);
-      }
-      const postingId = uuidv7();
-      await insertPostings(client, [
-        {
-          id: postingId,
-          groupId: postingId,
-          asset: fund.asset,
-          debit: systemAccounts.merchantClearing,
-          credit: fund.id,
-          amount: amount.units,
-          reason: "merchant_credit",
-          ...(credit.reason === undefined ? {} : { note: credit.reason }),
-        },
-      ]);
-      await writeFund(client, { ...fund, posted });
-      return { postingId, available: formatDecimal(posted - fund.held, coin.decimals) };
-    });
-  return withRetry(creditOnce);
+  const { merchantId, reason, reference } = credit;
+  await requireMerchant(client, merchantId);
+  await openFund(client, { merchantId, asset: assetOf(coin), newId: uuidv7() });
+  const fund = await lockFund(client, { merchantId, asset: assetOf(coin) });
+  invariant(fund !== undefined, "a fund that was just opened is there");
+  const shown = (units: bigint): string => formatDecimal(units, coin.decimals);
+  const id = uuidv7();
+  const order = {
+    id,
+    groupId: id,
+    asset: fund.asset,
+    debit: systemAccounts.merchantClearing,
+    credit: fund.id,
+    amount: amount.units,
+    reason: "merchant_credit",
+    ...(reason === undefined ? {} : { note: reason }),
+    ...(reference === undefined ? {} : { reference }),
+  };
+  const [postingId] = await insertPostings(client, [order]);
+  if (postingId === undefined) {
+    const first = await postingOfReference(client, reference ?? "");
+    if (first.credit !== fund.id || first.amount !== amount.units) {
+      const message = "was used for another credit; a further one needs a reference of its own";
+      throw new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
+    }
+    return {
+      postingId: first.id,
+      amount: shown(first.amount),
+      available: shown(fund.posted - fund.held),
+      isNew: false,
+    };
+  }
+  const posted = fund.posted + amount.units;
+  if (posted > MAX_FUND_COINS * 10n ** BigInt(coin.decimals)) {
+    throw new LimitExceeded(`A balance is at most ${MAX_FUND_COINS} ${coin.currencyCode}.`);
+  }
+  await writeFund(client, { ...fund, posted });
+  return { postingId, amount: shown(amount.units), available: shown(posted - fund.held), isNew: true };
 }
 
 /** What a merchant has in one currency, in whole coins. */

@@ -1,5 +1,6 @@
 // The fee schedule in use: reading the row that prices a transfer, and adding a version.
 
+import type { Pool, PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { DecimalError, formatDecimal, parseDecimal } from "../kernel/decimal.ts";
 import { CurrencyUnsupported, UpstreamBusy, ValidationError } from "../kernel/errors.ts";
@@ -39,20 +40,26 @@ export type FeeOrder = {
  * Adds a version of the terms for a merchant and currency, a merchant, a currency, or everybody else. Errors:
  * ValidationError, CurrencyUnsupported, NotFound, UpstreamBusy.
  */
-export async function setFee(database: Pick<Database, "pool">, order: FeeOrder): Promise<FeeRow> {
+export function setFee(database: Pick<Database, "pool">, order: FeeOrder): Promise<FeeRow> {
+  return addFee(database.pool, order);
+}
+
+/** The same inside the caller's transaction, where there is one. */
+export async function addFee(client: Pick<Pool | PoolClient, "query">, order: FeeOrder): Promise<FeeRow> {
   const terms = parseTerms(order);
   if (order.currencyCode !== undefined && !isCurrency(order.currencyCode)) throw new CurrencyUnsupported();
-  if (order.merchantId !== undefined) await requireMerchant(database.pool, order.merchantId);
+  if (order.merchantId !== undefined) await requireMerchant(client, order.merchantId);
   const scope = { merchantId: order.merchantId ?? null, currencyCode: order.currencyCode ?? null };
   for (let attempt = 1; attempt <= MAX_VERSION_ATTEMPTS; attempt += 1) {
     // Somebody else may take the next version at the same moment; then there is another next one.
-    const row = await insertFeeVersion(database.pool, { id: uuidv7(), ...scope, ...terms });
+    const row = await insertFeeVersion(client, { id: uuidv7(), ...scope, ...terms });
     if (row !== undefined) return row;
   }
   throw new UpstreamBusy(1);
 }
 
-function parseTerms(order: FeeOrder): FeeTerms {
+/** Reads the terms of an order. Errors: ValidationError. */
+export function parseTerms(order: Omit<FeeOrder, "merchantId" | "currencyCode">): FeeTerms {
   const terms = {
     flat: parseTerm("flat", order.flat, MAX_AMOUNT_COINS),
     rate: parseTerm("rate", order.rate, MAX_RATE),

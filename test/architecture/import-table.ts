@@ -2,7 +2,17 @@
 // reason in the commit message.
 
 const topics = ["accounts", "catalog", "keys", "billing", "gateway", "merchant"] as const;
-const serverRooms = ["kernel", "database", "ledger", ...topics, "rpc", "facade", "workers", "commands"] as const;
+const serverRooms = [
+  "kernel",
+  "database",
+  "ledger",
+  ...topics,
+  "rpc",
+  "facade",
+  "workers",
+  "operator",
+  "commands",
+] as const;
 
 /**
  * For each room, or file that lies directly in `src/`, what it may import besides its own files: a room, or one file of a
@@ -24,6 +34,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   facade: ["kernel", "rpc", ...topics],
   // Recovery and the audit are the ledger's own work, done at intervals.
   workers: ["kernel", "database", "ledger", ...topics],
+  // What operators order spans the topics, and each order is written down in its own transaction: both doors of an operator,
+  // the command line and OperatorService, call the orders here. No topic knows of it.
+  operator: ["kernel", "database", "ledger", "accounts", "catalog", "keys", "billing", "merchant"],
   // The operator's command line composes rooms as the server does, and opens the database in the same way.
   commands: ["config.ts", "app.ts", ...serverRooms],
   agents: [],

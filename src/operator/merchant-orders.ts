@@ -1,0 +1,75 @@
+// What an operator orders about merchants: making one, putting coins on its funds, and what transfers cost.
+
+import { doAndRecord, type OrderedBy } from "../accounts/operator-actions.ts";
+import { formatDecimal } from "../kernel/decimal.ts";
+import type { IssuedPair } from "../merchant/credentials.ts";
+import { FEE_DECIMALS, type FeeRow } from "../merchant/fee-schedule.ts";
+import {
+  addMerchant,
+  type CreditedFund,
+  creditFund,
+  type MerchantCredit,
+  type NewMerchant,
+} from "../merchant/merchants.ts";
+import { addFee, type FeeOrder } from "../merchant/set-fee.ts";
+
+/** Makes a merchant of an account, with its first pair. Errors: NotFound. */
+export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<IssuedPair & { merchantId: string }> {
+  return doAndRecord(
+    by,
+    (client) => addMerchant(client, order),
+    ({ merchantId }) => ({
+      action: "merchant create",
+      subject: order.accountId,
+      reason: null,
+      facts: { merchantId, environment: order.environment },
+    }),
+  );
+}
+
+/** Puts coins that came in on a merchant's fund. Errors: as creditFund. */
+export function orderMerchantCredit(by: OrderedBy, { reference, ...order }: MerchantCredit): Promise<CreditedFund> {
+  const { merchantId, currencyCode, network = null, reason = null } = order;
+  return doAndRecord(
+    by,
+    (client) =>
+      creditFund(client, { ...order, ...(reference === undefined ? {} : { reference: `operator:${reference}` }) }),
+    ({ isNew, postingId, amount }) =>
+      isNew
+        ? {
+            action: "merchant credit",
+            subject: merchantId,
+            reason,
+            facts: { postingId, currencyCode, network, amount },
+          }
+        : null,
+  );
+}
+
+/** Adds a version of the fee of a merchant, a currency, both, or everybody else. Errors: as addFee. */
+export function orderFee(by: OrderedBy, { reason, ...order }: FeeOrder & { reason: string | null }): Promise<FeeRow> {
+  return doAndRecord(
+    by,
+    (client) => addFee(client, order),
+    (row) => ({
+      action: "fee set",
+      subject: row.merchantId,
+      reason,
+      facts: { feeRowId: row.id, currencyCode: row.currencyCode, version: row.version, ...termTexts(row) },
+    }),
+  );
+}
+
+/** The terms of a row in plain digits. Null: no such bound. */
+export function termTexts({ flat, rate, min, max }: FeeRow) {
+  return {
+    flat: termText(flat),
+    rate: termText(rate),
+    min: min === null ? null : termText(min),
+    max: max === null ? null : termText(max),
+  };
+}
+
+function termText(term: bigint): string {
+  return formatDecimal(term, FEE_DECIMALS);
+}
