@@ -134,10 +134,8 @@ export async function writeStanding(
   standing: TransferStanding & { readonly awaitsApproval: boolean; readonly at: Date },
 ): Promise<void> {
   const { status, transactionHash, confirmations, reason, awaitsApproval, at } = standing;
-  await client.query(SET_STANDING, [
-    ...[transferId, status, transactionHash, confirmations, reason, awaitsApproval],
-    at,
-  ]);
+  const values = [transferId, status, transactionHash, confirmations, reason, awaitsApproval, at];
+  await client.query(SET_STANDING, values);
 }
 
 /** Adds an event and gives the moment it was written at. */

@@ -5,6 +5,7 @@ import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connec
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 
 /** The services there are, by the name the composition root gives their implementations. */
@@ -13,6 +14,7 @@ export const services = {
   keys: KeysService,
   billing: BillingService,
   merchantTransfer: MerchantTransferService,
+  merchant: MerchantService,
 } as const satisfies Record<string, DescService>;
 
 /** What the topics implement. A method that is missing answers Unimplemented, 404 on the REST face. */

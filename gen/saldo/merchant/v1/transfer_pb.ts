@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/merchant/v1/transfer.proto.
  */
 export const file_saldo_merchant_v1_transfer: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9tZXJjaGFudC92MS90cmFuc2Zlci5wcm90bxIRc2FsZG8ubWVyY2hhbnQudjEigwEKBVF1b3RlEhUKDWN1cnJlbmN5X2NvZGUYASABKAkSDwoHbmV0d29yaxgCIAEoCRIfCg9yZWNlaXZlZF9hbW91bnQYAyABKAlCBrq7GAIIARITCgNmZWUYBCABKAlCBrq7GAIIARIcCgx0b3RhbF9hbW91bnQYBSABKAlCBrq7GAIIASKjAwoIVHJhbnNmZXISCgoCaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtleHRlcm5hbF9pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSFgoGYW1vdW50GAUgASgJQga6uxgCCAESHAoMdG90YWxfYW1vdW50GAYgASgJQga6uxgCCAESEwoDZmVlGAcgASgJQga6uxgCCAESHwoPcmVjZWl2ZWRfYW1vdW50GAggASgJQga6uxgCCAESFQoNY3VycmVuY3lfY29kZRgJIAEoCRIPCgduZXR3b3JrGAogASgJEg8KB2FkZHJlc3MYCyABKAkSHQoQdHJhbnNhY3Rpb25faGFzaBgMIAEoCUgAiAEBEhUKDWNvbmZpcm1hdGlvbnMYDSABKA0SFAoMcGF5bWVudF90eXBlGA4gASgJEhIKCmNyZWF0ZWRfYXQYDyABKAkSEgoKdXBkYXRlZF9hdBgQIAEoCRIZCgxjb25maXJtZWRfYXQYESABKAlIAYgBAUITChFfdHJhbnNhY3Rpb25faGFzaEIPCg1fY29uZmlybWVkX2F0IlkKD01lcmNoYW50QmFsYW5jZRIVCg1jdXJyZW5jeV9jb2RlGAEgASgJEhkKCWF2YWlsYWJsZRgCIAEoCUIGursYAggBEhQKBGhlbGQYAyABKAlCBrq7GAIIAWIGcHJvdG8z", [file_saldo_options_v1_options]);
+  fileDesc("CiBzYWxkby9tZXJjaGFudC92MS90cmFuc2Zlci5wcm90bxIRc2FsZG8ubWVyY2hhbnQudjEigwEKBVF1b3RlEhUKDWN1cnJlbmN5X2NvZGUYASABKAkSDwoHbmV0d29yaxgCIAEoCRIfCg9yZWNlaXZlZF9hbW91bnQYAyABKAlCBrq7GAIIARITCgNmZWUYBCABKAlCBrq7GAIIARIcCgx0b3RhbF9hbW91bnQYBSABKAlCBrq7GAIIASL2AwoIVHJhbnNmZXISCgoCaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtleHRlcm5hbF9pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSFgoGYW1vdW50GAUgASgJQga6uxgCCAESHAoMdG90YWxfYW1vdW50GAYgASgJQga6uxgCCAESEwoDZmVlGAcgASgJQga6uxgCCAESHwoPcmVjZWl2ZWRfYW1vdW50GAggASgJQga6uxgCCAESFQoNY3VycmVuY3lfY29kZRgJIAEoCRIPCgduZXR3b3JrGAogASgJEg8KB2FkZHJlc3MYCyABKAkSHQoQdHJhbnNhY3Rpb25faGFzaBgMIAEoCUgAiAEBEhUKDWNvbmZpcm1hdGlvbnMYDSABKA0SFAoMcGF5bWVudF90eXBlGA4gASgJEhIKCmNyZWF0ZWRfYXQYDyABKAkSEgoKdXBkYXRlZF9hdBgQIAEoCRIZCgxjb25maXJtZWRfYXQYESABKAlIAYgBARITCgZyZWFzb24YEiABKAlIAogBARIxCgdoaXN0b3J5GBMgAygLMiAuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXJFdmVudEITChFfdHJhbnNhY3Rpb25faGFzaEIPCg1fY29uZmlybWVkX2F0QgkKB19yZWFzb24iqgEKDVRyYW5zZmVyRXZlbnQSCgoCaWQYASABKAkSDgoGc3RhdHVzGAIgASgJEh0KEHRyYW5zYWN0aW9uX2hhc2gYAyABKAlIAIgBARIVCg1jb25maXJtYXRpb25zGAQgASgNEhMKBnJlYXNvbhgFIAEoCUgBiAEBEhIKCmNyZWF0ZWRfYXQYBiABKAlCEwoRX3RyYW5zYWN0aW9uX2hhc2hCCQoHX3JlYXNvbiJZCg9NZXJjaGFudEJhbGFuY2USFQoNY3VycmVuY3lfY29kZRgBIAEoCRIZCglhdmFpbGFibGUYAiABKAlCBrq7GAIIARIUCgRoZWxkGAMgASgJQga6uxgCCAFiBnByb3RvMw", [file_saldo_options_v1_options]);
 
 /**
  * What a transfer would cost. It promises nothing.
@@ -188,6 +188,20 @@ export type Transfer = Message<"saldo.merchant.v1.Transfer"> & {
    * @generated from field: optional string confirmed_at = 17;
    */
   confirmedAt?: string | undefined;
+
+  /**
+   * Why it waits, was rejected or was canceled. Absent: there is nothing to say.
+   *
+   * @generated from field: optional string reason = 18;
+   */
+  reason?: string | undefined;
+
+  /**
+   * Every status it has come to, oldest first. Empty in lists.
+   *
+   * @generated from field: repeated saldo.merchant.v1.TransferEvent history = 19;
+   */
+  history: TransferEvent[];
 };
 
 /**
@@ -196,6 +210,62 @@ export type Transfer = Message<"saldo.merchant.v1.Transfer"> & {
  */
 export const TransferSchema: GenMessage<Transfer> = /*@__PURE__*/
   messageDesc(file_saldo_merchant_v1_transfer, 1);
+
+/**
+ * A status a transfer came to, with what was known then.
+ *
+ * @generated from message saldo.merchant.v1.TransferEvent
+ */
+export type TransferEvent = Message<"saldo.merchant.v1.TransferEvent"> & {
+  /**
+   * The event's id, a UUID: the one its callback names.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The status.
+   *
+   * @generated from field: string status = 2;
+   */
+  status: string;
+
+  /**
+   * The transaction on the chain. Absent: there was none.
+   *
+   * @generated from field: optional string transaction_hash = 3;
+   */
+  transactionHash?: string | undefined;
+
+  /**
+   * How many blocks confirmed it.
+   *
+   * @generated from field: uint32 confirmations = 4;
+   */
+  confirmations: number;
+
+  /**
+   * Why. Absent: there is nothing to say.
+   *
+   * @generated from field: optional string reason = 5;
+   */
+  reason?: string | undefined;
+
+  /**
+   * When, ISO 8601 in UTC.
+   *
+   * @generated from field: string created_at = 6;
+   */
+  createdAt: string;
+};
+
+/**
+ * Describes the message saldo.merchant.v1.TransferEvent.
+ * Use `create(TransferEventSchema)` to create a new message.
+ */
+export const TransferEventSchema: GenMessage<TransferEvent> = /*@__PURE__*/
+  messageDesc(file_saldo_merchant_v1_transfer, 2);
 
 /**
  * What a merchant has in one currency, in whole coins.
@@ -230,5 +300,5 @@ export type MerchantBalance = Message<"saldo.merchant.v1.MerchantBalance"> & {
  * Use `create(MerchantBalanceSchema)` to create a new message.
  */
 export const MerchantBalanceSchema: GenMessage<MerchantBalance> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_transfer, 2);
+  messageDesc(file_saldo_merchant_v1_transfer, 3);
 
