@@ -1,0 +1,27 @@
+// Addresses of Ethereum and chains of its kind: 20 bytes in hex, with a checksum in the case of the letters (EIP-55).
+
+import { createRequire } from "node:module";
+import type * as ViemUtils from "viem/utils";
+import type { ReadAddress } from "../addresses.ts";
+
+const FORM = /^0x[0-9a-fA-F]{40}$/;
+/** The zero address, the built-in contracts and the number of a well-known grave lie below: what arrives there is lost. */
+const FIRST_PAYABLE = 0x10000n;
+
+// viem takes longer to load than everything else of a start. It is loaded by the first address, by whoever meets one.
+const load = createRequire(import.meta.url);
+let viem: typeof ViemUtils | undefined;
+
+/** Letters all small or all capital carry no checksum and are taken; mixed ones must be right. */
+export const readEvmAddress: ReadAddress = (address) => {
+  if (!FORM.test(address)) return { problem: "it must be 0x and 40 hexadecimal digits" };
+  if (BigInt(address) < FIRST_PAYABLE) return { problem: "nobody owns what is sent there" };
+  const digits = address.slice(2);
+  viem ??= load("viem/utils") as typeof ViemUtils;
+  const normalized = viem.getAddress(`0x${digits.toLowerCase()}`);
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (isMixed && address !== normalized) {
+    return { problem: "its capitals do not match its checksum, so a character is wrong" };
+  }
+  return { normalized };
+};
