@@ -7,6 +7,9 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { isDatabaseAway } from "./database/transactions.ts";
+import { createPeople } from "./accounts/people.ts";
+import { createServiceTokenVerifier } from "./accounts/service-tokens.ts";
+import { cookiePlanOf } from "./accounts/session-cookie.ts";
 import { presetCatalog } from "./app-catalog.ts";
 import { agentsPackage } from "./agents/package.ts";
 import { baseUrlOf } from "./app-announcement.ts";
@@ -26,6 +29,7 @@ import { systemClock } from "./kernel/clock.ts";
 import { armFailpoint } from "./kernel/failpoint.ts";
 import { createKeys } from "./keys/keys.ts";
 import { createKeysService } from "./keys/service.ts";
+import { openAccount } from "./ledger/accounts.ts";
 import { AdmissionGate } from "./ledger/admission-switch.ts";
 import type { AuditReport } from "./ledger/audit.ts";
 import type { AuditKind } from "./ledger/audit-run.ts";
@@ -128,6 +132,9 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     gateway: running.gateway,
     keys,
     verifyMerchant: createPairVerifier(database),
+    verifyServiceToken: createServiceTokenVerifier(database),
+    people: createPeople({ database, openAccount, cookieName: cookiePlanOf(baseUrl).sessionName }),
+    publicUrl: config.publicUrl,
     ready: () => isReachable(database.pool),
     agentsPackage: agentsPackage(() => baseUrl),
     logger,

@@ -17,10 +17,36 @@ export type MerchantPrincipal = {
   readonly environment: Environment;
 };
 
-/** A caller that acts for an account without a gateway key. Sign-in and service tokens make these. */
-export type AccountPrincipal = {
-  readonly kind: "session" | "service" | "operator";
+/** A person who is signed in and acts for the own account. */
+export type SessionPrincipal = {
+  readonly kind: "session";
+  readonly sessionId: string;
+  readonly personId: string;
   readonly accountId: string;
 };
 
-export type Principal = { readonly kind: "public" } | ApiKeyPrincipal | MerchantPrincipal | AccountPrincipal;
+/** A signed-in person with the operator role, in a call that takes operators. */
+export type OperatorPrincipal = {
+  readonly kind: "operator";
+  readonly sessionId: string;
+  readonly personId: string;
+  readonly email: string;
+  /** The account the call names. Empty: it names none. */
+  readonly accountId: string;
+};
+
+/** An internal service. */
+export type ServicePrincipal = {
+  readonly kind: "service";
+  readonly tokenId: string;
+  /** The account the call acts for. Empty: the token may act for any, and the call names none. */
+  readonly accountId: string;
+};
+
+export type Principal =
+  | { readonly kind: "public" }
+  | ApiKeyPrincipal
+  | MerchantPrincipal
+  | SessionPrincipal
+  | OperatorPrincipal
+  | ServicePrincipal;

@@ -8,8 +8,8 @@ import type { Gateway } from "../gateway/chat.ts";
 import { InvalidApiKey, ValidationError } from "../kernel/errors.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { authenticate, type Verifiers } from "../rpc/authenticate.ts";
-import { authorise } from "../rpc/authorise.ts";
-import { readAuthorization } from "../rpc/call.ts";
+import { authorise, callersOf } from "../rpc/authorise.ts";
+import { readCredentials } from "../rpc/call.ts";
 import { toDomainError } from "../rpc/errors.ts";
 import { logCall, logFault, type CallLogger } from "../rpc/log.ts";
 import { ChatResponseSink } from "./chat-sink.ts";
@@ -19,6 +19,8 @@ import { answerError, ERROR_FORMAT_HEADER, errorFormatOf } from "./error-answer.
 export const chatMethod = GatewayService.method.createChatCompletion;
 
 const METHOD_NAME = `${GatewayService.typeName}/${chatMethod.name}`;
+
+const WANTED = { environment: null, callers: callersOf(chatMethod) };
 
 /** What the handler needs. */
 export type ChatPorts = {
@@ -44,7 +46,7 @@ async function answer({ gateway, verifiers, logger }: ChatPorts, request: Fastif
   let principal: Principal = { kind: "public" };
   let error: unknown;
   try {
-    principal = await authenticate(verifiers, readAuthorization(request.raw.rawHeaders), null);
+    principal = await authenticate(verifiers, readCredentials(request.raw.rawHeaders), WANTED);
     authorise(chatMethod, principal);
     const call = {
       requestId,

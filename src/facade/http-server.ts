@@ -8,15 +8,16 @@ import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { Gateway } from "../gateway/chat.ts";
 import { NotFound, UnsupportedMediaType } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
-import { createCallValues, readAuthorization, READ_MAX_BYTES, sayRequestId } from "../rpc/call.ts";
+import { createCallValues, READ_MAX_BYTES, sayRequestId } from "../rpc/call.ts";
 import { endWithin, listenOn, type StoppableServer } from "../rpc/stoppable-server.ts";
-import { createInterceptors, type CallPorts } from "../rpc/interceptors.ts";
+import { createInterceptors, type CallPorts, verifiersOf } from "../rpc/interceptors.ts";
 import { bindServices, registerServices, type Implementations } from "../rpc/services.ts";
 import { chatMethod, createChatHandler } from "./chat.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
 import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
 import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
 import { prepareToLeave } from "./leaving.ts";
+import { createOwnSite, readWebCredentials, type OwnSite } from "./own-site.ts";
 import { mountRoutes, registerRest } from "./rest.ts";
 import { routesOf } from "./http-rules.ts";
 
@@ -25,6 +26,8 @@ export type HttpServerOptions = {
   readonly implementations: Implementations;
   readonly ports: CallPorts;
   readonly gateway: Gateway;
+  /** Where people reach this server. Null: where their request says. */
+  readonly publicUrl: string | null;
   /** The probe behind /readyz. */
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
@@ -96,15 +99,17 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   answerErrorsIn(app, options.ports.logger);
 
   const interceptors = createInterceptors(options.ports);
+  const isOwnSite = createOwnSite(options.publicUrl);
   app.register((rpcScope, _options, done) => {
-    registerRpc(rpcScope, options, { interceptors, shutdownSignal });
+    registerRpc(rpcScope, options, { interceptors, isOwnSite, shutdownSignal });
     done();
   });
 
   // A scope of its own: Connect reads bodies itself, and would meet the parser of this one.
   app.register((restScope, _options, done) => {
     takeJsonBodies(restScope);
-    registerRest(restScope, bindServices(options.implementations), { interceptors, except: new Set([chatMethod]) });
+    const except = new Set([chatMethod]);
+    registerRest(restScope, bindServices(options.implementations), { interceptors, isOwnSite, except });
     registerChat(restScope, options);
     refuseOtherVerbs(restScope);
     done();
@@ -113,11 +118,13 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   return app;
 }
 
+type CallSetting = { readonly interceptors: Interceptor[]; readonly isOwnSite: OwnSite };
+
 /** Connect and gRPC-Web. */
 function registerRpc(
   app: FastifyInstance,
   { implementations, ports }: HttpServerOptions,
-  { interceptors, shutdownSignal }: { interceptors: Interceptor[]; shutdownSignal: AbortSignal | undefined },
+  { interceptors, isOwnSite, shutdownSignal }: CallSetting & { shutdownSignal: AbortSignal | undefined },
 ): void {
   const refuseOtherVerbsOf = refuseOtherRpcVerbs(app);
   app.register(fastifyConnectPlugin, {
@@ -129,7 +136,7 @@ function registerRpc(
       createCallValues({
         requestId: request.id,
         receivedAtMs: timeOfUuidv7(request.id),
-        authorization: readAuthorization(request.raw.rawHeaders),
+        credentials: readWebCredentials(request.raw, isOwnSite),
         environment: null,
       }),
     routes: (router) => {
@@ -142,11 +149,7 @@ function registerRpc(
 
 /** The chat handler stands where the contract's option says, like any other method. */
 function registerChat(app: FastifyInstance, { gateway, ports }: HttpServerOptions): void {
-  const verifiers = {
-    verifyKey: (secret: string) => ports.keys.verify(secret),
-    verifyMerchant: (pair: { apiKey: string; secretKey: string }) => ports.verifyMerchant(pair),
-  };
-  const handler = createChatHandler({ gateway, verifiers, logger: ports.logger });
+  const handler = createChatHandler({ gateway, verifiers: verifiersOf(ports), logger: ports.logger });
   for (const { verb, path } of mountRoutes(routesOf(chatMethod))) app.route({ method: verb, url: path, handler });
 }
 

@@ -8,10 +8,11 @@ import type { Environment } from "../accounts/principal.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { isForMerchants } from "../rpc/authorise.ts";
-import { createCallValues, readAuthorization } from "../rpc/call.ts";
+import { createCallValues } from "../rpc/call.ts";
 import type { BoundService } from "../rpc/services.ts";
 import { routerPath, routesOf, type HttpRoute, type HttpVerb } from "./http-rules.ts";
 import { parseJsonBody } from "./json-text.ts";
+import { readWebCredentials, type OwnSite } from "./own-site.ts";
 import { readBody, readQuery, toMessage } from "./read-request.ts";
 import { createUnaryCaller, type UnaryCaller } from "./unary.ts";
 import { writeAnswer } from "./write-answer.ts";
@@ -45,7 +46,11 @@ export function mountRoutes(routes: readonly HttpRoute[]): MountedRoute[] {
 export function registerRest(
   app: FastifyInstance,
   bound: readonly BoundService[],
-  options: { readonly interceptors: Interceptor[]; readonly except: ReadonlySet<unknown> },
+  options: {
+    readonly interceptors: Interceptor[];
+    readonly isOwnSite: OwnSite;
+    readonly except: ReadonlySet<unknown>;
+  },
 ): void {
   for (const { service, implementation } of bound) {
     for (const method of service.methods) {
@@ -56,16 +61,17 @@ export function registerRest(
           method: mounted.verb,
           url: mounted.path,
           config: { inEnvelope: mounted.route.inEnvelope },
-          handler: (request, reply) => answer(mounted, call, request, reply),
+          handler: (request, reply) => answer({ mounted, call, isOwnSite: options.isOwnSite }, request, reply),
         });
       }
     }
   }
 }
 
+type Answering = { readonly mounted: MountedRoute; readonly call: UnaryCaller; readonly isOwnSite: OwnSite };
+
 async function answer(
-  mounted: MountedRoute,
-  call: UnaryCaller,
+  { mounted, call, isOwnSite }: Answering,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
@@ -73,7 +79,7 @@ async function answer(
   const values = createCallValues({
     requestId: request.id,
     receivedAtMs: timeOfUuidv7(request.id),
-    authorization: readAuthorization(request.raw.rawHeaders),
+    credentials: readWebCredentials(request.raw, isOwnSite),
     environment: mounted.environment,
   });
   const [path, query] = splitOnce(request.url, "?");

@@ -16,6 +16,11 @@ export type ServersOptions = {
   readonly gateway: Gateway;
   readonly keys: Pick<Keys, "verify" | "takeSlot" | "refuseWhileLimited">;
   readonly verifyMerchant: Verifiers["verifyMerchant"];
+  readonly verifyServiceToken: Verifiers["verifyServiceToken"];
+  /** Who is signed in, and which accounts there are. */
+  readonly people: Pick<Verifiers, "verifySession" | "accountExists">;
+  /** Where people reach the HTTP port. Null: where their request says. */
+  readonly publicUrl: string | null;
   /** Whether the process can serve now: the probe behind /readyz and gRPC health. */
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
@@ -36,9 +41,10 @@ export type Servers = {
 
 /** Builds the HTTP and gRPC servers. */
 export function createServers(options: ServersOptions): Servers {
-  const { implementations, gateway, ready, agentsPackage, host, ports } = options;
-  const callPorts = { keys: options.keys, verifyMerchant: options.verifyMerchant, logger: options.logger };
-  const http = createHttpServer({ implementations, ports: callPorts, gateway, ready, agentsPackage });
+  const { implementations, gateway, ready, agentsPackage, publicUrl, host, ports } = options;
+  const { keys, logger, people, verifyMerchant, verifyServiceToken } = options;
+  const callPorts = { keys, logger, verifyMerchant, verifyServiceToken, ...people };
+  const http = createHttpServer({ implementations, ports: callPorts, gateway, publicUrl, ready, agentsPackage });
   const grpc = createGrpcServer({ implementations, ports: callPorts, ready });
   const close = async (limitMs: number) => {
     await Promise.all([http.close(limitMs), grpc.close(limitMs)]);

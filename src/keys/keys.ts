@@ -6,7 +6,7 @@ import { isDatabaseAway } from "../database/transactions.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { InvalidApiKey, RateLimited, UpstreamBusy } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
-import { createKeyLookup } from "./key-lookup.ts";
+import { createSecretLookup } from "../kernel/secret-lookup.ts";
 import { createLimitedKeys, retryAfterSeconds } from "./limited-keys.ts";
 import { readWorkingKey, takeSlotOfKey } from "./store.ts";
 
@@ -46,7 +46,7 @@ export function createKeys({
   database: { pool },
   monotonicClock: clock = { now: () => performance.now() },
 }: KeysDependencies): Keys {
-  const lookUp = createKeyLookup({ read: (digest) => orBusy(readWorkingKey(pool, digest)), clock });
+  const lookUp = createSecretLookup({ prefix: "gw_", read: (digest) => orBusy(readWorkingKey(pool, digest)), clock });
   const limitedKeys = createLimitedKeys({ clock });
   return {
     verify: lookUp,

@@ -5,8 +5,22 @@ import { createContextKey, createContextValues, type ContextValues, type Handler
 import type { Message } from "@bufbuild/protobuf";
 import type { Environment, Principal } from "../accounts/principal.ts";
 
-/** The caller's credentials as they came in. Null: none that may be looked at. */
+/** The Authorization header as it came in, empty where it may not be looked at. Null: there is none. */
 export type Authorization = string | null;
+
+/** What a call brings to say who makes it. Every part is null where it is missing, or stands there more than once. */
+export type Credentials = {
+  readonly authorization: Authorization;
+  /** The Cookie header; null too where the request may come from another site. */
+  readonly cookies: string | null;
+  /** The account the call is for. */
+  readonly account: string | null;
+};
+
+/** Names the account a call of a service or an operator is for. */
+export const ACCOUNT_HEADER = "x-saldo-account";
+
+const NOBODY: Credentials = { authorization: null, cookies: null, account: null };
 
 /** The largest message a call may send: one chat request with images. */
 export const READ_MAX_BYTES = 32 * 1024 * 1024;
@@ -14,13 +28,13 @@ export const READ_MAX_BYTES = 32 * 1024 * 1024;
 type CallFacts = {
   readonly requestId: string;
   readonly receivedAtMs: number;
-  readonly authorization: Authorization;
+  readonly credentials: Credentials;
   /** The environment the path names; null where the caller's own counts, as on every RPC path. */
   readonly environment: Environment | null;
 };
 
 const factsKey = createContextKey<CallFacts>(
-  { requestId: "", receivedAtMs: 0, authorization: null, environment: null },
+  { requestId: "", receivedAtMs: 0, credentials: NOBODY, environment: null },
   { description: "what the door knows of the call" },
 );
 /** Reads the message of a call whose body waits until the caller is known. */
@@ -49,9 +63,9 @@ export function environmentOf(call: Pick<HandlerContext, "values">): Environment
   return call.values.get(factsKey).environment;
 }
 
-/** The Authorization header of the call. */
-export function authorizationOf(call: Pick<HandlerContext, "values">): Authorization {
-  return call.values.get(factsKey).authorization;
+/** What the call brought to say who makes it. */
+export function credentialsOf(call: Pick<HandlerContext, "values">): Credentials {
+  return call.values.get(factsKey).credentials;
 }
 
 /** Says the request id in the headers of every answer, also of one that is refused before it was read. */
@@ -79,17 +93,33 @@ export function setPrincipal(call: Pick<HandlerContext, "values">, principal: Pr
   call.values.set(principalKey, principal);
 }
 
+/** The credentials of a request from outside a browser. Cookies are for browsers alone, and a door of theirs reads them. */
+export function readCredentials(rawHeaders: readonly string[]): Credentials {
+  return {
+    authorization: readAuthorization(rawHeaders),
+    cookies: null,
+    account: readSingle(rawHeaders, ACCOUNT_HEADER).value,
+  };
+}
+
 /**
- * The one Authorization header of a request. Null when there are several: Node keeps the first, and a proxy in front may
- * have looked at another.
+ * The one Authorization header of a request. When there are several, none of them may be looked at: Node keeps the first,
+ * and a proxy in front may have looked at another. They stand for credentials that are nobody's.
  */
 export function readAuthorization(rawHeaders: readonly string[]): Authorization {
-  let found: string | null = null;
+  const { value, count } = readSingle(rawHeaders, "authorization");
+  return count > 1 ? "" : value;
+}
+
+/** A header that may stand once: its value, null when it is missing or stands there several times. */
+export function readSingle(rawHeaders: readonly string[], wanted: string): { value: string | null; count: number } {
+  let value: string | null = null;
+  let count = 0;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
-    if (name === undefined || name.length !== 13 || name.toLowerCase() !== "authorization") continue;
-    if (found !== null) return null;
-    found = rawHeaders[i + 1] ?? "";
+    if (name === undefined || name.length !== wanted.length || name.toLowerCase() !== wanted) continue;
+    value = rawHeaders[i + 1] ?? "";
+    count += 1;
   }
-  return found;
+  return { value: count > 1 ? null : value, count };
 }

@@ -3,15 +3,32 @@
 
 import type { HandlerContext } from "@connectrpc/connect";
 import type { MerchantPrincipal } from "../accounts/principal.ts";
+import { ValidationError } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { VerifiedKey } from "../keys/keys.ts";
-import { principalOf, receivedAtMsOf, requestIdOf } from "./call.ts";
+import { ACCOUNT_HEADER, principalOf, receivedAtMsOf, requestIdOf } from "./call.ts";
 
-/** The account a call acts for. */
+/** The account a call acts for. Errors: ValidationError when a service or an operator has named none. */
 export function accountOf(context: HandlerContext): string {
   const principal = principalOf(context);
   invariant("accountId" in principal, "a method of an account is called for an account");
-  return principal.accountId;
+  if (principal.accountId !== "") return principal.accountId;
+  const message = "must name the account the call is for";
+  throw new ValidationError([{ field: ACCOUNT_HEADER, rule: "required", message }]);
+}
+
+/** The operator who calls. */
+export function operatorOf(context: HandlerContext): { personId: string; email: string } {
+  const principal = principalOf(context);
+  invariant(principal.kind === "operator", "a method of operators is called by an operator");
+  return { personId: principal.personId, email: principal.email };
+}
+
+/** The person who is signed in, and by which session. */
+export function personOf(context: HandlerContext): { personId: string; sessionId: string } {
+  const principal = principalOf(context);
+  invariant("personId" in principal, "a method of people is called by somebody who is signed in");
+  return { personId: principal.personId, sessionId: principal.sessionId };
 }
 
 /** The merchant that calls. */

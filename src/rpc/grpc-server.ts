@@ -6,7 +6,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import { uuidv7 } from "../kernel/ids.ts";
-import { createCallValues, readAuthorization, READ_MAX_BYTES, sayRequestId } from "./call.ts";
+import { createCallValues, readCredentials, READ_MAX_BYTES, sayRequestId } from "./call.ts";
 import { keepGrpcMessagesReadable } from "./grpc-message.ts";
 import { createHealth } from "./health.ts";
 import { createInterceptors, createOpenInterceptors, type CallPorts } from "./interceptors.ts";
@@ -40,7 +40,7 @@ export function createGrpcServer(options: GrpcServerOptions): StoppableServer {
         createCallValues({
           requestId: uuidv7(),
           receivedAtMs: Date.now(),
-          authorization: readAuthorization(request.rawHeaders),
+          credentials: readCredentials(request.rawHeaders),
           environment: null,
         }),
       routes: (router) => {

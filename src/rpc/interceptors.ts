@@ -13,9 +13,9 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Keys } from "../keys/keys.ts";
 import { authenticate, type Verifiers } from "./authenticate.ts";
-import { authorise } from "./authorise.ts";
+import { authorise, callersOf } from "./authorise.ts";
 import {
-  authorizationOf,
+  credentialsOf,
   environmentOf,
   messageReaderOf,
   principalOf,
@@ -29,7 +29,7 @@ import { rateHeaders } from "./rate-headers.ts";
 import { validateMessage } from "./validate.ts";
 
 /** What the chain needs from the rooms behind it. */
-export type CallPorts = Pick<Verifiers, "verifyMerchant"> & {
+export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   readonly keys: Pick<Keys, "verify" | "takeSlot" | "refuseWhileLimited">;
   readonly logger: CallLogger;
 };
@@ -39,16 +39,19 @@ type Response = UnaryResponse | StreamResponse;
 
 /** The chain of a service of ours, outermost first. */
 export function createInterceptors(ports: CallPorts): Interceptor[] {
-  const verifiers: Verifiers = {
-    verifyKey: (secret) => ports.keys.verify(secret),
-    verifyMerchant: (pair) => ports.verifyMerchant(pair),
-  };
+  const verifiers = verifiersOf(ports);
   const authenticateCall: Interceptor = (next) => async (req) => {
     const call = { values: req.contextValues };
-    setPrincipal(call, await authenticate(verifiers, authorizationOf(call), environmentOf(call)));
+    const wanted = { environment: environmentOf(call), callers: callersOf(req.method) };
+    setPrincipal(call, await authenticate(verifiers, credentialsOf(call), wanted));
     return next(req);
   };
   return [...createOpenInterceptors(ports), authenticateCall, authoriseCall, validateCall, limitRate(ports.keys)];
+}
+
+/** The ports as authentication knows them. */
+export function verifiersOf(ports: CallPorts): Verifiers {
+  return { ...ports, verifyKey: (secret) => ports.keys.verify(secret) };
 }
 
 /** The chain of the services anybody may call: gRPC health and reflection. */

@@ -29,9 +29,15 @@ export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, p
 
 function callerOf(principal: Principal): object {
   const { kind: caller } = principal;
-  if (caller === "public") return { caller };
-  if (caller === "merchant") return { caller, merchantId: principal.merchantId };
-  return { caller, accountId: principal.accountId, ...(caller === "api_key" ? { keyId: principal.keyId } : {}) };
+  const account = "accountId" in principal ? { accountId: principal.accountId } : {};
+  return { caller, ...account, ...idOf(principal) };
+}
+
+function idOf(principal: Principal): object {
+  if (principal.kind === "public") return {};
+  if (principal.kind === "merchant") return { merchantId: principal.merchantId };
+  if (principal.kind === "api_key") return { keyId: principal.keyId };
+  return principal.kind === "service" ? { tokenId: principal.tokenId } : { personId: principal.personId };
 }
 
 /** Writes the cause of a fault of ours, which its caller never sees. Says nothing of normal outcomes. */

@@ -46,7 +46,7 @@ test("a command on an up-to-date schema never loads MikroORM, and one that has t
   expect(await loadedModules(PG)).not.toEqual([]);
   expect(await loadedModules(MIKRO_ORM)).toEqual([]);
   await withClient(clientConfig({ connectionString: opened.url }, "test"), (owner) =>
-    owner.query("DROP SCHEMA public CASCADE; CREATE SCHEMA public"),
+    owner.query("DROP SCHEMA auth, public CASCADE; CREATE SCHEMA public"),
   );
   expect(await runSaldo(command, settings)).toMatchObject({ code: 0 });
   expect(await loadedModules(MIKRO_ORM)).not.toEqual([]);

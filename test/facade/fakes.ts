@@ -126,6 +126,9 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
         ? { kind: "merchant", merchantId: "merchant-1", environment: "sandbox" }
         : null;
     },
+    verifyServiceToken: async () => null,
+    people: { verifySession: async () => null, accountExists: async () => false },
+    publicUrl: null,
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),
     logger: createLogMemory().logger,

@@ -17,5 +17,6 @@ export const migrations = [
     name: "0010-forget-processes",
     load: async () => (await import("./0010-forget-processes.ts")).Migration0010ForgetProcesses,
   },
+  { name: "0011-people", load: async () => (await import("./0011-people.ts")).Migration0011People },
   { name: "0015-transfers", load: async () => (await import("./0015-transfers.ts")).Migration0015Transfers },
 ];

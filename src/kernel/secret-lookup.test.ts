@@ -1,18 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { newSecretToken } from "../kernel/secret-token.ts";
-import { createKeyLookup, KEY_MAX_AGE_MS, UNKNOWN_KEY_MAX_AGE_MS } from "./key-lookup.ts";
-import type { VerifiedKey } from "./keys.ts";
+import { newSecretToken } from "./secret-token.ts";
+import { createSecretLookup, SECRET_MAX_AGE_MS, UNKNOWN_SECRET_MAX_AGE_MS } from "./secret-lookup.ts";
 
-const key: VerifiedKey = { keyId: "k", accountId: "a", rateLimit: 60 };
+type Owner = { readonly keyId: string };
+
+const key: Owner = { keyId: "k" };
 
 /** A lookup whose clock and reads are in the test's hand. */
 function lookupUnderTest() {
   const clock = { nowMs: 1_000_000, now: () => clock.nowMs };
-  const reads: PromiseWithResolvers<VerifiedKey | null>[] = [];
-  const lookUp = createKeyLookup({
+  const reads: PromiseWithResolvers<Owner | null>[] = [];
+  const lookUp = createSecretLookup({
+    prefix: "gw_",
     clock,
     read: () => {
-      const read = Promise.withResolvers<VerifiedKey | null>();
+      const read = Promise.withResolvers<Owner | null>();
       reads.push(read);
       return read.promise;
     },
@@ -20,7 +22,7 @@ function lookupUnderTest() {
   return { clock, reads, lookUp };
 }
 
-describe("the key lookup", () => {
+describe("the secret lookup", () => {
   const secret = newSecretToken("gw_");
 
   test("asks nobody about a text that cannot be a gateway key", async () => {
@@ -43,7 +45,7 @@ describe("the key lookup", () => {
   test("counts the age of what it remembers from the start of the read, not from its end", async () => {
     const { clock, lookUp, reads } = lookupUnderTest();
     const first = lookUp(secret);
-    clock.nowMs += KEY_MAX_AGE_MS - 1;
+    clock.nowMs += SECRET_MAX_AGE_MS - 1;
     reads[0]?.resolve(key);
     await first;
     expect(await lookUp(secret)).toEqual(key);
@@ -58,7 +60,7 @@ describe("the key lookup", () => {
     const first = lookUp(secret);
     reads[0]?.resolve(key);
     await first;
-    clock.nowMs += KEY_MAX_AGE_MS;
+    clock.nowMs += SECRET_MAX_AGE_MS;
     const second = lookUp(secret);
     reads[1]?.resolve(null);
     expect(await second).toBeNull();
@@ -71,7 +73,7 @@ describe("the key lookup", () => {
     const first = lookUp(secret);
     reads[0]?.resolve(null);
     await first;
-    clock.nowMs += UNKNOWN_KEY_MAX_AGE_MS - 1;
+    clock.nowMs += UNKNOWN_SECRET_MAX_AGE_MS - 1;
     expect(await lookUp(secret)).toBeNull();
     expect(reads).toHaveLength(1);
     clock.nowMs += 1;
@@ -82,7 +84,7 @@ describe("the key lookup", () => {
   test("does not wait for a read that has become too old, nor believes it afterwards", async () => {
     const { clock, lookUp, reads } = lookupUnderTest();
     const slow = lookUp(secret);
-    clock.nowMs += KEY_MAX_AGE_MS;
+    clock.nowMs += SECRET_MAX_AGE_MS;
     const young = lookUp(secret);
     expect(reads).toHaveLength(2);
     reads[1]?.resolve(null);

@@ -1,0 +1,97 @@
+// People and their sessions in SQL, as calls and this room's own use cases need them. What better-auth does with the same
+// tables goes through auth-tables.ts.
+
+import type { Pool, PoolClient } from "pg";
+
+type Queryable = Pick<Pool | PoolClient, "query">;
+
+/** However much somebody is at work, a session ends after this: then the password is asked for again. */
+export const SESSION_LIVES_DAYS = 30;
+
+export type SessionRow = {
+  readonly sessionId: string;
+  readonly personId: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  /** Null: the account is still to be made. */
+  readonly accountId: string | null;
+};
+
+export type PersonRow = {
+  readonly personId: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string;
+  readonly isOperator: boolean;
+  readonly accountId: string | null;
+};
+
+/** A session as its person sees it. */
+export type SessionSummary = {
+  readonly sessionId: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+  readonly address: string;
+  readonly userAgent: string;
+};
+
+const IS_ALIVE = `s.expires_at > clock_timestamp() AND s.created_at > clock_timestamp() - interval '${SESSION_LIVES_DAYS} days'`;
+const SESSION_OF_TOKEN = `
+SELECT s.id AS "sessionId", p.id AS "personId", p.email, p.is_operator AS "isOperator", p.account_id AS "accountId"
+FROM auth.session s JOIN auth.person p ON p.id = s.user_id
+WHERE s.token_digest = $1::bytea AND ${IS_ALIVE} AND p.email_verified`;
+const PERSON = `
+SELECT id AS "personId", email, email_verified AS "emailVerified", name, is_operator AS "isOperator", account_id AS "accountId"
+FROM auth.person`;
+const SET_ACCOUNT = `UPDATE auth.person SET account_id = $2::uuid WHERE id = $1::uuid`;
+const HAS_OWNER = `SELECT FROM auth.person WHERE account_id = $1::uuid`;
+const ACCOUNT_EXISTS = `SELECT FROM account WHERE id = $1::uuid`;
+const SESSIONS = `
+SELECT s.id AS "sessionId", s.created_at AS "createdAt", s.updated_at AS "lastSeenAt", s.expires_at AS "expiresAt",
+       coalesce(s.ip_address, '') AS address, coalesce(s.user_agent, '') AS "userAgent"
+FROM auth.session s WHERE s.user_id = $1::uuid AND ${IS_ALIVE} ORDER BY s.id DESC LIMIT $2`;
+const DELETE_SESSION = `DELETE FROM auth.session WHERE id = $1::uuid AND user_id = $2::uuid`;
+
+/** Who is signed in by a session's token. Null: no session that lives. */
+export async function readSession(client: Queryable, tokenDigest: Buffer): Promise<SessionRow | null> {
+  return (await client.query<SessionRow>(SESSION_OF_TOKEN, [tokenDigest])).rows[0] ?? null;
+}
+
+/** A person; locked until the transaction ends. */
+export async function lockPerson(client: PoolClient, personId: string): Promise<PersonRow | null> {
+  return (await client.query<PersonRow>(`${PERSON} WHERE id = $1::uuid FOR NO KEY UPDATE`, [personId])).rows[0] ?? null;
+}
+
+export async function readPerson(client: Queryable, personId: string): Promise<PersonRow | null> {
+  return (await client.query<PersonRow>(`${PERSON} WHERE id = $1::uuid`, [personId])).rows[0] ?? null;
+}
+
+export async function writeAccountOfPerson(
+  client: PoolClient,
+  { personId, accountId }: { personId: string; accountId: string },
+): Promise<void> {
+  await client.query(SET_ACCOUNT, [personId, accountId]);
+}
+
+/** Whether an account is somebody's already. */
+export async function hasOwner(client: PoolClient, accountId: string): Promise<boolean> {
+  return (await client.query(HAS_OWNER, [accountId])).rowCount !== 0;
+}
+
+export async function readAccountExists(client: Queryable, accountId: string): Promise<boolean> {
+  return (await client.query(ACCOUNT_EXISTS, [accountId])).rowCount === 1;
+}
+
+/** The living sessions of a person, newest first. */
+export async function readSessions(client: Queryable, personId: string, limit: number): Promise<SessionSummary[]> {
+  return (await client.query<SessionSummary>(SESSIONS, [personId, limit])).rows;
+}
+
+/** Ends a session of a person. False: there is none. */
+export async function deleteSession(
+  client: Queryable,
+  { sessionId, personId }: { sessionId: string; personId: string },
+): Promise<boolean> {
+  return (await client.query(DELETE_SESSION, [sessionId, personId])).rowCount === 1;
+}

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  createServiceTokenVerifier,
+  issueServiceToken,
+  listServiceTokens,
+  revokeServiceToken,
+} from "../../src/accounts/service-tokens.ts";
+import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { SECRET_MAX_AGE_MS } from "../../src/kernel/secret-lookup.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+
+let opened: TestDatabase;
+beforeAll(async () => {
+  opened = await createTestDatabase();
+});
+afterAll(() => opened.drop());
+
+async function newAccount(): Promise<string> {
+  const accountId = uuidv7();
+  await opened.database.pool.query("INSERT INTO account (id) VALUES ($1)", [accountId]);
+  return accountId;
+}
+
+test("a token works until at most five seconds after it was revoked", async () => {
+  const { pool } = opened.database;
+  const clock = { nowMs: 0, now: () => clock.nowMs };
+  const verify = createServiceTokenVerifier(opened.database, clock);
+  const accountId = await newAccount();
+  const { tokenId, secret } = await issueServiceToken(pool, { accountId, name: "billing" });
+  expect(secret).toMatch(/^st_[0-9A-Za-z]{49}$/);
+  expect(await verify(secret)).toEqual({ tokenId, accountId });
+  const revokedAt = await revokeServiceToken(pool, tokenId);
+  expect(await revokeServiceToken(pool, tokenId)).toEqual(revokedAt);
+  clock.nowMs += SECRET_MAX_AGE_MS;
+  expect(await verify(secret)).toBeNull();
+});
+
+test("a token for all accounts is of none", async () => {
+  const { tokenId, secret } = await issueServiceToken(opened.database.pool, { accountId: null, name: "all" });
+  expect(await createServiceTokenVerifier(opened.database)(secret)).toEqual({ tokenId, accountId: null });
+});
+
+test("the list shows tokens without what they are", async () => {
+  const { tokenId, secret } = await issueServiceToken(opened.database.pool, { accountId: null, name: "listed" });
+  const tokens = await listServiceTokens(opened.database);
+  expect(tokens[0]).toMatchObject({ tokenId, name: "listed", prefix: secret.slice(0, 7), lastFour: secret.slice(-4) });
+  expect(JSON.stringify(tokens)).not.toContain(secret.slice(7, -4));
+});
+
+test("refuses an account that is not there, and a name that says nothing", async () => {
+  const { pool } = opened.database;
+  await expect(issueServiceToken(pool, { accountId: uuidv7(), name: "x" })).rejects.toThrow(NotFound);
+  await expect(issueServiceToken(pool, { accountId: null, name: " " })).rejects.toThrow(ValidationError);
+  await expect(revokeServiceToken(pool, uuidv7())).rejects.toThrow(NotFound);
+});
+
+test("what serves cannot change whose a token is", async () => {
+  const change = opened.database.pool.query("UPDATE service_token SET account_id = NULL");
+  await expect(change).rejects.toMatchObject({ code: "42501" });
+});
