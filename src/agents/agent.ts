@@ -71,7 +71,7 @@ export type AgentFile = {
   /** Which of the candidates is made when there is none. */
   made(machine: Machine): string;
   readonly format: Format;
-  /** What a file of the agent holds besides our settings when we make it. */
+  /** What a file of the agent holds besides our settings when it held nothing before. */
   readonly frame?: ValueMap;
   placements(connection: Connection, isOurs: IsOurs): readonly Placement[];
 };

@@ -10,6 +10,7 @@ import { kilo } from "./known/kilo.ts";
 import { opencode } from "./known/opencode.ts";
 import { pi } from "./known/pi.ts";
 import { qwen } from "./known/qwen.ts";
+import { printable } from "./printable.ts";
 
 /** Every agent that chat completions are enough for. */
 export const agents: readonly Agent[] = [opencode, kilo, qwen, cline, continueAgent, droid, kimi, pi];
@@ -20,14 +21,25 @@ export const waitingAgents: Readonly<Record<string, string>> = {
   claude: "/v1/messages",
 };
 
-/** The agents of these ids. Errors: Refused. */
-export function agentsOf(ids: readonly string[]): Agent[] {
-  return ids.map((id) => {
-    const path = Object.hasOwn(waitingAgents, id) ? waitingAgents[id] : undefined;
-    if (path !== undefined) throw new Refused(`${id} needs ${path}, which the gateway does not serve yet.`);
-    const agent = agents.find((each) => each.id === id);
-    if (agent === undefined)
-      throw new Refused(`There is no agent "${id}" here. There is ${agents.map((each) => each.id).join(", ")}.`);
-    return agent;
-  });
+/** Agents that were named: those that can be configured, and what is to be said of those that cannot yet. */
+export type NamedAgents = { readonly chosen: readonly Agent[]; readonly waiting: readonly string[] };
+
+/** The agents of these ids. Errors: Refused, where an id is unknown or none of them can be configured. */
+export function agentsOf(ids: readonly string[]): NamedAgents {
+  const chosen = ids.filter((id) => !isWaiting(id)).map(agentOf);
+  const waiting = ids
+    .filter(isWaiting)
+    .map((id) => `${id} needs ${waitingAgents[id]}, which the gateway does not serve yet.`);
+  if (chosen.length === 0) throw new Refused(waiting.join("\n"));
+  return { chosen, waiting };
+}
+
+function isWaiting(id: string): boolean {
+  return Object.hasOwn(waitingAgents, id);
+}
+
+function agentOf(id: string): Agent {
+  const agent = agents.find((each) => each.id === id);
+  if (agent !== undefined) return agent;
+  throw new Refused(`There is no agent "${printable(id)}" here. There is ${agents.map((each) => each.id).join(", ")}.`);
 }

@@ -1,6 +1,6 @@
-// From what an agent wants in a file to the edits that bring it there, and back. Nothing here touches a disk.
+// From what an agent wants in a file to the edits that bring it there. Nothing here touches a disk.
 
-import type { AgentFile, Connection, IsOurs, Placement } from "./agent.ts";
+import type { IsOurs, Placement } from "./agent.ts";
 import {
   type Edit,
   isList,
@@ -12,17 +12,18 @@ import {
   type ValueMap,
   withEdit,
 } from "./editing/edits.ts";
-import type { FileRecord } from "./files/record.ts";
+import type { Memory } from "./files/record.ts";
 
-/** What is remembered of the settings of a file. */
-export type Remembered = Pick<FileRecord, "replaced" | "made">;
+/** A placement in a map or list whose other entries are not ours. */
+export type PlacementAmong = Exclude<Placement, { kind: "setting" }>;
 
-/** The edits that point a file at a gateway, and what has to be remembered to take them back. */
+/** The edits that point a file at a gateway, and what has to be remembered to take them back. `before` is what is remembered
+ * of the file already; null: whatever stands in it, the user wants it back. */
 export function editsToApply(
   root: ValueMap,
   placements: readonly Placement[],
-  before: Remembered,
-): { edits: readonly Edit[]; remembered: Remembered } {
+  before: Memory | null,
+): { edits: readonly Edit[]; memory: Memory } {
   const edits: Edit[] = [];
   let current: Value = root;
   for (const placement of placements) {
@@ -31,7 +32,7 @@ export function editsToApply(
       edits.push(edit);
     }
   }
-  return { edits, remembered: remember(root, { placements, edits, before }) };
+  return { edits, memory: memoryOf(root, { placements, edits, before }) };
 }
 
 /** Whether a file holds anything of ours. */
@@ -43,19 +44,16 @@ export function holdsOurs(root: ValueMap, placements: readonly Placement[]): boo
   });
 }
 
-/** The edits that take all of ours out of a file and give back what it replaced. Without a memory, only the first. */
-export function editsToRemove(root: ValueMap, placements: readonly Placement[], memory: Remembered | null): Edit[] {
-  const edits = placements.flatMap((placement): Edit[] => {
-    if (placement.kind !== "setting") return removalsOf(valueAt(root, placement.path), placement);
-    const { path } = placement;
-    const value = valueAt(root, path);
-    if (value === undefined || !placement.isOurs(value, root)) return [];
-    const replaced = memory?.replaced.find((each) => isSame(each.path, path));
-    // A setting that had our value before we came is the user's.
-    if (memory !== null && replaced === undefined) return [];
-    return [replaced?.value === undefined ? { kind: "remove", path } : { kind: "set", path, value: replaced.value }];
-  });
-  return [...edits, ...emptied(edits.reduce<Value>(withEdit, root), memory?.made ?? [])];
+/** The keys or indexes of what is ours in a container. */
+export function oursIn(container: Value | undefined, placement: PlacementAmong): (string | number)[] {
+  if (placement.kind === "entry") return isMap(container) ? Object.keys(container).filter(placement.isOurs) : [];
+  return isList(container) ? container.flatMap((item, index) => (placement.isOurs(item) ? [index] : [])) : [];
+}
+
+/** Whether an address is one of these gateways', whatever stands behind its host and `/v1`. */
+export function ownedBy(baseUrls: readonly string[]): IsOurs {
+  const known = new Set(baseUrls.map(plainAddress));
+  return (address) => typeof address === "string" && known.has(plainAddress(address));
 }
 
 function editsOf(root: Value, placement: Placement): Edit[] {
@@ -82,70 +80,49 @@ function editsOf(root: Value, placement: Placement): Edit[] {
   return [{ kind: "insert", path, index, value }, ...removals];
 }
 
-/** The keys or indexes of what is ours in a container. */
-function oursIn(container: Value | undefined, placement: Exclude<Placement, { kind: "setting" }>): (string | number)[] {
-  if (placement.kind === "entry") return isMap(container) ? Object.keys(container).filter(placement.isOurs) : [];
-  return isList(container) ? container.flatMap((item, index) => (placement.isOurs(item) ? [index] : [])) : [];
-}
+type Change = { placements: readonly Placement[]; edits: readonly Edit[]; before: Memory | null };
 
-function removalsOf(container: Value | undefined, placement: Exclude<Placement, { kind: "setting" }>): Edit[] {
-  return oursIn(container, placement)
-    .toReversed()
-    .map((step) => ({ kind: "remove", path: [...placement.path, step] }));
-}
-
-function remember(
-  root: ValueMap,
-  { placements, edits, before }: { placements: readonly Placement[]; edits: readonly Edit[]; before: Remembered },
-): Remembered {
+function memoryOf(root: ValueMap, { placements, edits, before }: Change): Memory {
   const settings = placements.filter((each) => each.kind === "setting");
+  const isSetting = (path: Path): boolean => settings.some((each) => isSame(path, each.path));
   const replaced = settings.flatMap(({ path, value, isOurs }) => {
     const current = valueAt(root, path);
+    if (isSame(current, value)) return before?.replaced.filter((each) => isSame(each.path, path)) ?? [];
+    if (current === undefined) return [{ path }];
+    if (before === null || !isOurs(current, root)) return [{ path, value: current }];
     const known = before.replaced.filter((each) => isSame(each.path, path));
-    const isOldOurs = current !== undefined && isOurs(current, root);
-    if (known.length > 0 && isOldOurs) return known;
-    if (isSame(current, value)) return known;
-    return current === undefined || isOldOurs ? [{ path }] : [{ path, value: current }];
+    return known.length > 0 ? known : [{ path }];
   });
-  const others = before.replaced.filter((each) => !settings.some(({ path }) => isSame(path, each.path)));
-  const missing = edits.flatMap(({ path, kind }) => {
-    const depth = kind === "set" && isList(valueAt(root, path) ?? []) ? path.length : path.length - 1;
-    return path.slice(0, depth).map((_, index) => path.slice(0, index + 1));
+  const among = before === null ? placements.filter((each) => each.kind !== "setting") : [];
+  const found = among.flatMap((placement) => {
+    const container = valueAt(root, placement.path);
+    return oursIn(container, placement).map((step) => ({
+      path: placement.path,
+      step,
+      value: valueAt(container ?? {}, [step]) ?? null,
+    }));
   });
-  const made = [...before.made, ...missing.filter((path) => valueAt(root, path) === undefined)];
+  const entries = found.flatMap(({ path, step, value }) =>
+    typeof step === "string" ? [{ path: [...path, step], value }] : [],
+  );
+  const items = found.flatMap(({ path, step, value }) =>
+    typeof step === "number" ? [{ path, index: step, value }] : [],
+  );
   return {
-    replaced: [...others, ...replaced],
-    made: made.filter((path, index) => made.findIndex((each) => isSame(each, path)) === index),
+    replaced: [...(before?.replaced.filter(({ path }) => !isSetting(path)) ?? []), ...replaced, ...entries],
+    items: [...(before?.items ?? []), ...items],
+    made: madeBy(edits, { root, before: before?.made ?? [] }),
   };
 }
 
-/** Containers of ours that hold nothing any more, the innermost first. */
-function emptied(root: Value, made: readonly Path[]): Edit[] {
-  const edits: Edit[] = [];
-  let current = root;
-  for (const path of made.toSorted((one, other) => other.length - one.length)) {
-    const container = valueAt(current, path);
-    const isEmpty = isList(container)
-      ? container.length === 0
-      : isMap(container) && Object.keys(container).length === 0;
-    if (!isEmpty) continue;
-    edits.push({ kind: "remove", path });
-    current = withEdit(current, { kind: "remove", path });
-  }
-  return edits;
-}
-
-/** Whether an address is one of these gateways', whatever stands behind its host and `/v1`. */
-export function ownedBy(baseUrls: readonly string[]): IsOurs {
-  const known = new Set(baseUrls.map(plainAddress));
-  return (address) => typeof address === "string" && known.has(plainAddress(address));
-}
-
-/** The placements as far as taking back needs them, where no connection is known. */
-export function placementsToFind(file: AgentFile, isOurs: IsOurs): readonly Placement[] {
-  const model = { id: "", name: "", contextLength: 0, maxOutputTokens: 0, inputModalities: [] };
-  const nowhere: Connection = { apiUrl: "", key: "", model };
-  return file.placements(nowhere, isOurs);
+/** The maps and lists that were not there before. */
+function madeBy(edits: readonly Edit[], { root, before }: { root: ValueMap; before: readonly Path[] }): Path[] {
+  const needed = edits.flatMap(({ path, kind }) => {
+    const depth = kind === "set" && isList(valueAt(root, path) ?? []) ? path.length : path.length - 1;
+    return path.slice(0, depth).map((_, index) => path.slice(0, index + 1));
+  });
+  const made = [...before, ...needed.filter((path) => valueAt(root, path) === undefined)];
+  return made.filter((path, index) => made.findIndex((each) => isSame(each, path)) === index);
 }
 
 function plainAddress(address: string): string {

@@ -27,6 +27,7 @@ export function apiUrlOf(baseUrl: string, { insecure }: { insecure: boolean }): 
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new Refused("The address may hold a host and a path, and nothing else.");
   }
+  if (!isReadAsItStands(url.pathname)) throw new Refused("The address has a part that the agents would not all read.");
   if (url.protocol === "http:" && !LOOPBACK.test(url.hostname) && !insecure) {
     throw new Refused(
       `Over http:// anybody on the way to ${url.hostname} can read the key. Use https://, or --insecure.`,
@@ -56,16 +57,20 @@ export function findModel(models: readonly CatalogModel[], id: string): CatalogM
     const known = models.map((each) => each.id).slice(0, 20);
     throw new Refused(`There is no model ${printable(id)} here. There is ${printable(known.join(", ")) || "none"}.`);
   }
-  // Some of the agents replace such words in their settings by variables, files or secrets.
-  if (/\{env:|\{file:|\$\{/.test(id + model.name) || !(id + model.name).isWellFormed()) {
+  if (![id, model.name].every(isReadAsItStands)) {
     throw new Refused(`The model ${printable(id)} has a name that the agents would not all read as it stands.`);
   }
   return model;
 }
 
+/** Whether all agents leave a text in their settings as it is; some put variables, files or secrets in place of these. */
+function isReadAsItStands(text: string): boolean {
+  return text.isWellFormed() && !/\$\w|\$\{|\{env:|\{file:/.test(text);
+}
+
 async function ask(url: string, key: string, { mayBeMissing = false } = {}): Promise<Record<string, unknown>> {
-  // What cannot stand in a header cannot be a key.
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Refused("The key has characters that no key has.");
+  // What a header takes for a token (RFC 6750), which is also what no agent reads as anything else.
+  if (!/^[\w.~+/-]+=*$/.test(key)) throw new Refused("The key has characters that no key has.");
   const response = await send(url, key);
   if (response.status === 401 || response.status === 403) throw new Refused("The gateway does not accept this key.");
   if (mayBeMissing && response.status === 404) return {};
@@ -90,7 +95,8 @@ async function send(first: string, key: string): Promise<Response> {
     const location = response.headers.get("location");
     if (response.status < 300 || response.status >= 400 || location === null) return response;
     await response.body?.cancel();
-    const next = new URL(location, url);
+    const next = parseUrl(location, url);
+    if (next === null) throw new GatewayAway(`${new URL(url).origin} points to what is not an address.`);
     if (next.origin !== new URL(url).origin) {
       throw new Refused(
         `The gateway points to ${printable(next.origin)}. The key is not sent to another host; name it yourself.`,
@@ -137,9 +143,9 @@ function tokens(value: unknown, otherwise: number): number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise;
 }
 
-function parseUrl(text: string): URL | null {
+function parseUrl(text: string, base?: string): URL | null {
   try {
-    return new URL(text);
+    return new URL(text, base);
   } catch {
     return null;
   }

@@ -20,10 +20,10 @@ export function xdgConfig(machine: Machine): string {
   return variable(machine, "XDG_CONFIG_HOME") ?? join(machine.home, ".config");
 }
 
-/** Where saldo-agents remembers what it changed. */
-export function recordsPath(machine: Machine): string {
+/** The folder in which saldo-agents remembers what it changed. */
+export function recordsFolder(machine: Machine): string {
   const roaming = machine.platform === "win32" ? variable(machine, "APPDATA") : undefined;
-  return join(roaming ?? xdgConfig(machine), "saldo-agents", "state.json");
+  return join(roaming ?? xdgConfig(machine), "saldo-agents");
 }
 
 /** Where a program is found on the PATH. */

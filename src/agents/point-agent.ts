@@ -3,14 +3,22 @@
 
 import type { Agent, Connection } from "./agent.ts";
 import { editsToApply, holdsOurs, ownedBy } from "./change.ts";
-import type { Edit } from "./editing/edits.ts";
+import { type Edit, UneditableFile } from "./editing/edits.ts";
 import { editText } from "./editing/format.ts";
 import { openFiles, type OpenedFile, orRefuse } from "./files/agent-files.ts";
 import { backUp, forgetBackup } from "./files/backup.ts";
 import { digestOf, readConfigFile, removeConfigFile, replaceConfigFile } from "./files/config-file.ts";
-import { type FileRecord, type Records, readRecords, writeRecords } from "./files/record.ts";
+import {
+  type FileRecord,
+  forget,
+  type KnownRecord,
+  readRecords,
+  recordOf,
+  recordsOf,
+  remember,
+} from "./files/record.ts";
 import { encodeText } from "./files/text.ts";
-import { type Machine, recordsPath } from "./machine.ts";
+import { type Machine, recordsFolder } from "./machine.ts";
 
 /** What is to happen to one file. */
 export type PlannedFile = OpenedFile & {
@@ -19,6 +27,10 @@ export type PlannedFile = OpenedFile & {
   readonly record: Omit<FileRecord, "original">;
   /** What gives it back; "now": the file as it is found. */
   readonly original: FileRecord["original"] | "now";
+  /** Whether the file is as we wrote it last: no copy of that is wanted, which would only be one more place with the key. */
+  readonly isUntouched: boolean;
+  /** Records of earlier changes, which this one takes the place of. */
+  readonly past: readonly KnownRecord[];
 };
 
 /** What happened to one file. */
@@ -26,71 +38,84 @@ export type WrittenFile = { readonly path: string; readonly backup: string | nul
 
 /** The changes that point an agent at a gateway; none where it points there already. Errors: FileRefused. */
 export async function planAgent(agent: Agent, connection: Connection, machine: Machine): Promise<PlannedFile[]> {
-  const records = await readRecords(recordsPath(machine));
+  const records = await readRecords(recordsFolder(machine));
   const opened = await openFiles(agent, machine);
-  const isOurs = ownedBy([...records.baseUrls, connection.apiUrl]);
   const planned = await Promise.all(
-    opened.map((each) =>
-      orRefuse(each.file.path, () => planFile(each, { placements: each.of.placements(connection, isOurs), records })),
-    ),
+    opened.map((each) => orRefuse(each.file.path, () => planFile(each, { connection, records }))),
   );
   return planned.filter(({ edits }) => edits.length > 0);
 }
 
-type Wanted = { readonly placements: Parameters<typeof editsToApply>[1]; readonly records: Records };
+type Wanted = { readonly connection: Connection; readonly records: readonly KnownRecord[] };
 
-function planFile(opened: OpenedFile, { placements, records }: Wanted): PlannedFile {
+function planFile(opened: OpenedFile, { connection, records }: Wanted): PlannedFile {
   const { file, content, root, of } = opened;
-  const known = records.files[file.realPath];
+  const isOurs = ownedBy([...records.flatMap(({ baseUrls }) => baseUrls), connection.apiUrl]);
+  const placements = of.placements(connection, isOurs);
+  const past = recordsOf(records, file.realPath);
+  const known = recordOf(records, file);
   const isUntouched = known !== undefined && file.bytes !== null && digestOf(file.bytes) === known.written;
   // A file that holds nothing of ours is a beginning, whatever is remembered of it.
-  const isFresh = known === undefined || (!isUntouched && !holdsOurs(root, placements));
-  const before = isFresh ? { replaced: [], made: [] } : known;
-  const { edits, remembered } = editsToApply(root, placements, before);
-  const frame = file.bytes === null || content.text.trim() === "" ? (of.frame ?? {}) : {};
+  const before = known !== undefined && (isUntouched || holdsOurs(root, placements)) ? known : null;
+  const { edits, memory } = editsToApply(root, placements, before);
+  const frame = Object.keys(root).length === 0 ? (of.frame ?? {}) : {};
   const framed = Object.entries(frame).map(([key, value]): Edit => ({ kind: "set", path: [key], value }));
   const bytes = encodeText({ ...content, text: editText(of.format, content.text, [...framed, ...edits]) });
-  const original = isUntouched ? known.original : isFresh ? "now" : null;
-  return { ...opened, edits, bytes, record: { written: digestOf(bytes), ...remembered }, original };
+  const record = {
+    ...memory,
+    file: file.realPath,
+    number: Math.max(0, ...past.map(({ number }) => number)) + 1,
+    written: digestOf(bytes),
+    baseUrls: [...new Set([...past.flatMap(({ baseUrls }) => baseUrls), connection.apiUrl])],
+  };
+  const original = before === null ? "now" : isUntouched ? before.original : null;
+  return { ...opened, edits, bytes, record, original, isUntouched, past };
 }
 
 /** Writes what was planned. Errors: FileRefused, with every file of the agent as it was. */
 export async function writePlan(
   planned: readonly PlannedFile[],
-  { connection, machine, now }: { connection: Connection; machine: Machine; now: Date },
+  { machine, now }: { machine: Machine; now: Date },
 ): Promise<WrittenFile[]> {
-  const path = recordsPath(machine);
-  const before = await readRecords(path);
-  const backups = await Promise.all(planned.map(({ file }) => orRefuse(file.path, () => backUp(file, now))));
-  const files = planned.map(({ file, record, original }, index): [string, FileRecord] => {
-    const backup = backups[index] ?? null;
-    const asFound = backup === null ? "none" : { backup };
-    return [file.realPath, { ...record, original: original === "now" ? asFound : original }];
-  });
-  const baseUrls = [...new Set([...before.baseUrls, connection.apiUrl])];
-  // Before the files: whoever is killed in between has a memory of a change that is not there, which reset passes over.
-  await writeRecords(path, { baseUrls, files: { ...before.files, ...Object.fromEntries(files) } });
-  const written: PlannedFile[] = [];
+  const folder = recordsFolder(machine);
+  const written: WrittenFile[] = [];
+  const undoing: (() => Promise<void>)[] = [];
   try {
-    for (const each of planned) {
-      await orRefuse(each.file.path, () => replaceConfigFile(each.file, each.bytes));
-      written.push(each);
+    // All that is needed to take it back comes first. Whoever is killed in between has a memory of a change that is not
+    // there, which reset passes over.
+    for (const { file, record, original, isUntouched } of planned) {
+      const backup = isUntouched ? null : await orRefuse(file.path, () => backUp(file, now));
+      undoing.push(() => forgetBackup(backup));
+      const asFound = backup === null || file.bytes === null ? "none" : { backup, digest: digestOf(file.bytes) };
+      const whole = { ...record, original: original === "now" ? asFound : original };
+      const recordPath = await orRefuse(folder, () => remember(folder, whole));
+      undoing.push(() => forget(folder, [recordPath]));
+      written.push({ path: file.path, backup, isNew: file.bytes === null });
+    }
+    for (const { file, bytes } of planned) {
+      await orRefuse(file.path, () => replaceConfigFile(file, bytes));
+      undoing.push(() => takeBack(file.path, { ours: bytes, before: file.bytes }));
     }
   } catch (error) {
-    await Promise.all(written.map(takeBack));
-    await Promise.all(backups.map(forgetBackup));
-    await writeRecords(path, before);
+    for (const undo of undoing.toReversed()) await undo();
     throw error;
   }
-  return planned.map(({ file }, index) => ({
-    path: file.path,
-    backup: backups[index] ?? null,
-    isNew: file.bytes === null,
-  }));
+  const past = planned.flatMap((each) => each.past.map(({ recordPath }) => recordPath));
+  await orRefuse(folder, () => forget(folder, past));
+  return written;
 }
 
-async function takeBack({ file, bytes }: PlannedFile): Promise<void> {
-  const now = await readConfigFile(file.path);
-  if (now.bytes?.equals(bytes) !== true) return; // somebody else has written it since, and that stays
-  await (file.bytes === null ? removeConfigFile(now) : replaceConfigFile(now, file.bytes));
+type Written = { readonly ours: Buffer; readonly before: Buffer | null };
+
+/** Puts a file back that holds what we wrote. Where that fails, what is remembered stays, and reset can do it. */
+async function takeBack(path: string, { ours, before }: Written): Promise<void> {
+  await orRefuse(path, async () => {
+    const now = await readConfigFile(path);
+    if (now.bytes?.equals(ours) !== true) return; // somebody else has written it since, and that stays
+    try {
+      await (before === null ? removeConfigFile(now) : replaceConfigFile(now, before));
+    } catch (error) {
+      throw new UneditableFile("could not be put back, which saldo-agents reset does", { cause: error });
+    }
+  });
 }

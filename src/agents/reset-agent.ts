@@ -1,21 +1,21 @@
 // Takes one agent off the gateway: byte for byte where nobody has touched its file since, else only what is ours.
 
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { Agent } from "./agent.ts";
-import { editsToRemove, ownedBy, placementsToFind } from "./change.ts";
-import { UneditableFile } from "./editing/edits.ts";
+import { ownedBy } from "./change.ts";
+import { editsToRemove, placementsToFind } from "./change-back.ts";
 import { editText } from "./editing/format.ts";
 import { openEveryFile, type OpenedFile, orRefuse } from "./files/agent-files.ts";
-import { backUp, forgetBackup } from "./files/backup.ts";
+import { backUp, backupsOf, forgetBackup } from "./files/backup.ts";
 import { digestOf, removeConfigFile, replaceConfigFile } from "./files/config-file.ts";
-import { type FileRecord, readRecords, writeRecords } from "./files/record.ts";
+import { forget, type KnownRecord, readRecords, recordOf, recordsOf } from "./files/record.ts";
 import { encodeText } from "./files/text.ts";
-import { type Machine, recordsPath } from "./machine.ts";
+import { type Machine, recordsFolder } from "./machine.ts";
 
-/** How a file goes back. */
-export type PlannedReturn = OpenedFile & { readonly record: FileRecord | undefined } & (
-    | { readonly how: "restored"; readonly bytes: Buffer; readonly backup: string }
-    | { readonly how: "removed" }
+/** How a file goes back; "forgotten": nothing of ours is in it, and what is remembered of it is of no use. */
+export type PlannedReturn = OpenedFile & { readonly past: readonly KnownRecord[] } & (
+    | { readonly how: "restored"; readonly bytes: Buffer }
+    | { readonly how: "removed" | "forgotten" }
     | { readonly how: "edited"; readonly bytes: Buffer }
   );
 
@@ -23,24 +23,28 @@ export type PlannedReturn = OpenedFile & { readonly record: FileRecord | undefin
 export type ReturnedFile = {
   readonly path: string;
   readonly how: PlannedReturn["how"];
+  /** The copy of what was there until now. */
   readonly backup: string | null;
+  /** Copies from before, which nobody needs but their owner. */
+  readonly leftCopies: readonly string[];
 };
 
-/** How the files of an agent go back; none where nothing of ours is in them. Errors: FileRefused. */
+/** How the files of an agent go back; none where nothing of ours is in them or remembered of them. Errors: FileRefused. */
 export async function planReset(agent: Agent, baseUrls: readonly string[], machine: Machine): Promise<PlannedReturn[]> {
-  const records = await readRecords(recordsPath(machine));
-  const isOurs = ownedBy([...records.baseUrls, ...baseUrls]);
+  const records = await readRecords(recordsFolder(machine));
+  const isOurs = ownedBy([...records.flatMap((record) => record.baseUrls), ...baseUrls]);
   const opened = await openEveryFile(agent, machine);
   const planned = await Promise.all(
     opened.map((each) =>
       orRefuse(each.file.path, async (): Promise<PlannedReturn[]> => {
-        const record = records.files[each.file.realPath];
-        const whole = await returnWhole(each, record);
+        const record = recordOf(records, each.file);
+        const past = recordsOf(records, each.file.realPath);
+        const whole = await returnWhole({ ...each, past }, record);
         if (whole !== null) return [whole];
         const edits = editsToRemove(each.root, placementsToFind(each.of, isOurs), record ?? null);
-        if (edits.length === 0) return [];
+        if (edits.length === 0) return past.length === 0 ? [] : [{ ...each, past, how: "forgotten" }];
         const text = editText(each.of.format, each.content.text, edits);
-        return [{ ...each, record, how: "edited", bytes: encodeText({ ...each.content, text }) }];
+        return [{ ...each, past, how: "edited", bytes: encodeText({ ...each.content, text }) }];
       }),
     ),
   );
@@ -52,53 +56,56 @@ export async function carryOutReset(
   planned: readonly PlannedReturn[],
   { machine, now }: { machine: Machine; now: Date },
 ): Promise<ReturnedFile[]> {
+  const folder = recordsFolder(machine);
   const returned: ReturnedFile[] = [];
   for (const each of planned) {
-    const backup = await orRefuse(each.file.path, () => returnFile(each, now));
-    await forget(each.file.realPath, machine);
-    if (each.how === "restored") await rm(each.backup, { force: true });
-    returned.push({ path: each.file.path, how: each.how, backup });
+    const { file, how, past } = each;
+    const leftCopies = await backupsOf(file.realPath);
+    const backup = await orRefuse(file.path, () => returnFile(each, now));
+    const recordPaths = past.map(({ recordPath }) => recordPath);
+    await orRefuse(folder, () => forget(folder, recordPaths));
+    // A copy of what stands in the file again is needed by nobody.
+    const unneeded = copiesOf("bytes" in each ? each.bytes : how === "forgotten" ? file.bytes : null, past);
+    for (const path of unneeded) await forgetBackup(path);
+    const left = leftCopies.filter((path) => !unneeded.includes(path));
+    returned.push({ path: file.path, how, backup, leftCopies: left });
   }
   return returned;
 }
 
-async function returnWhole(each: OpenedFile, record: FileRecord | undefined): Promise<PlannedReturn | null> {
-  const { bytes } = each.file;
+type Known = OpenedFile & { readonly past: readonly KnownRecord[] };
+
+async function returnWhole(known: Known, record: KnownRecord | undefined): Promise<PlannedReturn | null> {
+  const { bytes } = known.file;
   if (record === undefined || bytes === null || digestOf(bytes) !== record.written) return null;
-  if (record.original === "none") return { ...each, record, how: "removed" };
+  if (record.original === "none") return { ...known, how: "removed" };
   if (record.original === null) return null;
-  const { backup } = record.original;
-  try {
-    return { ...each, record, how: "restored", bytes: await readFile(backup), backup };
-  } catch {
-    return null; // the copy is gone: what is ours can still be taken out
-  }
+  const { backup, digest } = record.original;
+  // The copy is gone or no longer what was copied: what is ours can still be taken out.
+  const original = await readFile(backup).catch(() => null);
+  return original === null || digestOf(original) !== digest ? null : { ...known, how: "restored", bytes: original };
 }
 
 /** Gives the copy that was made of what a user may want back. */
 async function returnFile(each: PlannedReturn, now: Date): Promise<string | null> {
-  if (each.how === "removed") {
-    await removeConfigFile(each.file);
+  if (!("bytes" in each)) {
+    if (each.how === "removed") await removeConfigFile(each.file);
     return null;
   }
-  if (each.how === "restored") {
-    await replaceConfigFile(each.file, each.bytes);
-    return null;
-  }
-  const backup = await backUp(each.file, now);
+  const backup = each.how === "edited" ? await backUp(each.file, now) : null;
   try {
     await replaceConfigFile(each.file, each.bytes);
   } catch (error) {
     await forgetBackup(backup);
-    throw error instanceof UneditableFile ? error : new UneditableFile("cannot be written", { cause: error });
+    throw error;
   }
   return backup;
 }
 
-async function forget(realPath: string, machine: Machine): Promise<void> {
-  const path = recordsPath(machine);
-  const { files, baseUrls } = await readRecords(path);
-  const { [realPath]: _forgotten, ...others } = files;
-  if (Object.keys(others).length > 0) await writeRecords(path, { baseUrls, files: others });
-  else await rm(path, { force: true });
+/** The copies of a content that changes of ours made. */
+function copiesOf(bytes: Buffer | null, past: readonly KnownRecord[]): string[] {
+  const digest = bytes === null ? null : digestOf(bytes);
+  return past.flatMap(({ original }) =>
+    original !== null && original !== "none" && original.digest === digest ? [original.backup] : [],
+  );
 }

@@ -7,6 +7,7 @@ import { reset } from "./commands/reset.ts";
 import { status } from "./commands/status.ts";
 import { UnreadableRecords } from "./files/record.ts";
 import { GatewayAway, Refused } from "./gateway.ts";
+import { keyHider } from "./hidden-keys.ts";
 import { readWords } from "./words.ts";
 import { EXIT, type World } from "./world.ts";
 
@@ -29,8 +30,14 @@ const HELP = `saldo-agents points coding agents at a Saldo gateway, and back.
 
 Exit code: 0 done, 1 an agent or the gateway failed, 2 the key, the model or the words were refused.`;
 
-/** Runs saldo-agents and gives the exit code. */
-export async function run(words: readonly string[], world: World): Promise<number> {
+/** Runs saldo-agents and gives the exit code. Whatever it says is without keys. */
+export async function run(words: readonly string[], given: World): Promise<number> {
+  const hide = keyHider(words, given.machine);
+  const world = {
+    ...given,
+    out: (text: string) => given.out(hide(text)),
+    err: (text: string) => given.err(hide(text)),
+  };
   try {
     const { command, options } = readWords(words, world);
     if (command === "help") {
@@ -41,9 +48,15 @@ export async function run(words: readonly string[], world: World): Promise<numbe
     if (world.person === null) throw new Refused(`There is no terminal to ask at.\n\n${HELP}`);
     return await world.person.wizard(options, world);
   } catch (error) {
-    if (error instanceof Refused) world.err(error.message);
-    else if (error instanceof GatewayAway || error instanceof UnreadableRecords) world.err(error.message);
-    else throw error;
+    world.err(saidOf(error));
     return error instanceof Refused ? EXIT.refused : EXIT.failed;
   }
+}
+
+function saidOf(error: unknown): string {
+  if (error instanceof Refused || error instanceof GatewayAway || error instanceof UnreadableRecords) {
+    return error.message;
+  }
+  // Printed here and not by Node, which knows nothing of keys.
+  return `This is a fault of saldo-agents: ${error instanceof Error ? error.stack : String(error)}`;
 }

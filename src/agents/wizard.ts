@@ -5,6 +5,7 @@ import { confirm, intro, isCancel, multiselect, outro, password, select, text } 
 import { agents, agentsOf } from "./agents.ts";
 import { foundAgents, planAll, tellPlan, writeAll } from "./commands/apply.ts";
 import { apiUrlOf, type CatalogModel, findModel, GatewayAway, readBalance, readCatalog, Refused } from "./gateway.ts";
+import { withoutKeys } from "./hidden-keys.ts";
 import { printable, rupiah } from "./printable.ts";
 import { EXIT, type Person, type World } from "./world.ts";
 import type { Options } from "./words.ts";
@@ -43,19 +44,20 @@ async function ask(options: Options, world: World, terminal: Terminal): Promise<
   const apiUrl = await askAddress(options, terminal);
   const { key, models } = await askKey(apiUrl, { options, world, terminal });
   const model = findModel(models, options.model ?? (await askModel(models, terminal)));
-  const chosen = agentsOf(options.agents ?? (await askAgents(world, terminal)));
+  const { chosen, waiting } = agentsOf(options.agents ?? (await askAgents(world, terminal)));
+  for (const reason of waiting) world.err(reason);
   const plans = await planAll(chosen, { apiUrl, key, model, keyEnv: options.keyEnv }, world.machine);
   for (const plan of plans) tellPlan(plan, world);
   const hasWork = plans.some((plan) => "files" in plan && plan.files.length > 0);
   if (hasWork && !options.dryRun) {
     const isAgreed = answered(await confirm({ ...terminal, message: "Write these changes?" }));
     if (!isAgreed) throw new Left();
-    const code = await writeAll(plans, world);
+    const code = Math.max(await writeAll(plans, world), waiting.length > 0 ? EXIT.failed : EXIT.done);
     outro(code === EXIT.done ? "Done. saldo-agents reset takes it back." : "Not all of it could be done.", terminal);
     return code;
   }
   outro("Nothing was written.", terminal);
-  return plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
+  return waiting.length > 0 || plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
 }
 
 async function askAddress(options: Options, terminal: Terminal): Promise<string> {
@@ -63,7 +65,7 @@ async function askAddress(options: Options, terminal: Terminal): Promise<string>
     await text({
       ...terminal,
       message: "Address of the gateway",
-      initialValue: options.baseUrl,
+      initialValue: withoutKeys(options.baseUrl) === options.baseUrl ? options.baseUrl : "",
       validate: (address) => problemWith(() => apiUrlOf(address ?? "", options)),
     }),
   );
@@ -141,7 +143,8 @@ function problemWith(work: () => unknown): string | undefined {
     work();
     return undefined;
   } catch (error) {
-    if (error instanceof Refused) return error.message;
+    // Shown by the terminal and not by the world, which hides keys.
+    if (error instanceof Refused) return withoutKeys(error.message);
     throw error;
   }
 }

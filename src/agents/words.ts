@@ -15,7 +15,9 @@ export type Options = {
   readonly model: string | undefined;
   /** Ids of agents; undefined: those that are there. */
   readonly agents: readonly string[] | undefined;
+  /** The gateway that was named, by a word, a variable or by serving this program; else one on this machine. */
   readonly baseUrl: string;
+  readonly isBaseUrlNamed: boolean;
   readonly yes: boolean;
   readonly json: boolean;
   readonly keyEnv: boolean;
@@ -42,11 +44,13 @@ export function readWords(words: readonly string[], world: World): { command: Co
     .filter((id) => id !== "");
   if (ids?.length === 0) throw new Refused("--agents names no agent.");
   const { machine, servedBy } = world;
+  const named = values["base-url"] ?? variable(machine, "SALDO_BASE_URL") ?? servedBy;
   const options = {
     key: values.key ?? variable(machine, "SALDO_API_KEY"),
     model: values.model,
     agents: ids === undefined ? undefined : [...new Set(ids)],
-    baseUrl: values["base-url"] ?? variable(machine, "SALDO_BASE_URL") ?? servedBy ?? LOCAL_GATEWAY,
+    baseUrl: named ?? LOCAL_GATEWAY,
+    isBaseUrlNamed: named !== null,
     yes: values.yes,
     json: values.json,
     keyEnv: values["key-env"],

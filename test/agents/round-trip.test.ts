@@ -87,7 +87,9 @@ describe.each(ids)("%s", (id) => {
     await expect(golden.join("\n")).toMatchFileSnapshot(`golden/${id}.txt`);
   });
 
-  const editable = (["another provider", "comments", "tabs", "CRLF"] as const).filter((state) => !isRefused(id, state));
+  const editable = (["another provider", "comments", "tabs", "CRLF", "mixed line ends"] as const).filter(
+    (state) => !isRefused(id, state),
+  );
   it.each(editable)("keeps what the user writes between apply and reset, from: %s", async (state) => {
     await using home = await newHome();
     await using other = await newHome();

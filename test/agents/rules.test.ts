@@ -34,7 +34,7 @@ const HOSTILE = [
   "'; rm -rf ~ #",
   "{{x}}: - !",
 ];
-const REPLACED_BY_AGENTS = ["{env:HOME}", "{file:/etc/passwd}", "${HOME}", "${{ secrets.X }}"];
+const REPLACED_BY_AGENTS = ["{env:HOME}", "{file:/etc/passwd}", "${HOME}", "${{ secrets.X }}", "a-$HOME", "$_"];
 
 let gateway: FakeGateway;
 beforeAll(async () => {
@@ -62,10 +62,12 @@ describe("refuses with 2 and writes nothing", () => {
   it.each<[string, string[], string]>([
     ["a wrong key", ["-k", "gw_wrong"], "does not accept this key"],
     ["a key with a line break", ["-k", "gw_a\nb"], "characters that no key has"],
+    ["a key that an agent would run", ["-k", "!id"], "characters that no key has"],
+    ["an address with a variable", ["--base-url", "http://127.0.0.1/$HOME"], "would not all read"],
     ["an unknown model", ["-m", "nobody/nothing"], "no model nobody/nothing"],
     ["an unknown agent", ["--agents", "opencode,emacs"], 'no agent "emacs"'],
     ["an agent whose protocol is not served", ["--agents", "codex"], "codex needs /v1/responses"],
-    ["another such agent", ["--agents", "claude,opencode"], "claude needs /v1/messages"],
+    ["such agents", ["--agents", "claude,codex"], "claude needs /v1/messages"],
     ["plain http to another machine", ["--base-url", "http://gateway.test"], "--insecure"],
     ["what is no address", ["--base-url", "gateway"], "is not an address"],
     ["an unknown option", ["--force"], "do not exist"],
@@ -109,6 +111,27 @@ it("does not send the key on to another host", async () => {
   });
   expect(gateway.asked.length).toBe(before);
   await closeServer(server);
+});
+
+it("says so when the gateway points to what is no address", async () => {
+  await using home = await newHome();
+  const server = createServer((_, response) => response.writeHead(302, { location: "http://[" }).end());
+  const url = await listen(server);
+  expect(await apply(home.path, "--base-url", url)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("points to what is not an address"),
+  });
+  await closeServer(server);
+});
+
+it("goes on with the other agents when one needs a protocol that is not served", async () => {
+  await using home = await newHome();
+  const { code, out, err } = await apply(home.path, "--agents", "codex,kimi");
+  expect({ code, err }).toEqual({ code: 1, err: "codex needs /v1/responses, which the gateway does not serve yet." });
+  expect(out).toContain("Kimi Code: uses demo/small");
+  const reset = await saldoAgents(home.path, ["reset", "-y", "--agents", "codex,kimi"]);
+  expect(reset).toMatchObject({ code: 1, err, out: expect.stringContaining("Kimi Code: ") });
+  expect(await snapshot(home.path)).toEqual({});
 });
 
 it("goes on with the other agents when the file of one is not readable", async () => {
@@ -229,7 +252,7 @@ it.each(HOSTILE)("a model called %j is only a name", async (id) => {
   };
   expect(models.models[0]?.model).toBe(id);
   const made = Object.keys(await snapshot(home.path)).filter((path) => before[path] === undefined);
-  expect(made.filter((path) => !/\.bak-saldo-|saldo-agents\/state\.json$/.test(path))).toEqual([]);
+  expect(made.filter((path) => !/\.bak-saldo-|saldo-agents\/change-\w+\.json$/.test(path))).toEqual([]);
   expect(await saldoAgents(home.path, ["reset", "-y"])).toMatchObject({ code: 0, err: "" });
   expect(await snapshot(home.path)).toEqual(before);
 });

@@ -80,7 +80,9 @@ export const startStates = {
   comments: (text: string, syntax: Syntax) => withComments(text, syntax),
   tabs: (text: string, syntax: Syntax) =>
     syntax === "yaml" ? text.replace("name: Mine", "name: Mine\t# tab") : text.replaceAll(/^( {2})+/gm, tabsFor),
+  "nothing but comments": (_: string, syntax: Syntax) => (syntax.includes("json") ? "// mine\n" : "# mine\n"),
   CRLF: (text: string) => text.replaceAll("\n", "\r\n"),
+  "mixed line ends": (text: string) => text.replaceAll(/\n(.*\n?)/g, "\r\n$1"),
   "byte-order mark": (text: string) => `\ufeff${text}`,
   "trailing commas": (text: string, syntax: Syntax) =>
     syntax.includes("json") ? text.replaceAll(/(?<=["\]}\d\w])\n(\s*[}\]])/g, ",\n$1") : text,
@@ -98,7 +100,11 @@ export type StartState = keyof typeof startStates;
 /** Whether an agent's file in this state has to be left alone. */
 export function isRefused(agent: string, state: StartState): boolean {
   // Cline drops a file that is more than JSON.
-  const isMoreThanJson = state === "comments" || state === "trailing commas" || state === "byte-order mark";
+  const isMoreThanJson =
+    state === "comments" ||
+    state === "nothing but comments" ||
+    state === "trailing commas" ||
+    state === "byte-order mark";
   return (
     state === "unparseable" ||
     state === "wrong root type" ||

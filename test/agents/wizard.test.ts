@@ -2,12 +2,11 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
-import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPerson } from "../../src/agents/wizard.ts";
 import { putFiles } from "./start-states.ts";
 import { type FakeGateway, KEY, newHome, saldoAgents, snapshot, startGateway } from "./support.ts";
+import { pressing } from "./terminal.ts";
 
 let gateway: FakeGateway;
 beforeAll(async () => {
@@ -18,26 +17,6 @@ afterAll(() => gateway.close());
 const ENTER = "\r";
 const DOWN = "\u001b[B";
 const ESCAPE = "\u001b";
-
-/** A terminal whose keys are pressed once the screen shows what they answer. */
-function pressing(steps: readonly { readonly at: string; readonly keys: string }[]) {
-  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
-  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 120, rows: 40 });
-  const left = [...steps];
-  let screen = "";
-  let seen = 0;
-  output.on("data", (piece: Buffer) => {
-    screen += piece.toString();
-    const [step] = left;
-    const at = step === undefined ? -1 : stripVTControlCharacters(screen).indexOf(step.at, seen);
-    if (step === undefined || at === -1) return;
-    left.shift();
-    seen = stripVTControlCharacters(screen).length;
-    // The question has to be listening before the first key comes.
-    setImmediate(() => input.write(step.keys));
-  });
-  return { terminal: { input, output }, screen: () => stripVTControlCharacters(screen), left };
-}
 
 const untilKey = [
   { at: "Address of the gateway", keys: ENTER },

@@ -1,7 +1,7 @@
 // Points agents at the gateway. The gateway is asked before anything is written.
 
 import type { Agent, Connection } from "../agent.ts";
-import { agents, agentsOf } from "../agents.ts";
+import { agents, agentsOf, type NamedAgents } from "../agents.ts";
 import { existingFiles, FileRefused } from "../files/agent-files.ts";
 import { apiUrlOf, findModel, readCatalog, Refused } from "../gateway.ts";
 import { findProgram, type Machine } from "../machine.ts";
@@ -22,20 +22,26 @@ export async function apply(options: Options, world: World): Promise<number> {
   if (key === undefined) throw new Refused("A key is needed: -k KEY, or the variable SALDO_API_KEY.");
   if (model === undefined) throw new Refused("A model is needed: -m MODEL.");
   const apiUrl = apiUrlOf(options.baseUrl, options);
-  const chosen = options.agents === undefined ? await foundAgents(world.machine) : agentsOf(options.agents);
+  const { chosen, waiting } = await agentsFor(options, world.machine);
   if (chosen.length === 0) throw new Refused("No coding agent is found on this machine: name them with --agents.");
   if (!options.yes && !options.dryRun && world.person === null)
     throw new Refused("Without a terminal, apply needs -y.");
   const found = findModel(await readCatalog(apiUrl, key), model);
   const plans = await planAll(chosen, { apiUrl, key, model: found, keyEnv: options.keyEnv }, world.machine);
   for (const plan of plans) tellPlan(plan, world);
-  if (options.dryRun) return plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
+  for (const reason of waiting) world.err(reason);
+  if (options.dryRun) return waiting.length > 0 || plans.some((plan) => "refused" in plan) ? EXIT.failed : EXIT.done;
   const hasWork = plans.some((plan) => "files" in plan && plan.files.length > 0);
   if (hasWork && !options.yes && (await world.person?.confirm("Write these changes?")) !== true) {
     world.out("Nothing was written.");
     return EXIT.done;
   }
-  return writeAll(plans, world);
+  const code = await writeAll(plans, world);
+  return waiting.length > 0 ? EXIT.failed : code;
+}
+
+async function agentsFor(options: Options, machine: Machine): Promise<NamedAgents> {
+  return options.agents === undefined ? { chosen: await foundAgents(machine), waiting: [] } : agentsOf(options.agents);
 }
 
 /** The agents whose program or file is there. */
@@ -94,8 +100,7 @@ export async function writeAll(plans: readonly AgentPlan[], world: World): Promi
       continue;
     }
     try {
-      const { connection } = plan;
-      const written = await writePlan(plan.files, { connection, machine: world.machine, now: world.now() });
+      const written = await writePlan(plan.files, { machine: world.machine, now: world.now() });
       tellWritten(plan, written, world);
       hasWritten ||= written.length > 0;
     } catch (error) {

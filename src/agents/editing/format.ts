@@ -3,7 +3,8 @@
 
 import { type Edit, isMap, isSame, UneditableFile, type Value, type ValueMap, withEdit } from "./edits.ts";
 
-/** A syntax of configuration files. Texts have no byte-order mark and end their lines with a line feed. */
+/** A syntax of configuration files. Texts have no byte-order mark and end their lines with a line feed. One that holds
+ * nothing but comments is read as null or an empty map, and can be edited. */
 export type Format = {
   readonly name: string;
   /** Reads a text. Errors: whatever its parser throws. */
@@ -24,6 +25,7 @@ export function readMap(format: Format, text: string): ValueMap {
     // The parser's own words may quote the line, which may hold a key.
     throw new UneditableFile(`is not readable as ${format.name}`);
   }
+  if (value === null) return {};
   if (!isMap(value)) throw new UneditableFile(`is not a ${format.name} file with settings by name at its root`);
   return value;
 }

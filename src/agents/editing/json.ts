@@ -1,6 +1,6 @@
 // JSON and JSON with comments. Texts are spliced at the places their tree tells: no byte outside an edit moves.
 
-import { getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
+import { getNodeValue, type Node, type ParseError, parseTree, stripComments } from "jsonc-parser";
 import { type Edit, isList, isMap, type Path, UneditableFile, type Value, wrongShape } from "./edits.ts";
 import { type Format, quoted } from "./format.ts";
 
@@ -10,12 +10,21 @@ export const strictJson: Format = { name: "JSON", read: (text) => JSON.parse(tex
 /** JSON that may have comments and a comma behind the last entry. */
 export const jsonWithComments: Format = {
   name: "JSON",
-  read: (text) => getNodeValue(treeOf(text)) as Value,
-  edit,
+  read: (text) => (isComments(text) ? null : (getNodeValue(treeOf(text)) as Value)),
+  edit: (text, change) => (isComments(text) ? below(text, change) : edit(text, change)),
   write,
 };
 
 const DEFAULT_INDENT = "  ";
+
+function isComments(text: string): boolean {
+  return stripComments(text).trim() === "";
+}
+
+/** A map of its own below comments. */
+function below(comments: string, change: Edit): string {
+  return `${comments.trimEnd()}\n${edit("{}\n", change)}`;
+}
 
 function treeOf(text: string): Node {
   const errors: ParseError[] = [];

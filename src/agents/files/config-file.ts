@@ -45,6 +45,9 @@ export async function replaceConfigFile(file: ConfigFile, bytes: Buffer): Promis
   try {
     await mkdir(dirname(file.realPath), { recursive: true, mode: 0o700 });
     const old = file.bytes === null ? null : await stat(file.realPath);
+    // The new file takes one of the names; the others would keep the old content.
+    if (old !== null && old.nlink > 1)
+      throw new UneditableFile("has a second name (a hard link) that would not change");
     await writeBeside(file.realPath, { bytes, mode: old === null ? PRIVATE : old.mode & PERMISSIONS, owner: old }, () =>
       refuseChanged(file),
     );
@@ -70,6 +73,20 @@ export async function writePrivateFile(path: string, bytes: Buffer): Promise<voi
   await writeBeside(path, { bytes, mode: PRIVATE, owner: null }, async () => {});
 }
 
+/** Writes a file that is not there yet and that only its owner may read. Errors: those of the system, EEXIST among them. */
+export async function writeNewFile(path: string, bytes: Buffer): Promise<void> {
+  const handle = await open(path, "wx", PRIVATE);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
 /** The name of a content: two files with the same are the same. */
 export function digestOf(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("hex");
@@ -90,14 +107,9 @@ type NewFile = {
 async function writeBeside(path: string, { bytes, mode, owner }: NewFile, check: () => Promise<void>): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
-    const handle = await open(temporary, "wx", PRIVATE);
-    try {
-      await handle.writeFile(bytes);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    const isAnothers = owner !== null && process.getuid !== undefined && owner.uid !== process.getuid();
+    await writeNewFile(temporary, bytes);
+    const made = await stat(temporary);
+    const isAnothers = owner !== null && (owner.uid !== made.uid || owner.gid !== made.gid);
     if (isAnothers) await chown(temporary, owner.uid, owner.gid);
     if (mode !== PRIVATE) await chmod(temporary, mode);
     await check();
@@ -108,6 +120,7 @@ async function writeBeside(path: string, { bytes, mode, owner }: NewFile, check:
   }
 }
 
-function codeOf(error: unknown): string {
+/** What the system calls an error. */
+export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 }

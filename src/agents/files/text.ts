@@ -2,6 +2,7 @@
 // its byte-order mark and how its lines end.
 
 import { UneditableFile } from "../editing/edits.ts";
+import { withLineEnds } from "./line-ends.ts";
 
 /** A text whose lines end with a line feed, and how it was written. */
 export type FileText = { readonly text: string; readonly hasMark: boolean; readonly written: string };
@@ -23,23 +24,7 @@ export function decodeText(bytes: Buffer): FileText {
   return { text, hasMark, written };
 }
 
-/** Writes an edited text in the way it was written before. */
+/** Writes an edited text in the way it was written before. Errors: UneditableFile. */
 export function encodeText({ text, hasMark, written }: FileText): Buffer {
   return Buffer.from((hasMark ? MARK : "") + withLineEnds(text, written), "utf8");
-}
-
-/** Lines that stay keep their end, also where a file mixes two kinds; new ones end like most. */
-function withLineEnds(text: string, written: string): string {
-  const old = written.split(/(?<=\n)/);
-  const pairs = old.filter((line) => line.endsWith("\r\n")).length;
-  if (pairs === 0) return text;
-  const usual = pairs * 2 >= old.length ? "\r\n" : "\n";
-  let next = 0;
-  return text.replaceAll(/[^\n]*\n/g, (line) => {
-    const plain = line.slice(0, -1);
-    const at = old.findIndex((each, index) => index >= next && each.replace(/\r?\n$/, "") === plain);
-    if (at === -1) return plain + usual;
-    next = at + 1;
-    return plain + (old[at]?.endsWith("\r\n") === true ? "\r\n" : "\n");
-  });
 }
