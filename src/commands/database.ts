@@ -1,3 +1,4 @@
+import { topicAudits } from "../app-audit.ts";
 import type { AuditKind } from "../ledger/audit-run.ts";
 import { audit, type AuditReport } from "../ledger/audit.ts";
 import type { Command } from "./command.ts";
@@ -25,7 +26,11 @@ export const databaseCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const kind = values.has("full") ? "full" : "incremental";
-      const report = await audit((await database()).pool, { kind, share: values.has("hurry") ? 1 : GENTLE_SHARE });
+      const report = await audit((await database()).pool, {
+        kind,
+        share: values.has("hurry") ? 1 : GENTLE_SHARE,
+        topics: topicAudits,
+      });
       return { json: { ...report, kind }, text: textOf(kind, report), ok: report.ok };
     },
   },
