@@ -21,3 +21,9 @@ export function costOf(tokens: TokenCounts, prices: PriceSnapshot): bigint {
     BigInt(tokens.outputTokens) * prices.output;
   return divideCeil(total, TOKENS_PER_PRICE);
 }
+
+/** What the cached tokens would have cost more as other input: a whole number, so that sums of it are exact. */
+export function savedByCache(tokens: TokenCounts, prices: PriceSnapshot, cost: bigint): bigint {
+  if (tokens.inputTokensCached === 0 || prices.cacheHit === null) return 0n;
+  return costOf(tokens, { ...prices, cacheHit: null }) - cost;
+}

@@ -1,26 +1,27 @@
-// BillingService: translation between the contract and the use cases of this room. Top-ups, summaries, exports and the
-// ledger's lines are in the contract and come with the accounts they belong to; until then they answer Unimplemented.
+// BillingService: translation between the contract and the use cases of this room. Top-ups are in the contract and come with
+// their providers; until then they answer Unimplemented.
 
-import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { UsageBasis as ProtoBasis, type UsageFilter as ProtoFilter } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Database } from "../database/database.ts";
-import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readBalance } from "../ledger/accounts.ts";
-import type { UsageBasis } from "../ledger/ledger.ts";
-import { listUsage, type UsageFilter, type UsageRecord } from "./usage.ts";
+import { listLedgerEntries } from "./ledger-entries.ts";
+import { readLowBalanceAlert, readThreshold, setLowBalanceAlert } from "./low-balance.ts";
+import {
+  fromProtoFilter,
+  fromProtoGrouping,
+  toProtoAlert,
+  toProtoEntry,
+  toProtoSummary,
+  toProtoUsage,
+} from "./proto-usage.ts";
+import { summarizeUsage } from "./summary.ts";
+import { DEFAULT_TIME_ZONE } from "./time-zone.ts";
+import { exportUsage } from "./usage-export.ts";
+import { getUsageRecord, listUsage } from "./usage.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
-
-const protoBasis = {
-  exact: ProtoBasis.EXACT,
-  drained: ProtoBasis.DRAINED,
-  estimated: ProtoBasis.ESTIMATED,
-  recovered: ProtoBasis.RECOVERED,
-  free: ProtoBasis.FREE,
-} as const satisfies Record<UsageBasis, ProtoBasis>;
 
 export type BillingServiceDependencies = {
   readonly database: Database;
@@ -28,13 +29,25 @@ export type BillingServiceDependencies = {
   readonly accountOf: (context: HandlerContext) => string;
 };
 
+type Methods =
+  | "getBalance"
+  | "listUsage"
+  | "getUsageRecord"
+  | "summarizeUsage"
+  | "exportUsage"
+  | "listLedgerEntries"
+  | "getLowBalanceAlert"
+  | "setLowBalanceAlert";
+
+/** Makes the service. Every method acts on the caller's own account; what is another account's is not found. */
 export function createBillingService({
   database,
   accountOf,
-}: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, "getBalance" | "listUsage"> {
+}: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, Methods> {
+  const { pool } = database;
   return {
     async getBalance(_request, context) {
-      const { available, held, posted } = await readBalance(database.pool, accountOf(context));
+      const { available, held, posted } = await readBalance(pool, accountOf(context));
       return {
         balance: {
           currency: "IDR",
@@ -46,47 +59,56 @@ export function createBillingService({
     },
 
     async listUsage({ filter, pageSize, pageToken }, context) {
-      const page = await listUsage(database.pool, {
+      const page = await listUsage(pool, {
         accountId: accountOf(context),
         filter: fromProtoFilter(filter),
-        pageSize: pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize,
+        pageSize: pageSize || DEFAULT_PAGE_SIZE,
         pageToken,
       });
       return { records: page.records.map(toProtoUsage), nextPageToken: page.nextPageToken };
     },
-  };
-}
 
-function fromProtoFilter(filter: ProtoFilter | undefined): UsageFilter {
-  if (filter === undefined) return {};
-  return {
-    ...(filter.from === undefined ? {} : { fromMs: timestampMs(filter.from) }),
-    ...(filter.until === undefined ? {} : { untilMs: timestampMs(filter.until) }),
-    ...(filter.model === "" ? {} : { model: filter.model }),
-    ...(filter.keyId === "" ? {} : { keyId: filter.keyId }),
-  };
-}
+    async getUsageRecord({ requestId }, context) {
+      const { record, credited } = await getUsageRecord(pool, { accountId: accountOf(context), requestId });
+      return { record: toProtoUsage(record), credited: formatMoney(idr(credited)) };
+    },
 
-function toProtoUsage(record: UsageRecord) {
-  const { inputPrice, outputPrice, cacheHitPrice, firstByteMs } = record;
-  return {
-    requestId: record.requestId,
-    createdAt: timestampFromMs(timeOfUuidv7(record.requestId)),
-    billingDay: record.billingDay,
-    model: record.model,
-    keyId: record.keyId,
-    inputTokensUncached: record.inputTokensUncached,
-    inputTokensCached: record.inputTokensCached,
-    outputTokens: record.outputTokens,
-    inputPrice: formatMoney(idr(inputPrice)),
-    outputPrice: formatMoney(idr(outputPrice)),
-    ...(cacheHitPrice === null ? {} : { cacheHitPrice: formatMoney(idr(cacheHitPrice)) }),
-    cost: formatMoney(idr(record.cost)),
-    charge: formatMoney(idr(record.charge)),
-    basis: protoBasis[record.basis],
-    streamed: record.streamed,
-    durationMs: record.durationMs,
-    ...(firstByteMs === null ? {} : { firstByteMs }),
-    clamped: record.clamped,
+    async summarizeUsage({ filter, timeZone, grouping }, context) {
+      const summary = await summarizeUsage(pool, {
+        accountId: accountOf(context),
+        filter: fromProtoFilter(filter),
+        timeZone: timeZone || DEFAULT_TIME_ZONE,
+        grouping: fromProtoGrouping(grouping),
+      });
+      return toProtoSummary(summary);
+    },
+
+    async *exportUsage({ filter, timeZone }, context) {
+      const pieces = exportUsage(pool, {
+        accountId: accountOf(context),
+        filter: fromProtoFilter(filter),
+        timeZone: timeZone || DEFAULT_TIME_ZONE,
+        signal: context.signal,
+      });
+      for await (const piece of pieces) yield { csv: Buffer.from(piece) };
+    },
+
+    async listLedgerEntries({ pageSize, pageToken }, context) {
+      const accountId = accountOf(context);
+      const page = await listLedgerEntries(pool, { accountId, pageSize: pageSize || DEFAULT_PAGE_SIZE, pageToken });
+      return { entries: page.entries.map(toProtoEntry), nextPageToken: page.nextPageToken };
+    },
+
+    async getLowBalanceAlert(_request, context) {
+      return { alert: toProtoAlert(await readLowBalanceAlert(pool, accountOf(context))) };
+    },
+
+    async setLowBalanceAlert({ threshold }, context) {
+      const alert = await setLowBalanceAlert(pool, {
+        accountId: accountOf(context),
+        threshold: readThreshold(threshold),
+      });
+      return { alert: toProtoAlert(alert) };
+    },
   };
 }

@@ -1,15 +1,24 @@
-import type { Pool } from "pg";
+// The statements that read usage records.
+
+import type { Look } from "../ledger/gentle-look.ts";
 import type { UsageBasis } from "../ledger/ledger.ts";
 import type { UsageRecord } from "./usage.ts";
+import type { UsageSelection } from "./usage-filter.ts";
 
-const SELECT_USAGE = `
+const RECORD = `
 SELECT request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, input_price, output_price,
        cache_hit_price, cost, charge, basis, billing_day::text AS billing_day, upstream, upstream_model, upstream_request_id,
        upstream_cost, streamed, duration_ms, first_byte_ms, clamped
-FROM usage_record
-WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-  AND ($4::text IS NULL OR model = $4) AND ($5::uuid IS NULL OR key_id = $5)
-ORDER BY request_id DESC LIMIT $6`;
+FROM usage_record`;
+
+/** What a selection asks besides its range, of records and of their sums: $4 model, $5 key, $6 bases. */
+export const FITS = `
+  ($4::text IS NULL OR model = $4) AND ($5::uuid IS NULL OR key_id = $5) AND ($6::text[] IS NULL OR basis = ANY ($6))`;
+
+const IN_RANGE = `WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${FITS}`;
+const NEWEST = `${RECORD} ${IN_RANGE} ORDER BY request_id DESC LIMIT $7`;
+const OLDEST = `${RECORD} ${IN_RANGE} ORDER BY request_id LIMIT $7`;
+const ONE = `${RECORD} WHERE account_id = $1::uuid AND request_id = $2::uuid`;
 
 type Row = {
   request_id: string;
@@ -35,21 +44,28 @@ type Row = {
   clamped: boolean;
 };
 
-/** Usage of an account with ids from `fromId` to before `beforeId`, newest first. */
-export async function selectUsage(
-  pool: Pool,
-  range: {
-    accountId: string;
-    fromId: string;
-    beforeId: string | null;
-    model: string | null;
-    keyId: string | null;
-    limit: number;
-  },
-): Promise<UsageRecord[]> {
-  const { accountId, fromId, beforeId, model, keyId, limit } = range;
-  const { rows } = await pool.query<Row>(SELECT_USAGE, [accountId, fromId, beforeId, model, keyId, limit]);
-  return rows.map(fromRow);
+/** A selection with the number of records that are wanted at most. */
+export type Slice = UsageSelection & { readonly limit: number };
+
+/** The newest records of a selection, newest first. */
+export async function selectNewest(look: Look, accountId: string, slice: Slice): Promise<UsageRecord[]> {
+  return (await look<Row>(NEWEST, [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
+}
+
+/** The oldest records of a selection, oldest first. */
+export async function selectOldest(look: Look, accountId: string, slice: Slice): Promise<UsageRecord[]> {
+  return (await look<Row>(OLDEST, [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
+}
+
+/** One record of an account. Null: it has none of this id. */
+export async function selectOne(look: Look, accountId: string, requestId: string): Promise<UsageRecord | null> {
+  const [row] = await look<Row>(ONE, [accountId, requestId]);
+  return row === undefined ? null : fromRow(row);
+}
+
+/** The parameters $1 to $6 of a statement about an account's selection. */
+export function valuesOf(accountId: string, { fromId, untilId, model, keyId, bases }: UsageSelection): unknown[] {
+  return [accountId, fromId, untilId, model, keyId, bases];
 }
 
 function fromRow(row: Row): UsageRecord {

@@ -1,10 +1,13 @@
 // Usage records as they are read: newest first, page by page. They are written by the ledger's settlement and never change.
 
 import type { Pool } from "pg";
-import { ValidationError } from "../kernel/errors.ts";
-import { isUuid, uuidv7Floor } from "../kernel/ids.ts";
+import { NotFound, ValidationError } from "../kernel/errors.ts";
+import { isUuid } from "../kernel/ids.ts";
+import { readCredited } from "../ledger/credit-note.ts";
+import { readOneSnapshot } from "../ledger/gentle-look.ts";
 import type { UsageBasis } from "../ledger/ledger.ts";
-import { selectUsage } from "./store.ts";
+import { selectNewest, selectOne } from "./store.ts";
+import { selectionOf, type UsageFilter } from "./usage-filter.ts";
 
 /** One request as it was billed. Money is micro-rupiah, prices micro-rupiah per 1M tokens. */
 export type UsageRecord = {
@@ -33,45 +36,42 @@ export type UsageRecord = {
   readonly clamped: boolean;
 };
 
-/** Which records are meant; all that is set must fit. Times are milliseconds of Unix time. */
-export type UsageFilter = {
-  readonly fromMs?: number;
-  readonly untilMs?: number;
-  readonly model?: string;
-  readonly keyId?: string;
-};
-
 export type UsagePage = { readonly records: readonly UsageRecord[]; readonly nextPageToken: string };
 
-/** Lists an account's usage, newest first. Errors: ValidationError when the page token or the key's id is none. */
+/**
+ * Lists an account's usage, newest first. A page token is the id of the last record shown, so records that come meanwhile
+ * neither move a page nor show twice. Errors: ValidationError when the filter is wrong or the page token is none.
+ */
 export async function listUsage(
   pool: Pool,
   query: { accountId: string; filter: UsageFilter; pageSize: number; pageToken: string },
 ): Promise<UsagePage> {
   const { accountId, filter, pageSize, pageToken } = query;
-  if (pageToken !== "" && !isUuid(pageToken)) {
-    throw new ValidationError([{ field: "page_token", rule: "page_token", message: "must come from the page before" }]);
-  }
-  if (filter.keyId !== undefined && !isUuid(filter.keyId)) {
-    throw new ValidationError([{ field: "filter.key_id", rule: "string.uuid", message: "must be a UUID" }]);
-  }
-  // Request ids begin with their time, so a range of time is a range of the primary key.
-  const records = await selectUsage(pool, {
-    accountId,
-    fromId: uuidv7Floor(filter.fromMs ?? 0),
-    beforeId: earlier(
-      pageToken === "" ? null : pageToken,
-      filter.untilMs === undefined ? null : uuidv7Floor(filter.untilMs),
-    ),
-    model: filter.model ?? null,
-    keyId: filter.keyId ?? null,
-    limit: pageSize + 1,
-  });
+  const selection = selectionOf(filter);
+  const shown = readPageToken(pageToken);
+  const untilId = shown !== null && shown < selection.untilId ? shown : selection.untilId;
+  const records = await readOneSnapshot(pool, (look) =>
+    selectNewest(look, accountId, { ...selection, untilId, limit: pageSize + 1 }),
+  );
   const page = records.slice(0, pageSize);
   return { records: page, nextPageToken: records.length > pageSize ? (page.at(-1)?.requestId ?? "") : "" };
 }
 
-function earlier(a: string | null, b: string | null): string | null {
-  if (a === null || b === null) return a ?? b;
-  return a < b ? a : b;
+/** Shows one record, and what was given back of it since. Errors: NotFound, also when it is another account's. */
+export async function getUsageRecord(
+  pool: Pool,
+  { accountId, requestId }: { accountId: string; requestId: string },
+): Promise<{ record: UsageRecord; credited: bigint }> {
+  const record = await readOneSnapshot(pool, (look) => selectOne(look, accountId, requestId));
+  if (record === null) throw new NotFound("There is no such request.");
+  const credited = await readCredited(pool, { accountId, requestIds: [record.requestId] });
+  return { record, credited: credited.get(record.requestId) ?? 0n };
+}
+
+/** The id that a page token names; null for the first page. Errors: ValidationError. */
+export function readPageToken(pageToken: string): string | null {
+  if (pageToken === "") return null;
+  // In small letters, as ids are compared here.
+  if (isUuid(pageToken)) return pageToken.toLowerCase();
+  throw new ValidationError([{ field: "pageToken", rule: "page_token", message: "must come from the page before" }]);
 }

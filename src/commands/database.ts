@@ -1,6 +1,6 @@
-import { topicAudits } from "../app-audit.ts";
 import type { AuditKind } from "../ledger/audit-run.ts";
 import { audit, type AuditReport } from "../ledger/audit.ts";
+import { topicChecks } from "../workers/audit-checks.ts";
 import type { Command } from "./command.ts";
 
 /** A server may be serving beside it: the audit takes at most this part of a processor's time. */
@@ -26,11 +26,8 @@ export const databaseCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const kind = values.has("full") ? "full" : "incremental";
-      const report = await audit((await database()).pool, {
-        kind,
-        share: values.has("hurry") ? 1 : GENTLE_SHARE,
-        topics: topicAudits,
-      });
+      const share = values.has("hurry") ? 1 : GENTLE_SHARE;
+      const report = await audit((await database()).pool, { kind, share, checks: topicChecks });
       return { json: { ...report, kind }, text: textOf(kind, report), ok: report.ok };
     },
   },

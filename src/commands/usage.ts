@@ -1,3 +1,4 @@
+import { recountUsage } from "../billing/roll-up.ts";
 import { listUsage } from "../billing/usage.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
@@ -42,6 +43,15 @@ export const usageCommands: readonly Command[] = [
         },
         text: records.map((r) => `${r.requestId}  ${r.model}  ${r.basis}  Rp ${formatMoney(idr(r.charge))}`).join("\n"),
       };
+    },
+  },
+  {
+    name: "usage recount",
+    about: "Makes the sums of an account's usage anew from its records, after an audit has found them wrong.",
+    options: { account: { required: true, value: "ID", about: "the account" } },
+    async run(values, { database }) {
+      const accountId = uuidOption(values.need("account"), "account");
+      return { json: { stretches: await recountUsage((await database()).pool, accountId) } };
     },
   },
   {

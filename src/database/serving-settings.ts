@@ -3,7 +3,7 @@
 // packet.
 
 import type { Client } from "pg";
-import { sqlState } from "./transactions.ts";
+import { sqlState, sqlStates } from "./transactions.ts";
 
 /** The role that serves requests. It may read and add, and change only what the request path changes. */
 export const SERVING_ROLE = "saldo_serve";
@@ -33,8 +33,11 @@ export function servingOptions(): string {
 
 const ROLE_SETTINGS = "SELECT unnest(rolconfig) AS setting FROM pg_roles WHERE rolname = $1";
 const INSUFFICIENT_PRIVILEGE = "42501";
-/** "tuple concurrently updated". Roles belong to the server, so two starts can meet on one, also from two databases. */
-const MET_ANOTHER = "XX000";
+/**
+ * "tuple concurrently updated", or both laid the role's first. Roles belong to the server, so two starts can meet on one, also
+ * from two databases.
+ */
+const MET_ANOTHER: ReadonlySet<string | undefined> = new Set(["XX000", sqlStates.uniqueViolation]);
 const MAX_MEETINGS = 20;
 
 /** Lays the settings on the serving role where they are not on it yet, as the owner of the schema. */
@@ -47,7 +50,7 @@ export async function layServingSettings(owner: Client): Promise<void> {
     } catch (error) {
       // A login that only serves may not; the check of the serving session then says what is missing and how to set it.
       if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return;
-      if (sqlState(error) !== MET_ANOTHER || meetings === MAX_MEETINGS) throw error;
+      if (!MET_ANOTHER.has(sqlState(error)) || meetings === MAX_MEETINGS) throw error;
     }
   }
 }

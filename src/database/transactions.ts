@@ -16,6 +16,8 @@ export const sqlStates = {
   deadlock: "40P01",
   lockTimeout: "55P03",
   uniqueViolation: "23505",
+  /** A value that a function does not take, such as the name of a time zone. */
+  invalidParameter: "22023",
   /** Somebody has canceled the statement, or a time limit has. */
   canceled: "57014",
   /** A named statement is not there. */

@@ -1,6 +1,15 @@
 // What an audit finds, kept small: books that are wrong everywhere are as many violations as there are records, and the run
 // that meets them must come to its end and say so.
 
+import type { Look } from "./gentle-look.ts";
+
+/** A check that another room hands in: it reads by `look` and adds what it finds. `full`: everything, else what is new. */
+export type AuditCheck = (run: {
+  readonly look: Look;
+  readonly findings: Pick<AuditFindings, "add">;
+  readonly full: boolean;
+}) => Promise<void>;
+
 /** Something that must never be. `subject` is the id it was found at. */
 export type Violation = { readonly check: string; readonly subject: string; readonly detail: string };
 

@@ -14,11 +14,11 @@ import {
   WHOLE_CHECKS,
   WRONG_LOSSES,
 } from "./audit-checks.ts";
-import { AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
+import { type AuditCheck, AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
 import { createLook, type Look } from "./gentle-look.ts";
 import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./audit-run.ts";
 
-export type { Violation } from "./audit-findings.ts";
+export type { AuditCheck, Violation } from "./audit-findings.ts";
 
 /** What a run found: of each check so many violations at most; `hasMore` says that there are more. */
 export type AuditReport = {
@@ -27,25 +27,15 @@ export type AuditReport = {
   readonly hasMore: boolean;
 };
 
-/**
- * A topic's own part of the audit, for invariants of tables the ledger does not know. What it finds goes to `findings`; when
- * the run is not `full`, it looks at what has happened lately.
- */
-export type TopicAudit = (work: {
-  readonly look: Look;
-  readonly findings: AuditFindings;
-  readonly full: boolean;
-}) => Promise<void>;
-
 export type AuditOptions = {
-  /** What the topics have audited beside the ledger. Default none. */
-  readonly topics?: readonly TopicAudit[];
   /** Default `full`. */
   readonly kind?: AuditKind;
   /** The part of the time that the database may work for the audit, above 0 and at most 1; default 1, no pauses. */
   readonly share?: number;
   /** Ends the run early, with an AbortError. */
   readonly signal?: AbortSignal;
+  /** Checks of topics that the ledger does not know; they run after its own. */
+  readonly checks?: readonly AuditCheck[];
 };
 
 const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
@@ -53,7 +43,7 @@ const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 /** Runs every check over everything, or over what is new since the last runs, and keeps what it found. */
 export async function audit(
   pool: Pool,
-  { kind = "full", share = 1, topics = [], signal }: AuditOptions = {},
+  { kind = "full", share = 1, signal, checks = [] }: AuditOptions = {},
 ): Promise<AuditReport> {
   signal?.throwIfAborted();
   const beganAt = await beginAudit(pool, kind);
@@ -63,20 +53,16 @@ export async function audit(
   const full = kind === "full";
   const findings = new AuditFindings();
   findings.add(await look<Violation>(WHOLE));
-  for (const auditTopic of topics) await auditTopic({ look, findings, full });
   await auditUsedAccounts(look, findings);
   await auditAccounts({ look, findings, full, horizon });
   const seenBefore = findings.seen;
   const postings = { look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) };
   await auditPostings(postings);
   await auditLosses(postings, createLook(pool, { ...gently, byKey: false }));
+  const postingsBefore = findings.seen === seenBefore ? horizon : null;
+  for (const check of checks) await check({ look, findings, full });
   const { violations, hasMore } = findings;
-  await recordAudit(pool, {
-    kind,
-    beganAt,
-    violations: violations.length,
-    postingsBefore: findings.seen === seenBefore ? horizon : null,
-  });
+  await recordAudit(pool, { kind, beganAt, violations: violations.length, postingsBefore });
   return { ok: violations.length === 0, violations, hasMore };
 }
 

@@ -13,6 +13,8 @@ export type Look = <Row extends object>(text: string, values?: readonly unknown[
 /** A statement with a very busy account takes its time; nobody's request waits for it. */
 const ANSWER_WITHIN_MS = 600_000;
 const LONGEST_PAUSE_MS = 5_000;
+/** Somebody waits for what is read in one snapshot, and the snapshot keeps dead rows. */
+const SNAPSHOT_WITHIN_MS = 20_000;
 
 export type LookOptions = {
   /** The part of the time that the database works for it: at 0.1 nine tenths are pauses; at 1 there are none. */
@@ -30,13 +32,32 @@ export type LookOptions = {
 export function createLook(pool: Pool, { share, byKey = true, signal }: LookOptions): Look {
   return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
     signal?.throwIfAborted();
-    const startedAt = performance.now();
-    const rows = await readOnce<Row>(pool, text, { values, byKey });
-    const pauseMs = Math.min(((performance.now() - startedAt) * (1 - share)) / share, LONGEST_PAUSE_MS);
-    // Cut short by a stop: the next statement then says so.
-    if (pauseMs >= 1) await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
-    return rows;
+    return restAfter(() => readOnce<Row>(pool, text, { values, byKey }), { share, ...(signal && { signal }) });
   };
+}
+
+/** Works, and then pauses for as long as the share of the time asks. */
+export async function restAfter<Outcome>(
+  work: () => Promise<Outcome>,
+  { share, signal }: Pick<LookOptions, "share" | "signal">,
+): Promise<Outcome> {
+  const startedAt = performance.now();
+  const outcome = await work();
+  const pauseMs = Math.min(((performance.now() - startedAt) * (1 - share)) / share, LONGEST_PAUSE_MS);
+  // Cut short by a stop: the next piece of work then says so.
+  if (pauseMs >= 1) await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+  return outcome;
+}
+
+/** Runs all that the work reads in one snapshot, by keys. Errors: a database that answers too slowly counts as away. */
+export function readOneSnapshot<Outcome>(pool: Pool, work: (look: Look) => Promise<Outcome>): Promise<Outcome> {
+  return withTransaction({ pool }, async (client) => {
+    await client.query(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; ${BY_KEY}`);
+    return work(async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+      const query = { name: nameOf(text), text, values: [...values], query_timeout: SNAPSHOT_WITHIN_MS };
+      return (await client.query<Row>(query)).rows;
+    });
+  });
 }
 
 /**

@@ -15,6 +15,7 @@ import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
 import type { AdmissionRequest, Settlement } from "../../src/ledger/ledger.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { topicChecks } from "../../src/workers/audit-checks.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, type TestBackend } from "../setup/test-servers.ts";
 
@@ -88,15 +89,14 @@ export class MoneyWorld {
     const accountId = uuidv7();
     await withTransaction(this.opened.database, async (client) => {
       await openAccount(client, accountId);
-      if (balance > 0n)
-        await creditAccount(client, {
-          accountId,
-          amount: balance,
-          from: systemAccounts.operatorAdjustments,
-          reason: "operator_credit",
-        });
+      if (balance > 0n) await creditAccount(client, operatorCredit(accountId, balance));
     });
     return accountId;
+  }
+
+  /** Puts so many micro-rupiah more on an account. */
+  async credit(accountId: string, amount: bigint): Promise<void> {
+    await withTransaction(this.opened.database, (client) => creditAccount(client, operatorCredit(accountId, amount)));
   }
 
   async key(accountId: string, rateLimit = 0): Promise<string> {
@@ -163,7 +163,7 @@ export class MoneyWorld {
   }
 
   audit(options: AuditOptions = {}) {
-    return audit(this.pool, options);
+    return audit(this.pool, { checks: topicChecks, ...options });
   }
 
   async close(): Promise<void> {
@@ -174,6 +174,10 @@ export class MoneyWorld {
     }
     await this.opened.drop();
   }
+}
+
+function operatorCredit(accountId: string, amount: bigint) {
+  return { accountId, amount, from: systemAccounts.operatorAdjustments, reason: "operator_credit" };
 }
 
 export function admission(accountId: string, keyId: string, amount: bigint, leastAmount = amount): AdmissionRequest {

@@ -18,5 +18,9 @@ export const migrations = [
     load: async () => (await import("./0010-forget-processes.ts")).Migration0010ForgetProcesses,
   },
   { name: "0011-people", load: async () => (await import("./0011-people.ts")).Migration0011People },
+  {
+    name: "0013-usage-roll-up",
+    load: async () => (await import("./0013-usage-roll-up.ts")).Migration0013UsageRollUp,
+  },
   { name: "0015-transfers", load: async () => (await import("./0015-transfers.ts")).Migration0015Transfers },
 ];

@@ -1,0 +1,128 @@
+// Telling a customer that the balance runs low: once, when it falls below the threshold, and again only after it has risen to
+// it. The balance is the posted one: what is held for a running request comes back in a moment and would cry wolf.
+//
+// A mail is owed from the moment a fall is seen, in a row of the database. Whoever sends it first takes the row for a while
+// and afterwards says that it was sent. A process that dies in between has the mail sent again by another, so a customer may get
+// it twice, and never more often than MAX_ATTEMPTS. A balance that rises before the mail was sent takes it back.
+
+import type { Pool } from "pg";
+import { DecimalError } from "../kernel/decimal.ts";
+import { ValidationError } from "../kernel/errors.ts";
+import { IDR, parseMoney } from "../kernel/money.ts";
+import { createLook } from "../ledger/gentle-look.ts";
+
+/** The alert of an account. The threshold is micro-rupiah. */
+export type LowBalanceAlert = {
+  readonly threshold: bigint;
+  /** Whether the balance was below it when it was last looked at. */
+  readonly isBelow: boolean;
+  readonly notifiedAt: Date | null;
+};
+
+/** A mail that is owed; money is micro-rupiah. */
+export type LowBalanceNotice = { readonly accountId: string; readonly threshold: bigint; readonly posted: bigint };
+
+/** How often a mail is tried. Then it is given up: a mail server that takes mails and calls it a failure must not send more. */
+export const MAX_ATTEMPTS = 5;
+const ALERTS_PER_PAGE = 500;
+const NOTICES_PER_CLAIM = 20;
+const MAX_THRESHOLD = 10n ** 12n * 10n ** 6n;
+const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
+
+const READ = `SELECT threshold, is_below AS "isBelow", notified_at AS "notifiedAt" FROM low_balance_alert WHERE account_id = $1::uuid`;
+const REMOVE = `DELETE FROM low_balance_alert WHERE account_id = $1::uuid`;
+// A balance that is below a new threshold already does not fall. The same threshold again changes nothing.
+const SET = `
+INSERT INTO low_balance_alert AS l (account_id, threshold, is_below)
+SELECT a.id, $2::bigint, a.posted < $2::bigint FROM account a WHERE a.id = $1::uuid
+ON CONFLICT (account_id) DO UPDATE SET threshold = excluded.threshold, is_below = excluded.is_below, next_attempt_at = NULL
+WHERE l.threshold <> excluded.threshold`;
+
+// $1 the account to begin behind. What fell owes a mail; what rose owes none any more.
+const LOOK = `
+WITH page AS (
+  SELECT l.account_id, a.posted < l.threshold AS is_below
+  FROM (SELECT account_id, threshold FROM low_balance_alert WHERE account_id > $1::uuid ORDER BY account_id LIMIT ${ALERTS_PER_PAGE}) l
+  JOIN account a ON a.id = l.account_id
+), moved AS (
+  UPDATE low_balance_alert l
+  SET is_below = p.is_below, attempts = 0, next_attempt_at = CASE WHEN p.is_below THEN clock_timestamp() END
+  FROM page p WHERE l.account_id = p.account_id AND l.is_below <> p.is_below
+)
+SELECT max(account_id::text) AS last, count(*)::int AS seen FROM page`;
+
+// Taken for a while that doubles: whoever dies with it leaves it to the next.
+const CLAIM = `
+UPDATE low_balance_alert l
+SET attempts = l.attempts + 1,
+    next_attempt_at = CASE WHEN l.attempts + 1 < ${MAX_ATTEMPTS} THEN clock_timestamp() + interval '5 minutes' * 2 ^ l.attempts END
+FROM (
+  SELECT account_id FROM low_balance_alert WHERE next_attempt_at <= clock_timestamp()
+  ORDER BY next_attempt_at LIMIT ${NOTICES_PER_CLAIM} FOR NO KEY UPDATE SKIP LOCKED
+) due
+JOIN account a ON a.id = due.account_id
+WHERE l.account_id = due.account_id
+RETURNING l.account_id AS "accountId", l.threshold, a.posted`;
+const SENT = `
+UPDATE low_balance_alert SET notified_at = clock_timestamp(), next_attempt_at = NULL WHERE account_id = $1::uuid AND is_below`;
+
+/** Reads an account's alert. Null: it has none. */
+export async function readLowBalanceAlert(pool: Pool, accountId: string): Promise<LowBalanceAlert | null> {
+  return (await pool.query<LowBalanceAlert>(READ, [accountId])).rows[0] ?? null;
+}
+
+/** Sets the threshold, or with null turns the alert off. */
+export async function setLowBalanceAlert(
+  pool: Pool,
+  { accountId, threshold }: { accountId: string; threshold: bigint | null },
+): Promise<LowBalanceAlert | null> {
+  await (threshold === null ? pool.query(REMOVE, [accountId]) : pool.query(SET, [accountId, threshold]));
+  return readLowBalanceAlert(pool, accountId);
+}
+
+/** A threshold as it was written, in micro-rupiah; null when it is empty. Errors: ValidationError. */
+export function readThreshold(text: string): bigint | null {
+  if (text === "") return null;
+  try {
+    const { units } = parseMoney(text, IDR);
+    if (units > 0n && units <= MAX_THRESHOLD) return units;
+  } catch (error) {
+    if (!(error instanceof DecimalError)) throw error;
+  }
+  const message = "must be rupiah above 0, at most 1000000000000, with at most 6 decimals";
+  throw new ValidationError([{ field: "threshold", rule: "low_balance_alert.threshold", message }]);
+}
+
+/** Looks at every balance with an alert and notes which fell and which rose. */
+export async function lookAtLowBalances(pool: Pool, signal?: AbortSignal): Promise<void> {
+  const look = createLook(pool, { share: 1, ...(signal && { signal }) });
+  for (let after = BEFORE_ALL_IDS; ;) {
+    const [page] = await look<{ last: string | null; seen: number }>(LOOK, [after]);
+    if (page?.last == null || page.seen < ALERTS_PER_PAGE) return;
+    after = page.last;
+  }
+}
+
+/** Sends the mails that are owed. `send` throws where it could not: the mail is tried again later. */
+export async function sendLowBalanceNotices(
+  pool: Pool,
+  send: (notice: LowBalanceNotice) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<{ sent: number; failures: readonly unknown[] }> {
+  const look = createLook(pool, { share: 1, ...(signal && { signal }) });
+  const failures: unknown[] = [];
+  let sent = 0;
+  for (;;) {
+    const owed = await look<LowBalanceNotice>(CLAIM);
+    for (const notice of owed) {
+      try {
+        await send(notice);
+        await pool.query(SENT, [notice.accountId]);
+        sent += 1;
+      } catch (error) {
+        failures.push(error); // told by the caller; the row comes due again
+      }
+    }
+    if (owed.length < NOTICES_PER_CLAIM) return { sent, failures };
+  }
+}

@@ -1,0 +1,157 @@
+// Sums of usage. Whole quarters of an hour that a worker has rolled up are read from the roll-ups, the rest from the records,
+// in one snapshot. So a sum is always that of the records a list would show at that moment.
+//
+// Why a roll-up may be believed: the account's balance says what its records charge in all. Where roll-ups and the records
+// behind them do not come to that, a record came behind the roll-up's back, and the records are summed instead.
+
+import type { Pool } from "pg";
+import { sqlState, sqlStates } from "../database/transactions.ts";
+import { type Look, readOneSnapshot } from "../ledger/gentle-look.ts";
+import { FITS, valuesOf } from "./store.ts";
+import { DEFAULT_TIME_ZONE, unknownTimeZone, requireTimeZone } from "./time-zone.ts";
+import { selectionOf, type UsageFilter, type UsageSelection } from "./usage-filter.ts";
+
+/** Money is micro-rupiah. */
+export type UsageSum = {
+  readonly requests: bigint;
+  readonly inputTokensUncached: bigint;
+  readonly inputTokensCached: bigint;
+  readonly outputTokens: bigint;
+  readonly cost: bigint;
+  readonly charge: bigint;
+  readonly savedByCache: bigint;
+};
+
+/** What a row of a summary is told for. */
+export type UsageGrouping = "model_and_day" | "key";
+/** A row; what it is not told for is empty. */
+export type UsageSummaryRow = UsageSum & { readonly day: string; readonly model: string; readonly keyId: string };
+export type UsageSummary = {
+  readonly rows: readonly UsageSummaryRow[];
+  readonly totals: UsageSum;
+  readonly timeZone: string;
+};
+
+const SUMS = `
+sum(requests) AS requests, sum(input_tokens_uncached) AS "inputTokensUncached", sum(input_tokens_cached) AS "inputTokensCached",
+sum(output_tokens) AS "outputTokens", sum(cost) AS cost, sum(charge) AS charge, sum(saved_by_cache) AS "savedByCache"`;
+
+const RECORDS = (from: string, until: string): string => `
+SELECT quarter_of(request_id), model, key_id, 1, input_tokens_uncached, input_tokens_cached, output_tokens, cost, charge,
+       saved_by_cache(input_tokens_uncached, input_tokens_cached, output_tokens, input_price, output_price, cache_hit_price, cost)
+FROM usage_record WHERE account_id = $1::uuid AND request_id >= ${from} AND request_id < ${until} AND ${FITS}`;
+
+// $7 and $8: the quarters that are read from the roll-ups; where there are none, $8 is not above $7 and everything is read
+// from the records before $3.
+const USAGE = `
+SELECT quarter, model, key_id, requests, input_tokens_uncached, input_tokens_cached, output_tokens, cost, charge, saved_by_cache
+FROM usage_roll_up WHERE account_id = $1::uuid AND quarter >= $7::int AND quarter < $8::int AND ${FITS}
+UNION ALL ${RECORDS("$2::uuid", "CASE WHEN $8::int > $7::int THEN quarter_floor($7::int) ELSE $3::uuid END")}
+UNION ALL ${RECORDS("CASE WHEN $8::int > $7::int THEN quarter_floor($8::int) ELSE $3::uuid END", "$3::uuid")}`;
+
+const GROUPED = {
+  model_and_day: `
+    SELECT ((timestamptz 'epoch' + quarter * interval '15 minutes') AT TIME ZONE $9)::date::text AS day, model, '' AS "keyId", ${SUMS}
+    FROM (${USAGE}) AS usage (quarter, model, key_id, requests, input_tokens_uncached, input_tokens_cached, output_tokens, cost, charge, saved_by_cache)
+    GROUP BY 1, 2 ORDER BY 1 DESC, 2`,
+  key: `
+    SELECT '' AS day, '' AS model, key_id::text AS "keyId", ${SUMS}
+    FROM (${USAGE}) AS usage (quarter, model, key_id, requests, input_tokens_uncached, input_tokens_cached, output_tokens, cost, charge, saved_by_cache)
+    GROUP BY key_id ORDER BY key_id`,
+} as const satisfies Record<UsageGrouping, string>;
+
+type Row = { day: string; model: string; keyId: string } & Record<keyof UsageSum, string | bigint>;
+
+const NOTHING: UsageSum = {
+  requests: 0n,
+  inputTokensUncached: 0n,
+  inputTokensCached: 0n,
+  outputTokens: 0n,
+  cost: 0n,
+  charge: 0n,
+  savedByCache: 0n,
+};
+
+/** Sums an account's usage. Errors: ValidationError when the filter is wrong or the time zone unknown. */
+export async function summarizeUsage(
+  pool: Pool,
+  query: { accountId: string; filter: UsageFilter; timeZone?: string; grouping?: UsageGrouping },
+): Promise<UsageSummary> {
+  const { accountId, filter, timeZone = DEFAULT_TIME_ZONE, grouping = "model_and_day" } = query;
+  requireTimeZone(timeZone);
+  const selection = selectionOf(filter);
+  try {
+    const rows = await readOneSnapshot(pool, (look) => sumUsage(look, accountId, { selection, grouping, timeZone }));
+    return { rows, totals: rows.reduce(add, NOTHING), timeZone };
+  } catch (error) {
+    // One that this machine knows and the database does not.
+    if (sqlState(error) === sqlStates.invalidParameter) throw unknownTimeZone({ cause: error });
+    throw error;
+  }
+}
+
+/** What all records of an account charge from an id on, within a snapshot. `fromQuarter`: the first that is whole from there. */
+export async function chargedFrom(
+  look: Look,
+  accountId: string,
+  from: Pick<UsageSelection, "fromId" | "fromQuarter">,
+): Promise<bigint> {
+  const selection = { ...selectionOf({}), ...from };
+  const rows = await sumUsage(look, accountId, { selection, grouping: "key", timeZone: DEFAULT_TIME_ZONE });
+  return rows.reduce((sum, { charge }) => sum + charge, 0n);
+}
+
+async function sumUsage(
+  look: Look,
+  accountId: string,
+  query: { selection: UsageSelection; grouping: UsageGrouping; timeZone: string },
+): Promise<UsageSummaryRow[]> {
+  const { selection, grouping, timeZone } = query;
+  const before = Math.min(selection.untilQuarter, await rolledUpBefore(look, accountId));
+  const values = [...valuesOf(accountId, selection), selection.fromQuarter, before];
+  const rows = await look<Row>(GROUPED[grouping], grouping === "model_and_day" ? [...values, timeZone] : values);
+  return rows.map(fromRow);
+}
+
+// posted = postings - charges, on the account's row and so in every snapshot.
+const ROLLED_UP = `
+SELECT m.before_quarter AS before,
+  a.posted = (SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = $1::uuid)
+    - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = $1::uuid)
+    - m.charge
+    - (SELECT coalesce(sum(charge), 0) FROM usage_record
+       WHERE account_id = $1::uuid AND request_id >= quarter_floor(m.before_quarter)) AS is_whole
+FROM usage_rolled_up m JOIN account a ON a.id = m.account_id WHERE m.account_id = $1::uuid AND a.id = $1::uuid`;
+
+/** The quarter before which the roll-ups hold all of the account's records; 0 where they cannot be believed. */
+async function rolledUpBefore(look: Look, accountId: string): Promise<number> {
+  const [row] = await look<{ before: number; is_whole: boolean }>(ROLLED_UP, [accountId]);
+  return row?.is_whole === true ? row.before : 0;
+}
+
+function fromRow({ day, model, keyId, ...sums }: Row): UsageSummaryRow {
+  return {
+    day,
+    model,
+    keyId,
+    requests: BigInt(sums.requests),
+    inputTokensUncached: BigInt(sums.inputTokensUncached),
+    inputTokensCached: BigInt(sums.inputTokensCached),
+    outputTokens: BigInt(sums.outputTokens),
+    cost: BigInt(sums.cost),
+    charge: BigInt(sums.charge),
+    savedByCache: BigInt(sums.savedByCache),
+  };
+}
+
+function add(a: UsageSum, b: UsageSum): UsageSum {
+  return {
+    requests: a.requests + b.requests,
+    inputTokensUncached: a.inputTokensUncached + b.inputTokensUncached,
+    inputTokensCached: a.inputTokensCached + b.inputTokensCached,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cost: a.cost + b.cost,
+    charge: a.charge + b.charge,
+    savedByCache: a.savedByCache + b.savedByCache,
+  };
+}
