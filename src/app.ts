@@ -10,10 +10,12 @@ import { isDatabaseAway } from "./database/transactions.ts";
 import { createPeople } from "./accounts/people.ts";
 import { createServiceTokenVerifier } from "./accounts/service-tokens.ts";
 import { cookiePlanOf } from "./accounts/session-cookie.ts";
+import { topicAudits } from "./app-audit.ts";
 import { presetCatalog } from "./app-catalog.ts";
 import { agentsPackage } from "./agents/package.ts";
 import { baseUrlOf } from "./app-announcement.ts";
 import { createGatewayEvents } from "./app-events.ts";
+import { merchantServices } from "./app-merchant.ts";
 import { createMetrics } from "./app-metrics.ts";
 import { watchRequests } from "./app-requests.ts";
 import { createBillingService } from "./billing/service.ts";
@@ -36,8 +38,7 @@ import type { AuditKind } from "./ledger/audit-run.ts";
 import { GroupCommitLedger } from "./ledger/group-commit.ts";
 import { ProcessLease } from "./ledger/process-lease.ts";
 import { createPairVerifier } from "./merchant/credentials.ts";
-import { createMerchantTransferService } from "./merchant/service.ts";
-import { accountOf, keyCallOf, merchantOf } from "./rpc/callers.ts";
+import { accountOf, keyCallOf } from "./rpc/callers.ts";
 import { switchTick } from "./workers/admission-switch.ts";
 import { auditTicks } from "./workers/audit.ts";
 import { watchDatabase } from "./workers/database-watch.ts";
@@ -128,7 +129,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       gateway: createGatewayService({ gateway: running.gateway, catalog, caller: keyCallOf }),
       keys: createKeysService({ database, accountOf }),
       billing: createBillingService({ database, accountOf }),
-      merchantTransfer: createMerchantTransferService({ database, merchant: merchantOf, isServed: () => true }),
+      ...merchantServices(database, { isServed: () => true }),
     },
     gateway: running.gateway,
     keys,
@@ -164,7 +165,7 @@ function nodeTicks(pool: Pool, logger: Pick<Logger, "error">): Tick[] {
     logger.error({ audit, violations, hasMore }, "the books are not in order");
   const onMissed = (accountIds: readonly string[]): void =>
     logger.error({ accountIds }, "roll-ups of usage had missed a record and were made anew");
-  return [partitionTick(pool), usageTick(pool, onMissed), ...auditTicks({ pool, onViolations })];
+  return [partitionTick(pool), usageTick(pool, onMissed), ...auditTicks({ pool, topics: topicAudits, onViolations })];
 }
 
 /** A database that takes longer for nothing is not ready. */
