@@ -80,7 +80,8 @@ describe.each(ids)("%s", (id) => {
     });
     expect(await snapshot(home.path)).toEqual(before);
     // Nor a folder of the agent's. That of all settings may stay: our own memory stood there.
-    if (state === "no file") expect([[], [".config"]]).toContainEqual(await readdir(home.path, { recursive: true }));
+    const left = state === "no file" ? await readdir(home.path, { recursive: true }) : [];
+    expect([[], [".config"]]).toContainEqual(left);
     expect((await statusOf(home.path, id)).agent).toMatchObject({ configured: false, model: null });
   });
 
