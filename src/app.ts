@@ -18,6 +18,8 @@ import { createGatewayEvents } from "./app-events.ts";
 import { merchantServices } from "./app-merchant.ts";
 import { createMetrics } from "./app-metrics.ts";
 import { watchRequests } from "./app-requests.ts";
+import { createTopUpParts } from "./app-top-ups.ts";
+import { createTopUpMethods } from "./billing/proto-top-ups.ts";
 import { createBillingService } from "./billing/service.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config.ts";
@@ -46,6 +48,7 @@ import { holdTicks } from "./workers/holds.ts";
 import { partitionTick } from "./workers/partitions.ts";
 import { usageTick } from "./workers/usage.ts";
 import { startTicks, type Tick } from "./workers/tick.ts";
+import { topUpTick } from "./workers/top-ups.ts";
 
 /** A process, or several, that answer callers. */
 export type Serving = {
@@ -85,10 +88,15 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const gate = new AdmissionGate(database.pool);
   await gate.refresh();
   const watch = options.worksForNode ? watchDatabase(database.pool) : null;
+  let [baseUrl, httpPort] = [baseUrlOf(config, config.httpPort), config.httpPort];
+  const payments = createTopUpParts(options, { baseUrl: () => baseUrl, httpPort: () => httpPort });
+  stack.defer(() => payments.close());
+  const { topUps } = payments;
   const ticks = startTicks(
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
       switchTick(gate),
+      topUpTick(topUps),
       ...(watch === null ? [] : [watch.tick, ...nodeTicks(database.pool, logger)]),
     ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
@@ -104,7 +112,6 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     demo: { tokenIntervalMs: config.demoPaceMs },
   });
   stack.defer(() => upstreams.close());
-  let baseUrl = baseUrlOf(config, config.httpPort);
   const events = createGatewayEvents(logger);
   const drains = new Drains({ most: config.maxDrains, withinMs: DRAIN_WITHIN_MS });
   const waitingStreams = new Set();
@@ -128,7 +135,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     implementations: {
       gateway: createGatewayService({ gateway: running.gateway, catalog, caller: keyCallOf }),
       keys: createKeysService({ database, accountOf }),
-      billing: createBillingService({ database, accountOf }),
+      billing: { ...createBillingService({ database, accountOf }), ...createTopUpMethods({ topUps, accountOf }) },
       ...merchantServices(database, { isServed: () => true }),
     },
     gateway: running.gateway,
@@ -139,13 +146,16 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     publicUrl: config.publicUrl,
     ready: () => isReachable(database.pool),
     agentsPackage: agentsPackage(() => baseUrl),
+    payments,
     logger,
     host: config.host,
     ports: { http: config.httpPort, grpc: config.grpcPort },
   });
   stack.defer(() => servers.close(config.drainMs));
+  stack.defer(() => topUps.endWatching());
   const ports = await servers.listen();
-  baseUrl = baseUrlOf(config, ports.httpPort);
+  ({ httpPort } = ports);
+  baseUrl = baseUrlOf(config, httpPort);
   const registry = createMetrics({
     ledger,
     events: events.counts,

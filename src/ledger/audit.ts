@@ -15,6 +15,7 @@ import {
   WRONG_LOSSES,
 } from "./audit-checks.ts";
 import { type AuditCheck, AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
+import { auditTopUps } from "./audit-top-ups.ts";
 import { createLook, type Look } from "./gentle-look.ts";
 import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./audit-run.ts";
 
@@ -68,6 +69,7 @@ export async function audit(
   for (const auditTopic of topics) await auditTopic({ look, findings, full });
   await auditUsedAccounts(look, findings);
   await auditAccounts({ look, findings, full, horizon });
+  await auditTopUps({ look, findings, full });
   const seenBefore = findings.seen;
   const postings = { look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) };
   await auditPostings(postings);
