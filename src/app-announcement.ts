@@ -8,6 +8,8 @@ type Facts = {
   readonly host: string;
   readonly ports: { readonly httpPort: number; readonly grpcPort: number; readonly metricsPort: number };
   readonly demo: Demo | null;
+  /** Makes the first operator; null where there are people. */
+  readonly setUpLink: string | null;
   readonly output: { out(text: string): void };
 };
 
@@ -20,7 +22,7 @@ export function baseUrlOf({ publicUrl, host }: Pick<Config, "host" | "publicUrl"
 }
 
 /** Says where the servers are and how to try them. */
-export function announce({ baseUrl, host, ports, demo, output }: Facts): void {
+export function announce({ baseUrl, host, ports, demo, setUpLink, output }: Facts): void {
   const lines = [
     "Saldo is serving",
     `  REST, Connect   ${baseUrl}/v1`,
@@ -38,6 +40,14 @@ export function announce({ baseUrl, host, ports, demo, output }: Facts): void {
       "",
       `  curl ${baseUrl}/v1/chat/completions -H "Authorization: Bearer ${demo.key}" -H "Content-Type: application/json" -d '{"model":"demo/small","messages":[{"role":"user","content":"Hello!"}]}'`,
       `  curl ${baseUrl}/sandbox/v1/merchant-transfers/calculate -u "${demo.merchantApiKey}:${demo.merchantSecretKey}" -H "Content-Type: application/json" -d '{"currencyCode":"TRX","amount":10}'`,
+    );
+  }
+  if (setUpLink !== null) {
+    lines.push(
+      "",
+      "Nobody has signed up yet. Within 30 minutes this link makes an operator, once:",
+      "",
+      `  ${setUpLink}`,
     );
   }
   output.out(lines.join("\n"));

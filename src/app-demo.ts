@@ -2,6 +2,7 @@
 // cases as everything else, so a demo rupiah is as exact as any other.
 
 import { createCustomer } from "./accounts/customers.ts";
+import { DEMO_EMAIL as EMAIL } from "./accounts/demo-person.ts";
 import { customerOfEmail } from "./accounts/store.ts";
 import type { Database } from "./database/database.ts";
 import { withTransaction } from "./database/transactions.ts";
@@ -13,7 +14,6 @@ import { listKeys, revokeKey } from "./keys/issued-keys.ts";
 import { issuePair, listPairs, revokePair } from "./merchant/credentials.ts";
 import { createMerchant, listMerchants } from "./merchant/merchants.ts";
 
-const EMAIL = "demo@saldo.example";
 const KEY_NAME = "demo";
 const BALANCE = parseMoney("100000", IDR).units;
 const LOW_BALANCE = parseMoney("10000", IDR).units;

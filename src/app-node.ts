@@ -2,12 +2,16 @@
 // one, and migrates), shows the metrics, prepares the demo and announces where everything is.
 
 import process from "node:process";
+import type { Logger } from "pino";
+import { dismissDemoPerson } from "./accounts/demo-person.ts";
+import { hasPeople, inviteOperator } from "./accounts/operator-invites.ts";
 import { announce, baseUrlOf } from "./app-announcement.ts";
 import { openServiceDatabase } from "./app-database.ts";
 import { prepareDemo } from "./app-demo.ts";
 import { createLog } from "./app-log.ts";
 import type { Serving } from "./app.ts";
 import type { Config } from "./config.ts";
+import type { Database } from "./database/database.ts";
 import { createMetricsServer } from "./facade/metrics-server.ts";
 
 export type Node = {
@@ -33,7 +37,9 @@ export async function startNode(config: Config, output: { out(text: string): voi
   const { host } = config;
   const ports = { ...serving.ports, metricsPort: await metrics.listen({ host, port: config.metricsPort }) };
   const demo = config.demo ? await prepareDemo(database) : null;
-  announce({ baseUrl: baseUrlOf(config, ports.httpPort), host, ports, demo, output });
+  const baseUrl = baseUrlOf(config, ports.httpPort);
+  const setUpLink = config.demo ? null : await prepareForPeople(database, { config, baseUrl, logger });
+  announce({ baseUrl, host, ports, demo, setUpLink, output });
   logger.info({ ...ports, pid: process.pid, demo: config.demo, workers: config.workers }, "serving");
   flush();
   const started = stack.move();
@@ -44,4 +50,14 @@ export async function startNode(config: Config, output: { out(text: string): voi
     if (config.workers > 1) return (await import("./app-primary.ts")).startWorkers({ config, logger });
     return (await import("./app.ts")).startServing({ config, database, logger, worksForNode: true });
   }
+}
+
+/** What a service that is no demo does about people before it announces itself. Gives a link where nobody has signed up yet. */
+async function prepareForPeople(
+  { pool }: Database,
+  { config, baseUrl, logger }: { config: Config; baseUrl: string; logger: Logger },
+): Promise<string | null> {
+  await dismissDemoPerson(pool);
+  if (config.smtpUrl === null) logger.warn("SMTP_URL is not set, so nobody can sign up or reset a password");
+  return (await hasPeople(pool)) ? null : inviteOperator(pool, baseUrl);
 }

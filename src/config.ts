@@ -27,6 +27,15 @@ export type Config = {
   readonly workers: number;
   /** Whether the demo account, key, merchant and models are there. */
   readonly demo: boolean;
+  /** Whether NODE_ENV says so. A demo in production has no sign-in by one click. */
+  readonly production: boolean;
+  /** The server that mails go to. Null: a demo shows them, a real service has none. */
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string;
+  /** What sessions and links are signed with. Null: a secret kept in the database. */
+  readonly authSecret: string | null;
+  /** How many proxies of ours stand before the HTTP port. */
+  readonly trustedProxies: number;
   /** Milliseconds between two pieces of a streamed demo answer. */
   readonly demoPaceMs: number;
   readonly logLevel: LogLevel;
@@ -34,36 +43,11 @@ export type Config = {
   readonly drainMs: number;
   /** How many answers whose client has left are read to their end at once. */
   readonly maxDrains: number;
-  readonly payments: PaymentSettings;
   /** Where a test lets the process die. Null: nowhere. */
   readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
   readonly variable: (name: string) => string | undefined;
 };
-
-/** The payment providers. One without its key is null: it is not there. Addresses have no slash at the end. */
-export type PaymentSettings = {
-  /** Where new top-ups are opened. Null: nowhere. */
-  readonly chosen: PaymentProviderName | null;
-  /** How long a top-up can be paid. */
-  readonly expiresAfterMs: number;
-  readonly sandbox: boolean;
-  readonly midtrans: {
-    readonly serverKey: string;
-    readonly snapUrl: string;
-    readonly apiUrl: string;
-    readonly timeoutMs: number;
-  } | null;
-  readonly xendit: {
-    readonly apiKey: string;
-    readonly callbackToken: string;
-    readonly apiUrl: string;
-    readonly timeoutMs: number;
-  } | null;
-};
-
-type PaymentProviderName = "sandbox" | "midtrans" | "xendit";
-const PAYMENT_PROVIDERS: readonly PaymentProviderName[] = ["sandbox", "midtrans", "xendit"];
 
 /** A variable of the environment has a value that is not accepted. */
 export class ConfigError extends Error {}
@@ -99,6 +83,11 @@ export function readConfig(environment: Environment = process.env): Config {
     }
     return value;
   };
+  const secret = (name: string): string | null => {
+    const value = text(name);
+    if (value !== null && value.length < 32) throw new ConfigError(`${name} must have at least 32 random characters`);
+    return value;
+  };
   const failpoint = (name: string): FailpointSetting | null => {
     const value = text(name);
     if (value === null) return null;
@@ -109,53 +98,6 @@ export function readConfig(environment: Environment = process.env): Config {
   };
   const port = { min: 0, max: 65_535 };
   const production = text("NODE_ENV") === "production";
-  // A demo gives away keys: production has to ask for it.
-  const demo = choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1";
-  // A key goes with every call, so it goes through TLS, except to a server on this machine.
-  const providerUrl = (name: string, fallback: string): string => {
-    const value = url(name, ["https:", "http:"]) ?? fallback;
-    const { protocol, hostname } = new URL(value);
-    if (protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
-      throw new ConfigError(`${name} must be an address that begins with https://, except on this machine`);
-    return value.replace(/\/+$/, "");
-  };
-  const payments = (): PaymentSettings => {
-    const timeoutMs = integer("SALDO_PAYMENT_TIMEOUT_SECONDS", 10, { min: 1, max: 50 }) * 1_000;
-    const [serverKey, apiKey] = [text("MIDTRANS_SERVER_KEY"), text("XENDIT_API_KEY")];
-    const settings = {
-      sandbox: demo || !production,
-      expiresAfterMs: integer("SALDO_TOP_UP_MINUTES", 60, { min: 1, max: 10_080 }) * 60_000,
-      midtrans:
-        serverKey === null
-          ? null
-          : {
-              serverKey,
-              snapUrl: providerUrl("MIDTRANS_SNAP_URL", "https://app.midtrans.com/snap/v1"),
-              apiUrl: providerUrl("MIDTRANS_API_URL", "https://api.midtrans.com"),
-              timeoutMs,
-            },
-      xendit:
-        apiKey === null
-          ? null
-          : {
-              apiKey,
-              callbackToken: text("XENDIT_CALLBACK_TOKEN") ?? "",
-              apiUrl: providerUrl("XENDIT_API_URL", "https://api.xendit.co"),
-              timeoutMs,
-            },
-    };
-    const name = "SALDO_PAYMENT_PROVIDER";
-    if (text(name) === null) return { ...settings, chosen: demo ? "sandbox" : null };
-    const chosen = choice<PaymentProviderName>(name, "sandbox", PAYMENT_PROVIDERS);
-    const needs = {
-      sandbox: "a demo: play money buys nothing in production",
-      midtrans: "MIDTRANS_SERVER_KEY",
-      xendit: "XENDIT_API_KEY",
-    };
-    if (settings[chosen] === null || settings[chosen] === false)
-      throw new ConfigError(`${name} is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
-    return { ...settings, chosen };
-  };
 
   return {
     host: text("SALDO_HOST") ?? "127.0.0.1",
@@ -168,12 +110,17 @@ export function readConfig(environment: Environment = process.env): Config {
     databaseOwnerUrl: url("DATABASE_OWNER_URL", ["postgres:", "postgresql:"]),
     lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
     workers: integer("SALDO_WORKERS", 1, { min: 1, max: 16 }),
-    demo,
+    // A demo gives away keys: production has to ask for it.
+    demo: choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1",
+    production,
+    smtpUrl: url("SMTP_URL", ["smtp:", "smtps:"]),
+    mailFrom: text("SMTP_FROM") ?? "Saldo <saldo@localhost>",
+    authSecret: secret("SALDO_AUTH_SECRET"),
+    trustedProxies: integer("SALDO_TRUSTED_PROXIES", 0, { min: 0, max: 8 }),
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
     logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
     drainMs: integer("SALDO_DRAIN_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,
     maxDrains: integer("SALDO_MAX_DRAINS", 256, { min: 0, max: 100_000 }),
-    payments: payments(),
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
   };

@@ -8,6 +8,11 @@ import { customerOfEmail, insertCustomer } from "./store.ts";
 // The shape every mail system agrees on; whether somebody reads it only a mail can tell.
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,253}\.[^\s@.]{2,63}$/;
 
+/** Whether a text has the shape of an e-mail address. */
+export function isEmailAddress(text: string): boolean {
+  return EMAIL.test(text);
+}
+
 /**
  * Makes a customer with an empty account, inside the caller's transaction; `openAccount` is the ledger's.
  * Errors: ValidationError when the address is none or is taken.
@@ -16,7 +21,7 @@ export async function createCustomer(
   client: PoolClient,
   { email, openAccount }: { email: string; openAccount: (client: PoolClient, accountId: string) => Promise<void> },
 ): Promise<{ accountId: string }> {
-  if (!EMAIL.test(email)) throw problem("email.shape", "must be an e-mail address");
+  if (!isEmailAddress(email)) throw problem("email.shape", "must be an e-mail address");
   if ((await customerOfEmail(client, email)) !== null) throw problem("email.unique", "belongs to an account already");
   const accountId = uuidv7();
   await openAccount(client, accountId);

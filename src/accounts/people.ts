@@ -29,7 +29,7 @@ export type PeopleDependencies = {
   readonly database: Pick<Database, "pool">;
   readonly openAccount: OpenAccount;
   /** The name of the session cookie. */
-  readonly cookieName: string;
+  readonly cookieName: () => string;
   /** Told once an account has got its person; may be told again after a crash. */
   readonly onAccountOpened?: (accountId: string) => Promise<void>;
 };
@@ -50,7 +50,7 @@ export function createPeople({ database, openAccount, cookieName, onAccountOpene
   return {
     async verifySession(cookies) {
       // Behind the point is the signature that better-auth wants; 190 random bits need none.
-      const token = readCookie(cookies, cookieName)?.split(".", 1)[0] ?? "";
+      const token = readCookie(cookies, cookieName())?.split(".", 1)[0] ?? "";
       if (token === "" || token.length > MAX_TOKEN_LENGTH) return null;
       const session = await readSession(database.pool, digestSecretToken(token));
       if (session === null) return null;

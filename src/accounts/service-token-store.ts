@@ -17,27 +17,28 @@ export type ServiceToken = WorkingServiceToken & {
   readonly revokedAt: Date | null;
 };
 
+const COLUMNS = `
+id AS "tokenId", account_id AS "accountId", name, prefix, last_four AS "lastFour",
+created_at AS "createdAt", revoked_at AS "revokedAt"`;
 const INSERT = `
 INSERT INTO service_token (id, account_id, name, digest, prefix, last_four)
 SELECT $1::uuid, $2::uuid, $3, $4::bytea, $5, $6
-WHERE $2::uuid IS NULL OR EXISTS (SELECT FROM account WHERE id = $2::uuid)`;
+WHERE $2::uuid IS NULL OR EXISTS (SELECT FROM account WHERE id = $2::uuid) RETURNING ${COLUMNS}`;
 const WORKING_BY_DIGEST = `
 SELECT id AS "tokenId", account_id AS "accountId" FROM service_token WHERE digest = $1::bytea AND revoked_at IS NULL`;
-const LIST = `
-SELECT id AS "tokenId", account_id AS "accountId", name, prefix, last_four AS "lastFour",
-       created_at AS "createdAt", revoked_at AS "revokedAt"
-FROM service_token ORDER BY id DESC`;
+const LIST = `SELECT ${COLUMNS} FROM service_token ORDER BY id DESC`;
 const REVOKE = `
-UPDATE service_token SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1::uuid RETURNING revoked_at`;
+UPDATE service_token SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1::uuid
+RETURNING ${COLUMNS}`;
 
-/** Writes a token. False: there is no such account. */
+/** Writes a token. Null: there is no such account. */
 export async function insertServiceToken(
   client: Queryable,
   token: { tokenId: string; accountId: string | null; name: string; digest: Buffer; prefix: string; lastFour: string },
-): Promise<boolean> {
+): Promise<ServiceToken | null> {
   const { tokenId, accountId, name, digest, prefix, lastFour } = token;
-  const { rowCount } = await client.query(INSERT, [tokenId, accountId, name, digest, prefix, lastFour]);
-  return rowCount === 1;
+  const { rows } = await client.query<ServiceToken>(INSERT, [tokenId, accountId, name, digest, prefix, lastFour]);
+  return rows[0] ?? null;
 }
 
 /** Reads the working token of a digest. Null: there is none, or it was revoked. */
@@ -51,8 +52,7 @@ export async function readServiceTokens(client: Queryable): Promise<ServiceToken
   return (await client.query<ServiceToken>(LIST)).rows;
 }
 
-/** Marks a token as revoked, unless it was before, and says when that was. Null: there is no such token. */
-export async function markServiceTokenRevoked(client: Queryable, tokenId: string): Promise<Date | null> {
-  const { rows } = await client.query<{ revoked_at: Date }>(REVOKE, [tokenId]);
-  return rows[0]?.revoked_at ?? null;
+/** Marks a token as revoked, unless it was before. Null: there is no such token. */
+export async function markServiceTokenRevoked(client: Queryable, tokenId: string): Promise<ServiceToken | null> {
+  return (await client.query<ServiceToken>(REVOKE, [tokenId])).rows[0] ?? null;
 }

@@ -24,7 +24,7 @@ const SHOWN_END_LENGTH = 4;
 const MAX_NAME_LENGTH = 100;
 
 /** A token as it was just made; the secret is here and nowhere else. */
-export type IssuedServiceToken = { readonly tokenId: string; readonly secret: string };
+export type IssuedServiceToken = { readonly token: ServiceToken; readonly secret: string };
 
 /** Issues a token for one account, or for all where `accountId` is null. Errors: NotFound, ValidationError. */
 export async function issueServiceToken(
@@ -36,17 +36,16 @@ export async function issueServiceToken(
     throw new ValidationError([{ field: "name", rule: "name.length", message }]);
   }
   const secret = newSecretToken(PREFIX);
-  const tokenId = uuidv7();
-  const isMade = await insertServiceToken(client, {
-    tokenId,
+  const token = await insertServiceToken(client, {
+    tokenId: uuidv7(),
     accountId,
     name,
     digest: digestSecretToken(secret),
     prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
     lastFour: secret.slice(-SHOWN_END_LENGTH),
   });
-  if (!isMade) throw new NotFound("There is no such account.");
-  return { tokenId, secret };
+  if (token === null) throw new NotFound("There is no such account.");
+  return { token, secret };
 }
 
 /** Every token, newest first, revoked ones included. */
@@ -55,10 +54,10 @@ export function listServiceTokens({ pool }: Pick<Database, "pool">): Promise<Ser
 }
 
 /** Revokes a token; every process refuses it within five seconds. Again changes nothing. Errors: NotFound. */
-export async function revokeServiceToken(client: Queryable, tokenId: string): Promise<Date> {
-  const revokedAt = await markServiceTokenRevoked(client, tokenId);
-  if (revokedAt === null) throw new NotFound("There is no such service token.");
-  return revokedAt;
+export async function revokeServiceToken(client: Queryable, tokenId: string): Promise<ServiceToken> {
+  const token = await markServiceTokenRevoked(client, tokenId);
+  if (token === null) throw new NotFound("There is no such service token.");
+  return token;
 }
 
 /** Tells which token a secret is; null when it is none that works. */

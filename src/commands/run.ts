@@ -14,6 +14,8 @@ import { databaseCommands } from "./database.ts";
 import { keyCommands } from "./keys.ts";
 import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
+import { operatorCommands } from "./operators.ts";
+import { serviceTokenCommands } from "./service-tokens.ts";
 import { usageCommands } from "./usage.ts";
 
 /** Every command but `serve`, which does not end. */
@@ -26,6 +28,8 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...catalogCommands,
   ...merchantCommands,
+  ...serviceTokenCommands,
+  ...operatorCommands,
   ...databaseCommands,
 ];
 

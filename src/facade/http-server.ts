@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import fastify, { type FastifyInstance } from "fastify";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import type { SignIn } from "../accounts/sign-in.ts";
 import type { Gateway } from "../gateway/chat.ts";
 import { NotFound, UnsupportedMediaType } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
@@ -12,13 +13,13 @@ import { createCallValues, READ_MAX_BYTES, sayRequestId } from "../rpc/call.ts";
 import { endWithin, listenOn, type StoppableServer } from "../rpc/stoppable-server.ts";
 import { createInterceptors, type CallPorts, verifiersOf } from "../rpc/interceptors.ts";
 import { bindServices, registerServices, type Implementations } from "../rpc/services.ts";
+import { registerAuth } from "./auth.ts";
 import { chatMethod, createChatHandler } from "./chat.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
 import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
 import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
 import { prepareToLeave } from "./leaving.ts";
 import { createOwnSite, readWebCredentials, type OwnSite } from "./own-site.ts";
-import { registerPayments, type PaymentPorts } from "./payments.ts";
 import { mountRoutes, registerRest } from "./rest.ts";
 import { routesOf } from "./http-rules.ts";
 
@@ -27,14 +28,15 @@ export type HttpServerOptions = {
   readonly implementations: Implementations;
   readonly ports: CallPorts;
   readonly gateway: Gateway;
+  /** Signs people up, in and out. */
+  readonly signIn: SignIn;
+  readonly trustedProxies: number;
   /** Where people reach this server. Null: where their request says. */
   readonly publicUrl: string | null;
   /** The probe behind /readyz. */
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
-  /** Webhooks and the sandbox's page. Left out, there are none. */
-  readonly payments?: PaymentPorts;
 };
 
 declare module "fastify" {
@@ -117,13 +119,11 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     refuseOtherVerbs(restScope);
     done();
   });
-  const { payments } = options;
-  if (payments !== undefined) {
-    app.register((paymentScope, _options, done) => {
-      registerPayments(paymentScope, payments);
-      done();
-    });
-  }
+  app.register((authScope, _options, done) => {
+    takeJsonBodies(authScope);
+    registerAuth(authScope, { ...options, isOwnSite, logger: options.ports.logger });
+    done();
+  });
   registerPlain(app, options);
   return app;
 }

@@ -1,5 +1,6 @@
 // The door of rpc/ and facade/ for the composition root: the ports that callers reach, started and stopped together.
 
+import type { SignIn } from "../accounts/sign-in.ts";
 import type { Gateway } from "../gateway/chat.ts";
 import type { Keys } from "../keys/keys.ts";
 import type { Verifiers } from "../rpc/authenticate.ts";
@@ -7,7 +8,6 @@ import { createGrpcServer } from "../rpc/grpc-server.ts";
 import type { CallLogger } from "../rpc/log.ts";
 import type { Implementations } from "../rpc/services.ts";
 import { createHttpServer } from "./http-server.ts";
-import type { PaymentPorts } from "./payments.ts";
 
 /** What the servers are built from. */
 export type ServersOptions = {
@@ -20,14 +20,16 @@ export type ServersOptions = {
   readonly verifyServiceToken: Verifiers["verifyServiceToken"];
   /** Who is signed in, and which accounts there are. */
   readonly people: Pick<Verifiers, "verifySession" | "accountExists">;
+  /** Signs people up, in and out. */
+  readonly signIn: SignIn;
+  /** How many proxies of ours stand before the HTTP port. */
+  readonly trustedProxies: number;
   /** Where people reach the HTTP port. Null: where their request says. */
   readonly publicUrl: string | null;
   /** Whether the process can serve now: the probe behind /readyz and gRPC health. */
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
-  /** Webhooks of payment providers. Left out, there are none. */
-  readonly payments?: PaymentPorts;
   readonly logger: CallLogger;
   readonly host: string;
   /** The ports to listen on; 0 takes any that is free. */
@@ -47,16 +49,9 @@ export function createServers(options: ServersOptions): Servers {
   const { implementations, gateway, ready, agentsPackage, publicUrl, host, ports } = options;
   const { keys, logger, people, verifyMerchant, verifyServiceToken } = options;
   const callPorts = { keys, logger, verifyMerchant, verifyServiceToken, ...people };
-  const { payments } = options;
-  const http = createHttpServer({
-    implementations,
-    ports: callPorts,
-    gateway,
-    publicUrl,
-    ready,
-    agentsPackage,
-    ...(payments === undefined ? {} : { payments }),
-  });
+  const { signIn, trustedProxies } = options;
+  const web = { gateway, publicUrl, signIn, trustedProxies, ready, agentsPackage };
+  const http = createHttpServer({ implementations, ports: callPorts, ...web });
   const grpc = createGrpcServer({ implementations, ports: callPorts, ready });
   const close = async (limitMs: number) => {
     await Promise.all([http.close(limitMs), grpc.close(limitMs)]);

@@ -167,6 +167,48 @@ export class TooManyAtOnce extends DomainError {
   }
 }
 
+/** Somebody, or somebody at the same address, has tried too often. */
+export class TooManyTries extends DomainError {
+  readonly code = "rate_limit";
+  readonly retryAfterSeconds: number;
+  constructor(retryAfterSeconds: number) {
+    super(`Too many tries. Try again in ${retryAfterSeconds} seconds.`);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** E-mail address and password do not belong together. Nobody is told which of the two is wrong. */
+export class WrongPassword extends DomainError {
+  readonly code = "invalid_credentials";
+  constructor() {
+    super("The e-mail address or the password is wrong.");
+  }
+}
+
+/** Nobody is signed in, or not any more. */
+export class NotSignedIn extends DomainError {
+  readonly code = "invalid_credentials";
+  constructor() {
+    super("Nobody is signed in. Sign in and try again.");
+  }
+}
+
+/** The password is right, but its owner has not shown that the address is read. */
+export class EmailNotVerified extends DomainError {
+  readonly code = "permission_denied";
+  constructor() {
+    super("The e-mail address is not verified yet. Open the link in the mail that was sent to it.");
+  }
+}
+
+/** A browser sends this from a page that is not ours. */
+export class ForeignPage extends DomainError {
+  readonly code = "permission_denied";
+  constructor() {
+    super("This request does not come from a page of this service.");
+  }
+}
+
 /** The operator has frozen the account: it is readable, and nothing is spent. */
 export class AccountFrozen extends DomainError {
   readonly code = "permission_denied";

@@ -13,6 +13,7 @@ import {
   PayloadTooLarge,
   RateLimited,
   TooManyAtOnce,
+  TooManyTries,
   UpstreamBusy,
   ValidationError,
   type ErrorCode,
@@ -45,8 +46,8 @@ export const rpcCode = {
 
 /** Seconds an error asks its caller to wait, 1 to 60; 0 where it does not say. */
 export function retryAfterSecondsOf(error: DomainError): number {
-  const saysWhen = error instanceof RateLimited || error instanceof TooManyAtOnce || error instanceof UpstreamBusy;
-  if (!saysWhen) return 0;
+  const isLimit = error instanceof RateLimited || error instanceof TooManyAtOnce || error instanceof TooManyTries;
+  if (!isLimit && !(error instanceof UpstreamBusy)) return 0;
   return Math.min(60, Math.max(1, Math.ceil(error.retryAfterSeconds)));
 }
 

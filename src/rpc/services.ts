@@ -2,6 +2,7 @@
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
@@ -13,6 +14,7 @@ export const services = {
   gateway: GatewayService,
   keys: KeysService,
   billing: BillingService,
+  accounts: AccountsService,
   merchantTransfer: MerchantTransferService,
   merchant: MerchantService,
 } as const satisfies Record<string, DescService>;

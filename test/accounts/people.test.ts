@@ -40,7 +40,7 @@ function people(told: string[] = []) {
   return createPeople({
     database: opened.database,
     openAccount,
-    cookieName: COOKIE,
+    cookieName: () => COOKIE,
     onAccountOpened: async (accountId) => void told.push(accountId),
   });
 }

@@ -27,24 +27,28 @@ test("a token works until at most five seconds after it was revoked", async () =
   const clock = { nowMs: 0, now: () => clock.nowMs };
   const verify = createServiceTokenVerifier(opened.database, clock);
   const accountId = await newAccount();
-  const { tokenId, secret } = await issueServiceToken(pool, { accountId, name: "billing" });
+  const { token, secret } = await issueServiceToken(pool, { accountId, name: "billing" });
+  const { tokenId } = token;
   expect(secret).toMatch(/^st_[0-9A-Za-z]{49}$/);
   expect(await verify(secret)).toEqual({ tokenId, accountId });
-  const revokedAt = await revokeServiceToken(pool, tokenId);
-  expect(await revokeServiceToken(pool, tokenId)).toEqual(revokedAt);
+  const revoked = await revokeServiceToken(pool, tokenId);
+  expect(revoked.revokedAt).not.toBeNull();
+  expect(await revokeServiceToken(pool, tokenId)).toEqual(revoked);
   clock.nowMs += SECRET_MAX_AGE_MS;
   expect(await verify(secret)).toBeNull();
 });
 
 test("a token for all accounts is of none", async () => {
-  const { tokenId, secret } = await issueServiceToken(opened.database.pool, { accountId: null, name: "all" });
-  expect(await createServiceTokenVerifier(opened.database)(secret)).toEqual({ tokenId, accountId: null });
+  const { token, secret } = await issueServiceToken(opened.database.pool, { accountId: null, name: "all" });
+  const known = await createServiceTokenVerifier(opened.database)(secret);
+  expect(known).toEqual({ tokenId: token.tokenId, accountId: null });
 });
 
 test("the list shows tokens without what they are", async () => {
-  const { tokenId, secret } = await issueServiceToken(opened.database.pool, { accountId: null, name: "listed" });
+  const { token, secret } = await issueServiceToken(opened.database.pool, { accountId: null, name: "listed" });
   const tokens = await listServiceTokens(opened.database);
-  expect(tokens[0]).toMatchObject({ tokenId, name: "listed", prefix: secret.slice(0, 7), lastFour: secret.slice(-4) });
+  expect(tokens[0]).toEqual(token);
+  expect(token).toMatchObject({ name: "listed", prefix: secret.slice(0, 7), lastFour: secret.slice(-4) });
   expect(JSON.stringify(tokens)).not.toContain(secret.slice(7, -4));
 });
 

@@ -128,6 +128,8 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
     },
     verifyServiceToken: async () => null,
     people: { verifySession: async () => null, accountExists: async () => false },
+    signIn: { answer: async () => ({ status: 200, headers: [], body: "null" }) },
+    trustedProxies: 0,
     publicUrl: null,
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),

@@ -5,7 +5,6 @@ import { type Agent, KEY_VARIABLE } from "../agent.ts";
 import { isList, isMap, type Value, valueAt } from "../editing/edits.ts";
 import { jsonWithComments } from "../editing/json.ts";
 import { type Machine, variable } from "../machine.ts";
-import { chosenModel, fileAt } from "./places.ts";
 
 const IN_FRONT = "custom:saldo/";
 
@@ -14,10 +13,17 @@ export const droid: Agent = {
   name: "Factory Droid",
   programs: ["droid"],
   files: [
-    fileAt(settings, {
+    {
+      candidates: (machine) => [settings(machine)],
+      made: settings,
       format: jsonWithComments,
       placements: ({ apiUrl, key, model }, isOurs) => [
-        chosenModel(["model"], { inFront: IN_FRONT, id: model.id }),
+        {
+          kind: "setting",
+          path: ["model"],
+          value: IN_FRONT + model.id,
+          isOurs: (value) => typeof value === "string" && value.startsWith(IN_FRONT),
+        },
         {
           kind: "item",
           path: ["customModels"],
@@ -34,7 +40,7 @@ export const droid: Agent = {
           },
         },
       ],
-    }),
+    },
   ],
   read([root = {}]) {
     const chosen = root["model"];

@@ -6,7 +6,6 @@ import { type Agent, KEY_VARIABLE, PROVIDER } from "../agent.ts";
 import { isMap, valueAt } from "../editing/edits.ts";
 import { toml } from "../editing/toml.ts";
 import { type Machine, variable } from "../machine.ts";
-import { chosenModel, fileAt } from "./places.ts";
 
 const IN_FRONT = `${PROVIDER}/`;
 
@@ -15,10 +14,17 @@ export const kimi: Agent = {
   name: "Kimi Code",
   programs: ["kimi"],
   files: [
-    fileAt(settings, {
+    {
+      candidates: (machine) => [settings(machine)],
+      made: settings,
       format: toml,
       placements: ({ apiUrl, key, model }) => [
-        chosenModel(["default_model"], { inFront: IN_FRONT, id: model.id }),
+        {
+          kind: "setting",
+          path: ["default_model"],
+          value: IN_FRONT + model.id,
+          isOurs: (value) => typeof value === "string" && value.startsWith(IN_FRONT),
+        },
         {
           kind: "entry",
           path: ["providers"],
@@ -45,7 +51,7 @@ export const kimi: Agent = {
           },
         },
       ],
-    }),
+    },
   ],
   read([root = {}]) {
     const chosen = root["default_model"];

@@ -103,13 +103,12 @@ export class Migration0011People extends Migration {
         revoked_at timestamptz
       )`);
 
-    // What a customer has chosen. A threshold in micro-rupiah; null: no notice.
+    // What a customer has chosen.
     this.addSql(`
       ALTER TABLE customer
-        ADD COLUMN low_balance_threshold int8 CHECK (low_balance_threshold > 0),
         ADD COLUMN language text NOT NULL DEFAULT 'id' CHECK (language IN ('id', 'en')),
         ADD COLUMN time_zone text NOT NULL DEFAULT 'Asia/Jakarta'`);
-    this.addSql(`GRANT UPDATE (low_balance_threshold, language, time_zone) ON customer TO saldo_serve`);
+    this.addSql(`GRANT UPDATE (language, time_zone) ON customer TO saldo_serve`);
 
     this.addSql(`GRANT SELECT, INSERT, UPDATE ON auth.person, auth.credential TO saldo_serve`);
     this.addSql(

@@ -1,0 +1,115 @@
+// better-auth, set up for this service. It takes most of a second to load, so sign-in.ts imports this file when the first
+// person comes. It is never reached but through sign-in.ts, which throttles, and lets through only the paths that we have.
+
+import type { Pool } from "pg";
+import { createEmailVerificationToken, isAPIError } from "better-auth/api";
+import { betterAuth } from "better-auth/minimal";
+import { uuidv7 } from "../kernel/ids.ts";
+import { authTables } from "./auth-tables.ts";
+import type { Mail, Mailer } from "./mailer.ts";
+import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "./mails.ts";
+import { ownDoors, type OwnDoorsDependencies } from "./own-doors.ts";
+import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "./passwords.ts";
+import { cookiePlanOf } from "./session-cookie.ts";
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+/** A session that nobody uses ends after this. */
+const SESSION_IDLE_SECONDS = 7 * DAY_SECONDS;
+/** A session in use is prolonged so often at most: each time is a write. */
+const SESSION_PROLONGED_SECONDS = DAY_SECONDS;
+/** The address of whoever asks, put there by sign-in.ts and by nobody else. */
+export const CLIENT_ADDRESS_HEADER = "x-saldo-client-address";
+export const AUTH_PATH = "/auth";
+
+export type AuthServerDependencies = OwnDoorsDependencies & {
+  readonly pool: Pool;
+  readonly mailer: Mailer;
+  readonly baseUrl: string;
+  readonly secret: string;
+  /** Told which request has set a password by a link, and for which address. */
+  readonly onPasswordReset: (request: Request | undefined, email: string) => void;
+  /** A mail that could not be sent. Its reader can ask for another. */
+  readonly onMailLost: (error: unknown) => void;
+};
+
+export type AuthServer = { handler(request: Request): Promise<Response> };
+
+const VERIFY = `UPDATE auth.person SET email_verified = true, updated_at = clock_timestamp() WHERE id = $1::uuid`;
+
+/** Builds it. */
+export function createAuthServer(dependencies: AuthServerDependencies): AuthServer {
+  const { pool, mailer, baseUrl, secret } = dependencies;
+  const cookies = cookiePlanOf(baseUrl);
+  const named = (name: string) => ({ name, attributes: { secure: cookies.isSecure } });
+  // Nobody waits for the mail server: how long an answer takes must not tell whether there was somebody to write to.
+  const send = async (mail: Mail): Promise<void> => void mailer.send(mail).catch(dependencies.onMailLost);
+  return betterAuth({
+    appName: "Saldo",
+    baseURL: baseUrl,
+    basePath: AUTH_PATH,
+    secret,
+    database: authTables(pool),
+    trustedOrigins: [new URL(baseUrl).origin],
+    logger: { disabled: true },
+    telemetry: { enabled: false },
+    // Counted per address and per person in the database, by sign-in.ts.
+    rateLimit: { enabled: false },
+    // What is no refusal of better-auth's own goes on as it is: a database that is away is no fault.
+    onAPIError: {
+      onError(error) {
+        if (!isAPIError(error)) throw error;
+      },
+    },
+    emailAndPassword: {
+      enabled: true,
+      // Then the answer to a sign-up is the same, whether the address was free or taken.
+      requireEmailVerification: true,
+      minPasswordLength: MIN_PASSWORD_LENGTH,
+      maxPasswordLength: MAX_PASSWORD_LENGTH,
+      password: { hash: hashPassword, verify: verifyPassword },
+      resetPasswordTokenExpiresIn: HOUR_SECONDS,
+      revokeSessionsOnPasswordReset: true,
+      sendResetPassword: ({ user, url }) => send(resetMail(user.email, url)),
+      async onExistingUserSignUp({ user }) {
+        if (user.emailVerified) return send(alreadyThereMail(user.email, baseUrl));
+        // The first mail was lost, or somebody else signed up with the address; the password of the first stays.
+        const token = await createEmailVerificationToken(secret, user.email, undefined, HOUR_SECONDS);
+        return send(verificationMail(user.email, `${baseUrl}${AUTH_PATH}/verify-email?token=${token}&callbackURL=%2F`));
+      },
+      async onPasswordReset({ user }, request) {
+        // Whoever has the link reads the mail of the address.
+        await pool.query(VERIFY, [user.id]);
+        dependencies.onPasswordReset(request, user.email);
+        await send(passwordChangedMail(user.email, baseUrl));
+      },
+    },
+    emailVerification: {
+      sendOnSignUp: true,
+      sendOnSignIn: true,
+      autoSignInAfterVerification: true,
+      expiresIn: HOUR_SECONDS,
+      sendVerificationEmail: ({ user, url }) => send(verificationMail(user.email, url)),
+    },
+    session: {
+      expiresIn: SESSION_IDLE_SECONDS,
+      updateAge: SESSION_PROLONGED_SECONDS,
+      // Every call looks into the database, so that a session that was ended is over everywhere.
+      cookieCache: { enabled: false },
+    },
+    verification: { storeIdentifier: "hashed" },
+    advanced: {
+      useSecureCookies: false, // means better-auth's own prefix
+      cookies: {
+        session_token: named(cookies.sessionName),
+        session_data: named(`${cookies.sessionName}_data`),
+        account_data: named(`${cookies.sessionName}_account`),
+        dont_remember: named(`${cookies.sessionName}_brief`),
+      },
+      defaultCookieAttributes: { httpOnly: true, sameSite: "lax", path: "/" },
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
+      database: { generateId: () => uuidv7() },
+    },
+    plugins: [ownDoors(dependencies)],
+  });
+}

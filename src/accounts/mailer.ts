@@ -1,0 +1,61 @@
+// How mail leaves the service.
+
+import { createTransport } from "nodemailer";
+import { UpstreamBusy } from "../kernel/errors.ts";
+
+/** A mail of plain text to one address. */
+export type Mail = { readonly to: string; readonly subject: string; readonly text: string };
+
+export type Mailer = {
+  /** Whether mail can be sent at all. */
+  readonly isConfigured: boolean;
+  /** Hands a mail to the mail server. Errors: UpstreamBusy when that cannot be done now. */
+  send(mail: Mail): Promise<void>;
+};
+
+export type MailSettings = {
+  /** The mail server, such as smtps://user:password@smtp.example.com. Null: there is none. */
+  readonly smtpUrl: string | null;
+  readonly from: string;
+};
+
+/** A mail server that takes longer is not there. */
+const ANSWERS_WITHIN_MS = 10_000;
+const MOST_CONNECTIONS = 2;
+
+/**
+ * The mailer of a process. Without a mail server a demo shows mails where it announces itself, on standard output and never in
+ * the log; a real service has none and says so.
+ */
+export function createMailer({ smtpUrl, from }: MailSettings, show: ((text: string) => void) | null): Mailer {
+  if (smtpUrl === null) {
+    return {
+      isConfigured: show !== null,
+      async send({ to, subject, text }) {
+        if (show === null) throw new UpstreamBusy(undefined, { cause: new Error("no mail server is configured") });
+        show(`Mail to ${to}: ${subject}\n\n${text}\n`);
+      },
+    };
+  }
+  const transport = createTransport({
+    url: smtpUrl,
+    pool: true,
+    maxConnections: MOST_CONNECTIONS,
+    connectionTimeout: ANSWERS_WITHIN_MS,
+    greetingTimeout: ANSWERS_WITHIN_MS,
+    socketTimeout: ANSWERS_WITHIN_MS,
+    // Texts of ours name no file and no address to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    isConfigured: true,
+    async send({ to, subject, text }) {
+      try {
+        await transport.sendMail({ from, to: { name: "", address: to }, subject, text });
+      } catch (cause) {
+        throw new UpstreamBusy(undefined, { cause });
+      }
+    },
+  };
+}

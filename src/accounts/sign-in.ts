@@ -1,0 +1,251 @@
+// Signing up, in and out. Everything a browser sends to `/auth` comes through here: counted, reduced to the fields a path
+// takes, done by better-auth, and its answer put into the shapes of this service.
+
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "../database/database.ts";
+import {
+  type DomainError,
+  EmailNotVerified,
+  type FieldProblem,
+  InternalError,
+  NotFound,
+  NotSignedIn,
+  PermissionDenied,
+  TooManyTries,
+  UpstreamBusy,
+  ValidationError,
+  WrongPassword,
+} from "../kernel/errors.ts";
+import type { AuthRoute } from "./auth-routes.ts";
+import type { AuthServer } from "./auth-server.ts";
+import { isEmailAddress } from "./customers.ts";
+import { deviceCookie, knownDevice } from "./known-devices.ts";
+import type { Mailer } from "./mailer.ts";
+import { createMakeOperator } from "./operator-invites.ts";
+import { isCommonPassword } from "./passwords.ts";
+import { cookiePlanOf } from "./session-cookie.ts";
+import { giveBackTry, type Pace, takeTry } from "./throttle.ts";
+
+/** A request to a path of sign-in, as the door read it. */
+export type AuthRequest = {
+  readonly route: AuthRoute;
+  /** The path below `/auth`, with its query. */
+  readonly target: string;
+  /** The body's own fields. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The Cookie header; empty without one. */
+  readonly cookies: string;
+  readonly userAgent: string;
+  /** The network address of whoever asks. */
+  readonly address: string;
+};
+
+export type AuthAnswer = {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** JSON; empty where the answer leads elsewhere. */
+  readonly body: string;
+};
+
+export type SignIn = { answer(request: AuthRequest): Promise<AuthAnswer> };
+
+export type SignInDependencies = {
+  readonly database: Pick<Database, "pool">;
+  readonly mailer: Mailer;
+  /** Where people reach the service. Known once it listens. */
+  readonly baseUrl: () => string;
+  /** What cookies and links are signed with. */
+  readonly secret: () => Promise<string>;
+  readonly demoPerson: (() => Promise<string>) | null;
+  readonly onMailLost: (error: unknown) => void;
+};
+
+const MAX_TEXT_LENGTH = 2_048;
+const MAX_NAME_LENGTH = 100;
+/** Longer than what differs between an address that is there and one that is not. */
+const EVEN_TIME_MS = 500;
+/** A device that the owner has signed in from has its own tries. */
+const KNOWN_DEVICE: Pace = { burst: 20, intervalSeconds: 30 };
+
+/** Makes the door of sign-in for `facade`. */
+export function createSignIn(dependencies: SignInDependencies): SignIn {
+  const { database, mailer, baseUrl, onMailLost, demoPerson } = dependencies;
+  const { pool } = database;
+  const resets = new WeakMap<Request, string>();
+  let loading: Promise<{ server: AuthServer; secret: string }> | null = null;
+
+  const load = () =>
+    (loading ??= build().catch((error: unknown) => {
+      loading = null; // the database was away, perhaps; the next one tries again
+      throw error;
+    }));
+
+  async function build() {
+    const [{ createAuthServer }, secret] = await Promise.all([import("./auth-server.ts"), dependencies.secret()]);
+    const server = createAuthServer({
+      pool,
+      mailer,
+      baseUrl: baseUrl(),
+      secret,
+      demoPerson,
+      makeOperator: createMakeOperator(database),
+      onMailLost,
+      onPasswordReset: (request, email) => request !== undefined && resets.set(request, email),
+    });
+    return { server, secret };
+  }
+
+  /** Takes a try of every bucket of the request. Gives what gives them back. Errors: TooManyTries. */
+  async function count({ route, cookies, address }: AuthRequest, email: string | null, secret: string) {
+    const { perAddress, perEmail } = route.counting;
+    const taken: [string, Pace][] = [[`${route.path} ${networkOf(address)}`, perAddress]];
+    if (perEmail !== undefined && email !== null) {
+      const device = knownDevice(cookies, { plan: cookiePlanOf(baseUrl()), secret, email });
+      if (device === null) taken.push([`${route.path} ${createHash("sha256").update(email).digest("hex")}`, perEmail]);
+      else taken.push([`${route.path} device ${device}`, KNOWN_DEVICE]);
+    }
+    for (const [bucket, pace] of taken) {
+      const seconds = await takeTry(pool, bucket, pace);
+      if (seconds > 0) throw new TooManyTries(seconds);
+    }
+    return async () => {
+      for (const [bucket, pace] of taken) await giveBackTry(pool, bucket, pace);
+    };
+  }
+
+  async function run(request: AuthRequest, fields: Record<string, unknown>): Promise<AuthAnswer> {
+    const { route } = request;
+    const email = typeof fields["email"] === "string" ? fields["email"] : null;
+    if (route.mails === true && !mailer.isConfigured) throw new NoMail();
+    const { server, secret } = await load();
+    const giveBack = await count(request, email, secret);
+    const asked = toWebRequest(request, fields, baseUrl());
+    const answer = await toAnswer(await askServer(server, asked));
+    if (route.counting.givesBack === true) await giveBack();
+    const signedIn = route.path === "/sign-in/email" ? email : (resets.get(asked) ?? null);
+    if (signedIn === null) return answer;
+    const device = deviceCookie(cookiePlanOf(baseUrl()), secret, signedIn);
+    return { ...answer, headers: [...answer.headers, ["set-cookie", device]] };
+  }
+
+  return {
+    async answer(request) {
+      const fields = readFields(request);
+      if (request.route.evenTime !== true) return run(request, fields);
+      const [answer] = await Promise.allSettled([run(request, fields), sleep(EVEN_TIME_MS)]);
+      if (answer.status === "rejected") throw answer.reason;
+      return answer.value;
+    },
+  };
+}
+
+/** Accounts need mail, and this service has no server for it. */
+class NoMail extends UpstreamBusy {
+  override readonly message = "Mail is not set up here, so nobody can sign up or reset a password. Its operator can.";
+}
+
+/** The fields a path takes. Errors: ValidationError naming each that is wrong. */
+function readFields({ route, body }: AuthRequest): Record<string, unknown> {
+  const problems: FieldProblem[] = [];
+  const wrong = (field: string, rule: string, message: string) => void problems.push({ field, rule, message });
+  const fields: Record<string, unknown> = {};
+  for (const field of route.fields ?? []) {
+    const value = Object.hasOwn(body, field) ? body[field] : undefined;
+    if (value === undefined || value === null || value === "") {
+      if (route.required?.includes(field)) wrong(field, "required", "is required");
+    } else if (typeof value !== "string") wrong(field, "type", "must be a string");
+    else if (value.length > MAX_TEXT_LENGTH || value.includes("\0")) wrong(field, "string.length", "is too long");
+    else fields[field] = value;
+  }
+  for (const flag of route.flags ?? []) {
+    const value = Object.hasOwn(body, flag) ? body[flag] : undefined;
+    if (value === undefined || value === null) continue;
+    if (typeof value === "boolean") fields[flag] = value;
+    else wrong(flag, "type", "must be true or false");
+  }
+  const { email: given, name } = fields;
+  const email = typeof given === "string" ? given.trim().toLowerCase() : "";
+  if (typeof given === "string") {
+    if (isEmailAddress(email)) fields["email"] = email;
+    else wrong("email", "email.shape", "must be an e-mail address");
+  }
+  if (typeof name === "string" && name.length > MAX_NAME_LENGTH) {
+    wrong("name", "string.length", `must have at most ${MAX_NAME_LENGTH} characters`);
+  }
+  const password = route.newPassword === undefined ? undefined : fields[route.newPassword];
+  if (route.newPassword !== undefined && typeof password === "string" && isCommonPassword(password, email)) {
+    wrong(route.newPassword, "password.common", "is one that is guessed first");
+  }
+  if (problems.length > 0) throw new ValidationError(problems);
+  // better-auth wants one; whoever signs up may have none.
+  if (route.path === "/sign-up/email") fields["name"] ??= email.split("@", 1)[0] ?? "";
+  return { ...fields, ...route.always };
+}
+
+/** The request as better-auth sees it. The door has checked that it comes from our own pages. */
+function toWebRequest(request: AuthRequest, fields: Record<string, unknown>, baseUrl: string): Request {
+  const { route, target, cookies, userAgent, address } = request;
+  const headers = new Headers({
+    origin: new URL(baseUrl).origin,
+    cookie: cookies,
+    "user-agent": userAgent,
+    "x-saldo-client-address": address,
+  });
+  if (route.verb === "GET") return new Request(`${baseUrl}/auth${target}`, { headers });
+  headers.set("content-type", "application/json");
+  return new Request(`${baseUrl}/auth${target}`, { method: "POST", headers, body: JSON.stringify(fields) });
+}
+
+/** Asks, and turns what is thrown into an error of ours. */
+async function askServer(server: AuthServer, asked: Request): Promise<Response> {
+  const response = await server.handler(asked);
+  if (response.status < 400) return response;
+  throw toError(response.status, await response.json().catch(() => null));
+}
+
+function toError(status: number, told: unknown): DomainError {
+  const facts = typeof told === "object" && told !== null ? (told as Record<string, unknown>) : {};
+  const code = typeof facts["code"] === "string" ? facts["code"] : "";
+  const message = typeof facts["message"] === "string" ? facts["message"] : "is not valid";
+  if (code === "INVALID_EMAIL_OR_PASSWORD") return new WrongPassword();
+  if (code === "EMAIL_NOT_VERIFIED") return new EmailNotVerified();
+  if (status === 401) return new NotSignedIn();
+  if (status === 403 && !/CALLBACK|REDIRECT/.test(code)) return new PermissionDenied();
+  if (status === 404) return new NotFound();
+  if (status >= 500) return new InternalError({ cause: new Error(`better-auth: ${status} ${code}`) });
+  const field = fieldOfCode.find(([pattern]) => pattern.test(code))?.[1] ?? "";
+  return new ValidationError([{ field, rule: code.toLowerCase(), message: message.replace(/\.$/, "") }]);
+}
+
+const fieldOfCode: readonly [RegExp, string][] = [
+  [/PASSWORD/, "password"],
+  [/EMAIL/, "email"],
+  [/TOKEN/, "token"],
+  [/CALLBACK/, "callbackURL"],
+  [/REDIRECT/, "redirectTo"],
+];
+
+/** Takes out what belongs into cookies alone: a script that reads a session's token could carry it away. */
+async function toAnswer(response: Response): Promise<AuthAnswer> {
+  const headers = [...response.headers].filter(([name]) => name === "set-cookie" || name === "location");
+  const text = await response.text();
+  if (text === "" || response.status >= 300) return { status: response.status, headers, body: "" };
+  const { token: _, ...told } = { token: null, ...(JSON.parse(text) as Record<string, unknown> | null) };
+  const session = told["session" as keyof typeof told] as Record<string, unknown> | null | undefined;
+  if (session !== null && session !== undefined) delete session["token"];
+  const body = JSON.parse(text) === null ? "null" : JSON.stringify(told);
+  return { status: response.status, headers, body };
+}
+
+/** An address as tries are counted by: of IPv6 the network that one customer has. */
+function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, "");
+  if (!plain.includes(":")) return plain;
+  const [head = "", tail = ""] = plain.split("::");
+  const first = head.split(":").filter((part) => part !== "");
+  const last = tail.split(":").filter((part) => part !== "");
+  const missing = Math.max(0, 8 - first.length - last.length);
+  const groups = [...first, ...Array<string>(plain.includes("::") ? missing : 0).fill("0"), ...last];
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}

@@ -1,0 +1,46 @@
+import { baseUrlOf } from "../app-announcement.ts";
+import { dismissOperator, inviteOperator, listOperators } from "../accounts/operator-invites.ts";
+import { doAndRecord } from "../accounts/operator-actions.ts";
+import type { Command } from "./command.ts";
+import { orderedHere } from "./operator.ts";
+
+export const operatorCommands: readonly Command[] = [
+  {
+    name: "operator link",
+    about:
+      "Makes a link that makes an operator, once and within half an hour. Whoever opens it chooses address and password.",
+    options: {},
+    async run(_values, { config, database }) {
+      const link = await doAndRecord(
+        await orderedHere(database),
+        (client) => inviteOperator(client, baseUrlOf(config, config.httpPort)),
+        () => ({ action: "operator link", subject: null, reason: null }),
+      );
+      return { json: { link }, text: link };
+    },
+  },
+  {
+    name: "operator list",
+    about: "Lists who has the operator role.",
+    options: {},
+    async run(_values, { database }) {
+      const operators = await listOperators((await database()).pool);
+      const json = operators.map(({ createdAt, ...each }) => ({ ...each, createdAt: createdAt.toISOString() }));
+      return { json: { operators: json }, text: operators.map(({ email }) => email).join("\n") };
+    },
+  },
+  {
+    name: "operator remove",
+    about: "Takes the operator role from somebody, who stays a member.",
+    options: { email: { required: true, value: "E", about: "who" } },
+    async run(values, { database }) {
+      const email = values.need("email");
+      const personId = await doAndRecord(
+        await orderedHere(database),
+        (client) => dismissOperator(client, email),
+        (id) => ({ action: "operator remove", subject: id, reason: null }),
+      );
+      return { json: { personId } };
+    },
+  },
+];

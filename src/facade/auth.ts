@@ -1,0 +1,133 @@
+// `/auth/*`: signing up, in and out, for browsers. Which paths there are is told by accounts/auth-routes.ts; this file reads
+// the request, makes sure that a page of ours sends it, and writes the answer.
+
+import type { IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type AuthRoute, authRoutes } from "../accounts/auth-routes.ts";
+import type { AuthRequest, SignIn } from "../accounts/sign-in.ts";
+import { ForeignPage, MethodNotAllowed, NotFound, ValidationError } from "../kernel/errors.ts";
+import { readSingle } from "../rpc/call.ts";
+import { timeOfUuidv7 } from "../kernel/ids.ts";
+import { logCall, logFault, type CallLogger } from "../rpc/log.ts";
+import { isJsonObject, JsonNumber, parseJsonBody, type JsonBody } from "./json-text.ts";
+import type { OwnSite } from "./own-site.ts";
+import { SET_UP_PAGE_HEADERS, setUpPage } from "./set-up-page.ts";
+
+/** Where all of it lies. */
+export const AUTH_PATH = "/auth";
+const MAX_BODY_BYTES = 16_384;
+const FORM_TYPE = "application/x-www-form-urlencoded";
+
+export type AuthOptions = {
+  readonly signIn: SignIn;
+  readonly isOwnSite: OwnSite;
+  /** How many proxies of ours stand in front, each adding the address it sees to X-Forwarded-For. */
+  readonly trustedProxies: number;
+  readonly logger: CallLogger;
+};
+
+/** Registers the one catch-all. The scope has the parser of JSON bodies already. */
+export function registerAuth(app: FastifyInstance, options: AuthOptions): void {
+  app.addContentTypeParser(FORM_TYPE, { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES }, (request, body, done) => {
+    // Forms of other sites can send this type without asking, so it is taken where a cookie counts for nothing.
+    const isForm = routesAt(pathOf(request.url)).some((route) => route.isForm === true);
+    done(
+      isForm ? null : new ValidationError([{ field: "", rule: "json", message: "The body must be valid JSON" }]),
+      body,
+    );
+  });
+  app.route({
+    method: app.supportedMethods.filter((verb) => verb !== "OPTIONS"),
+    url: `${AUTH_PATH}/*`,
+    bodyLimit: MAX_BODY_BYTES,
+    onRequest: (request, _reply, done) => done(refusalOf(request, options.isOwnSite) ?? undefined),
+    handler: (request, reply) => answer(options, request, reply),
+  });
+}
+
+/** What is wrong with a request before its body is read. */
+function refusalOf(request: FastifyRequest, isOwnSite: OwnSite): Error | null {
+  const verbs = new Set<string>(routesAt(pathOf(request.url)).map(({ verb }) => verb));
+  if (pathOf(request.url) === SET_UP_ROUTE) verbs.add("GET");
+  if (verbs.size === 0) return new NotFound("There is no such path.");
+  if (!verbs.has(request.method)) return new MethodNotAllowed([...verbs]);
+  return request.method === "POST" && !isOwnSite(request.raw) ? new ForeignPage() : null;
+}
+
+const SET_UP_ROUTE = "/operator/set-up";
+
+async function answer(options: AuthOptions, request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  const { signIn, logger, trustedProxies } = options;
+  const path = pathOf(request.url);
+  reply.header("cache-control", "no-store").header("referrer-policy", "same-origin");
+  const route = routesAt(path).find(({ verb }) => verb === request.method);
+  if (route === undefined) {
+    void reply.headers(SET_UP_PAGE_HEADERS);
+    return setUpPage(new URLSearchParams(queryOf(request.url)).get("token") ?? "");
+  }
+  const isForm = request.headers["content-type"]?.startsWith(FORM_TYPE) === true;
+  const call = { method: `auth${route.path}`, requestId: request.id, receivedAtMs: timeOfUuidv7(request.id) };
+  try {
+    const { status, headers, body } = await signIn.answer({
+      route,
+      target: request.url.slice(AUTH_PATH.length),
+      body: isForm ? Object.fromEntries(new URLSearchParams(String(request.body))) : fieldsOf(request),
+      // Reading a page leads here from mails and address bars, writing only from our own pages.
+      cookies: readSingle(request.raw.rawHeaders, "cookie").value ?? "",
+      userAgent: (request.headers["user-agent"] ?? "").slice(0, 300),
+      address: addressOf(request.raw, trustedProxies),
+    } satisfies AuthRequest);
+    for (const [name, value] of headers) reply.header(name, value);
+    logCall(logger, { ...call, principal: { kind: "public" } });
+    if (isForm) {
+      void reply.code(303).header("location", "/");
+      return "";
+    }
+    void reply.code(status).type("application/json; charset=utf-8");
+    return body;
+  } catch (error) {
+    logFault(logger, request.id, error);
+    logCall(logger, { ...call, principal: { kind: "public" }, error });
+    throw error;
+  }
+}
+
+/** The routes at a path below `/auth`, whatever their verb. A slash at the end is as good as none. */
+function routesAt(path: string): AuthRoute[] {
+  const parts = path.replace(/\/$/, "").split("/");
+  return authRoutes.filter((route) => {
+    const wanted = route.path.split("/");
+    return wanted.length === parts.length && wanted.every((part, i) => part.startsWith(":") || part === parts[i]);
+  });
+}
+
+function pathOf(url: string): string {
+  return (url.split("?", 1)[0] ?? "").slice(AUTH_PATH.length);
+}
+
+function queryOf(url: string): string {
+  const at = url.indexOf("?");
+  return at < 0 ? "" : url.slice(at + 1);
+}
+
+function fieldsOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
+  if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
+  const body = parseJsonBody(request.body, { refuseDuplicateKeys: true });
+  if (!isJsonObject(body)) {
+    throw new ValidationError([{ field: "", rule: "type", message: "The body must be a JSON object" }]);
+  }
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, plainOf(value)]));
+}
+
+/** Texts and truths are all that sign-in takes; what else comes is refused field by field. */
+function plainOf(value: JsonBody): unknown {
+  return value instanceof JsonNumber ? Number(value.source) : value;
+}
+
+/** The address of whoever asks: behind proxies of ours the one that the outermost of them has seen. */
+export function addressOf(request: IncomingMessage, trustedProxies: number): string {
+  const seen = request.socket.remoteAddress ?? "";
+  if (trustedProxies === 0) return seen;
+  const forwarded = request.headersDistinct["x-forwarded-for"]?.join(",").split(",") ?? [];
+  return forwarded.at(-trustedProxies)?.trim() || seen;
+}

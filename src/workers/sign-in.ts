@@ -1,0 +1,10 @@
+import type { Pool } from "pg";
+import { removeExpired } from "../accounts/expired-rows.ts";
+import type { Tick } from "./tick.ts";
+
+const EVERY_MS = 60_000;
+
+/** Removes sessions, links and counts of tries that are over. */
+export function signInTick(pool: Pool): Tick {
+  return { name: "sign-in", everyMs: EVERY_MS, run: () => removeExpired(pool) };
+}
