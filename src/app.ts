@@ -7,13 +7,17 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { isDatabaseAway } from "./database/transactions.ts";
+import { topicAudits } from "./app-audit.ts";
 import { presetCatalog } from "./app-catalog.ts";
 import { agentsPackage } from "./agents/package.ts";
 import { baseUrlOf } from "./app-announcement.ts";
 import { createGatewayEvents } from "./app-events.ts";
+import { merchantServices } from "./app-merchant.ts";
 import { createMetrics } from "./app-metrics.ts";
 import { createAppPeople } from "./app-people.ts";
 import { watchRequests } from "./app-requests.ts";
+import { createTopUpParts } from "./app-top-ups.ts";
+import { createTopUpMethods } from "./billing/proto-top-ups.ts";
 import { createBillingService } from "./billing/service.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config.ts";
@@ -33,8 +37,7 @@ import type { AuditKind } from "./ledger/audit-run.ts";
 import { GroupCommitLedger } from "./ledger/group-commit.ts";
 import { ProcessLease } from "./ledger/process-lease.ts";
 import { createPairVerifier } from "./merchant/credentials.ts";
-import { createMerchantTransferService } from "./merchant/service.ts";
-import { accountOf, keyCallOf, merchantOf } from "./rpc/callers.ts";
+import { accountOf, keyCallOf } from "./rpc/callers.ts";
 import { switchTick } from "./workers/admission-switch.ts";
 import { auditTicks } from "./workers/audit.ts";
 import { watchDatabase } from "./workers/database-watch.ts";
@@ -43,6 +46,7 @@ import { partitionTick } from "./workers/partitions.ts";
 import { signInTick } from "./workers/sign-in.ts";
 import { usageTick } from "./workers/usage.ts";
 import { startTicks, type Tick } from "./workers/tick.ts";
+import { topUpTick } from "./workers/top-ups.ts";
 
 /** A process, or several, that answer callers. */
 export type Serving = {
@@ -82,10 +86,15 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const gate = new AdmissionGate(database.pool);
   await gate.refresh();
   const watch = options.worksForNode ? watchDatabase(database.pool) : null;
+  let [baseUrl, httpPort] = [baseUrlOf(config, config.httpPort), config.httpPort];
+  const payments = createTopUpParts(options, { baseUrl: () => baseUrl, httpPort: () => httpPort });
+  stack.defer(() => payments.close());
+  const { topUps } = payments;
   const ticks = startTicks(
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
       switchTick(gate),
+      topUpTick(topUps),
       ...(watch === null ? [] : [watch.tick, ...nodeTicks(database.pool, logger)]),
     ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
@@ -101,7 +110,6 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     demo: { tokenIntervalMs: config.demoPaceMs },
   });
   stack.defer(() => upstreams.close());
-  let baseUrl = baseUrlOf(config, config.httpPort);
   const events = createGatewayEvents(logger);
   const drains = new Drains({ most: config.maxDrains, withinMs: DRAIN_WITHIN_MS });
   const waitingStreams = new Set();
@@ -127,8 +135,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       accounts: people.accounts,
       gateway: createGatewayService({ gateway: running.gateway, catalog, caller: keyCallOf }),
       keys: createKeysService({ database, accountOf }),
-      billing: createBillingService({ database, accountOf }),
-      merchantTransfer: createMerchantTransferService({ database, merchant: merchantOf, isServed: () => true }),
+      billing: { ...createBillingService({ database, accountOf }), ...createTopUpMethods({ topUps, accountOf }) },
+      ...merchantServices(database, { isServed: () => true }),
     },
     gateway: running.gateway,
     keys,
@@ -138,13 +146,16 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     trustedProxies: config.trustedProxies,
     ready: () => isReachable(database.pool),
     agentsPackage: agentsPackage(() => baseUrl),
+    payments,
     logger,
     host: config.host,
     ports: { http: config.httpPort, grpc: config.grpcPort },
   });
   stack.defer(() => servers.close(config.drainMs));
+  stack.defer(() => topUps.endWatching());
   const ports = await servers.listen();
-  baseUrl = baseUrlOf(config, ports.httpPort);
+  ({ httpPort } = ports);
+  baseUrl = baseUrlOf(config, httpPort);
   const registry = createMetrics({
     ledger,
     events: events.counts,
@@ -164,7 +175,12 @@ function nodeTicks(pool: Pool, logger: Pick<Logger, "error">): Tick[] {
     logger.error({ audit, violations, hasMore }, "the books are not in order");
   const onMissed = (accountIds: readonly string[]): void =>
     logger.error({ accountIds }, "roll-ups of usage had missed a record and were made anew");
-  return [partitionTick(pool), signInTick(pool), usageTick(pool, onMissed), ...auditTicks({ pool, onViolations })];
+  return [
+    partitionTick(pool),
+    signInTick(pool),
+    usageTick(pool, onMissed),
+    ...auditTicks({ pool, topics: topicAudits, onViolations }),
+  ];
 }
 
 /** A database that takes longer for nothing is not ready. */

@@ -43,11 +43,36 @@ export type Config = {
   readonly drainMs: number;
   /** How many answers whose client has left are read to their end at once. */
   readonly maxDrains: number;
+  readonly payments: PaymentSettings;
   /** Where a test lets the process die. Null: nowhere. */
   readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
   readonly variable: (name: string) => string | undefined;
 };
+
+/** The payment providers. One without its key is null: it is not there. Addresses have no slash at the end. */
+export type PaymentSettings = {
+  /** Where new top-ups are opened. Null: nowhere. */
+  readonly chosen: PaymentProviderName | null;
+  /** How long a top-up can be paid. */
+  readonly expiresAfterMs: number;
+  readonly sandbox: boolean;
+  readonly midtrans: {
+    readonly serverKey: string;
+    readonly snapUrl: string;
+    readonly apiUrl: string;
+    readonly timeoutMs: number;
+  } | null;
+  readonly xendit: {
+    readonly apiKey: string;
+    readonly callbackToken: string;
+    readonly apiUrl: string;
+    readonly timeoutMs: number;
+  } | null;
+};
+
+type PaymentProviderName = "sandbox" | "midtrans" | "xendit";
+const PAYMENT_PROVIDERS: readonly PaymentProviderName[] = ["sandbox", "midtrans", "xendit"];
 
 /** A variable of the environment has a value that is not accepted. */
 export class ConfigError extends Error {}
@@ -98,6 +123,53 @@ export function readConfig(environment: Environment = process.env): Config {
   };
   const port = { min: 0, max: 65_535 };
   const production = text("NODE_ENV") === "production";
+  // A demo gives away keys: production has to ask for it.
+  const demo = choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1";
+  // A key goes with every call, so it goes through TLS, except to a server on this machine.
+  const providerUrl = (name: string, fallback: string): string => {
+    const value = url(name, ["https:", "http:"]) ?? fallback;
+    const { protocol, hostname } = new URL(value);
+    if (protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
+      throw new ConfigError(`${name} must be an address that begins with https://, except on this machine`);
+    return value.replace(/\/+$/, "");
+  };
+  const payments = (): PaymentSettings => {
+    const timeoutMs = integer("SALDO_PAYMENT_TIMEOUT_SECONDS", 10, { min: 1, max: 50 }) * 1_000;
+    const [serverKey, apiKey] = [text("MIDTRANS_SERVER_KEY"), text("XENDIT_API_KEY")];
+    const settings = {
+      sandbox: demo || !production,
+      expiresAfterMs: integer("SALDO_TOP_UP_MINUTES", 60, { min: 1, max: 10_080 }) * 60_000,
+      midtrans:
+        serverKey === null
+          ? null
+          : {
+              serverKey,
+              snapUrl: providerUrl("MIDTRANS_SNAP_URL", "https://app.midtrans.com/snap/v1"),
+              apiUrl: providerUrl("MIDTRANS_API_URL", "https://api.midtrans.com"),
+              timeoutMs,
+            },
+      xendit:
+        apiKey === null
+          ? null
+          : {
+              apiKey,
+              callbackToken: text("XENDIT_CALLBACK_TOKEN") ?? "",
+              apiUrl: providerUrl("XENDIT_API_URL", "https://api.xendit.co"),
+              timeoutMs,
+            },
+    };
+    const name = "SALDO_PAYMENT_PROVIDER";
+    if (text(name) === null) return { ...settings, chosen: demo ? "sandbox" : null };
+    const chosen = choice<PaymentProviderName>(name, "sandbox", PAYMENT_PROVIDERS);
+    const needs = {
+      sandbox: "a demo: play money buys nothing in production",
+      midtrans: "MIDTRANS_SERVER_KEY",
+      xendit: "XENDIT_API_KEY",
+    };
+    if (settings[chosen] === null || settings[chosen] === false)
+      throw new ConfigError(`${name} is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
+    return { ...settings, chosen };
+  };
 
   return {
     host: text("SALDO_HOST") ?? "127.0.0.1",
@@ -110,8 +182,7 @@ export function readConfig(environment: Environment = process.env): Config {
     databaseOwnerUrl: url("DATABASE_OWNER_URL", ["postgres:", "postgresql:"]),
     lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
     workers: integer("SALDO_WORKERS", 1, { min: 1, max: 16 }),
-    // A demo gives away keys: production has to ask for it.
-    demo: choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1",
+    demo,
     production,
     smtpUrl: url("SMTP_URL", ["smtp:", "smtps:"]),
     mailFrom: text("SMTP_FROM") ?? "Saldo <saldo@localhost>",
@@ -121,6 +192,7 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
     drainMs: integer("SALDO_DRAIN_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,
     maxDrains: integer("SALDO_MAX_DRAINS", 256, { min: 0, max: 100_000 }),
+    payments: payments(),
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
   };

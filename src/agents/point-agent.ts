@@ -8,6 +8,7 @@ import { editText } from "./editing/format.ts";
 import { openFiles, type OpenedFile, orRefuse } from "./files/agent-files.ts";
 import { backUp, forgetBackup } from "./files/backup.ts";
 import { digestOf, readConfigFile, removeConfigFile, replaceConfigFile } from "./files/config-file.ts";
+import { folderToMake, removeMadeFolders } from "./files/made-folders.ts";
 import {
   type FileRecord,
   forget,
@@ -24,9 +25,9 @@ import { type Machine, recordsFolder } from "./machine.ts";
 export type PlannedFile = OpenedFile & {
   readonly edits: readonly Edit[];
   readonly bytes: Buffer;
-  readonly record: Omit<FileRecord, "original">;
+  readonly record: Omit<FileRecord, "original" | "madeFolder">;
   /** What gives it back; "now": the file as it is found. */
-  readonly original: FileRecord["original"] | "now";
+  readonly origin: Pick<FileRecord, "original" | "madeFolder"> | "now";
   /** Whether the file is as we wrote it last: no copy of that is wanted, which would only be one more place with the key. */
   readonly isUntouched: boolean;
   /** Records of earlier changes, which this one takes the place of. */
@@ -68,8 +69,9 @@ function planFile(opened: OpenedFile, { connection, records }: Wanted): PlannedF
     written: digestOf(bytes),
     baseUrls: [...new Set([...past.flatMap(({ baseUrls }) => baseUrls), connection.apiUrl])],
   };
-  const original = before === null ? "now" : isUntouched ? before.original : null;
-  return { ...opened, edits, bytes, record, original, isUntouched, past };
+  const original = isUntouched && before !== null ? before.original : null;
+  const origin = before === null ? "now" : { original, madeFolder: before.madeFolder };
+  return { ...opened, edits, bytes, record, origin, isUntouched, past };
 }
 
 /** Writes what was planned. Errors: FileRefused, with every file of the agent as it was. */
@@ -83,13 +85,18 @@ export async function writePlan(
   try {
     // All that is needed to take it back comes first. Whoever is killed in between has a memory of a change that is not
     // there, which reset passes over.
-    for (const { file, record, original, isUntouched } of planned) {
+    for (const { file, record, origin, isUntouched } of planned) {
       const backup = isUntouched ? null : await orRefuse(file.path, () => backUp(file, now));
       undoing.push(() => forgetBackup(backup));
       const asFound = backup === null || file.bytes === null ? "none" : { backup, digest: digestOf(file.bytes) };
-      const whole = { ...record, original: original === "now" ? asFound : original };
+      const madeFolder = await folderToMake(file.realPath);
+      const found = { original: asFound, madeFolder } as const;
+      const whole = { ...record, ...(origin === "now" ? found : origin) };
       const recordPath = await orRefuse(folder, () => remember(folder, whole));
-      undoing.push(() => forget(folder, [recordPath]));
+      undoing.push(
+        () => removeMadeFolders(file.realPath, madeFolder),
+        () => forget(folder, [recordPath]),
+      );
       written.push({ path: file.path, backup, isNew: file.bytes === null });
     }
     for (const { file, bytes } of planned) {

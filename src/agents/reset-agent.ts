@@ -8,6 +8,7 @@ import { editText } from "./editing/format.ts";
 import { openEveryFile, type OpenedFile, orRefuse } from "./files/agent-files.ts";
 import { backUp, backupsOf, forgetBackup } from "./files/backup.ts";
 import { digestOf, removeConfigFile, replaceConfigFile } from "./files/config-file.ts";
+import { removeMadeFolders } from "./files/made-folders.ts";
 import { forget, type KnownRecord, readRecords, recordOf, recordsOf } from "./files/record.ts";
 import { encodeText } from "./files/text.ts";
 import { type Machine, recordsFolder } from "./machine.ts";
@@ -64,6 +65,7 @@ export async function carryOutReset(
     const backup = await orRefuse(file.path, () => returnFile(each, now));
     const recordPaths = past.map(({ recordPath }) => recordPath);
     await orRefuse(folder, () => forget(folder, recordPaths));
+    if (how === "removed") for (const { madeFolder } of past) await removeMadeFolders(file.realPath, madeFolder);
     // A copy of what stands in the file again is needed by nobody.
     const unneeded = copiesOf("bytes" in each ? each.bytes : how === "forgotten" ? file.bytes : null, past);
     for (const path of unneeded) await forgetBackup(path);

@@ -1,5 +1,4 @@
-// BillingService: translation between the contract and the use cases of this room. Top-ups are in the contract and come with
-// their providers; until then they answer Unimplemented.
+// BillingService: translation between the contract and the use cases of this room, but for top-ups (proto-top-ups.ts).
 
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
@@ -20,6 +19,7 @@ import { summarizeUsage } from "./summary.ts";
 import { DEFAULT_TIME_ZONE } from "./time-zone.ts";
 import { exportUsage } from "./usage-export.ts";
 import { getUsageRecord, listUsage } from "./usage.ts";
+import { readOwed } from "./top-ups/receivables.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
@@ -47,13 +47,18 @@ export function createBillingService({
   const { pool } = database;
   return {
     async getBalance(_request, context) {
-      const { available, held, posted } = await readBalance(pool, accountOf(context));
+      const accountId = accountOf(context);
+      const [{ available, held, posted }, owed] = await Promise.all([
+        readBalance(pool, accountId),
+        readOwed(pool, accountId),
+      ]);
       return {
         balance: {
           currency: "IDR",
           available: formatMoney(idr(available)),
           held: formatMoney(idr(held)),
           posted: formatMoney(idr(posted)),
+          owed: formatMoney(idr(owed)),
         },
       };
     },

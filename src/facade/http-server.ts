@@ -20,6 +20,7 @@ import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
 import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
 import { prepareToLeave } from "./leaving.ts";
 import { createOwnSite, readWebCredentials, type OwnSite } from "./own-site.ts";
+import { registerPayments, type PaymentPorts } from "./payments.ts";
 import { mountRoutes, registerRest } from "./rest.ts";
 import { routesOf } from "./http-rules.ts";
 
@@ -37,6 +38,8 @@ export type HttpServerOptions = {
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
+  /** Webhooks and the sandbox's page. Left out, there are none. */
+  readonly payments?: PaymentPorts;
 };
 
 declare module "fastify" {
@@ -119,6 +122,13 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     refuseOtherVerbs(restScope);
     done();
   });
+  const { payments } = options;
+  if (payments !== undefined) {
+    app.register((paymentScope, _options, done) => {
+      registerPayments(paymentScope, payments);
+      done();
+    });
+  }
   app.register((authScope, _options, done) => {
     takeJsonBodies(authScope);
     registerAuth(authScope, { ...options, isOwnSite, logger: options.ports.logger });

@@ -43,7 +43,8 @@ export function refuseOtherRpcVerbs(app: FastifyInstance): (router: ConnectRoute
   return (router) => router.handlers.forEach((each) => allowedAt.set(each.requestPath, each.allowedMethods));
 }
 
-function refuseBut(
+/** Refuses every verb on a path but those it takes. */
+export function refuseBut(
   allowed: readonly string[],
   app: FastifyInstance,
   { path, inEnvelope }: { path: string; inEnvelope: boolean },

@@ -52,7 +52,7 @@ export function refuseMalformed(logger: CallLogger) {
 }
 
 function send(logger: CallLogger, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = toError(thrown);
+  const error = toError(thrown, request.routeOptions?.bodyLimit ?? READ_MAX_BYTES);
   // A method's own fault has been logged by its chain, which wraps it in a ConnectError.
   if (!(thrown instanceof ConnectError)) logFault(logger, request.id, error);
   const inEnvelope = request.routeOptions?.config?.inEnvelope ?? MERCHANT_PATH.test(request.url);
@@ -61,10 +61,10 @@ function send(logger: CallLogger, thrown: unknown, request: FastifyRequest, repl
   void reply.code(answer.status).headers(answer.headers).send(answer.body);
 }
 
-function toError(thrown: unknown): DomainError {
+function toError(thrown: unknown, bodyLimit: number): DomainError {
   switch (codeOf(thrown)) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new PayloadTooLarge(READ_MAX_BYTES);
+      return new PayloadTooLarge(bodyLimit);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new UnsupportedMediaType();
     default:

@@ -8,6 +8,7 @@ import { createGrpcServer } from "../rpc/grpc-server.ts";
 import type { CallLogger } from "../rpc/log.ts";
 import type { Implementations } from "../rpc/services.ts";
 import { createHttpServer } from "./http-server.ts";
+import type { PaymentPorts } from "./payments.ts";
 
 /** What the servers are built from. */
 export type ServersOptions = {
@@ -30,6 +31,8 @@ export type ServersOptions = {
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
+  /** Webhooks of payment providers. Left out, there are none. */
+  readonly payments?: PaymentPorts;
   readonly logger: CallLogger;
   readonly host: string;
   /** The ports to listen on; 0 takes any that is free. */
@@ -49,9 +52,14 @@ export function createServers(options: ServersOptions): Servers {
   const { implementations, gateway, ready, agentsPackage, publicUrl, host, ports } = options;
   const { keys, logger, people, verifyMerchant, verifyServiceToken } = options;
   const callPorts = { keys, logger, verifyMerchant, verifyServiceToken, ...people };
-  const { signIn, trustedProxies } = options;
+  const { payments, signIn, trustedProxies } = options;
   const web = { gateway, publicUrl, signIn, trustedProxies, ready, agentsPackage };
-  const http = createHttpServer({ implementations, ports: callPorts, ...web });
+  const http = createHttpServer({
+    implementations,
+    ports: callPorts,
+    ...web,
+    ...(payments === undefined ? {} : { payments }),
+  });
   const grpc = createGrpcServer({ implementations, ports: callPorts, ready });
   const close = async (limitMs: number) => {
     await Promise.all([http.close(limitMs), grpc.close(limitMs)]);

@@ -16,7 +16,10 @@ export const REQUEST_FAILPOINTS = [
 /** The places that a merchant's transfer passes, in this order. */
 export const TRANSFER_FAILPOINTS = ["before-transfer-commit", "after-transfer-commit"] as const;
 
-export const FAILPOINTS = [...REQUEST_FAILPOINTS, ...TRANSFER_FAILPOINTS] as const;
+/** The place that a payment provider's notification passes: it is durable, and the provider has not been told so. */
+export const TOP_UP_FAILPOINTS = ["mid-webhook"] as const;
+
+export const FAILPOINTS = [...REQUEST_FAILPOINTS, ...TRANSFER_FAILPOINTS, ...TOP_UP_FAILPOINTS] as const;
 
 export type RequestFailpoint = (typeof REQUEST_FAILPOINTS)[number];
 export type Failpoint = (typeof FAILPOINTS)[number];

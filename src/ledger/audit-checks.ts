@@ -1,6 +1,7 @@
 // Checks of the audit that are not about one customer's account: few rows, the database's own catalog, and postings by page.
 
 import { VIOLATIONS_TO_READ } from "./audit-findings.ts";
+import { RECEIVABLE_CHECKS } from "./audit-top-ups.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 const USAGE_TABLES = `(SELECT inhrelid FROM pg_inherits WHERE inhparent = 'usage_record'::regclass)`;
@@ -26,7 +27,7 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
   "nothing posted can be changed": `
     SELECT c.relname AS subject, 'its append-only triggers are missing or not always on' AS detail
     FROM pg_class c
-    WHERE (c.oid IN ('posting'::regclass, 'usage_record'::regclass, 'operator_action'::regclass) OR c.oid IN ${USAGE_TABLES})
+    WHERE (c.oid IN ('posting'::regclass, 'usage_record'::regclass, 'operator_action'::regclass, 'payment_event'::regclass) OR c.oid IN ${USAGE_TABLES})
       AND 2 <> (SELECT count(*) FROM pg_trigger t
                 WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgname IN ('append_only', 'append_only_truncate'))`,
   "a request has one usage record, by its key": `
@@ -39,7 +40,8 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     FROM (VALUES ('account', 'account_never_negative'), ('merchant_fund', 'merchant_fund_never_negative'),
                  ('posting', 'posting_amount_check'), ('posting', 'posting_check'), ('posting', 'posting_reference_key'),
                  ('hold', 'hold_amount_check'), ('usage_record', 'usage_record_check'),
-                 ('usage_record', 'usage_record_tokens_check')) AS w(relation, name)
+                 ('usage_record', 'usage_record_tokens_check'),
+                 ('top_up', 'top_up_credited'), ('top_up', 'top_up_given_back'), ('payment_event', 'payment_event_once')) AS w(relation, name)
     WHERE NOT EXISTS (SELECT FROM pg_constraint c
                       WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)`,
   "what was acknowledged is durable": `
@@ -49,6 +51,7 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     SELECT 'synchronous_commit', 'is off for a role or this database' FROM pg_db_role_setting
     WHERE 'synchronous_commit=off' = ANY (setconfig)
       AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))`,
+  ...RECEIVABLE_CHECKS,
   "usage lies in its month's partition": `
     SELECT request_id AS subject, 'in the default partition' AS detail FROM usage_record_default`,
 };
@@ -119,6 +122,12 @@ export const POSTING_CHECKS: Readonly<Record<string, string>> = {
       AND side.id::text NOT LIKE '00000000-0000-7000-8000-%'
       AND NOT EXISTS (SELECT FROM account a WHERE a.id = side.id)
       AND NOT EXISTS (SELECT FROM merchant_fund f WHERE f.id = side.id AND f.asset = p.asset)`,
+  "what comes from a payment provider is a paid top-up's own amount": `
+    SELECT p.id AS subject, format('%s to %s as %s', p.amount, p.credit, p.reference) AS detail
+    FROM posting p LEFT JOIN top_up t ON t.id = p.group_id
+    WHERE p.debit = $1::uuid AND p.id >= $2::uuid AND p.id <= $3::uuid AND p.debit = '${systemAccounts.providerClearing}'
+      AND (t.paid_at IS NULL OR t.account_id <> p.credit OR t.amount <> p.amount
+        OR p.reference IS DISTINCT FROM 'top-up:' || t.id)`,
   "credit notes of a request are at most its charge": `
     SELECT p.id AS subject, format('notes %s, charge %s', n.total, u.charge) AS detail
     FROM posting p

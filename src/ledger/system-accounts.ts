@@ -16,4 +16,8 @@ export const systemAccounts = {
   merchantClearing: "00000000-0000-7000-8000-000000000006",
   /** What merchants' transfers send. It takes and gives in one transaction, so it always stands at zero. */
   payoutClearing: "00000000-0000-7000-8000-000000000007",
+  /** What accounts owe us after a payment was given back. What lies here is owed, so its sum is negative. */
+  receivables: "00000000-0000-7000-8000-000000000008",
+  /** The other side of coins that are worth nothing: what sandbox merchants are given, send and pay in fees. */
+  sandbox: "00000000-0000-7000-8000-00000000000b",
 } as const;

@@ -5,10 +5,22 @@ import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Environment, MerchantPrincipal } from "../accounts/principal.ts";
 import type { Database } from "../database/database.ts";
+import { withRetry, withTransaction } from "../database/transactions.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
+import { LimitExceeded } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
+import { invariant } from "../kernel/invariant.ts";
 import { digestSecretToken, newSecretToken, type SecretTokenPrefix } from "../kernel/secret-token.ts";
-import { insertPair, markPairRevoked, type PairSummary, readPair, readPairs, requireMerchant } from "./store.ts";
+import {
+  insertPair,
+  lockOwner,
+  markPairRevoked,
+  type PairSummary,
+  readPair,
+  readPairs,
+  requireMerchant,
+  requireMerchantOf,
+} from "./store.ts";
 
 type Queryable = Parameters<typeof insertPair>[0];
 
@@ -44,7 +56,40 @@ export function listPairs(database: Pick<Database, "pool">, merchantId: string):
 
 /** Revokes a pair. Every process refuses it within five seconds. Errors: NotFound. */
 export async function revokePair(database: Pick<Database, "pool">, pairId: string): Promise<void> {
-  await markPairRevoked(database.pool, pairId);
+  await markPairRevoked(database.pool, { pairId });
+}
+
+/** The most pairs of a merchant that work at a time: enough to replace one without a pause. */
+export const MAX_WORKING_PAIRS = 10;
+
+/** Issues another pair of an account's merchant. Errors: NotFound, LimitExceeded. */
+export function issueOwnPair(
+  database: Pick<Database, "pool">,
+  { accountId, merchantId }: { accountId: string; merchantId: string },
+): Promise<{ issued: IssuedPair; pair: PairSummary }> {
+  return withRetry(() =>
+    withTransaction(database, async (client) => {
+      await lockOwner(client, accountId);
+      await requireMerchantOf(client, { accountId, merchantId });
+      const working = (await readPairs(client, merchantId)).filter(({ revokedAt }) => revokedAt === null);
+      if (working.length >= MAX_WORKING_PAIRS) {
+        throw new LimitExceeded(`A merchant has at most ${MAX_WORKING_PAIRS} credentials that work. Revoke one first.`);
+      }
+      const issued = await issuePair(client, merchantId);
+      const pair = (await readPairs(client, merchantId)).find(({ pairId }) => pairId === issued.pairId);
+      invariant(pair !== undefined, "a pair that was issued is listed");
+      return { issued, pair };
+    }),
+  );
+}
+
+/** Revokes a pair of an account's merchant. Errors: NotFound, also for somebody else's. */
+export async function revokeOwnPair(
+  { pool }: Pick<Database, "pool">,
+  { accountId, merchantId, pairId }: { accountId: string; merchantId: string; pairId: string },
+): Promise<PairSummary> {
+  await requireMerchantOf(pool, { accountId, merchantId });
+  return markPairRevoked(pool, { pairId, merchantId });
 }
 
 /** Tells who is calling from a pair; null when the pair is not one of ours, is revoked or its halves do not match. */

@@ -1,6 +1,6 @@
 // SQL of merchants' limits. Amounts are in 10^-18 of a whole coin, so that one row serves every network of a currency.
 
-import type { PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { formatDecimal, parseDecimal } from "../kernel/decimal.ts";
 import { invariant } from "../kernel/invariant.ts";
 
@@ -18,6 +18,14 @@ SELECT locked.*, (clock_timestamp() AT TIME ZONE 'Asia/Jakarta')::date AS today 
 const SET_USED = `
 UPDATE merchant_limit SET used_day = $3::date, used = $4::numeric WHERE merchant_id = $1::uuid AND currency_code = $2`;
 
+const SET = `
+UPDATE merchant_limit SET per_transfer = $3::numeric, daily = $4::numeric, approval_above = $5::numeric
+WHERE merchant_id = $1::uuid AND currency_code = $2`;
+const OF_MERCHANT = `
+SELECT currency_code, per_transfer, daily, approval_above, used_day, used,
+       (clock_timestamp() AT TIME ZONE 'Asia/Jakarta')::date AS today
+FROM merchant_limit WHERE merchant_id = $1::uuid ORDER BY currency_code`;
+
 /** The limits of a merchant and currency; null: none of the kind. */
 export type Limits = {
   readonly perTransfer: bigint | null;
@@ -26,6 +34,9 @@ export type Limits = {
 };
 
 export type LimitKey = { readonly merchantId: string; readonly currencyCode: string };
+
+/** Limits with what was ordered on the day it now is in Jakarta. */
+export type CountedLimits = Limits & { readonly today: string; readonly usedToday: bigint };
 
 type LimitColumns = {
   per_transfer: string | null;
@@ -36,15 +47,33 @@ type LimitColumns = {
   today: string;
 };
 
-/** Locks the limits of a merchant and currency, with what was ordered on the day it now is in Jakarta. */
-export async function lockLimits(
-  client: PoolClient,
-  { merchantId, currencyCode }: LimitKey,
-): Promise<Limits & { readonly today: string; readonly usedToday: bigint }> {
+/** Locks the limits of a merchant and currency. */
+export async function lockLimits(client: PoolClient, { merchantId, currencyCode }: LimitKey): Promise<CountedLimits> {
   await client.query(OPEN, [merchantId, currencyCode]);
   const { rows } = await client.query<LimitColumns>(LOCK, [merchantId, currencyCode]);
-  const row = rows[0];
-  invariant(row !== undefined, "limits that were just opened are there");
+  invariant(rows[0] !== undefined, "limits that were just opened are there");
+  return fromLimitColumns(rows[0]);
+}
+
+/** Writes the limits of a merchant and currency, which are locked. */
+export async function writeLimits(
+  client: PoolClient,
+  { merchantId, currencyCode, ...limits }: LimitKey & Limits,
+): Promise<void> {
+  const { perTransfer, daily, approvalAbove } = limits;
+  await client.query(SET, [merchantId, currencyCode, print(perTransfer), print(daily), print(approvalAbove)]);
+}
+
+/** The limits of a merchant, by currency. */
+export async function readLimits(
+  client: Pick<Pool, "query">,
+  merchantId: string,
+): Promise<(CountedLimits & { readonly currencyCode: string })[]> {
+  const { rows } = await client.query<LimitColumns & { currency_code: string }>(OF_MERCHANT, [merchantId]);
+  return rows.map((row) => ({ currencyCode: row.currency_code, ...fromLimitColumns(row) }));
+}
+
+function fromLimitColumns(row: LimitColumns): CountedLimits {
   return {
     perTransfer: parse(row.per_transfer),
     daily: parse(row.daily),
@@ -60,6 +89,10 @@ export async function writeUsed(
   { merchantId, currencyCode, day, used }: LimitKey & { day: string; used: bigint },
 ): Promise<void> {
   await client.query(SET_USED, [merchantId, currencyCode, day, formatDecimal(used, LIMIT_DECIMALS)]);
+}
+
+function print(units: bigint | null): string | null {
+  return units === null ? null : formatDecimal(units, LIMIT_DECIMALS);
 }
 
 function parse(text: string | null): bigint | null {

@@ -3,10 +3,22 @@
 // whatever became of it: its counter is a column of the row that is locked, never a sum of others.
 
 import type { PoolClient } from "pg";
-import { formatDecimal } from "../kernel/decimal.ts";
-import { LimitExceeded } from "../kernel/errors.ts";
+import type { Database } from "../database/database.ts";
+import { DecimalError, formatDecimal, parseDecimal } from "../kernel/decimal.ts";
+import { CurrencyUnsupported, LimitExceeded, ValidationError } from "../kernel/errors.ts";
 import { type Money, scaleOf } from "../kernel/money.ts";
-import { LIMIT_DECIMALS, lockLimits, writeUsed } from "./limits-store.ts";
+import { MAX_AMOUNT_COINS } from "./amount.ts";
+import { isCurrency } from "./currencies.ts";
+import {
+  type CountedLimits,
+  LIMIT_DECIMALS,
+  type LimitKey,
+  lockLimits,
+  readLimits,
+  writeLimits,
+  writeUsed,
+} from "./limits-store.ts";
+import { requireMerchant } from "./store.ts";
 import type { OrderedTransfer } from "./transfer.ts";
 
 /**
@@ -30,6 +42,74 @@ export async function countAgainstLimits(client: PoolClient, order: OrderedTrans
   }
   await writeUsed(client, { merchantId, currencyCode, day: limits.today, used });
   return limits.approvalAbove !== null && amount > limits.approvalAbove;
+}
+
+/** Limits as an operator writes them: decimals in whole coins; empty: no such limit. */
+export type LimitOrder = LimitKey & {
+  readonly perTransfer: string;
+  readonly daily: string;
+  readonly approvalAbove: string;
+};
+
+/** Limits in whole coins, with what was ordered today; null: no such limit. */
+export type ShownLimits = {
+  readonly currencyCode: string;
+  readonly perTransfer: string | null;
+  readonly daily: string | null;
+  readonly approvalAbove: string | null;
+  readonly usedToday: string;
+};
+
+/**
+ * Sets the limits of a merchant and currency in place of those before, inside the caller's transaction. Errors: NotFound,
+ * ValidationError, CurrencyUnsupported.
+ */
+export async function setLimits(client: PoolClient, order: LimitOrder): Promise<ShownLimits> {
+  const { merchantId, currencyCode } = order;
+  const limits = {
+    perTransfer: readLimit("per_transfer", order.perTransfer),
+    daily: readLimit("daily", order.daily),
+    approvalAbove: readLimit("approval_above", order.approvalAbove, { orZero: true }),
+  };
+  if (!isCurrency(currencyCode)) throw new CurrencyUnsupported();
+  await requireMerchant(client, merchantId);
+  const before = await lockLimits(client, { merchantId, currencyCode });
+  await writeLimits(client, { merchantId, currencyCode, ...limits });
+  return show({ ...before, ...limits, currencyCode });
+}
+
+/** The limits of a merchant, by currency. */
+export async function listLimits({ pool }: Pick<Database, "pool">, merchantId: string): Promise<ShownLimits[]> {
+  return (await readLimits(pool, merchantId)).map(show);
+}
+
+function show({ currencyCode, usedToday, ...limits }: CountedLimits & { readonly currencyCode: string }): ShownLimits {
+  const printed = (units: bigint | null): string | null => (units === null ? null : print(units));
+  return {
+    currencyCode,
+    perTransfer: printed(limits.perTransfer),
+    daily: printed(limits.daily),
+    approvalAbove: printed(limits.approvalAbove),
+    usedToday: print(usedToday),
+  };
+}
+
+function readLimit(field: string, text: string, { orZero = false } = {}): bigint | null {
+  if (text === "") return null;
+  try {
+    const units = parseDecimal(text, LIMIT_DECIMALS);
+    if (units > MAX_AMOUNT_COINS * 10n ** BigInt(LIMIT_DECIMALS)) throw tooLarge(field);
+    if (units > 0n || orZero) return units;
+  } catch (error) {
+    if (!(error instanceof DecimalError)) throw error;
+    throw new ValidationError([{ field, rule: "decimal", message: error.message }], { cause: error });
+  }
+  throw new ValidationError([{ field, rule: "decimal.gt", message: "must be greater than 0" }]);
+}
+
+function tooLarge(field: string): ValidationError {
+  const message = `must be at most ${formatDecimal(MAX_AMOUNT_COINS, 0)}`;
+  return new ValidationError([{ field, rule: "decimal.lte", message }]);
 }
 
 function inLimitUnits({ units, asset }: Money): bigint {

@@ -6,16 +6,27 @@ import type { Environment } from "../accounts/principal.ts";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { formatDecimal } from "../kernel/decimal.ts";
-import { LimitExceeded, ValidationError } from "../kernel/errors.ts";
+import { CurrencyUnsupported, LimitExceeded, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { codeOf, scaleOf } from "../kernel/money.ts";
 import { insertPostings, postingOfReference } from "../ledger/postings.ts";
-import { systemAccounts } from "../ledger/system-accounts.ts";
 import { parseAmount } from "./amount.ts";
 import { issuePair, type IssuedPair } from "./credentials.ts";
-import { assetOf, findCoin } from "./currencies.ts";
-import { insertMerchant, lockFund, openFund, readFunds, readMerchants, requireMerchant, writeFund } from "./store.ts";
+import { assetOf, coins, findCoin } from "./currencies.ts";
+import { outsideAccounts } from "./outside-accounts.ts";
+import type { IsServed } from "./quote.ts";
+import {
+  insertMerchant,
+  lockFund,
+  lockOwner,
+  type MerchantSummary,
+  openFund,
+  readFunds,
+  readMerchants,
+  requireMerchant,
+  writeFund,
+} from "./store.ts";
 
 /** The most whole coins a fund may come to. Its column holds ten thousand times as many at 18 decimals. */
 const MAX_FUND_COINS = 10n ** 16n;
@@ -40,11 +51,31 @@ export async function addMerchant(
   return { merchantId, ...(await issuePair(client, merchantId)) };
 }
 
+/**
+ * Makes the merchant of an account in an environment, where it has none yet. Errors: NotFound, LimitExceeded,
+ * CurrencyUnsupported where no currency is served in production.
+ */
+export function openMerchant(
+  { database, isServed }: { database: Pick<Database, "pool">; isServed: IsServed },
+  { accountId, environment }: NewMerchant,
+): Promise<IssuedPair & { merchantId: string }> {
+  if (!coins.some(({ currencyCode, network }) => isServed(currencyCode, network, environment))) {
+    throw new CurrencyUnsupported();
+  }
+  return withRetry(() =>
+    withTransaction(database, async (client) => {
+      await lockOwner(client, accountId);
+      const own = await readMerchants(client, accountId);
+      if (own.some((merchant) => merchant.environment === environment)) {
+        throw new LimitExceeded(`This account has a ${environment} merchant already.`);
+      }
+      return addMerchant(client, { accountId, environment });
+    }),
+  );
+}
+
 /** The merchants of an account, oldest first. */
-export function listMerchants(
-  database: Pick<Database, "pool">,
-  accountId: string,
-): Promise<{ merchantId: string; environment: Environment }[]> {
+export function listMerchants(database: Pick<Database, "pool">, accountId: string): Promise<MerchantSummary[]> {
   return readMerchants(database.pool, accountId);
 }
 
@@ -83,7 +114,7 @@ export async function creditFund(client: PoolClient, credit: MerchantCredit): Pr
   const coin = findCoin(credit.currencyCode, credit.network);
   const amount = parseAmount(credit.amountText, coin);
   const { merchantId, reason, reference } = credit;
-  await requireMerchant(client, merchantId);
+  const environment = await requireMerchant(client, merchantId);
   await openFund(client, { merchantId, asset: assetOf(coin), newId: uuidv7() });
   const fund = await lockFund(client, { merchantId, asset: assetOf(coin) });
   invariant(fund !== undefined, "a fund that was just opened is there");
@@ -93,7 +124,7 @@ export async function creditFund(client: PoolClient, credit: MerchantCredit): Pr
     id,
     groupId: id,
     asset: fund.asset,
-    debit: systemAccounts.merchantClearing,
+    debit: outsideAccounts[environment].coins,
     credit: fund.id,
     amount: amount.units,
     reason: "merchant_credit",

@@ -1,57 +1,67 @@
-// The contract side of merchant transfers: messages in, one use case each, messages out. Ordering, showing, listing and
-// canceling transfers answer "unimplemented" until transfers exist.
+// MerchantTransferService: translation between the contract and the use cases of this room, for merchants with a pair of
+// their own. What else belongs to a merchant is in merchant-service.ts.
 
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import {
-  CalculateTransferResponseSchema,
-  ListBalancesResponseSchema,
-  type MerchantTransferService,
-} from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
-import { MerchantBalanceSchema, type Quote as QuoteMessage, QuoteSchema } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import type { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
+import { MerchantBalanceSchema } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import type { MerchantPrincipal } from "../accounts/principal.ts";
-import { formatMoney } from "../kernel/money.ts";
+import { createTransfer, type OrderSources } from "./create-transfer.ts";
 import { listBalances } from "./merchants.ts";
-import { type Quote, type QuoteSources, quoteTransfer } from "./quote.ts";
+import { toProtoQuote, toProtoTransfer } from "./proto-transfer.ts";
+import { quoteTransfer } from "./quote.ts";
+import { cancelTransfer, getTransfer, type HasSigningBegun, listTransfers, withHistory } from "./transfers.ts";
+
+/** Set on the answer to an order that was given before: what it shows is the first transfer. */
+export const REPLAYED_HEADER = "x-saldo-replayed";
 
 /** What the service is built from. `merchant` tells who is calling; it throws when that is not a merchant. */
-export type MerchantTransferServiceSources = QuoteSources & {
+export type MerchantTransferServiceSources = OrderSources & {
   readonly merchant: (context: HandlerContext) => MerchantPrincipal;
+  readonly hasSigningBegun: HasSigningBegun;
 };
 
 /** The service of merchant transfers as Connect serves it. */
 export function createMerchantTransferService(
   sources: MerchantTransferServiceSources,
-): Partial<ServiceImpl<typeof MerchantTransferService>> {
+): ServiceImpl<typeof MerchantTransferService> {
+  const { database, merchant, hasSigningBegun } = sources;
   return {
-    async calculateTransfer(request, context) {
-      const { merchantId, environment } = sources.merchant(context);
-      const { currencyCode, network, amount } = request;
-      const quote = await quoteTransfer(sources, {
-        merchantId,
-        environment,
-        currencyCode,
-        network,
-        amountText: amount,
-      });
-      return create(CalculateTransferResponseSchema, { quote: toProtoQuote(quote) });
+    async calculateTransfer({ currencyCode, network, amount: amountText }, context) {
+      const { merchantId, environment } = merchant(context);
+      const request = { merchantId, environment, currencyCode, network, amountText };
+      return { quote: toProtoQuote(await quoteTransfer(sources, request)) };
+    },
+
+    async createTransfer({ amount: amountText, externalId, currencyCode, network, address }, context) {
+      const { merchantId, environment } = merchant(context);
+      const order = { merchantId, environment, externalId, currencyCode, network, address, amountText };
+      const { transfer, isReplayed } = await createTransfer(sources, order);
+      if (isReplayed) context.responseHeader.set(REPLAYED_HEADER, "true");
+      const { history } = await withHistory(database, transfer);
+      return { transfer: toProtoTransfer(transfer, history) };
+    },
+
+    async getTransfer({ id }, context) {
+      const { transfer, history } = await getTransfer(database, merchant(context), id);
+      return { transfer: toProtoTransfer(transfer, history) };
+    },
+
+    async listTransfers({ page, perPage, fromDate, toDate, status }, context) {
+      const { merchantId } = merchant(context);
+      const found = await listTransfers(database, { merchantId, page, perPage, fromDate, toDate, status });
+      return { ...found, transfers: found.transfers.map((transfer) => toProtoTransfer(transfer)) };
+    },
+
+    async cancelTransfer({ id: transferId }, context) {
+      const scope = merchant(context);
+      const { transfer, history } = await cancelTransfer(database, { scope, transferId, hasSigningBegun });
+      return { transfer: toProtoTransfer(transfer, history) };
     },
 
     async listBalances(_request, context) {
-      const balances = await listBalances(sources.database, sources.merchant(context).merchantId);
-      return create(ListBalancesResponseSchema, {
-        balances: balances.map((balance) => create(MerchantBalanceSchema, balance)),
-      });
+      const balances = await listBalances(database, merchant(context).merchantId);
+      return { balances: balances.map((balance) => create(MerchantBalanceSchema, balance)) };
     },
   };
-}
-
-function toProtoQuote(quote: Quote): QuoteMessage {
-  return create(QuoteSchema, {
-    currencyCode: quote.coin.currencyCode,
-    network: quote.coin.network,
-    receivedAmount: formatMoney(quote.received),
-    fee: formatMoney(quote.fee),
-    totalAmount: formatMoney(quote.total),
-  });
 }

@@ -16,7 +16,10 @@ SELECT $1::uuid, a.id, $3::text FROM account a WHERE a.id = $2::uuid`;
 const MERCHANT = `SELECT environment FROM merchant WHERE id = $1::uuid`;
 const IS_OWNER_FROZEN = `
 SELECT a.frozen_at IS NOT NULL AS is_frozen FROM merchant m JOIN account a ON a.id = m.account_id WHERE m.id = $1::uuid`;
-const MERCHANTS_OF = `SELECT id, environment FROM merchant WHERE account_id = $1::uuid ORDER BY created_at, id`;
+const MERCHANTS_OF = `
+SELECT id AS "merchantId", environment, created_at AS "createdAt" FROM merchant WHERE account_id = $1::uuid ORDER BY created_at, id`;
+const MERCHANT_OF = `SELECT environment FROM merchant WHERE id = $1::uuid AND account_id = $2::uuid`;
+const LOCK_OWNER = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 
 const INSERT_PAIR = `
 INSERT INTO merchant_credential (id, merchant_id, key_digest, secret_digest, key_prefix)
@@ -25,10 +28,12 @@ const PAIR = `
 SELECT c.secret_digest, m.id AS merchant_id, m.environment
 FROM merchant_credential c JOIN merchant m ON m.id = c.merchant_id
 WHERE c.key_digest = $1::bytea AND c.revoked_at IS NULL`;
+const PAIR_COLUMNS = `id AS "pairId", key_prefix AS "keyPrefix", created_at AS "createdAt", revoked_at AS "revokedAt"`;
 const PAIRS_OF = `
-SELECT id, key_prefix, created_at, revoked_at FROM merchant_credential WHERE merchant_id = $1::uuid ORDER BY created_at, id`;
+SELECT ${PAIR_COLUMNS} FROM merchant_credential WHERE merchant_id = $1::uuid ORDER BY created_at, id`;
 const REVOKE_PAIR = `
-UPDATE merchant_credential SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1::uuid RETURNING id`;
+UPDATE merchant_credential SET revoked_at = coalesce(revoked_at, clock_timestamp())
+WHERE id = $1::uuid AND ($2::uuid IS NULL OR merchant_id = $2) RETURNING ${PAIR_COLUMNS}`;
 
 const FEE_COLUMNS = `id, merchant_id, currency_code, version, flat, rate, min, max`;
 const FEE_ROWS = `
@@ -72,13 +77,32 @@ export async function isOwnerFrozen(client: Queryable, merchantId: string): Prom
   return (await client.query<{ is_frozen: boolean }>(IS_OWNER_FROZEN, [merchantId])).rows[0]?.is_frozen === true;
 }
 
+/** A merchant as its account lists it. */
+export type MerchantSummary = {
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly createdAt: Date;
+};
+
 /** The merchants of an account, oldest first. */
-export async function readMerchants(
+export async function readMerchants(client: Queryable, accountId: string): Promise<MerchantSummary[]> {
+  return (await client.query<MerchantSummary>(MERCHANTS_OF, [accountId])).rows;
+}
+
+/** The environment of a merchant of an account. Errors: NotFound, also for somebody else's. */
+export async function requireMerchantOf(
   client: Queryable,
-  accountId: string,
-): Promise<{ merchantId: string; environment: Environment }[]> {
-  const { rows } = await client.query<{ id: string; environment: Environment }>(MERCHANTS_OF, [accountId]);
-  return rows.map((row) => ({ merchantId: row.id, environment: row.environment }));
+  { merchantId, accountId }: { merchantId: string; accountId: string },
+): Promise<Environment> {
+  const { rows } = await client.query<{ environment: Environment }>(MERCHANT_OF, [merchantId, accountId]);
+  if (rows[0] === undefined) throw new NotFound("There is no such merchant.");
+  return rows[0].environment;
+}
+
+/** Lets one transaction at a time make merchants of an account. */
+export async function lockOwner(client: PoolClient, accountId: string): Promise<void> {
+  await client.query(WAIT_FOR_FUND);
+  await client.query(LOCK_OWNER, [accountId]);
 }
 
 export type PairDigests = { readonly keyDigest: Buffer; readonly secretDigest: Buffer };
@@ -117,22 +141,17 @@ export type PairSummary = {
 
 /** The pairs of a merchant, oldest first, revoked ones included. */
 export async function readPairs(client: Queryable, merchantId: string): Promise<PairSummary[]> {
-  const { rows } = await client.query<{ id: string; key_prefix: string; created_at: Date; revoked_at: Date | null }>(
-    PAIRS_OF,
-    [merchantId],
-  );
-  return rows.map((row) => ({
-    pairId: row.id,
-    keyPrefix: row.key_prefix,
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at,
-  }));
+  return (await client.query<PairSummary>(PAIRS_OF, [merchantId])).rows;
 }
 
-/** Revokes a pair; one that is revoked keeps its moment. Errors: NotFound. */
-export async function markPairRevoked(client: Queryable, pairId: string): Promise<void> {
-  const { rowCount } = await client.query(REVOKE_PAIR, [isUuid(pairId) ? pairId : null]);
-  if (rowCount === 0) throw new NotFound("There is no such pair.");
+/** Revokes a pair, of the merchant if one is named; a revoked one keeps its moment. Errors: NotFound. */
+export async function markPairRevoked(
+  client: Queryable,
+  { pairId, merchantId = null }: { pairId: string; merchantId?: string | null },
+): Promise<PairSummary> {
+  const { rows } = await client.query<PairSummary>(REVOKE_PAIR, [isUuid(pairId) ? pairId : null, merchantId]);
+  if (rows[0] === undefined) throw new NotFound("There is no such pair.");
+  return rows[0];
 }
 
 type FeeColumns = {

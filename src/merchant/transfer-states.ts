@@ -8,9 +8,17 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { insertPostings, type Posting } from "../ledger/postings.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
+import { outsideAccounts } from "./outside-accounts.ts";
 import { type Fund, lockFund, writeFund } from "./store.ts";
 import type { Transfer, TransferStanding, TransferStatus } from "./transfer.ts";
-import { insertEvent, lockTransferRow, readFundOf, writeStanding } from "./transfer-store.ts";
+import {
+  insertEvent,
+  legReference,
+  lockTransferRow,
+  readFundOf,
+  type TransferLeg,
+  writeStanding,
+} from "./transfer-store.ts";
 
 const nextStatuses = {
   WAITING: ["PENDING", "REJECTED", "CANCELED"],
@@ -92,20 +100,21 @@ export async function noteProgress(
 /** Takes the total from the fund: what was sent leaves through payout clearing, which returns to zero, and the fee is ours. */
 async function captureHold(client: PoolClient, transfer: Transfer, fund: Fund): Promise<void> {
   const { transferId, received, fee, total } = transfer;
-  const leg = (name: string, accounts: Pick<Posting, "debit" | "credit">, amount: bigint): Posting => ({
+  const leg = (name: TransferLeg, accounts: Pick<Posting, "debit" | "credit">, amount: bigint): Posting => ({
     id: uuidv7(),
     groupId: transferId,
     asset: fund.asset,
     ...accounts,
     amount,
     reason: `transfer_${name}`,
-    reference: `transfer:${transferId}:${name}`,
+    reference: legReference(transferId, name),
   });
-  const { payoutClearing, merchantClearing, revenue } = systemAccounts;
+  const { payoutClearing } = systemAccounts;
+  const { coins, fees } = outsideAccounts[transfer.environment];
   const postings = [
     leg("payout", { debit: fund.id, credit: payoutClearing }, received.units),
-    leg("sent", { debit: payoutClearing, credit: merchantClearing }, received.units),
-    ...(fee.units === 0n ? [] : [leg("fee", { debit: fund.id, credit: revenue }, fee.units)]),
+    leg("sent", { debit: payoutClearing, credit: coins }, received.units),
+    ...(fee.units === 0n ? [] : [leg("fee", { debit: fund.id, credit: fees }, fee.units)]),
   ];
   const written = await insertPostings(client, postings);
   invariant(written.length === postings.length, "a transfer is captured once");

@@ -10,10 +10,18 @@ import type { OrderedTransfer, Transfer, TransferEvent, TransferStanding, Transf
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
-const COLUMNS = `
-id, merchant_id, environment, external_id, slug, currency_code, network, implied_network, asset, address, ordered_address,
-received, fee, total, fee_id, status, awaits_approval, transaction_hash, confirmations, reason, created_at, updated_at,
-confirmed_at`;
+const COLUMN_NAMES = `
+  id merchant_id environment external_id slug currency_code network implied_network asset address ordered_address received
+  fee total fee_id status awaits_approval transaction_hash confirmations reason created_at updated_at confirmed_at`
+  .trim()
+  .split(/\s+/);
+
+/** The columns that fromTransferColumns reads, of a table by the name it has in a query. */
+export function transferColumns(table: string): string {
+  return COLUMN_NAMES.map((name) => `${table}.${name}`).join(", ");
+}
+
+const COLUMNS = transferColumns("transfer");
 const INSERT = `
 INSERT INTO transfer (id, merchant_id, environment, external_id, slug, currency_code, network, implied_network, asset,
   address, ordered_address, received, fee, total, fee_id, status, awaits_approval, reason, created_at, updated_at)
@@ -25,6 +33,7 @@ const BY_EXTERNAL_ID = `
 SELECT ${COLUMNS} FROM transfer WHERE merchant_id = $1::uuid AND environment = $2 AND external_id = $3`;
 const BY_ID = `SELECT ${COLUMNS} FROM transfer WHERE id = $1::uuid`;
 const LOCK = `${BY_ID} FOR NO KEY UPDATE`;
+const OF_ACCOUNT = `${BY_ID} AND merchant_id IN (SELECT id FROM merchant WHERE account_id = $2::uuid)`;
 const FUND_OF = `SELECT merchant_id, asset FROM transfer WHERE id = $1::uuid`;
 const SET_STANDING = `
 UPDATE transfer SET status = $2, transaction_hash = $3, confirmations = $4, reason = $5, awaits_approval = $6,
@@ -37,13 +46,26 @@ const EVENTS_OF = `
 SELECT id, transfer_id, status, transaction_hash, confirmations, reason, created_at
 FROM transfer_event WHERE transfer_id = $1::uuid ORDER BY id`;
 
+const POSTINGS_OF = `
+SELECT id, debit, credit, amount, reason, posted_at FROM posting WHERE reference = ANY ($1::text[]) ORDER BY id`;
+
+/** The parts a transfer is posted in. */
+export type TransferLeg = "payout" | "sent" | "fee";
+const LEGS = ["payout", "sent", "fee"] as const satisfies readonly TransferLeg[];
+
+/** The reference of a part: it is unique for ever, so nothing of a transfer is posted twice. */
+export function legReference(transferId: string, leg: TransferLeg): string {
+  return `transfer:${transferId}:${leg}`;
+}
+
 type StandingColumns = {
   status: TransferStatus;
   transaction_hash: string | null;
   confirmations: number;
   reason: string | null;
 };
-type TransferColumns = StandingColumns & {
+/** A row of the table `transfer`. */
+export type TransferColumns = StandingColumns & {
   id: string;
   merchant_id: string;
   environment: Environment;
@@ -109,6 +131,15 @@ export async function readTransfer(client: Queryable, transferId: string): Promi
   return rows[0] && fromTransferColumns(rows[0]);
 }
 
+/** A transfer by its id, where it is one of an account's merchants. */
+export async function readTransferOfAccount(
+  client: Queryable,
+  { transferId, accountId }: { transferId: string; accountId: string },
+): Promise<Transfer | undefined> {
+  const { rows } = await client.query<TransferColumns>(OF_ACCOUNT, [isUuid(transferId) ? transferId : null, accountId]);
+  return rows[0] && fromTransferColumns(rows[0]);
+}
+
 /** Which fund holds a transfer: what is locked before the transfer is. */
 export async function readFundOf(
   client: Queryable,
@@ -161,6 +192,29 @@ export async function readEvents(client: Queryable, transferId: string): Promise
   }));
 }
 
+export type TransferPosting = {
+  readonly postingId: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly amount: bigint;
+  readonly reason: string;
+  readonly postedAt: Date;
+};
+
+/** What was posted of a transfer. */
+export async function readTransferPostings(client: Queryable, transferId: string): Promise<TransferPosting[]> {
+  type Columns = { id: string; debit: string; credit: string; amount: string; reason: string; posted_at: Date };
+  const { rows } = await client.query<Columns>(POSTINGS_OF, [LEGS.map((leg) => legReference(transferId, leg))]);
+  return rows.map(({ id, debit, credit, amount, reason, posted_at: postedAt }) => ({
+    postingId: id,
+    debit,
+    credit,
+    amount: BigInt(amount),
+    reason,
+    postedAt,
+  }));
+}
+
 function fromStandingColumns(row: StandingColumns): TransferStanding {
   return {
     status: row.status,
@@ -170,7 +224,7 @@ function fromStandingColumns(row: StandingColumns): TransferStanding {
   };
 }
 
-/** A row of the table `transfer` as what it means. */
+/** What a row of the table `transfer` means. */
 export function fromTransferColumns(row: TransferColumns): Transfer {
   const { asset } = row;
   return {

@@ -9,10 +9,22 @@ import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-const agents = [
+type RealAgent = {
+  readonly id: string;
+  readonly package: string;
+  readonly words: readonly string[];
+  /** Ends what it leaves running. */
+  readonly after?: readonly string[];
+};
+
+const agents: readonly RealAgent[] = [
   { id: "opencode", package: "opencode-ai@1.18.33", words: ["opencode", "run", "Hello"] },
+  { id: "kilo", package: "@kilocode/cli@7.7.7", words: ["kilo", "run", "Hello"] },
   { id: "qwen", package: "@qwen-code/qwen-code@0.24.4", words: ["qwen", "-p", "Hello"] },
+  { id: "cline", package: "cline@3.0.65", words: ["cline", "Say hello to me"], after: ["cline", "hub", "stop"] },
   { id: "continue", package: "@continuedev/cli@1.5.47", words: ["cn", "-p", "Hello"] },
+  { id: "droid", package: "droid@0.215.0", words: ["droid", "exec", "Hello"] },
+  { id: "kimi", package: "@moonshot-ai/kimi-code@2.1.0", words: ["kimi", "-p", "Hello"] },
   { id: "pi", package: "@mariozechner/pi-coding-agent@0.73.1", words: ["pi", "-p", "Hello"] },
 ];
 
@@ -35,7 +47,7 @@ async function main(): Promise<number> {
     for (const each of [home, folder]) await mkdir(each);
     await writeFile(join(scratch, "package.json"), '{ "private": true }\n');
     const names = agents.map((agent) => agent.package);
-    await expectDone("npm", ["install", "--no-audit", "--no-fund", ...names], {
+    await expectDone(["npm", "install", "--no-audit", "--no-fund", ...names], {
       cwd: scratch,
       withinMs: INSTALL_WITHIN_MS,
     });
@@ -46,12 +58,13 @@ async function main(): Promise<number> {
     const gateway = ["--base-url", baseUrl, "-k", key];
     const ids = agents.map(({ id }) => id).join(",");
     const apply = ["apply", "-m", MODEL, "--agents", ids, "-y", ...gateway];
-    await expectDone(process.execPath, [PROGRAM, ...apply], { cwd: folder, env, withinMs: ANSWER_WITHIN_MS });
+    await expectDone([process.execPath, PROGRAM, ...apply], { cwd: folder, env, withinMs: ANSWER_WITHIN_MS });
     let failed = 0;
     for (const agent of agents) {
       const before = await balance();
-      const [program = "", ...words] = agent.words;
-      const { code, output } = await execute(program, words, { cwd: folder, env, withinMs: ANSWER_WITHIN_MS });
+      const running = { cwd: folder, env, withinMs: ANSWER_WITHIN_MS };
+      const { code, output } = await execute(agent.words, running);
+      if (agent.after !== undefined) await expectDone(agent.after, running);
       const isAnswered = code === 0 && output.includes(ANSWER);
       const isBilled = (await balance()) < before;
       if (!isAnswered || !isBilled) failed += 1;
@@ -62,7 +75,7 @@ async function main(): Promise<number> {
         : `FAILED with ${code}\n${output}`;
       say(`${agent.package.padEnd(40)} ${told}`);
     }
-    await expectDone(process.execPath, [PROGRAM, "reset", "-y"], { cwd: folder, env, withinMs: ANSWER_WITHIN_MS });
+    await expectDone([process.execPath, PROGRAM, "reset", "-y"], { cwd: folder, env, withinMs: ANSWER_WITHIN_MS });
     return failed === 0 ? 0 : 1;
   } finally {
     await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
@@ -79,13 +92,13 @@ async function balance(): Promise<number> {
 
 type Running = { readonly cwd: string; readonly env?: Record<string, string>; readonly withinMs: number };
 
-async function expectDone(program: string, words: readonly string[], running: Running): Promise<void> {
-  const { code, output } = await execute(program, words, running);
-  if (code !== 0) throw new Error(`${program} ended with ${code}: ${output}`);
+async function expectDone(words: readonly string[], running: Running): Promise<void> {
+  const { code, output } = await execute(words, running);
+  if (code !== 0) throw new Error(`${words[0]} ended with ${code}: ${output}`);
 }
 
 /** Runs a program without a terminal. One that does not end in time is killed. */
-function execute(program: string, words: readonly string[], { cwd, env, withinMs }: Running) {
+function execute([program = "", ...words]: readonly string[], { cwd, env, withinMs }: Running) {
   return new Promise<{ code: number | null; output: string }>((resolve, reject) => {
     const child = spawn(program, words, {
       cwd,

@@ -1,6 +1,6 @@
 // Every agent from every start: apply, status, apply again, reset. What apply writes lies in golden/, a file for each agent.
 
-import { lstat, readFile, writeFile } from "node:fs/promises";
+import { lstat, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agents } from "../../src/agents/agents.ts";
@@ -79,6 +79,9 @@ describe.each(ids)("%s", (id) => {
       err: "",
     });
     expect(await snapshot(home.path)).toEqual(before);
+    // Nor a folder of the agent's. That of all settings may stay: our own memory stood there.
+    const left = state === "no file" ? await readdir(home.path, { recursive: true }) : [];
+    expect([[], [".config"]]).toContainEqual(left);
     expect((await statusOf(home.path, id)).agent).toMatchObject({ configured: false, model: null });
   });
 

@@ -100,16 +100,8 @@ export type StartState = keyof typeof startStates;
 /** Whether an agent's file in this state has to be left alone. */
 export function isRefused(agent: string, state: StartState): boolean {
   // Cline drops a file that is more than JSON.
-  const isMoreThanJson =
-    state === "comments" ||
-    state === "nothing but comments" ||
-    state === "trailing commas" ||
-    state === "byte-order mark";
-  return (
-    state === "unparseable" ||
-    state === "wrong root type" ||
-    (agent === "cline" && isMoreThanJson && state !== "byte-order mark")
-  );
+  const isMoreThanJson = ["comments", "nothing but comments", "trailing commas", "byte-order mark"].includes(state);
+  return state === "unparseable" || state === "wrong root type" || (agent === "cline" && isMoreThanJson);
 }
 
 /** Puts the files of an agent into a home folder. */

@@ -15,7 +15,10 @@ export const MODEL = "demo/small";
 export type FakeGateway = { readonly url: string; readonly asked: string[]; close(): Promise<void> };
 
 /** Starts a gateway with these models besides demo/small. */
-export async function startGateway(models: readonly { id: string; name?: string }[] = []): Promise<FakeGateway> {
+export async function startGateway(
+  models: readonly { id: string; name?: string }[] = [],
+  balance = "1234.5",
+): Promise<FakeGateway> {
   const asked: string[] = [];
   const data = [{ id: MODEL, name: "Demo Small" }, ...models].map((model) => ({
     ...model,
@@ -29,7 +32,7 @@ export async function startGateway(models: readonly { id: string; name?: string 
     const isKnown = request.headers.authorization === `Bearer ${KEY}`;
     const answers: Record<string, unknown> = {
       "/v1/models": { object: "list", data },
-      "/v1/balance": { available: "1234.5" },
+      "/v1/balance": { available: balance },
     };
     const answer = isKnown ? answers[request.url ?? ""] : { error: "invalid_api_key", message: "No." };
     response.writeHead(isKnown ? (answer === undefined ? 404 : 200) : 401, { "content-type": "application/json" });

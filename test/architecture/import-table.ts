@@ -51,8 +51,11 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Who may import the generated contracts: whole rooms and files in `src/`. */
 export const mayImportContracts: readonly string[] = ["rpc", "facade", "dashboard", "client.ts"];
 
-/** In every room the files that translate: `service.ts`, and `proto-….ts` where a service's messages fill a file. */
-export const translatingFile = /^(service|proto-[a-z-]+)\.ts$/;
+/**
+ * In every room the files that translate: `service.ts`, `…-service.ts` where a room has a second service, and `proto-….ts`
+ * where a service's messages fill a file.
+ */
+export const translatingFile = /^(([a-z]+-)?service|proto-[a-z-]+)\.ts$/;
 
 /** The only files that read the environment; saldo-agents is a program of its own, on the machines of customers. */
 export const environmentReaders: readonly string[] = ["src/config.ts", "src/agents/main.ts"];

@@ -15,7 +15,7 @@ import { type IsServed, quoteTransfer } from "../../src/merchant/quote.ts";
 import { createMerchantTransferService } from "../../src/merchant/service.ts";
 import { setFee } from "../../src/merchant/set-fee.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
-import { newMerchant } from "./merchant-accounts.ts";
+import { newMerchant, orderSources } from "./merchant-accounts.ts";
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -30,7 +30,11 @@ afterAll(() => testDatabase.drop());
 
 /** A client of the service alone, called by the given merchant. */
 function clientOf(merchant: () => MerchantPrincipal): ReturnType<typeof createClient<typeof MerchantTransferService>> {
-  const service = createMerchantTransferService({ database, merchant, isServed: () => true });
+  const service = createMerchantTransferService({
+    ...orderSources(database),
+    merchant,
+    hasSigningBegun: () => Promise.resolve(false),
+  });
   return createClient(
     MerchantTransferService,
     createRouterTransport(({ service: serve }) => serve(MerchantTransferService, service)),

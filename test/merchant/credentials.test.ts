@@ -59,7 +59,9 @@ describe("a new merchant", () => {
       "SELECT account_id FROM merchant WHERE id = $1::uuid",
       [merchantId],
     );
-    expect(await listMerchants(database, rows[0]?.account_id ?? "")).toEqual([{ merchantId, environment: "sandbox" }]);
+    expect(await listMerchants(database, rows[0]?.account_id ?? "")).toMatchObject([
+      { merchantId, environment: "sandbox" },
+    ]);
   });
 });
 

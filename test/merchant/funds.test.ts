@@ -42,7 +42,7 @@ describe.each(testBackends())("a merchant's funds on the %s server", (backend) =
     expect(rows).toEqual([
       {
         asset: "TRX/6",
-        debit: systemAccounts.merchantClearing,
+        debit: systemAccounts.sandbox,
         credit: rows[0]?.fund,
         amount: "1000500000",
         reason: "merchant_credit",

@@ -25,8 +25,9 @@ export async function newMerchant(
 export async function merchantWith(
   database: Database,
   coins: Readonly<Record<string, string>>,
+  environment: Environment = "sandbox",
 ): Promise<{ merchantId: string }> {
-  const { merchantId } = await newMerchant(database);
+  const { merchantId } = await newMerchant(database, environment);
   for (const [currencyCode, amountText] of Object.entries(coins)) {
     await creditMerchant(database, { merchantId, currencyCode, amountText });
   }

@@ -4,7 +4,9 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { NotFound } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { InvariantError } from "../../src/kernel/invariant.ts";
+import type { Environment } from "../../src/accounts/principal.ts";
 import { audit } from "../../src/ledger/audit.ts";
+import { auditTransfers } from "../../src/merchant/audit-transfers.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { listBalances } from "../../src/merchant/merchants.ts";
 import { OPEN_STATUSES } from "../../src/merchant/transfer.ts";
@@ -28,9 +30,9 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
     withTransaction(database, (client) => moveTransfer(client, order));
 
   /** A transfer of 5 TRX of a merchant who has 100. */
-  async function ordered(): Promise<{ merchantId: string; transferId: string }> {
-    const { merchantId } = await merchantWith(database, { TRX: "100" });
-    const { transfer } = await orderTransfer(database, { merchantId });
+  async function ordered(environment: Environment = "sandbox"): Promise<{ merchantId: string; transferId: string }> {
+    const { merchantId } = await merchantWith(database, { TRX: "100" }, environment);
+    const { transfer } = await orderTransfer(database, { merchantId, environment });
     return { merchantId, transferId: transfer.transferId };
   }
 
@@ -38,33 +40,39 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
   const statusesOf = async (transferId: string): Promise<string[]> =>
     (await readEvents(database.pool, transferId)).map(({ status }) => status);
 
-  test("to CONFIRMED takes the total from the fund, and the fee is ours", async () => {
-    const { merchantId, transferId } = await ordered();
-    expect(await move({ transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash })).toBe(true);
-    expect(await trxOf(merchantId)).toMatchObject({ available: "78.3", held: "21.7" });
-    expect(await move({ transferId, from: ["SUBMITTED"], to: "CONFIRMED", confirmations: 20 })).toBe(true);
-    expect(await trxOf(merchantId)).toMatchObject({ available: "78.3", held: "0" });
+  test.each([
+    ["production", systemAccounts.merchantClearing, systemAccounts.revenue],
+    ["sandbox", systemAccounts.sandbox, systemAccounts.sandbox],
+  ] as const)(
+    "to CONFIRMED takes the total from a fund in %s, with the fee for us",
+    async (environment, coins, fees) => {
+      const { merchantId, transferId } = await ordered(environment);
+      expect(await move({ transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash })).toBe(true);
+      expect(await trxOf(merchantId)).toMatchObject({ available: "78.3", held: "21.7" });
+      expect(await move({ transferId, from: ["SUBMITTED"], to: "CONFIRMED", confirmations: 20 })).toBe(true);
+      expect(await trxOf(merchantId)).toMatchObject({ available: "78.3", held: "0" });
 
-    const transfer = await readTransfer(database.pool, transferId);
-    expect(transfer).toMatchObject({ status: "CONFIRMED", transactionHash, confirmations: 20 });
-    expect(transfer?.confirmedAt).toEqual(transfer?.updatedAt);
-    expect(await statusesOf(transferId)).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
-    const { rows } = await database.pool.query<{ debit: string; credit: string; amount: string; reason: string }>(
-      `SELECT debit, credit, amount, reason FROM posting WHERE group_id = $1::uuid ORDER BY reason`,
-      [transferId],
-    );
-    const fund = rows[0]?.debit;
-    expect(rows).toEqual([
-      { debit: fund, credit: systemAccounts.revenue, amount: "16700000", reason: "transfer_fee" },
-      { debit: fund, credit: systemAccounts.payoutClearing, amount: "5000000", reason: "transfer_payout" },
-      {
-        debit: systemAccounts.payoutClearing,
-        credit: systemAccounts.merchantClearing,
-        amount: "5000000",
-        reason: "transfer_sent",
-      },
-    ]);
-  });
+      const transfer = await readTransfer(database.pool, transferId);
+      expect(transfer).toMatchObject({ status: "CONFIRMED", transactionHash, confirmations: 20 });
+      expect(transfer?.confirmedAt).toEqual(transfer?.updatedAt);
+      expect(await statusesOf(transferId)).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
+      const { rows } = await database.pool.query<{ debit: string; credit: string; amount: string; reason: string }>(
+        `SELECT debit, credit, amount, reason FROM posting WHERE group_id = $1::uuid ORDER BY reason`,
+        [transferId],
+      );
+      const fund = rows[0]?.debit;
+      expect(rows).toEqual([
+        { debit: fund, credit: fees, amount: "16700000", reason: "transfer_fee" },
+        { debit: fund, credit: systemAccounts.payoutClearing, amount: "5000000", reason: "transfer_payout" },
+        {
+          debit: systemAccounts.payoutClearing,
+          credit: coins,
+          amount: "5000000",
+          reason: "transfer_sent",
+        },
+      ]);
+    },
+  );
 
   test.each(["REJECTED", "CANCELED"] as const)("to %s gives everything back and posts nothing", async (to) => {
     const { merchantId, transferId } = await ordered();
@@ -119,6 +127,10 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
   });
 
   test("leaves books that are in order", async () => {
-    expect(await audit(database.pool)).toEqual({ ok: true, violations: [], hasMore: false });
+    expect(await audit(database.pool, { topics: [auditTransfers] })).toEqual({
+      ok: true,
+      violations: [],
+      hasMore: false,
+    });
   });
 });

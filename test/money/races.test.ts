@@ -127,8 +127,8 @@ describe.each(testBackends())("races on the %s database", (backend) => {
             creditAccount(client, {
               accountId: accounts[index % accounts.length] ?? "",
               amount: BigInt(1_000 + index),
-              from: systemAccounts.providerClearing,
-              reason: "top_up",
+              from: systemAccounts.operatorAdjustments,
+              reason: "operator_credit",
               reference,
             }),
           ),

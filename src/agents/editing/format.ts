@@ -7,6 +7,8 @@ import { type Edit, isMap, isSame, UneditableFile, type Value, type ValueMap, wi
  * nothing but comments is read as null or an empty map, and can be edited. */
 export type Format = {
   readonly name: string;
+  /** Whether agents read it without a byte-order mark only. */
+  readonly isPlain?: true;
   /** Reads a text. Errors: whatever its parser throws. */
   read(text: string): Value;
   /** The text with one edit made; everything else in it stays as it is. */

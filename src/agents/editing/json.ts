@@ -4,8 +4,14 @@ import { getNodeValue, type Node, type ParseError, parseTree, stripComments } fr
 import { type Edit, isList, isMap, type Path, UneditableFile, type Value, wrongShape } from "./edits.ts";
 import { type Format, quoted } from "./format.ts";
 
-/** JSON, and nothing but: agents that read strictly drop what has a comment. */
-export const strictJson: Format = { name: "JSON", read: (text) => JSON.parse(text) as Value, edit, write };
+/** JSON, and nothing but: agents that read strictly drop a file with a comment or a byte-order mark. */
+export const strictJson: Format = {
+  name: "JSON",
+  isPlain: true,
+  read: (text) => JSON.parse(text) as Value,
+  edit,
+  write,
+};
 
 /** JSON that may have comments and a comma behind the last entry. */
 export const jsonWithComments: Format = {

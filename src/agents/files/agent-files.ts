@@ -77,6 +77,9 @@ function openFile(of: AgentFile, path: string): Promise<OpenedFile> {
   return orRefuse(path, async () => {
     const file = await readConfigFile(path);
     const content = decodeText(file.bytes ?? Buffer.alloc(0));
+    if (of.format.isPlain && content.hasMark) {
+      throw new UneditableFile("begins with a byte-order mark, with which its agent drops it");
+    }
     return { of, file, content, root: readMap(of.format, content.text) };
   });
 }

@@ -30,6 +30,8 @@ export type FileRecord = Memory & {
   /** What gives the file back as it was while it is untouched: a copy of it, or that there was none. Null: the user has
    * edited it between two changes of ours, and no copy is the whole truth. */
   readonly original: { readonly backup: string; readonly digest: string } | "none" | null;
+  /** The outermost folder that was made for the file; null: its folder was there. */
+  readonly madeFolder: string | null;
   /** The gateways that this change and those before it wrote into the file. */
   readonly baseUrls: readonly string[];
 };

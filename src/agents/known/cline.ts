@@ -6,6 +6,7 @@ import type { Agent } from "../agent.ts";
 import { isMap, isSame, valueAt } from "../editing/edits.ts";
 import { strictJson } from "../editing/json.ts";
 import { type Machine, variable } from "../machine.ts";
+import { fileAt } from "./places.ts";
 
 const SLOT = "openai-compatible";
 
@@ -15,9 +16,7 @@ export const cline: Agent = {
   programs: ["cline"],
   needsLiteralKey: "Cline knows no references to variables",
   files: [
-    {
-      candidates: (machine) => [settings(machine)],
-      made: settings,
+    fileAt(settings, {
       format: strictJson,
       frame: { version: 1, modes: {} },
       placements: ({ apiUrl, key, model }, isOurs) => {
@@ -44,7 +43,7 @@ export const cline: Agent = {
           },
         ];
       },
-    },
+    }),
   ],
   read([root = {}]) {
     const slot = valueAt(root, ["providers", SLOT, "settings"]);

@@ -5,15 +5,14 @@ import { type Agent, KEY_VARIABLE } from "../agent.ts";
 import { isList, isMap } from "../editing/edits.ts";
 import { yaml } from "../editing/yaml.ts";
 import { type Machine, variable } from "../machine.ts";
+import { fileAt } from "./places.ts";
 
 export const continueAgent: Agent = {
   id: "continue",
   name: "Continue",
   programs: ["cn"],
   files: [
-    {
-      candidates: (machine) => [settings(machine)],
-      made: settings,
+    fileAt(settings, {
       format: yaml,
       frame: { name: "Local Config", version: "1.0.0", schema: "v1" },
       placements: ({ apiUrl, key, model }, isOurs) => [
@@ -34,7 +33,7 @@ export const continueAgent: Agent = {
           },
         },
       ],
-    },
+    }),
   ],
   read([root = {}]) {
     const first = isList(root["models"]) ? root["models"][0] : undefined;

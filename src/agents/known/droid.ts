@@ -5,6 +5,7 @@ import { type Agent, KEY_VARIABLE } from "../agent.ts";
 import { isList, isMap, type Value, valueAt } from "../editing/edits.ts";
 import { jsonWithComments } from "../editing/json.ts";
 import { type Machine, variable } from "../machine.ts";
+import { chosenModel, fileAt } from "./places.ts";
 
 const IN_FRONT = "custom:saldo/";
 
@@ -13,17 +14,10 @@ export const droid: Agent = {
   name: "Factory Droid",
   programs: ["droid"],
   files: [
-    {
-      candidates: (machine) => [settings(machine)],
-      made: settings,
+    fileAt(settings, {
       format: jsonWithComments,
       placements: ({ apiUrl, key, model }, isOurs) => [
-        {
-          kind: "setting",
-          path: ["model"],
-          value: IN_FRONT + model.id,
-          isOurs: (value) => typeof value === "string" && value.startsWith(IN_FRONT),
-        },
+        chosenModel(["model"], { inFront: IN_FRONT, id: model.id }),
         {
           kind: "item",
           path: ["customModels"],
@@ -40,7 +34,7 @@ export const droid: Agent = {
           },
         },
       ],
-    },
+    }),
   ],
   read([root = {}]) {
     const chosen = root["model"];

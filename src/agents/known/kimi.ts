@@ -6,6 +6,7 @@ import { type Agent, KEY_VARIABLE, PROVIDER } from "../agent.ts";
 import { isMap, valueAt } from "../editing/edits.ts";
 import { toml } from "../editing/toml.ts";
 import { type Machine, variable } from "../machine.ts";
+import { chosenModel, fileAt } from "./places.ts";
 
 const IN_FRONT = `${PROVIDER}/`;
 
@@ -14,17 +15,10 @@ export const kimi: Agent = {
   name: "Kimi Code",
   programs: ["kimi"],
   files: [
-    {
-      candidates: (machine) => [settings(machine)],
-      made: settings,
+    fileAt(settings, {
       format: toml,
       placements: ({ apiUrl, key, model }) => [
-        {
-          kind: "setting",
-          path: ["default_model"],
-          value: IN_FRONT + model.id,
-          isOurs: (value) => typeof value === "string" && value.startsWith(IN_FRONT),
-        },
+        chosenModel(["default_model"], { inFront: IN_FRONT, id: model.id }),
         {
           kind: "entry",
           path: ["providers"],
@@ -51,7 +45,7 @@ export const kimi: Agent = {
           },
         },
       ],
-    },
+    }),
   ],
   read([root = {}]) {
     const chosen = root["default_model"];

@@ -5,6 +5,7 @@ import { type AgentFile, type Connection, KEY_VARIABLE, type Pointing, PROVIDER 
 import { isMap, valueAt, type ValueMap } from "../editing/edits.ts";
 import { jsonWithComments } from "../editing/json.ts";
 import type { Machine } from "../machine.ts";
+import { chosenModel } from "./places.ts";
 
 const IN_FRONT = `${PROVIDER}/`;
 
@@ -31,12 +32,7 @@ export function settingsFile({
         value: provider(connection),
         isOurs: (key) => key === PROVIDER,
       },
-      {
-        kind: "setting",
-        path: ["model"],
-        value: IN_FRONT + connection.model.id,
-        isOurs: (value) => typeof value === "string" && value.startsWith(IN_FRONT),
-      },
+      chosenModel(["model"], { inFront: IN_FRONT, id: connection.model.id }),
     ],
   };
 }

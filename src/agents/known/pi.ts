@@ -5,6 +5,7 @@ import { type Agent, type AgentFile, PROVIDER } from "../agent.ts";
 import { isMap, valueAt } from "../editing/edits.ts";
 import { jsonWithComments } from "../editing/json.ts";
 import { type Machine, variable } from "../machine.ts";
+import { fileAt } from "./places.ts";
 
 export const pi: Agent = {
   id: "pi",
@@ -67,5 +68,5 @@ export const pi: Agent = {
 function fileOf(name: string, placements: AgentFile["placements"]): AgentFile {
   const path = (machine: Machine): string =>
     join(variable(machine, "PI_CODING_AGENT_DIR") ?? join(machine.home, ".pi", "agent"), name);
-  return { candidates: (machine) => [path(machine)], made: path, format: jsonWithComments, placements };
+  return fileAt(path, { format: jsonWithComments, placements });
 }

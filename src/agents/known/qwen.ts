@@ -5,6 +5,7 @@ import { type Agent, KEY_VARIABLE } from "../agent.ts";
 import { isList, isMap, valueAt } from "../editing/edits.ts";
 import { jsonWithComments } from "../editing/json.ts";
 import { type Machine, variable } from "../machine.ts";
+import { fileAt } from "./places.ts";
 
 const MODELS = ["modelProviders", "openai"];
 
@@ -13,9 +14,7 @@ export const qwen: Agent = {
   name: "Qwen Code",
   programs: ["qwen"],
   files: [
-    {
-      candidates: (machine) => [settings(machine)],
-      made: settings,
+    fileAt(settings, {
       format: jsonWithComments,
       placements: ({ apiUrl, key, model }, isOurs) => {
         const isOurModel = (name: unknown, root: Parameters<typeof valueAt>[0]): boolean => {
@@ -49,7 +48,7 @@ export const qwen: Agent = {
           },
         ];
       },
-    },
+    }),
   ],
   read([root = {}]) {
     const model = valueAt(root, ["model", "name"]);

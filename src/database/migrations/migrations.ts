@@ -18,6 +18,7 @@ export const migrations = [
     load: async () => (await import("./0010-forget-processes.ts")).Migration0010ForgetProcesses,
   },
   { name: "0011-people", load: async () => (await import("./0011-people.ts")).Migration0011People },
+  { name: "0012-top-ups", load: async () => (await import("./0012-top-ups.ts")).Migration0012TopUps },
   {
     name: "0013-usage-roll-up",
     load: async () => (await import("./0013-usage-roll-up.ts")).Migration0013UsageRollUp,

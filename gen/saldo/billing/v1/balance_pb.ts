@@ -6,13 +6,14 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/billing/v1/balance.proto.
  */
 export const file_saldo_billing_v1_balance: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9iaWxsaW5nL3YxL2JhbGFuY2UucHJvdG8SEHNhbGRvLmJpbGxpbmcudjEiTAoHQmFsYW5jZRIQCghjdXJyZW5jeRgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDAoEaGVsZBgDIAEoCRIOCgZwb3N0ZWQYBCABKAliBnByb3RvMw");
+  fileDesc("Ch5zYWxkby9iaWxsaW5nL3YxL2JhbGFuY2UucHJvdG8SEHNhbGRvLmJpbGxpbmcudjEiYgoHQmFsYW5jZRIQCghjdXJyZW5jeRgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDAoEaGVsZBgDIAEoCRIOCgZwb3N0ZWQYBCABKAkSFAoEb3dlZBgFIAEoCUIGursYAhABYgZwcm90bzM", [file_saldo_options_v1_options]);
 
 /**
  * An account's money at one moment. Amounts are decimal strings in `currency`; `available` = `posted` - `held`.
@@ -47,6 +48,14 @@ export type Balance = Message<"saldo.billing.v1.Balance"> & {
    * @generated from field: string posted = 4;
    */
   posted: string;
+
+  /**
+   * What the account owes because a payment was given back that it had used already. The next top-up pays it first. `0` for
+   * nearly everybody.
+   *
+   * @generated from field: string owed = 5;
+   */
+  owed: string;
 };
 
 /**

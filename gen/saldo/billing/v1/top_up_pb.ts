@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/top_up.proto.
  */
 export const file_saldo_billing_v1_top_up: GenFile = /*@__PURE__*/
-  fileDesc("Ch1zYWxkby9iaWxsaW5nL3YxL3RvcF91cC5wcm90bxIQc2FsZG8uYmlsbGluZy52MSLyAQoFVG9wVXASCgoCaWQYASABKAkSDgoGYW1vdW50GAIgASgJEisKBXN0YXRlGAMgASgOMhwuc2FsZG8uYmlsbGluZy52MS5Ub3BVcFN0YXRlEhMKC3BheW1lbnRfdXJsGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3BhaWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wKrsCCgpUb3BVcFN0YXRlEhwKGFRPUF9VUF9TVEFURV9VTlNQRUNJRklFRBAAEhgKFFRPUF9VUF9TVEFURV9DUkVBVEVEEAESGAoUVE9QX1VQX1NUQVRFX1BFTkRJTkcQAhIVChFUT1BfVVBfU1RBVEVfUEFJRBADEhgKFFRPUF9VUF9TVEFURV9FWFBJUkVEEAQSFwoTVE9QX1VQX1NUQVRFX0ZBSUxFRBAFEhkKFVRPUF9VUF9TVEFURV9DQU5DRUxFRBAGEhcKE1RPUF9VUF9TVEFURV9SRVZJRVcQBxIZChVUT1BfVVBfU1RBVEVfUkVGVU5ERUQQCBIjCh9UT1BfVVBfU1RBVEVfUEFSVElBTExZX1JFRlVOREVEEAkSHQoZVE9QX1VQX1NUQVRFX0NIQVJHRURfQkFDSxAKYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch1zYWxkby9iaWxsaW5nL3YxL3RvcF91cC5wcm90bxIQc2FsZG8uYmlsbGluZy52MSKmAgoFVG9wVXASCgoCaWQYASABKAkSDgoGYW1vdW50GAIgASgJEisKBXN0YXRlGAMgASgOMhwuc2FsZG8uYmlsbGluZy52MS5Ub3BVcFN0YXRlEhMKC3BheW1lbnRfdXJsGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3BhaWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHByb3ZpZGVyGAggASgJEhIKCmdpdmVuX2JhY2sYCSABKAkSDAoEb3dlZBgKIAEoCSq7AgoKVG9wVXBTdGF0ZRIcChhUT1BfVVBfU1RBVEVfVU5TUEVDSUZJRUQQABIYChRUT1BfVVBfU1RBVEVfQ1JFQVRFRBABEhgKFFRPUF9VUF9TVEFURV9QRU5ESU5HEAISFQoRVE9QX1VQX1NUQVRFX1BBSUQQAxIYChRUT1BfVVBfU1RBVEVfRVhQSVJFRBAEEhcKE1RPUF9VUF9TVEFURV9GQUlMRUQQBRIZChVUT1BfVVBfU1RBVEVfQ0FOQ0VMRUQQBhIXChNUT1BfVVBfU1RBVEVfUkVWSUVXEAcSGQoVVE9QX1VQX1NUQVRFX1JFRlVOREVEEAgSIwofVE9QX1VQX1NUQVRFX1BBUlRJQUxMWV9SRUZVTkRFRBAJEh0KGVRPUF9VUF9TVEFURV9DSEFSR0VEX0JBQ0sQCmIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * One purchase of balance.
@@ -70,6 +70,27 @@ export type TopUp = Message<"saldo.billing.v1.TopUp"> & {
    * @generated from field: google.protobuf.Timestamp paid_at = 7;
    */
   paidAt?: Timestamp | undefined;
+
+  /**
+   * The payment provider: `sandbox`, `midtrans` or `xendit`. It never changes.
+   *
+   * @generated from field: string provider = 8;
+   */
+  provider: string;
+
+  /**
+   * What the provider has given back to the payer, in rupiah, a decimal string. `0` until then.
+   *
+   * @generated from field: string given_back = 9;
+   */
+  givenBack: string;
+
+  /**
+   * What of that the account no longer had and still owes, in rupiah, a decimal string. Later top-ups pay it first.
+   *
+   * @generated from field: string owed = 10;
+   */
+  owed: string;
 };
 
 /**

@@ -1,0 +1,55 @@
+// The merchants' part of the composition: what orders, statements and operators' orders are built from.
+
+import type { HandlerContext } from "@connectrpc/connect";
+import type { Database } from "./database/database.ts";
+import { checkAddress } from "./merchant/addresses.ts";
+import { createMerchantService } from "./merchant/merchant-service.ts";
+import type { Destination } from "./merchant/order.ts";
+import type { IsServed } from "./merchant/quote.ts";
+import { createMerchantTransferService } from "./merchant/service.ts";
+import type { TransferScope } from "./merchant/transfers.ts";
+import { orderApproval, orderLimits, orderRejection } from "./operator/transfer-orders.ts";
+import { principalOf } from "./rpc/call.ts";
+import { accountOf, merchantOf, operatorOf } from "./rpc/callers.ts";
+import type { Implementations } from "./rpc/services.ts";
+
+/** Our own wallets: none, as long as no chain is configured. */
+const NO_ADDRESSES: ReadonlySet<string> = new Set();
+
+/** Nothing is signed, as long as nothing pays out. */
+const hasSigningBegun = (): Promise<boolean> => Promise.resolve(false);
+
+/** The services of merchants. */
+export function merchantServices(
+  database: Database,
+  { isServed }: { readonly isServed: IsServed },
+): Pick<Implementations, "merchant" | "merchantTransfer"> {
+  const by = (context: HandlerContext) => ({ database, operator: operatorOf(context).email });
+  const sources = {
+    database,
+    checkAddress: (destination: Destination) => checkAddress({ ...destination, forbidden: NO_ADDRESSES }),
+    isServed,
+    hasSigningBegun,
+  };
+  return {
+    merchantTransfer: createMerchantTransferService({ ...sources, merchant: merchantOf }),
+    merchant: createMerchantService({
+      ...sources,
+      accountOf,
+      scopeOf,
+      payoutAttempts: () => Promise.resolve([]),
+      orders: {
+        setLimits: (context, order) => orderLimits(by(context), { ...order, reason: null }),
+        approve: (context, { transferId, note }) =>
+          orderApproval(by(context), { transferId, note: note === "" ? null : note }),
+        reject: (context, order) => orderRejection(by(context), { ...order, hasSigningBegun }),
+      },
+    }),
+  };
+}
+
+/** A merchant sees its own transfers; everybody else those of the account the call acts for. */
+function scopeOf(context: HandlerContext): TransferScope {
+  const principal = principalOf(context);
+  return principal.kind === "merchant" ? { merchantId: principal.merchantId } : { accountId: accountOf(context) };
+}

@@ -1,0 +1,165 @@
+// Midtrans: a Snap page to pay at, and the Core API for the truth. A notification's signature covers neither the status nor a
+// time, so nothing of it but the order is used.
+
+import { hash } from "node:crypto";
+import { ValidationError } from "../../../kernel/errors.ts";
+import type {
+  AskedOrder,
+  Notification,
+  NotificationRequest,
+  OpenedPayment,
+  PaymentFacts,
+  PaymentOrder,
+  PaymentProvider,
+} from "../payment-provider.ts";
+import { PaymentProviderError } from "../payment-provider.ts";
+import { isObject, type JsonObject, pageOf, parse, ProviderClient, rupiah, textOf } from "../provider-client.ts";
+import { isSameSecret } from "../same-secret.ts";
+
+export type MidtransConfig = {
+  readonly serverKey: string;
+  /** Such as https://app.midtrans.com/snap/v1 and https://api.midtrans.com, without a slash at the end. */
+  readonly snapUrl: string;
+  readonly apiUrl: string;
+  readonly timeoutMs: number;
+};
+
+const MICRO = 1_000_000n;
+const MINUTE_MS = 60_000;
+
+/** What each of their statuses means. `capture` and the ones that are given back in part depend on more. */
+const STATES: Readonly<Record<string, PaymentFacts["state"]>> = {
+  authorize: "pending",
+  pending: "pending",
+  settlement: "paid",
+  deny: "failed",
+  failure: "failed",
+  cancel: "canceled",
+  expire: "expired",
+  refund: "refunded",
+  partial_refund: "partially_refunded",
+  chargeback: "charged_back",
+  partial_chargeback: "charged_back",
+};
+
+/** Opens the adapter. */
+export function createMidtransProvider(config: MidtransConfig, now: () => number = Date.now): PaymentProvider {
+  const { serverKey, snapUrl, apiUrl, timeoutMs } = config;
+  const client = new ProviderClient({ key: serverKey, timeoutMs });
+  return {
+    name: "midtrans",
+    takesNotifications: serverKey !== "",
+
+    // The same order id again gives a new page, and the old one stops working.
+    async open(order: PaymentOrder): Promise<OpenedPayment> {
+      const { body } = await client.call({
+        method: "POST",
+        url: `${snapUrl}/transactions`,
+        body: orderBody(order, now()),
+      });
+      if (!isObject(body)) throw new PaymentProviderError("refused", "the provider's answer cannot be read");
+      return { paymentUrl: pageOf(textOf(body, "redirect_url")), reference: null };
+    },
+
+    async ask({ orderId, reference }: AskedOrder): Promise<PaymentFacts> {
+      const url = `${apiUrl}/v2/${encodeURIComponent(orderId)}/status`;
+      const { status, body } = await client.call({ method: "GET", url, understood: [404] });
+      // Until the payer has chosen a way to pay there is no payment, which they tell as 404, some within an answer of 200.
+      const code = isObject(body) ? textOf(body, "status_code") : "";
+      if (status === 404 || code === "404") return { state: "unknown", amount: null, givenBack: null, reference: null };
+      if (!isObject(body)) throw new PaymentProviderError("away", "the provider's answer cannot be read");
+      if (code.startsWith("5")) throw new PaymentProviderError("away", `the provider answered with status ${code}`);
+      const transaction = textOf(body, "transaction_id");
+      const isOfOrder = textOf(body, "order_id") === orderId || (transaction !== "" && transaction === reference);
+      if (!isOfOrder) throw new PaymentProviderError("refused", "the provider's answer is about another order");
+      return factsOf(body, transaction);
+    },
+
+    readNotification({ body }: NotificationRequest): Promise<Notification | null> {
+      const told = parse(body.toString("utf8"));
+      if (!isObject(told)) return Promise.resolve(null);
+      const signed = ["order_id", "status_code", "gross_amount"].map((member) => textOf(told, member)).join("");
+      const expected = hash("sha512", signed + serverKey, "hex");
+      const isTheirs = serverKey !== "" && isSameSecret(textOf(told, "signature_key"), expected);
+      return isTheirs ? Promise.resolve(notificationOf(told)) : Promise.resolve(null);
+    },
+
+    close: () => client.close(),
+  };
+}
+
+function orderBody({ orderId, amount, description, expiresAt, returnUrl }: PaymentOrder, nowMs: number): object {
+  // A number of rupiah is far below what a JSON number holds exactly.
+  const rupiahs = Number(amount / MICRO);
+  const minutes = Math.max(1, Math.ceil((expiresAt.getTime() - nowMs) / MINUTE_MS));
+  return {
+    transaction_details: { order_id: orderId, gross_amount: rupiahs },
+    item_details: [{ id: "saldo", name: description.slice(0, 50), price: rupiahs, quantity: 1 }],
+    expiry: { unit: "minutes", duration: minutes },
+    callbacks: { finish: returnUrl },
+  };
+}
+
+function factsOf(body: JsonObject, transaction: string): PaymentFacts {
+  const said = textOf(body, "transaction_status");
+  const amount =
+    textOf(body, "currency") === "IDR" || body["currency"] === undefined ? rupiah(textOf(body, "gross_amount")) : null;
+  return {
+    state: stateOf(said, body),
+    amount,
+    givenBack: givenBackOf(said, body, amount),
+    reference: transaction === "" ? null : transaction,
+  };
+}
+
+function stateOf(said: string, body: JsonObject): PaymentFacts["state"] {
+  const fraud = textOf(body, "fraud_status");
+  const isGood = textOf(body, "status_code") === "200";
+  // A card's payment is captured while somebody looks whether it is stolen.
+  if (said === "capture") {
+    if (fraud === "accept" && isGood) return "paid";
+    return fraud === "deny" ? "failed" : "review";
+  }
+  const state = STATES[said];
+  if (state === undefined) throw new PaymentProviderError("refused", "the provider told a status that is not known");
+  if (state === "paid" && (!isGood || fraud === "challenge")) return "review";
+  return state;
+}
+
+function givenBackOf(said: string, body: JsonObject, amount: bigint | null): bigint | null {
+  switch (said) {
+    case "refund":
+    case "chargeback":
+      return amount;
+    case "partial_refund":
+    case "partial_chargeback":
+      return rupiah(textOf(body, "refund_amount")) ?? rupiah(textOf(body, "chargeback_amount"));
+    default:
+      return 0n;
+  }
+}
+
+function notificationOf(told: JsonObject): Notification {
+  const orderId = textOf(told, "order_id");
+  if (orderId === "") throw new ValidationError([{ field: "order_id", rule: "required", message: "is required" }]);
+  const status = textOf(told, "transaction_status");
+  const fraud = textOf(told, "fraud_status");
+  const amount = textOf(told, "gross_amount");
+  const transaction = textOf(told, "transaction_id");
+  // Of what is not signed only known words count, so that edited copies make no end of events.
+  const words = [status, fraud].map((word) => (word in STATES || KNOWN_WORDS.has(word) ? word : "other"));
+  const parts = [orderId, textOf(told, "status_code"), amount, ...words, rupiah(textOf(told, "refund_amount")) ?? ""];
+  return {
+    eventKey: hash(
+      "sha256",
+      JSON.stringify(parts, (_key, part: unknown) => (typeof part === "bigint" ? `${part}` : part)),
+      "hex",
+    ),
+    orderId,
+    reference: transaction === "" || transaction.length > 100 ? null : transaction,
+    status,
+    amount,
+  };
+}
+
+const KNOWN_WORDS: ReadonlySet<string> = new Set(["capture", "accept", "challenge", "deny", ""]);

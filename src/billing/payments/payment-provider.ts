@@ -1,0 +1,96 @@
+// What billing needs of a payment provider: a page to pay at, the truth about an order, and whether a notification is really
+// the provider's. An adapter translates; it decides nothing about money, and keeps nothing.
+
+import type { IncomingHttpHeaders } from "node:http";
+import type { ReportedState } from "../top-ups/states.ts";
+
+/** The providers there are. A top-up keeps the name of its own, so a name is for life. */
+export const PROVIDER_NAMES = ["sandbox", "midtrans", "xendit"] as const;
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
+
+/** Whether a text is the name of a provider. */
+export function isProviderName(text: string): text is ProviderName {
+  return PROVIDER_NAMES.some((name) => name === text);
+}
+
+export type PaymentOrder = {
+  /** At most 50 characters of `[A-Za-z0-9-]`; ours for ever. */
+  readonly orderId: string;
+  /** Micro-rupiah, whole rupiah. */
+  readonly amount: bigint;
+  readonly description: string;
+  readonly expiresAt: Date;
+  /** Where the payer's browser goes when it is done. Coming back there proves nothing. */
+  readonly returnUrl: string;
+};
+
+export type OpenedPayment = {
+  /** The provider's page; an https address. */
+  readonly paymentUrl: string;
+  /** The provider's own name for the payment; null where it tells one later. */
+  readonly reference: string | null;
+};
+
+export type AskedOrder = {
+  readonly orderId: string;
+  /** As an earlier answer or a verified notification told it. */
+  readonly reference: string | null;
+  /** Whether it was credited: then what was given back is asked for as well. */
+  readonly isCredited: boolean;
+};
+
+/** What the provider says of an order, when it is asked. */
+export type PaymentFacts = {
+  /** `unknown`: it knows no payment of this order yet, as before the payer has chosen a way to pay. */
+  readonly state: ReportedState | "unknown";
+  /** What the payer pays in micro-rupiah, fees for the payer included; null where the provider says none that can be read. */
+  readonly amount: bigint | null;
+  /** What was given back in all, in micro-rupiah; null where the provider does not say how much. */
+  readonly givenBack: bigint | null;
+  readonly reference: string | null;
+};
+
+/** What a verified notification is about. Nothing in it is believed but which order to ask about. */
+export type Notification = {
+  /** The same for the same event, whenever and however often it is sent. At most 200 characters. */
+  readonly eventKey: string;
+  readonly orderId: string;
+  readonly reference: string | null;
+  /** As told, for the record. */
+  readonly status: string;
+  /** As told, a decimal text, for the record. */
+  readonly amount: string;
+};
+
+export type NotificationRequest = { readonly headers: IncomingHttpHeaders; readonly body: Buffer };
+
+export interface PaymentProvider {
+  readonly name: ProviderName;
+  /** Whether it has a secret to verify notifications by. Without one none is taken. */
+  readonly takesNotifications: boolean;
+  /**
+   * Opens the order's page. Opening an order again gives a page that works, and never a second payment beside the first where the
+   * provider can tell. Errors: PaymentProviderError.
+   */
+  open(order: PaymentOrder): Promise<OpenedPayment>;
+  /** Asks what has become of an order. Errors: PaymentProviderError. */
+  ask(order: AskedOrder): Promise<PaymentFacts>;
+  /**
+   * Reads a notification. Null: it is not the provider's. Errors: ValidationError where it is, and cannot be read.
+   */
+  readNotification(request: NotificationRequest): Promise<Notification | null>;
+  close(): Promise<void>;
+}
+
+/**
+ * The provider could not be asked, or its answer is of no use. The message is for our log and holds neither a secret nor a word
+ * of the provider's.
+ */
+export class PaymentProviderError extends Error {
+  /** `away`: worth another try soon. `refused`: it answered, and will answer the same again. */
+  readonly kind: "away" | "refused";
+  constructor(kind: "away" | "refused", message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,90 @@
+// The provider of the demo. It keeps payments in a table of its own and is asked and believed like any other; what moves a
+// payment is the desk (sandbox-desk.ts), behind its page.
+
+import { createHmac, randomBytes } from "node:crypto";
+import type { Pool } from "pg";
+import { ValidationError } from "../../../kernel/errors.ts";
+import { formatMoney, idr } from "../../../kernel/money.ts";
+import type {
+  Notification,
+  NotificationRequest,
+  PaymentFacts,
+  PaymentOrder,
+  PaymentProvider,
+} from "../payment-provider.ts";
+import { isObject, parse, textOf } from "../provider-client.ts";
+import { isSameSecret } from "../same-secret.ts";
+import { openPayment, paymentOfOrder, readWebhookSecret, type SandboxPayment } from "./store.ts";
+
+export const SIGNATURE_HEADER = "x-sandbox-signature";
+/** Where a payment's page is, below the address of this service. */
+export const SANDBOX_PAGE_PATH = "/pay/sandbox";
+const TOKEN_BYTES = 24;
+
+/** Opens the adapter. `baseUrl` is where its pages are reached. */
+export function createSandboxProvider({ pool, baseUrl }: { pool: Pool; baseUrl: () => string }): PaymentProvider {
+  return {
+    name: "sandbox",
+    takesNotifications: true,
+
+    async open({ orderId, amount, returnUrl, expiresAt }: PaymentOrder) {
+      const token = randomBytes(TOKEN_BYTES).toString("base64url");
+      await openPayment(pool, { orderId, token, amount, returnUrl, expiresAt });
+      const payment = await paymentOfOrder(pool, orderId);
+      return {
+        paymentUrl: `${baseUrl()}${SANDBOX_PAGE_PATH}/${payment?.token ?? token}`,
+        reference: `sandbox-${orderId}`,
+      };
+    },
+
+    async ask({ orderId }): Promise<PaymentFacts> {
+      const payment = await paymentOfOrder(pool, orderId);
+      if (payment === null) return { state: "unknown", amount: null, givenBack: null, reference: null };
+      const { status, amount, paid, givenBack } = payment;
+      return { state: status, amount: paid === 0n ? amount : paid, givenBack, reference: `sandbox-${orderId}` };
+    },
+
+    async readNotification({ headers, body }: NotificationRequest): Promise<Notification | null> {
+      const signature = headers[SIGNATURE_HEADER];
+      if (typeof signature !== "string") return null;
+      if (!isSameSecret(signature, signatureOf(await readWebhookSecret(pool), body))) return null;
+      return notificationOf(parse(body.toString("utf8")));
+    },
+
+    close: () => Promise.resolve(),
+  };
+}
+
+/** A notification about a payment as it is now: the same for the same state, whenever it is written. */
+export async function writeNotification(
+  pool: Pool,
+  payment: SandboxPayment,
+): Promise<{ body: Buffer; signature: string }> {
+  const { orderId, status, amount, paid, givenBack } = payment;
+  const body = Buffer.from(
+    JSON.stringify({
+      event_id: `${orderId}:${status}:${givenBack}`,
+      order_id: orderId,
+      status,
+      amount: formatMoney(idr(paid === 0n ? amount : paid)),
+    }),
+  );
+  return { body, signature: signatureOf(await readWebhookSecret(pool), body) };
+}
+
+function signatureOf(secret: string, body: Buffer): string {
+  return createHmac("sha256", secret).update(body).digest("hex");
+}
+
+function notificationOf(told: unknown): Notification {
+  const eventKey = isObject(told) ? textOf(told, "event_id") : "";
+  if (!isObject(told) || eventKey === "" || eventKey.length > 200)
+    throw new ValidationError([{ field: "event_id", rule: "required", message: "is required" }]);
+  return {
+    eventKey,
+    orderId: textOf(told, "order_id"),
+    reference: null,
+    status: textOf(told, "status"),
+    amount: textOf(told, "amount"),
+  };
+}

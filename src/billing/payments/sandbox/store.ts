@@ -1,0 +1,71 @@
+import type { Pool } from "pg";
+
+/** Where a sandbox payment stands, in the provider's own words. */
+export type SandboxStatus =
+  | "pending"
+  | "review"
+  | "paid"
+  | "failed"
+  | "expired"
+  | "canceled"
+  | "partially_refunded"
+  | "refunded"
+  | "charged_back";
+
+/** A payment as the sandbox provider keeps it. Money is micro-rupiah. */
+export type SandboxPayment = {
+  readonly orderId: string;
+  /** In the address of the page; nobody can guess it. */
+  readonly token: string;
+  readonly amount: bigint;
+  readonly paid: bigint;
+  readonly givenBack: bigint;
+  readonly status: SandboxStatus;
+  readonly returnUrl: string;
+  readonly expiresAt: Date;
+};
+
+const COLUMNS = `
+order_id AS "orderId", token, amount, paid, given_back AS "givenBack", return_url AS "returnUrl", expires_at AS "expiresAt",
+CASE WHEN status = 'pending' AND expires_at < clock_timestamp() THEN 'expired' ELSE status END AS status`;
+
+const OPEN = `
+INSERT INTO sandbox_payment (order_id, token, amount, return_url, expires_at)
+VALUES ($1, $2, $3::bigint, $4, $5::timestamptz) ON CONFLICT (order_id) DO NOTHING`;
+const OF_ORDER = `SELECT ${COLUMNS} FROM sandbox_payment WHERE order_id = $1`;
+const OF_TOKEN = `SELECT ${COLUMNS} FROM sandbox_payment WHERE token = $1`;
+const MOVE = `
+UPDATE sandbox_payment SET status = $2, paid = $3::bigint, given_back = $4::bigint
+WHERE order_id = $1 AND status = ANY ($5::text[]) RETURNING ${COLUMNS}`;
+const SECRET = `SELECT webhook_secret FROM sandbox_provider`;
+
+export async function openPayment(
+  pool: Pool,
+  payment: Pick<SandboxPayment, "orderId" | "token" | "amount" | "returnUrl" | "expiresAt">,
+): Promise<void> {
+  const { orderId, token, amount, returnUrl, expiresAt } = payment;
+  await pool.query(OPEN, [orderId, token, amount, returnUrl, expiresAt]);
+}
+
+export async function paymentOfOrder(pool: Pool, orderId: string): Promise<SandboxPayment | null> {
+  return (await pool.query<SandboxPayment>(OF_ORDER, [orderId])).rows[0] ?? null;
+}
+
+export async function paymentOfToken(pool: Pool, token: string): Promise<SandboxPayment | null> {
+  return (await pool.query<SandboxPayment>(OF_TOKEN, [token])).rows[0] ?? null;
+}
+
+/** Moves a payment on if it stands in one of these. Null: it does not. */
+export async function movePayment(
+  pool: Pool,
+  moved: Pick<SandboxPayment, "orderId" | "status" | "paid" | "givenBack">,
+  from: readonly SandboxStatus[],
+): Promise<SandboxPayment | null> {
+  const { orderId, status, paid, givenBack } = moved;
+  return (await pool.query<SandboxPayment>(MOVE, [orderId, status, paid, givenBack, from])).rows[0] ?? null;
+}
+
+/** What the sandbox signs its notifications with. */
+export async function readWebhookSecret(pool: Pool): Promise<string> {
+  return (await pool.query<{ webhook_secret: string }>(SECRET)).rows[0]?.webhook_secret ?? "";
+}

@@ -1,0 +1,169 @@
+// Xendit: an invoice to pay. Notifications carry a fixed token and no signature of their body, so the invoice is always read
+// again.
+
+import { hash } from "node:crypto";
+import { ValidationError } from "../../../kernel/errors.ts";
+import type {
+  AskedOrder,
+  Notification,
+  NotificationRequest,
+  OpenedPayment,
+  PaymentFacts,
+  PaymentOrder,
+  PaymentProvider,
+} from "../payment-provider.ts";
+import { PaymentProviderError } from "../payment-provider.ts";
+import { isObject, type JsonObject, pageOf, parse, ProviderClient, rupiah, textOf } from "../provider-client.ts";
+import { isSameSecret } from "../same-secret.ts";
+
+export type XenditConfig = {
+  readonly apiKey: string;
+  /** What their notifications carry. Empty: none is taken. */
+  readonly callbackToken: string;
+  /** Such as https://api.xendit.co, without a slash at the end. */
+  readonly apiUrl: string;
+  readonly timeoutMs: number;
+};
+
+const MICRO = 1_000_000n;
+const SECOND_MS = 1_000;
+const MAX_REFUNDS = 100;
+
+const STATES: Readonly<Record<string, PaymentFacts["state"]>> = {
+  PENDING: "pending",
+  // Both come for one payment: paid by the payer, and later settled with us.
+  PAID: "paid",
+  SETTLED: "paid",
+  EXPIRED: "expired",
+};
+
+/** Opens the adapter. */
+export function createXenditProvider(config: XenditConfig, now: () => number = Date.now): PaymentProvider {
+  const { apiKey, callbackToken, apiUrl, timeoutMs } = config;
+  const client = new ProviderClient({ key: apiKey, timeoutMs });
+
+  async function invoicesOf(orderId: string): Promise<JsonObject[]> {
+    const url = `${apiUrl}/v2/invoices?external_id=${encodeURIComponent(orderId)}`;
+    const { body } = await client.call({ method: "GET", url });
+    if (!Array.isArray(body)) throw new PaymentProviderError("away", "the provider's answer cannot be read");
+    return body.filter(isObject).filter((invoice) => textOf(invoice, "external_id") === orderId);
+  }
+
+  async function invoiceOf({ orderId, reference }: AskedOrder): Promise<JsonObject | null> {
+    if (reference === null) return mostPaid(await invoicesOf(orderId));
+    const url = `${apiUrl}/v2/invoices/${encodeURIComponent(reference)}`;
+    const { body } = await client.call({ method: "GET", url });
+    if (!isObject(body)) throw new PaymentProviderError("away", "the provider's answer cannot be read");
+    if (textOf(body, "external_id") !== orderId)
+      throw new PaymentProviderError("refused", "the provider's answer is about another order");
+    return body;
+  }
+
+  async function refundedOf(invoiceId: string): Promise<bigint> {
+    const url = `${apiUrl}/refunds/?invoice_id=${encodeURIComponent(invoiceId)}&limit=${MAX_REFUNDS}`;
+    const { body } = await client.call({ method: "GET", url });
+    const refunds = isObject(body) ? body["data"] : null;
+    if (!Array.isArray(refunds)) throw new PaymentProviderError("away", "the provider's answer cannot be read");
+    return refunds
+      .filter(isObject)
+      .filter((refund) => textOf(refund, "invoice_id") === invoiceId && textOf(refund, "status") === "SUCCEEDED")
+      .reduce((sum, refund) => sum + (rupiah(textOf(refund, "amount")) ?? 0n), 0n);
+  }
+
+  return {
+    name: "xendit",
+    takesNotifications: callbackToken !== "",
+
+    // An order id may have any number of invoices there, and two that can be paid would be paid twice one day.
+    async open(order: PaymentOrder): Promise<OpenedPayment> {
+      const open = (await invoicesOf(order.orderId)).find((invoice) => textOf(invoice, "status") === "PENDING");
+      if (open !== undefined) return openedOf(open);
+      const { body } = await client.call({
+        method: "POST",
+        url: `${apiUrl}/v2/invoices`,
+        body: orderBody(order, now()),
+      });
+      if (!isObject(body)) throw new PaymentProviderError("refused", "the provider's answer cannot be read");
+      return openedOf(body);
+    },
+
+    async ask(asked: AskedOrder): Promise<PaymentFacts> {
+      const invoice = await invoiceOf(asked);
+      if (invoice === null) return { state: "unknown", amount: null, givenBack: null, reference: null };
+      const facts = factsOf(invoice);
+      // Refunds are rows of their own; an order that was never credited has nothing to take back.
+      if (!asked.isCredited || facts.reference === null) return facts;
+      const givenBack = await refundedOf(facts.reference);
+      if (givenBack === 0n) return facts;
+      const isWhole = facts.amount !== null && givenBack >= facts.amount;
+      return { ...facts, givenBack, state: isWhole ? "refunded" : "partially_refunded" };
+    },
+
+    readNotification({ headers, body }: NotificationRequest): Promise<Notification | null> {
+      const token = headers["x-callback-token"];
+      const isTheirs = callbackToken !== "" && typeof token === "string" && isSameSecret(token, callbackToken);
+      return Promise.resolve(isTheirs ? notificationOf(parse(body.toString("utf8"))) : null);
+    },
+
+    close: () => client.close(),
+  };
+}
+
+/** Where an order has several invoices after all, the one that was paid counts. */
+function mostPaid(invoices: readonly JsonObject[]): JsonObject | null {
+  return invoices.find((invoice) => STATES[textOf(invoice, "status")] === "paid") ?? invoices[0] ?? null;
+}
+
+function orderBody({ orderId, amount, description, expiresAt, returnUrl }: PaymentOrder, nowMs: number): object {
+  return {
+    external_id: orderId,
+    // A number of rupiah is far below what a JSON number holds exactly.
+    amount: Number(amount / MICRO),
+    currency: "IDR",
+    description,
+    invoice_duration: Math.max(1, Math.ceil((expiresAt.getTime() - nowMs) / SECOND_MS)),
+    success_redirect_url: returnUrl,
+    failure_redirect_url: returnUrl,
+  };
+}
+
+function openedOf(invoice: JsonObject): OpenedPayment {
+  const id = textOf(invoice, "id");
+  if (id === "") throw new PaymentProviderError("refused", "the provider's answer cannot be read");
+  return { paymentUrl: pageOf(textOf(invoice, "invoice_url")), reference: id };
+}
+
+function factsOf(invoice: JsonObject): PaymentFacts {
+  const state = STATES[textOf(invoice, "status")];
+  if (state === undefined) throw new PaymentProviderError("refused", "the provider told a status that is not known");
+  const isRupiah = textOf(invoice, "currency") === "IDR" || invoice["currency"] === undefined;
+  const paid = textOf(invoice, "paid_amount");
+  const id = textOf(invoice, "id");
+  return {
+    state,
+    amount: isRupiah ? rupiah(paid === "" ? textOf(invoice, "amount") : paid) : null,
+    givenBack: 0n,
+    reference: id === "" ? null : id,
+  };
+}
+
+/** Of an invoice, or of one of its refunds. */
+function notificationOf(told: unknown): Notification {
+  const refund = isObject(told) && isObject(told["data"]) ? told["data"] : null;
+  const invoiceId = isObject(told) ? textOf(refund ?? told, refund === null ? "id" : "invoice_id") : "";
+  if (!isObject(told) || invoiceId === "" || invoiceId.length > 100)
+    throw new ValidationError([
+      { field: "", rule: "notification", message: "The notification must be about an invoice" },
+    ]);
+  const status = refund === null ? textOf(told, "status") : `refund ${textOf(refund, "status")}`;
+  const amount = refund === null ? textOf(told, "paid_amount") || textOf(told, "amount") : textOf(refund, "amount");
+  const parts = [invoiceId, textOf(told, "external_id"), status, amount, refund === null ? "" : textOf(refund, "id")];
+  return {
+    eventKey: hash("sha256", JSON.stringify(parts), "hex"),
+    // A refund names the invoice alone.
+    orderId: textOf(told, "external_id"),
+    reference: invoiceId,
+    status,
+    amount,
+  };
+}

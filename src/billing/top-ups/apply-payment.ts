@@ -1,0 +1,117 @@
+// What a provider says of an order becomes what our books say: one transaction changes the state and moves the money, behind the
+// lock of the account and then of the top-up. Whatever is repeated or comes late finds that there is nothing left to do.
+
+import type { PoolClient } from "pg";
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { formatMoney, idr } from "../../kernel/money.ts";
+import { creditAccount } from "../../ledger/accounts.ts";
+import { debitAvailable, lockAccount } from "../../ledger/debit.ts";
+import { systemAccounts } from "../../ledger/system-accounts.ts";
+import type { PaymentFacts } from "../payments/payment-provider.ts";
+import { collectOwed, owe } from "./receivables.ts";
+import { isCredited, type ReportedState, statesAfter } from "./states.ts";
+import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
+import type { TopUp } from "./top-up.ts";
+
+/** What was found and decided about a top-up, before it is done. */
+type Decision = {
+  readonly steps: readonly ReportedState[];
+  /** What is to be given back in all once the steps are taken. */
+  readonly givenBack: bigint;
+  readonly problem: string | null;
+};
+
+/** Applies what a provider has said and gives the top-up as it is then. Errors: NotFound. */
+export function applyPayment(database: Database, topUpId: string, facts: PaymentFacts): Promise<TopUp> {
+  return withRetry(() => withTransaction(database, (client) => applyIn(client, topUpId, facts)));
+}
+
+async function applyIn(client: PoolClient, topUpId: string, facts: PaymentFacts): Promise<TopUp> {
+  const [known] = await selectTopUps(client, [topUpId]);
+  if (known === undefined) throw new NotFound("There is no such top-up.");
+  await lockAccount(client, known.accountId);
+  const topUp = await lockTopUp(client, topUpId);
+  invariant(topUp !== null, "a top-up stays where it is");
+  const decision = decide(topUp, facts);
+  const { problem } = decision;
+  const providerReference = facts.reference ?? topUp.providerReference;
+  const state = decision.steps.at(-1) ?? topUp.state;
+  const isSame = state === topUp.state && decision.givenBack === topUp.givenBack && problem === topUp.problem;
+  if (isSame && providerReference === topUp.providerReference) return topUp;
+
+  if (decision.steps.includes("paid")) await credit(client, topUp);
+  if (decision.givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
+  const { givenBack } = decision;
+  await saveMoved(client, { topUpId, state, givenBack, problem, providerReference, isCredited: isCredited(state) });
+  const [moved] = await selectTopUps(client, [topUpId]);
+  invariant(moved !== undefined, "a top-up that was written can be read");
+  return moved;
+}
+
+/** What a report changes. Pure but for its words. */
+function decide(topUp: TopUp, facts: PaymentFacts): Decision {
+  const nothing: Decision = { steps: [], givenBack: topUp.givenBack, problem: topUp.problem };
+  if (facts.state === "unknown") return nothing;
+  const steps = statesAfter(topUp.state, facts.state);
+  if (steps.includes("paid")) {
+    // What is credited is our own amount, and only if at least that was paid: a payer's fee may lie on top of it.
+    if (facts.amount === null || facts.amount < topUp.amount) {
+      const paid = facts.amount === null ? "an amount that cannot be read" : `Rp ${formatMoney(idr(facts.amount))}`;
+      const problem = `The provider says ${facts.state}, of ${paid}, and Rp ${formatMoney(idr(topUp.amount))} were ordered.`;
+      return { steps: statesAfter(topUp.state, "review"), givenBack: 0n, problem };
+    }
+  }
+  const last = steps.at(-1);
+  if (last === undefined) return nothing;
+  if (last !== "partially_refunded" && last !== "refunded" && last !== "charged_back") {
+    return { steps, givenBack: topUp.givenBack, problem: null };
+  }
+  const givenBack = last === "refunded" ? topUp.amount : atMost(facts.givenBack, topUp.amount);
+  if (givenBack === null) {
+    const problem = `The provider says ${last}, and not how much. Nothing was taken back for it.`;
+    return { steps, givenBack: topUp.givenBack, problem };
+  }
+  // What was seen earlier may come later; what was given back only grows.
+  return { steps, givenBack: givenBack > topUp.givenBack ? givenBack : topUp.givenBack, problem: null };
+}
+
+function atMost(amount: bigint | null, most: bigint): bigint | null {
+  return amount === null || amount < most ? amount : most;
+}
+
+/** Puts the order's own amount on the account, once for ever, and takes what it owes from that. */
+async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp): Promise<void> {
+  const posted = await creditAccount(client, {
+    accountId,
+    amount,
+    from: systemAccounts.providerClearing,
+    reason: "top_up",
+    reference: `top-up:${topUpId}`,
+    groupId: topUpId,
+  });
+  invariant(posted.isNew, "a top-up that is not credited yet has no posting");
+  await collectOwed(client, { accountId, topUpId, amount });
+}
+
+/** Takes back what the provider gave back: what there is at once, and the rest is owed. */
+async function takeBack(
+  client: PoolClient,
+  topUp: TopUp,
+  { givenBack, state }: { givenBack: bigint; state: TopUp["state"] },
+): Promise<void> {
+  const { topUpId, accountId } = topUp;
+  const amount = givenBack - topUp.givenBack;
+  const reason = state === "charged_back" ? "top_up_charged_back" : "top_up_refunded";
+  const taken = await debitAvailable(client, {
+    accountId,
+    amount,
+    to: systemAccounts.providerClearing,
+    reason,
+    reference: `top-up:${topUpId}:given-back:${givenBack}`,
+    groupId: topUpId,
+  });
+  if (taken < amount) await owe(client, { accountId, topUpId, amount: amount - taken, reason });
+}

@@ -1,0 +1,54 @@
+// When to ask a provider about an order again, though nobody told us anything. Often while the payer is at it, then less and
+// less, and not for ever.
+
+import type { TopUp, TopUpState } from "./top-up.ts";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The first look, from the moment the order was written down. */
+export const FIRST_CHECK_MS = 4 * SECOND_MS;
+/** For so long a payer is likely to look at the page and wait. */
+const FRESH_MS = 10 * MINUTE_MS;
+const FRESH_STEP_MS = 8 * SECOND_MS;
+const LONGEST_STEP_MS = 30 * MINUTE_MS;
+/** A provider that knows no payment of an order, or still waits for one, so long behind its end will never have one. */
+const GIVE_UP_AFTER_MS = { unknown: 2 * MINUTE_MS, pending: 7 * DAY_MS } as const;
+/** Looks for money that comes late, and for money that was given back without a word; from the last change on. */
+const LATE_LOOKS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
+/** A provider that does not answer is asked again after so long, doubling. */
+const AWAY_STEP_MS = { first: 5 * SECOND_MS, most: 30 * MINUTE_MS } as const;
+
+const WAITING: ReadonlySet<TopUpState> = new Set(["created", "pending", "review"]);
+const OVER: ReadonlySet<TopUpState> = new Set(["refunded", "charged_back"]);
+
+/** When to ask about a top-up again, in milliseconds of Unix time; null: never again by ourselves. */
+export function nextCheck(
+  { state, createdAt, changedAt }: Pick<TopUp, "state" | "createdAt" | "changedAt">,
+  nowMs: number,
+): number | null {
+  if (OVER.has(state)) return null;
+  if (!WAITING.has(state)) {
+    return LATE_LOOKS_MS.map((each) => changedAt.getTime() + each).find((each) => each > nowMs) ?? null;
+  }
+  const ageMs = nowMs - createdAt.getTime();
+  return nowMs + (ageMs < FRESH_MS ? FRESH_STEP_MS : Math.min(ageMs / 4, LONGEST_STEP_MS));
+}
+
+/** Whether an order that nobody paid is over by our own clock. */
+export function hasRunOut(
+  { state, expiresAt }: Pick<TopUp, "state" | "expiresAt">,
+  reported: string,
+  nowMs: number,
+): boolean {
+  if (state !== "created" && state !== "pending") return false;
+  if (reported !== "unknown" && reported !== "pending") return false;
+  return nowMs > expiresAt.getTime() + GIVE_UP_AFTER_MS[reported];
+}
+
+/** How long to leave a provider alone that has not answered so many times. */
+export function pauseAfterFailure(failures: number): number {
+  return Math.min(AWAY_STEP_MS.first * 2 ** Math.min(failures - 1, 20), AWAY_STEP_MS.most);
+}

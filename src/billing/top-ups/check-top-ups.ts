@@ -1,0 +1,80 @@
+// Asking providers what has become of orders: those a notification woke, those it is time for, and the one an operator points at.
+// The provider is asked outside of any transaction; what it says is applied in one.
+
+import type { Database } from "../../database/database.ts";
+import { NotFound, UpstreamBusy } from "../../kernel/errors.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { PaymentFacts, PaymentProvider } from "../payments/payment-provider.ts";
+import { PaymentProviderError } from "../payments/payment-provider.ts";
+import { applyPayment } from "./apply-payment.ts";
+import { hasRunOut, nextCheck, pauseAfterFailure } from "./check-schedule.ts";
+import { isCredited } from "./states.ts";
+import { claimDue, type DueTopUp, reschedule, selectTopUps } from "./store.ts";
+import type { TopUp } from "./top-up.ts";
+
+/** How many orders one round asks about, all at a time. A round that was full is followed by another at once. */
+const ORDERS_PER_ROUND = 16;
+const MOST_ROUNDS = 50;
+
+export type TopUpChecks = {
+  readonly database: Database;
+  /** Null: that provider is not configured any more. */
+  readonly providerOf: (name: string) => PaymentProvider | null;
+  readonly clock: Clock;
+  /** Hears why an order could not be asked about or applied. It comes again. */
+  readonly onFailure: (topUpId: string, error: unknown) => void;
+};
+
+/** Asks about a top-up now and gives it as it is then. Errors: NotFound; UpstreamBusy when its provider does not answer. */
+export async function verifyTopUpNow(checks: TopUpChecks, topUpId: string): Promise<TopUp> {
+  try {
+    return await askAndApply(checks, topUpId);
+  } catch (error) {
+    if (error instanceof PaymentProviderError) throw new UpstreamBusy(undefined, { cause: error });
+    throw error;
+  }
+}
+
+/** Asks about every top-up that is due, in bounded rounds. Gives how many. */
+export async function checkDueTopUps(checks: TopUpChecks, signal?: AbortSignal): Promise<number> {
+  let asked = 0;
+  for (let round = 0; round < MOST_ROUNDS && signal?.aborted !== true; round += 1) {
+    const due = await claimDue(checks.database.pool, ORDERS_PER_ROUND);
+    await Promise.all(due.map((each) => checkDue(checks, each)));
+    asked += due.length;
+    if (due.length < ORDERS_PER_ROUND) break;
+  }
+  return asked;
+}
+
+async function checkDue(checks: TopUpChecks, due: DueTopUp): Promise<void> {
+  const { database, clock } = checks;
+  try {
+    const topUp = await askAndApply(checks, due.topUpId);
+    const at = nextCheck(topUp, clock.now());
+    await reschedule(database.pool, due, { at: at === null ? null : new Date(at), learnt: true });
+  } catch (error) {
+    checks.onFailure(due.topUpId, error);
+    const at = new Date(clock.now() + pauseAfterFailure(due.failures));
+    // While the database is away, the claim runs out by itself.
+    await reschedule(database.pool, due, { at, learnt: false }).catch(() => {});
+  }
+}
+
+async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp> {
+  const { database, providerOf, clock } = checks;
+  const [topUp] = await selectTopUps(database.pool, [topUpId]);
+  if (topUp === undefined) throw new NotFound("There is no such top-up.");
+  const provider = providerOf(topUp.provider);
+  if (provider === null) throw new PaymentProviderError("refused", `the provider ${topUp.provider} is not configured`);
+  const facts = await provider.ask({
+    orderId: topUpId,
+    reference: topUp.providerReference,
+    isCredited: isCredited(topUp.state),
+  });
+  return applyPayment(database, topUpId, hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts);
+}
+
+function expired(facts: PaymentFacts): PaymentFacts {
+  return { ...facts, state: "expired" };
+}

@@ -1,0 +1,123 @@
+// Opening a top-up: the order is written down under the caller's own key, then opened at the provider, then its page is kept.
+// Whatever breaks in between, the same key goes on where it stopped.
+
+import type { Database } from "../../database/database.ts";
+import { withTransaction } from "../../database/transactions.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { LimitExceeded, NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { formatMoney, idr, IDR, parseMoney } from "../../kernel/money.ts";
+import { lockAccount } from "../../ledger/debit.ts";
+import { PaymentProviderError, type PaymentProvider } from "../payments/payment-provider.ts";
+import { FIRST_CHECK_MS } from "./check-schedule.ts";
+import {
+  claimOpening,
+  countOpenOrders,
+  endOpening,
+  insertTopUp,
+  saveOpened,
+  selectTopUpOfKey,
+  selectTopUps,
+} from "./store.ts";
+import type { TopUp } from "./top-up.ts";
+
+/** What a top-up may come to, in micro-rupiah. */
+export const LEAST_AMOUNT = parseMoney("10000", IDR).units;
+export const MOST_AMOUNT = parseMoney("1000000000", IDR).units;
+const WHOLE_RUPIAH = parseMoney("1", IDR).units;
+/** How many orders of an account may wait to be paid. */
+const MOST_OPEN_ORDERS = 20;
+/** Longer than a provider may take to answer; then somebody else may open the order. */
+const OPENING_MS = 60_000;
+
+export type TopUpCreation = {
+  readonly database: Database;
+  /** Where new orders are opened. Null: nowhere, top-ups are not offered. */
+  readonly provider: PaymentProvider | null;
+  readonly clock: Clock;
+  /** How long an order can be paid. */
+  readonly expiresAfterMs: number;
+  /** Where the payer comes back to. */
+  readonly returnUrlOf: (topUpId: string) => string;
+  /** Hears why a provider did not open an order. */
+  readonly onFailure: (topUpId: string, error: unknown) => void;
+};
+
+/**
+ * Opens a top-up, or gives the one that was opened under the same key. Its page may not be there yet while another call of
+ * the same key is opening it. Errors: ValidationError; LimitExceeded when too many orders wait to be paid; NotFound where top-ups
+ * are not offered; UpstreamBusy when the provider does not answer: the same key then tries again.
+ */
+export async function createTopUp(
+  creation: TopUpCreation,
+  { accountId, amount, idempotencyKey }: { accountId: string; amount: bigint; idempotencyKey: string },
+): Promise<TopUp> {
+  requireAmount(amount);
+  const { provider } = creation;
+  if (provider === null) throw new NotFound("Top-ups are not offered here.");
+  const topUp = await writeDown(creation, { accountId, amount, idempotencyKey, provider: provider.name });
+  if (topUp.amount !== amount) {
+    const message = `was used for a top-up of Rp ${formatMoney(idr(topUp.amount))}`;
+    throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message }]);
+  }
+  // An order stays with its provider. One that was never opened there runs out by itself.
+  if (topUp.provider === provider.name) await openOrder(creation, provider, topUp);
+  return read(creation, topUp.topUpId);
+}
+
+function requireAmount(amount: bigint): void {
+  const isPossible = amount >= LEAST_AMOUNT && amount <= MOST_AMOUNT && amount % WHOLE_RUPIAH === 0n;
+  if (isPossible) return;
+  const message = `must be whole rupiah from ${formatMoney(idr(LEAST_AMOUNT))} to ${formatMoney(idr(MOST_AMOUNT))}`;
+  throw new ValidationError([{ field: "amount", rule: "top_up.amount", message }]);
+}
+
+async function writeDown(
+  { database, clock, expiresAfterMs }: TopUpCreation,
+  order: { accountId: string; amount: bigint; idempotencyKey: string; provider: string },
+): Promise<TopUp> {
+  const known = await selectTopUpOfKey(database.pool, order);
+  if (known !== null) return known;
+  return withTransaction(database, async (client) => {
+    // Behind the lock of the account, so that orders which come at once are all counted.
+    await lockAccount(client, order.accountId);
+    const nowMs = clock.now();
+    const expiresAt = new Date(nowMs + expiresAfterMs);
+    const nextCheckAt = new Date(nowMs + FIRST_CHECK_MS);
+    const open = await countOpenOrders(client, order.accountId, MOST_OPEN_ORDERS);
+    const isNew = open < MOST_OPEN_ORDERS;
+    if (isNew) await insertTopUp(client, { ...order, topUpId: uuidv7(nowMs), expiresAt, nextCheckAt });
+    const topUp = await selectTopUpOfKey(client, order);
+    if (topUp === null) throw new LimitExceeded(`No more than ${MOST_OPEN_ORDERS} top-ups can wait to be paid.`);
+    return topUp;
+  });
+}
+
+async function openOrder(creation: TopUpCreation, provider: PaymentProvider, topUp: TopUp): Promise<void> {
+  const { database, returnUrlOf, onFailure } = creation;
+  const { topUpId, amount, expiresAt } = topUp;
+  if (!(await claimOpening(database.pool, topUpId, OPENING_MS))) return;
+  try {
+    const description = `Saldo Rp ${formatMoney(idr(amount))}`;
+    const opened = await provider.open({
+      orderId: topUpId,
+      amount,
+      description,
+      expiresAt,
+      returnUrl: returnUrlOf(topUpId),
+    });
+    await saveOpened(database.pool, { topUpId, ...opened });
+  } catch (error) {
+    await endOpening(database.pool, topUpId).catch(() => {}); // it ends by itself
+    if (!(error instanceof PaymentProviderError)) throw error;
+    onFailure(topUpId, error);
+    throw new UpstreamBusy(undefined, { cause: error });
+  }
+}
+
+async function read({ database }: TopUpCreation, topUpId: string): Promise<TopUp> {
+  const [topUp] = await selectTopUps(database.pool, [topUpId]);
+  invariant(topUp !== undefined, "a top-up that was written can be read");
+  return topUp;
+}

@@ -1,0 +1,49 @@
+// The states of a top-up as a table. Reports come late, twice and in any order, and two processes may ask the provider at the
+// same time, so a report never says what was "before": it says what somebody saw, and the table says what that can still change.
+
+import type { TopUpState } from "./top-up.ts";
+
+/** What a provider can say of a payment: every state but the one that only we know. */
+export type ReportedState = Exclude<TopUpState, "created">;
+
+const CREDITED = ["paid", "partially_refunded", "refunded", "charged_back"] as const satisfies TopUpState[];
+const credited: ReadonlySet<TopUpState> = new Set(CREDITED);
+
+/** Whether a top-up in this state has been credited. */
+export function isCredited(state: TopUpState): boolean {
+  return credited.has(state);
+}
+
+/** A payment that was given back has been one: it is credited first, and then taken back. */
+const gaveBack = {
+  partially_refunded: ["paid", "partially_refunded"],
+  refunded: ["paid", "refunded"],
+  charged_back: ["paid", "charged_back"],
+} as const;
+
+/** Whatever it was closed for: money that comes after all is credited, and money that a provider looks at is waited for. */
+const closed = { paid: ["paid"], review: ["review"], ...gaveBack } as const;
+
+const TRANSITIONS: Readonly<Record<TopUpState, Partial<Readonly<Record<ReportedState, readonly ReportedState[]>>>>> = {
+  created: { pending: ["pending"], expired: ["expired"], failed: ["failed"], canceled: ["canceled"], ...closed },
+  pending: { expired: ["expired"], failed: ["failed"], canceled: ["canceled"], ...closed },
+  // "Pending" was seen before the provider began to look.
+  review: { expired: ["expired"], failed: ["failed"], canceled: ["canceled"], paid: ["paid"], ...gaveBack },
+  expired: closed,
+  failed: closed,
+  canceled: closed,
+  paid: { partially_refunded: ["partially_refunded"], refunded: ["refunded"], charged_back: ["charged_back"] },
+  partially_refunded: {
+    partially_refunded: ["partially_refunded"],
+    refunded: ["refunded"],
+    charged_back: ["charged_back"],
+  },
+  refunded: {},
+  // A part first, and then more.
+  charged_back: { charged_back: ["charged_back"] },
+};
+
+/** The states a top-up goes through when a provider reports one, in order; none: the report changes nothing. */
+export function statesAfter(state: TopUpState, reported: ReportedState): readonly ReportedState[] {
+  return TRANSITIONS[state][reported] ?? [];
+}

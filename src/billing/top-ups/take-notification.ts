@@ -1,0 +1,77 @@
+// What a payment provider tells us by itself: verified, kept once, and answered when it is durable. It credits nothing. It only
+// lets somebody ask the provider, whose answer alone is believed.
+
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { NotFound, PermissionDenied } from "../../kernel/errors.ts";
+import { DecimalError } from "../../kernel/decimal.ts";
+import { failpoint } from "../../kernel/failpoint.ts";
+import { isUuid, uuidv7 } from "../../kernel/ids.ts";
+import { IDR, parseMoney } from "../../kernel/money.ts";
+import type { Notification, NotificationRequest, PaymentProvider } from "../payments/payment-provider.ts";
+import { countEvents, insertEvent, type PaymentEvent, selectOrder, wake } from "./store.ts";
+
+/** Real providers tell some ten times of an order. What comes above is somebody's play with edited copies. */
+const MOST_EVENTS_OF_ORDER = 200;
+
+/**
+ * Takes a notification; durable when it returns. Errors: NotFound where this provider's notifications are not taken;
+ * PermissionDenied where it is not the provider's; ValidationError where it cannot be read.
+ */
+export async function takeNotification(
+  database: Database,
+  provider: PaymentProvider | null,
+  request: NotificationRequest,
+): Promise<void> {
+  if (provider?.takesNotifications !== true) throw new NotFound("There is no such path.");
+  const notification = await provider.readNotification(request);
+  if (notification === null) throw new PermissionDenied();
+  await withRetry(() => withTransaction(database, (client) => keep(client, provider.name, notification)));
+  failpoint?.("mid-webhook");
+}
+
+type Client = Parameters<Parameters<typeof withTransaction>[1]>[0];
+
+async function keep(client: Client, provider: string, notification: Notification): Promise<void> {
+  const { eventKey, orderId, reference, status, amount } = notification;
+  const topUpId = isUuid(orderId) ? orderId : null;
+  // Some payments are told under another order id than they were opened with, but under the provider's own name for them.
+  const named =
+    (await selectOrder(client, { topUpId, provider, reference })) ??
+    (reference === null ? null : await selectOrder(client, { topUpId: null, provider, reference }));
+  // An order stays with the provider it was opened at. What another one says of it is kept, and asks for nothing.
+  const order = named?.provider === provider ? named : null;
+  const event: PaymentEvent = {
+    eventId: uuidv7(),
+    provider,
+    eventKey,
+    orderId: orderId.slice(0, 100),
+    topUpId: order?.topUpId ?? null,
+    status: status.slice(0, 100),
+    amount: amount.slice(0, 100),
+    finding: findingOf(named, provider, amount),
+  };
+  if (order !== null && (await countEvents(client, order.topUpId, MOST_EVENTS_OF_ORDER)) === MOST_EVENTS_OF_ORDER)
+    return;
+  const isNew = await insertEvent(client, event);
+  if (isNew && order !== null) await wake(client, order.topUpId, reference);
+}
+
+function findingOf(
+  order: { readonly provider: string; readonly amount: bigint } | null,
+  provider: string,
+  amount: string,
+): PaymentEvent["finding"] {
+  if (order === null) return "unknown_order";
+  if (order.provider !== provider) return "other_provider";
+  return unitsOf(amount) === order.amount ? "as_ordered" : "other_amount";
+}
+
+function unitsOf(amount: string): bigint | null {
+  try {
+    return parseMoney(amount, IDR).units;
+  } catch (error) {
+    if (error instanceof DecimalError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+/** Where a top-up stands. What moves it on is in states.ts. */
+export type TopUpState =
+  | "created"
+  | "pending"
+  | "review"
+  | "expired"
+  | "failed"
+  | "canceled"
+  | "paid"
+  | "partially_refunded"
+  | "refunded"
+  | "charged_back";
+
+/** One purchase of balance. Money is micro-rupiah. */
+export type TopUp = {
+  /** Also the order's name at the provider. */
+  readonly topUpId: string;
+  readonly accountId: string;
+  readonly amount: bigint;
+  /** The provider it was opened at; it never changes, whatever is configured later. */
+  readonly provider: string;
+  readonly state: TopUpState;
+  /** The provider's own name for the payment; null until it has told one. */
+  readonly providerReference: string | null;
+  readonly paymentUrl: string | null;
+  /** What the provider has given back to the payer so far. */
+  readonly givenBack: bigint;
+  /** What of that the account did not have, and still owes. */
+  readonly owed: bigint;
+  /** What an operator should know: why it is not credited though the provider says paid, and the like. */
+  readonly problem: string | null;
+  /** Grows with every change that can be seen. */
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly paidAt: Date | null;
+  /** When something that can be seen has changed last. */
+  readonly changedAt: Date;
+};

@@ -1,0 +1,80 @@
+// The door to top-ups: for the service, the webhook route, the workers and the operator.
+
+import type { Database } from "../../database/database.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import type { NotificationRequest } from "../payments/payment-provider.ts";
+import type { PaymentProviders } from "../payments/payment-providers.ts";
+import { checkDueTopUps, verifyTopUpNow } from "./check-top-ups.ts";
+import { createTopUp } from "./create-top-up.ts";
+import { selectTopUps, selectTopUpsOfAccount } from "./store.ts";
+import { takeNotification } from "./take-notification.ts";
+import type { TopUp } from "./top-up.ts";
+import { TopUpWatch } from "./watch-top-ups.ts";
+
+export type TopUpPage = { readonly topUps: readonly TopUp[]; readonly nextPageToken: string };
+
+export type TopUps = {
+  /** Opens a top-up; its errors are told at createTopUp. */
+  create(order: { accountId: string; amount: bigint; idempotencyKey: string }): Promise<TopUp>;
+  /** Errors: NotFound, also for another account's. */
+  get(asked: { accountId: string; topUpId: string }): Promise<TopUp>;
+  /** An account's top-ups, newest first. Errors: ValidationError when the page token is none. */
+  list(query: { accountId: string; pageSize: number; pageToken: string }): Promise<TopUpPage>;
+  /** Follows a top-up; told at TopUpWatch.watch. */
+  watch(asked: { accountId: string; topUpId: string }, signal: AbortSignal): AsyncGenerator<TopUp, void>;
+  /** Asks the provider now, of whatever account's top-up. Errors: NotFound; UpstreamBusy when the provider does not answer. */
+  verifyNow(topUpId: string): Promise<TopUp>;
+  /** Takes a provider's notification; told at takeNotification. */
+  takeNotification(provider: string, request: NotificationRequest): Promise<void>;
+  /** Whether there is a route for a provider's notifications. */
+  takesNotificationsOf(provider: string): boolean;
+  /** Asks providers about every top-up that is due. Gives how many. */
+  checkDue(signal?: AbortSignal): Promise<number>;
+  /** Ends all watching: a server that stops need not wait for it. */
+  endWatching(): void;
+};
+
+export type TopUpsOptions = {
+  readonly database: Database;
+  readonly providers: PaymentProviders;
+  readonly clock: Clock;
+  /** How long an order can be paid. */
+  readonly expiresAfterMs: number;
+  readonly returnUrlOf: (topUpId: string) => string;
+  /** Hears of a provider that did not do what it was asked. What it was asked for comes again. */
+  readonly onFailure: (topUpId: string, error: unknown) => void;
+};
+
+/** Makes the door. */
+export function createTopUps(options: TopUpsOptions): TopUps {
+  const { database, providers, clock, expiresAfterMs, returnUrlOf, onFailure } = options;
+  const checks = { database, clock, onFailure, providerOf: (name: string) => providers.of(name) };
+  const creation = { database, clock, onFailure, provider: providers.chosen, expiresAfterMs, returnUrlOf };
+  const watching = new TopUpWatch(database.pool);
+  return {
+    create: (order) => createTopUp(creation, order),
+    async get({ accountId, topUpId }) {
+      const [topUp] = await selectTopUps(database.pool, [topUpId]);
+      if (topUp?.accountId !== accountId) throw new NotFound("There is no such top-up.");
+      return topUp;
+    },
+    async list({ accountId, pageSize, pageToken }) {
+      if (pageToken !== "" && !isUuid(pageToken)) {
+        const message = "must come from the page before";
+        throw new ValidationError([{ field: "pageToken", rule: "page_token", message }]);
+      }
+      const beforeId = pageToken === "" ? null : pageToken;
+      const found = await selectTopUpsOfAccount(database.pool, { accountId, beforeId, limit: pageSize + 1 });
+      const topUps = found.slice(0, pageSize);
+      return { topUps, nextPageToken: found.length > pageSize ? (topUps.at(-1)?.topUpId ?? "") : "" };
+    },
+    watch: (asked, signal) => watching.watch(asked, signal),
+    verifyNow: (topUpId) => verifyTopUpNow(checks, topUpId),
+    takeNotification: (provider, request) => takeNotification(database, providers.of(provider), request),
+    takesNotificationsOf: (provider) => providers.of(provider)?.takesNotifications === true,
+    checkDue: (signal) => checkDueTopUps(checks, signal),
+    endWatching: () => watching.stop(),
+  };
+}

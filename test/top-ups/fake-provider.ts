@@ -1,0 +1,280 @@
+// A payment provider on the loopback that speaks the wire formats of Midtrans (Snap and Core) and Xendit (invoices and refunds).
+// Tests move its payments, take what it would send, and say how it misbehaves.
+
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+export const MIDTRANS_KEY = "SB-Mid-server-a-key-nobody-may-see";
+export const XENDIT_KEY = "xnd_development_a-key-nobody-may-see";
+export const XENDIT_TOKEN = "a-callback-token-nobody-may-see";
+/** What the fake puts into its errors; nobody but its own log may ever show it. */
+export const PROVIDER_SECRETS = [MIDTRANS_KEY, XENDIT_KEY, XENDIT_TOKEN, "payer@example.com"];
+
+/** A payment in the fake's own words, whichever format it is asked in. Money is rupiah. */
+export type FakePayment = {
+  readonly orderId: string;
+  readonly transactionId: string;
+  readonly amount: number;
+  /** `none`: the payer has not chosen a way to pay. */
+  status:
+    | "none"
+    | "pending"
+    | "paid"
+    | "captured"
+    | "challenged"
+    | "failed"
+    | "expired"
+    | "canceled"
+    | "partially_refunded"
+    | "refunded"
+    | "charged_back";
+  /** What the payer pays, fees included. */
+  gross: number;
+  refunded: number;
+  currency: string;
+  /** The order id its answers name, where that is another one. */
+  toldOrderId: string;
+};
+
+/** How the fake answers instead of properly. `slow`: never. `reset`: it cuts the connection. */
+export type Misbehaviour = "slow" | "reset" | "garbage" | "huge" | number;
+
+export type FakeProvider = Awaited<ReturnType<typeof startFakeProvider>>;
+
+/** Starts the fake on a free port. */
+export async function startFakeProvider() {
+  const payments = new Map<string, FakePayment>();
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const state: { misbehaviour: Misbehaviour | null } = { misbehaviour: null };
+  let pages = 0;
+
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      asked.push(`${request.method} ${request.url}`);
+      if (state.misbehaviour !== null) misbehave(state.misbehaviour, response);
+      else answer(request, Buffer.concat(parts).toString("utf8"), response);
+    });
+  });
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const base = `http://127.0.0.1:${port}`;
+
+  function open(orderId: string, amount: number): FakePayment {
+    const known = payments.get(orderId);
+    if (known !== undefined) return known;
+    const transactionId = `t-${createHash("sha256").update(orderId).digest("hex").slice(0, 24)}`;
+    const fresh: FakePayment = {
+      orderId,
+      transactionId,
+      amount,
+      status: "none",
+      gross: amount,
+      refunded: 0,
+      currency: "IDR",
+      toldOrderId: orderId,
+    };
+    payments.set(orderId, fresh);
+    return fresh;
+  }
+
+  function answer(request: IncomingMessage, body: string, response: ServerResponse): void {
+    const url = new URL(request.url ?? "", base);
+    const basic = Buffer.from((request.headers.authorization ?? "").replace("Basic ", ""), "base64").toString();
+    const isMidtrans = url.pathname.startsWith("/snap/") || url.pathname.startsWith("/core/");
+    if (basic !== `${isMidtrans ? MIDTRANS_KEY : XENDIT_KEY}:`) {
+      json(response, 401, { error_messages: [`Access denied for ${basic} of payer@example.com`] });
+      return;
+    }
+    const sent = body === "" ? {} : (JSON.parse(body) as Record<string, unknown>);
+    if (isMidtrans) answerMidtrans(url, sent, response);
+    else answerXendit(request.method ?? "", url, sent, response);
+  }
+
+  function answerMidtrans(url: URL, sent: Record<string, unknown>, response: ServerResponse): void {
+    if (url.pathname === "/snap/v1/transactions") {
+      const details = sent["transaction_details"] as { order_id: string; gross_amount: number };
+      const items = sent["item_details"] as { price: number; quantity: number }[];
+      const sum = items.reduce((total, { price, quantity }) => total + price * quantity, 0);
+      if (!/^[A-Za-z0-9-_~.]{1,50}$/.test(details.order_id) || sum !== details.gross_amount) {
+        json(response, 400, {
+          error_messages: ["transaction_details.gross_amount is not equal to the sum of item_details"],
+        });
+        return;
+      }
+      open(details.order_id, details.gross_amount);
+      pages += 1;
+      json(response, 201, { token: `token-${pages}`, redirect_url: `${base}/pay/token-${pages}` });
+      return;
+    }
+    const orderId = /^\/core\/v2\/([^/]+)\/status$/.exec(url.pathname)?.[1] ?? "";
+    const payment = payments.get(orderId);
+    if (payment === undefined || payment.status === "none") {
+      json(response, 404, { status_code: "404", status_message: "Transaction doesn't exist." });
+      return;
+    }
+    json(response, 200, { ...midtransBody(payment), status_message: "Success, transaction is found" });
+  }
+
+  function answerXendit(method: string, url: URL, sent: Record<string, unknown>, response: ServerResponse): void {
+    if (url.pathname === "/v2/invoices" && method === "POST") {
+      json(response, 200, xenditBody(open(String(sent["external_id"]), Number(sent["amount"]))));
+      return;
+    }
+    if (url.pathname === "/v2/invoices") {
+      const payment = payments.get(url.searchParams.get("external_id") ?? "");
+      json(response, 200, payment === undefined ? [] : [xenditBody(payment)]);
+      return;
+    }
+    const isOf = (id: string | undefined) => [...payments.values()].find((each) => each.transactionId === id);
+    if (url.pathname === "/refunds/") {
+      const payment = isOf(url.searchParams.get("invoice_id") ?? "");
+      const refund = {
+        id: "rfd-1",
+        invoice_id: payment?.transactionId,
+        amount: payment?.refunded,
+        status: "SUCCEEDED",
+      };
+      const failed = { id: "rfd-0", invoice_id: payment?.transactionId, amount: payment?.amount, status: "FAILED" };
+      const isRefunded = payment !== undefined && payment.refunded > 0;
+      json(response, 200, { data: isRefunded ? [failed, refund] : [], has_more: false });
+      return;
+    }
+    const payment = isOf(/^\/v2\/invoices\/([^/]+)$/.exec(url.pathname)?.[1]);
+    if (payment === undefined) json(response, 404, { error_code: "INVOICE_NOT_FOUND_ERROR", message: "No invoice" });
+    else json(response, 200, xenditBody(payment));
+  }
+
+  function misbehave(how: Misbehaviour, response: ServerResponse): void {
+    if (how === "slow") return;
+    if (how === "reset") response.socket?.destroy();
+    else if (how === "garbage") response.writeHead(200).end("<html>payer@example.com</html>");
+    else if (how === "huge") response.writeHead(200).end(`"${"x".repeat(1_000_000)}"`);
+    else json(response, how, { message: `${PROVIDER_SECRETS.join(" ")} is not welcome` });
+  }
+
+  function xenditBody(payment: FakePayment): Record<string, unknown> {
+    const { transactionId, toldOrderId, amount, gross, currency } = payment;
+    const status = XENDIT_STATUS[payment.status];
+    return {
+      id: transactionId,
+      external_id: toldOrderId,
+      status,
+      amount,
+      currency,
+      invoice_url: `${base}/invoice/${transactionId}`,
+      expiry_date: "2030-01-01T00:00:00.000Z",
+      payer_email: "payer@example.com",
+      ...(status === "PAID" || status === "SETTLED" ? { paid_amount: gross, paid_at: "2026-11-21T00:00:00.000Z" } : {}),
+    };
+  }
+
+  return {
+    base,
+    midtrans: { serverKey: MIDTRANS_KEY, snapUrl: `${base}/snap/v1`, apiUrl: `${base}/core`, timeoutMs: 1_000 },
+    xendit: { apiKey: XENDIT_KEY, callbackToken: XENDIT_TOKEN, apiUrl: base, timeoutMs: 1_000 },
+    /** What it was asked, in order. */
+    asked,
+    /** A payment that was opened. */
+    payment(orderId: string): FakePayment {
+      const payment = payments.get(orderId);
+      if (payment === undefined) throw new Error(`nobody has opened ${orderId} at the fake`);
+      return payment;
+    },
+    /** Moves a payment on, or makes it what else it should be. */
+    set(orderId: string, changed: Partial<FakePayment>): void {
+      Object.assign(this.payment(orderId), changed);
+    },
+    /** Misbehaves from now on; null: no longer. */
+    misbehave(how: Misbehaviour | null): void {
+      state.misbehaviour = how;
+    },
+    /** The notification Midtrans would send now; `edited` members are changed after it was signed. */
+    midtransNotification(orderId: string, edited: Record<string, string> = {}) {
+      const body = midtransBody(this.payment(orderId));
+      const signed = `${body["order_id"]}${body["status_code"]}${body["gross_amount"]}${MIDTRANS_KEY}`;
+      const signature = createHash("sha512").update(signed).digest("hex");
+      return {
+        headers: { "content-type": "application/json" } as Record<string, string>,
+        body: Buffer.from(JSON.stringify({ ...body, signature_key: signature, ...edited })),
+      };
+    },
+    /** The notification Xendit would send now. */
+    xenditNotification(orderId: string, edited: Record<string, unknown> = {}) {
+      return {
+        headers: { "content-type": "application/json", "x-callback-token": XENDIT_TOKEN } as Record<string, string>,
+        body: Buffer.from(JSON.stringify({ ...xenditBody(this.payment(orderId)), ...edited })),
+      };
+    },
+    /** The notification Xendit would send of a refund: it names the invoice and not our order. */
+    xenditRefundNotification(orderId: string) {
+      const { transactionId, refunded } = this.payment(orderId);
+      const data = { id: "rfd-1", invoice_id: transactionId, amount: refunded, status: "SUCCEEDED", currency: "IDR" };
+      return {
+        headers: { "content-type": "application/json", "x-callback-token": XENDIT_TOKEN } as Record<string, string>,
+        body: Buffer.from(JSON.stringify({ event: "refund.succeeded", data })),
+      };
+    },
+    async stop(): Promise<void> {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const XENDIT_STATUS: Readonly<Record<FakePayment["status"], string>> = {
+  none: "PENDING",
+  pending: "PENDING",
+  paid: "PAID",
+  captured: "SETTLED",
+  challenged: "PENDING",
+  failed: "EXPIRED",
+  expired: "EXPIRED",
+  canceled: "EXPIRED",
+  partially_refunded: "SETTLED",
+  refunded: "SETTLED",
+  charged_back: "SETTLED",
+};
+
+const MIDTRANS_STATUS: Readonly<Record<FakePayment["status"], readonly [status: string, code: string, fraud: string]>> =
+  {
+    none: ["pending", "201", "accept"],
+    pending: ["pending", "201", "accept"],
+    paid: ["settlement", "200", "accept"],
+    captured: ["capture", "200", "accept"],
+    challenged: ["capture", "201", "challenge"],
+    failed: ["deny", "202", "deny"],
+    expired: ["expire", "407", "accept"],
+    canceled: ["cancel", "200", "accept"],
+    partially_refunded: ["partial_refund", "200", "accept"],
+    refunded: ["refund", "200", "accept"],
+    charged_back: ["chargeback", "200", "accept"],
+  };
+
+/** All values are texts, as theirs are. */
+function midtransBody({ transactionId, toldOrderId, status, gross, refunded, currency }: FakePayment) {
+  const [transactionStatus, statusCode, fraudStatus] = MIDTRANS_STATUS[status];
+  const body: Record<string, string> = {
+    transaction_id: transactionId,
+    order_id: toldOrderId,
+    transaction_status: transactionStatus,
+    fraud_status: fraudStatus,
+    status_code: statusCode,
+    gross_amount: `${gross}.00`,
+    currency,
+    payment_type: "qris",
+    ...(refunded > 0 ? { refund_amount: `${refunded}.00` } : {}),
+  };
+  return body;
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
