@@ -2,10 +2,12 @@
 
 import type { HandlerContext } from "@connectrpc/connect";
 import type { Database } from "./database/database.ts";
-import { checkAddress } from "./merchant/addresses.ts";
+import type { Payouts } from "./app-payouts.ts";
+import { checkAddress, forbiddenAddresses } from "./merchant/addresses.ts";
 import { createMerchantService } from "./merchant/merchant-service.ts";
 import type { Destination } from "./merchant/order.ts";
-import type { IsServed } from "./merchant/quote.ts";
+import { readPayoutAttempts } from "./merchant/payouts/payout-history.ts";
+import { hasPayoutBegun } from "./merchant/payouts/payout-store.ts";
 import { createMerchantTransferService } from "./merchant/service.ts";
 import type { TransferScope } from "./merchant/transfers.ts";
 import { orderApproval, orderLimits, orderRejection } from "./operator/transfer-orders.ts";
@@ -13,21 +15,19 @@ import { principalOf } from "./rpc/call.ts";
 import { accountOf, merchantOf, operatorOf } from "./rpc/callers.ts";
 import type { Implementations } from "./rpc/services.ts";
 
-/** Our own wallets: none, as long as no chain is configured. */
-const NO_ADDRESSES: ReadonlySet<string> = new Set();
-
-/** Nothing is signed, as long as nothing pays out. */
-const hasSigningBegun = (): Promise<boolean> => Promise.resolve(false);
+/** A nonce that was taken is signed with, whoever else may die. */
+const hasSigningBegun = hasPayoutBegun;
 
 /** The services of merchants. */
 export function merchantServices(
   database: Database,
-  { isServed }: { readonly isServed: IsServed },
+  { isServed, ownAddresses }: Pick<Payouts, "isServed" | "ownAddresses">,
 ): Pick<Implementations, "merchant" | "merchantTransfer"> {
   const by = (context: HandlerContext) => ({ database, operator: operatorOf(context).email });
+  const forbidden = forbiddenAddresses(ownAddresses);
   const sources = {
     database,
-    checkAddress: (destination: Destination) => checkAddress({ ...destination, forbidden: NO_ADDRESSES }),
+    checkAddress: (destination: Destination) => checkAddress({ ...destination, forbidden }),
     isServed,
     hasSigningBegun,
   };
@@ -37,7 +37,7 @@ export function merchantServices(
       ...sources,
       accountOf,
       scopeOf,
-      payoutAttempts: () => Promise.resolve([]),
+      payoutAttempts: readPayoutAttempts,
       orders: {
         setLimits: (context, order) => orderLimits(by(context), { ...order, reason: null }),
         approve: (context, { transferId, note }) =>

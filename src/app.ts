@@ -15,6 +15,7 @@ import { createGatewayEvents } from "./app-events.ts";
 import { merchantServices } from "./app-merchant.ts";
 import { createMetrics } from "./app-metrics.ts";
 import { createAppPeople } from "./app-people.ts";
+import { addPayoutMetrics, createPayouts } from "./app-payouts.ts";
 import { watchRequests } from "./app-requests.ts";
 import { createTopUpParts } from "./app-top-ups.ts";
 import { createTopUpMethods } from "./billing/proto-top-ups.ts";
@@ -90,12 +91,14 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const payments = createTopUpParts(options, { baseUrl: () => baseUrl, httpPort: () => httpPort });
   stack.defer(() => payments.close());
   const { topUps } = payments;
+  const payouts = await createPayouts({ config, database, logger });
+  stack.defer(() => payouts.stop());
   const ticks = startTicks(
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
       switchTick(gate),
       topUpTick(topUps),
-      ...(watch === null ? [] : [watch.tick, ...nodeTicks(database.pool, logger)]),
+      ...(watch === null ? [] : [watch.tick, ...nodeTicks(database.pool, logger), ...payouts.ticks]),
     ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
   );
@@ -136,7 +139,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       gateway: createGatewayService({ gateway: running.gateway, catalog, caller: keyCallOf }),
       keys: createKeysService({ database, accountOf }),
       billing: { ...createBillingService({ database, accountOf }), ...createTopUpMethods({ topUps, accountOf }) },
-      ...merchantServices(database, { isServed: () => true }),
+      ...merchantServices(database, payouts),
     },
     gateway: running.gateway,
     keys,
@@ -165,6 +168,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     catalogAgeSeconds: () => catalog.ageSeconds(),
     database: watch?.facts ?? null,
   });
+  if (options.worksForNode) addPayoutMetrics(registry, payouts.facts);
   const started = stack.move();
   return { ports, registry, stop: () => started.disposeAsync() };
 }

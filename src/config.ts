@@ -2,6 +2,7 @@
 // wrong one stops the start with its name and what is accepted.
 
 import { resolve } from "node:path";
+import { type ChainConfig, readChains } from "./config-chains.ts";
 import { FAILPOINTS, type FailpointSetting, parseFailpoint } from "./kernel/failpoint.ts";
 
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
@@ -44,6 +45,8 @@ export type Config = {
   /** How many answers whose client has left are read to their end at once. */
   readonly maxDrains: number;
   readonly payments: PaymentSettings;
+  /** The chains of production transfers. */
+  readonly chains: readonly ChainConfig[];
   /** Where a test lets the process die. Null: nowhere. */
   readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
@@ -193,6 +196,7 @@ export function readConfig(environment: Environment = process.env): Config {
     drainMs: integer("SALDO_DRAIN_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,
     maxDrains: integer("SALDO_MAX_DRAINS", 256, { min: 0, max: 100_000 }),
     payments: payments(),
+    chains: readChains({ text, integer, url, wrong }),
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
   };

@@ -19,7 +19,22 @@ export const TRANSFER_FAILPOINTS = ["before-transfer-commit", "after-transfer-co
 /** The place that a payment provider's notification passes: it is durable, and the provider has not been told so. */
 export const TOP_UP_FAILPOINTS = ["mid-webhook"] as const;
 
-export const FAILPOINTS = [...REQUEST_FAILPOINTS, ...TRANSFER_FAILPOINTS, ...TOP_UP_FAILPOINTS] as const;
+/** The places that a payout passes, in this order. */
+export const PAYOUT_FAILPOINTS = [
+  "after-payout-chosen",
+  "after-payout-signed",
+  "after-payout-stored",
+  "after-payout-broadcast",
+  "before-payout-settled",
+  "after-payout-settled",
+] as const;
+
+export const FAILPOINTS = [
+  ...REQUEST_FAILPOINTS,
+  ...TRANSFER_FAILPOINTS,
+  ...PAYOUT_FAILPOINTS,
+  ...TOP_UP_FAILPOINTS,
+] as const;
 
 export type RequestFailpoint = (typeof REQUEST_FAILPOINTS)[number];
 export type Failpoint = (typeof FAILPOINTS)[number];

@@ -18,6 +18,8 @@ export const systemAccounts = {
   payoutClearing: "00000000-0000-7000-8000-000000000007",
   /** What accounts owe us after a payment was given back. What lies here is owed, so its sum is negative. */
   receivables: "00000000-0000-7000-8000-000000000008",
+  /** What networks took for carrying payouts out, in the coin they take it in. Our expense. */
+  networkFees: "00000000-0000-7000-8000-00000000000a",
   /** The other side of coins that are worth nothing: what sandbox merchants are given, send and pay in fees. */
   sandbox: "00000000-0000-7000-8000-00000000000b",
 } as const;

@@ -11,7 +11,10 @@ const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map
 test(".env.example lists each variable that is read, and no other", () => {
   const listed = names(read(".env.example"), /^([A-Z][A-Z0-9_]*)=/gm);
   // The configuration names its variables as quoted first arguments.
-  const configured = names(read("src/config.ts"), /\("([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"[,)]/g);
+  const configured = names(
+    read("src/config.ts") + read("src/config-chains.ts"),
+    /\("([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"[,)]/g,
+  );
   expect(configured).toContain("SALDO_HTTP_PORT");
   const variables = new Set([...configured, ...PRESET_VARIABLES]);
   expect(listed.toSorted()).toEqual([...variables].filter((name) => !NOT_OURS.includes(name)).toSorted());

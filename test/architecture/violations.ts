@@ -43,9 +43,9 @@ export function importsOf(text: string): Import[] {
   return found;
 }
 
-/** The room of a path, or the file's name when it lies directly in `src/`; the parts of app.ts count as app.ts. */
+/** The room of a path, or the file's name when it lies directly in `src/`; the parts of app.ts and config.ts count as these. */
 function roomOf(path: string): string {
-  return (path.split("/")[1] ?? "").replace(/^app-[a-z-]+\.ts$/, "app.ts");
+  return (path.split("/")[1] ?? "").replace(/^(app|config)-[a-z-]+\.ts$/, "$1.ts");
 }
 
 /** A test beside `config.ts` obeys the rules of `config.ts`. */

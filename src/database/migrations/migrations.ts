@@ -24,4 +24,5 @@ export const migrations = [
     load: async () => (await import("./0013-usage-roll-up.ts")).Migration0013UsageRollUp,
   },
   { name: "0015-transfers", load: async () => (await import("./0015-transfers.ts")).Migration0015Transfers },
+  { name: "0016-payouts", load: async () => (await import("./0016-payouts.ts")).Migration0016Payouts },
 ];

@@ -1,0 +1,106 @@
+// The chains that production transfers go out on. One is configured by its node's address and the name of the variable that
+// holds its wallet's key; the others are not offered.
+
+/** How the environment is read; config.ts does it. */
+export type SettingReaders = {
+  readonly text: (name: string) => string | null;
+  readonly integer: (name: string, fallback: number, range: { min: number; max: number }) => number;
+  readonly url: (name: string, protocols: readonly string[]) => string | null;
+  readonly wrong: (name: string, value: string, accepted: string) => Error;
+};
+
+/** A chain of the Ethereum kind. */
+export type ChainConfig = {
+  readonly network: "ethereum" | "bsc";
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  /** The variable whose value is the private key of the wallet that pays. */
+  readonly keyVariable: string;
+  /** The contract of each token by its code. */
+  readonly tokens: Readonly<Record<string, string>>;
+  /** How many blocks make a transaction final, or what the chain itself calls final. */
+  readonly finality: number | "finalized";
+  readonly maxFeeGwei: number;
+  readonly timeoutMs: number;
+  /** After so long a transaction that is not mined is replaced by one that offers more. */
+  readonly stuckAfterMs: number;
+  /** After so long in which the network takes nothing, the nonce is filled and the transfer rejected. */
+  readonly giveUpAfterMs: number;
+};
+
+const WEB = ["http:", "https:"];
+const CHAIN_ID = { min: 1, max: 999_999_999 };
+const GWEI = { min: 1, max: 1_000_000 };
+const TIMEOUT_SECONDS = { min: 1, max: 120 };
+const STUCK_SECONDS = { min: 1, max: 86_400 };
+const CONFIRMATIONS = { min: 1, max: 10_000 };
+
+/** Reads the chains that are configured. Errors: ConfigError. */
+export function readChains(read: SettingReaders): readonly ChainConfig[] {
+  const { text, integer, url } = read;
+  const chain = (
+    network: ChainConfig["network"],
+    rpcUrl: string | null,
+    key: { name: string; variable: string | null },
+    rest: () => Omit<ChainConfig, "network" | "rpcUrl" | "keyVariable">,
+  ): ChainConfig[] => {
+    if (rpcUrl === null) return [];
+    if (key.variable === null || text(key.variable) === null) {
+      throw read.wrong(key.name, key.variable ?? "", "the name of a variable that holds the wallet's private key");
+    }
+    return [{ network, rpcUrl, keyVariable: key.variable, ...rest() }];
+  };
+  return [
+    ...chain(
+      "ethereum",
+      url("SALDO_ETHEREUM_RPC_URL", WEB),
+      { name: "SALDO_ETHEREUM_KEY_VARIABLE", variable: text("SALDO_ETHEREUM_KEY_VARIABLE") },
+      () => ({
+        chainId: integer("SALDO_ETHEREUM_CHAIN_ID", 1, CHAIN_ID),
+        tokens: readTokens(read, "SALDO_ETHEREUM_TOKENS", text("SALDO_ETHEREUM_TOKENS")),
+        finality: readFinality(read, "SALDO_ETHEREUM_FINALITY", text("SALDO_ETHEREUM_FINALITY")),
+        maxFeeGwei: integer("SALDO_ETHEREUM_MAX_FEE_GWEI", 200, GWEI),
+        timeoutMs: integer("SALDO_ETHEREUM_TIMEOUT_SECONDS", 10, TIMEOUT_SECONDS) * 1_000,
+        stuckAfterMs: integer("SALDO_ETHEREUM_STUCK_SECONDS", 300, STUCK_SECONDS) * 1_000,
+        giveUpAfterMs: integer("SALDO_ETHEREUM_GIVE_UP_SECONDS", 1_800, STUCK_SECONDS) * 1_000,
+      }),
+    ),
+    ...chain(
+      "bsc",
+      url("SALDO_BSC_RPC_URL", WEB),
+      { name: "SALDO_BSC_KEY_VARIABLE", variable: text("SALDO_BSC_KEY_VARIABLE") },
+      () => ({
+        chainId: integer("SALDO_BSC_CHAIN_ID", 56, CHAIN_ID),
+        tokens: readTokens(read, "SALDO_BSC_TOKENS", text("SALDO_BSC_TOKENS")),
+        finality: readFinality(read, "SALDO_BSC_FINALITY", text("SALDO_BSC_FINALITY")),
+        maxFeeGwei: integer("SALDO_BSC_MAX_FEE_GWEI", 50, GWEI),
+        timeoutMs: integer("SALDO_BSC_TIMEOUT_SECONDS", 10, TIMEOUT_SECONDS) * 1_000,
+        stuckAfterMs: integer("SALDO_BSC_STUCK_SECONDS", 120, STUCK_SECONDS) * 1_000,
+        giveUpAfterMs: integer("SALDO_BSC_GIVE_UP_SECONDS", 1_800, STUCK_SECONDS) * 1_000,
+      }),
+    ),
+  ];
+}
+
+/** `USDT=0x…,USDC=0x…` */
+function readTokens({ wrong }: SettingReaders, name: string, value: string | null): Record<string, string> {
+  const entries = (value ?? "").split(",").filter((entry) => entry.trim() !== "");
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const [, code, contract] = /^\s*(USDT|USDC)\s*=\s*(0x[0-9a-fA-F]{40})\s*$/.exec(entry) ?? [];
+      if (code === undefined || contract === undefined) {
+        throw wrong(name, value ?? "", "USDT=0x… or USDC=0x…, or both with a comma between");
+      }
+      return [code, contract];
+    }),
+  );
+}
+
+function readFinality({ wrong }: SettingReaders, name: string, value: string | null): number | "finalized" {
+  if (value === null || value === "finalized") return "finalized";
+  const blocks = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+  if (blocks < CONFIRMATIONS.min || blocks > CONFIRMATIONS.max) {
+    throw wrong(name, value, `finalized, or a number of blocks from ${CONFIRMATIONS.min} to ${CONFIRMATIONS.max}`);
+  }
+  return blocks;
+}

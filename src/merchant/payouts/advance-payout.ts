@@ -1,0 +1,185 @@
+// One step of one payout: ask the chain, decide (next-step.ts), act. The order inside an act is what keeps a payment from going
+// out twice: bytes are stored before they are broadcast, and whatever broadcasting answers, the hash is what is believed.
+
+import type { Pool, PoolClient } from "pg";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { failpoint } from "../../kernel/failpoint.ts";
+import {
+  type ChainHead,
+  type MinedTransaction,
+  type PayoutChain,
+  type SeenTransaction,
+  UnsignablePayment,
+} from "../chains/payout-chain.ts";
+import { moveTransfer, noteProgress } from "../transfer-states.ts";
+import { nextStep, type PayoutSight, type SeenAttempt, type StepPolicy } from "./next-step.ts";
+import type { Attempt, AttemptKind, AttemptState, OpenPayout } from "./payout.ts";
+import { endPayout, markBroadcast, markFilling, noteBroadcast, noteSeen, storeAttempt } from "./payout-store.ts";
+import { settlePayout } from "./settle-payout.ts";
+
+/** What a merchant reads of a transfer that could not be sent. */
+export const NOT_TAKEN = "The network did not take the transaction.";
+export const NOT_SIGNED = "The transaction could not be made.";
+
+export type Advancing = {
+  readonly pool: Pool;
+  readonly chain: PayoutChain;
+  readonly policy: StepPolicy;
+  readonly head: ChainHead;
+  /** The wallet's next nonce on the chain. */
+  readonly chainNonce: number;
+  /** Whether the wallet may sign. What is signed is watched and broadcast all the same. */
+  readonly maySign: boolean;
+  /** Hears that somebody else has used a nonce of the wallet. */
+  readonly onForeign: (facts: { nonce: number; hash: string }) => Promise<void>;
+};
+
+/** Brings a payout as far as it can come now. Errors: those of the chain and the database; the next round goes on from there. */
+export async function advancePayout(work: Advancing, payout: OpenPayout): Promise<void> {
+  const sight = await look(work, payout);
+  await noteSight(work, sight);
+  const step = nextStep(sight, work.policy);
+  switch (step.kind) {
+    case "wait":
+      return;
+    case "note mined":
+      return noteMined(work, payout, step);
+    case "settle":
+      return settle(work, { payout, ...step });
+    case "broadcast":
+      return handOver(work, payout, step.attempt);
+    case "sign":
+      if (work.maySign) await signAndSend(work, payout, step);
+      return;
+    case "give up":
+      await markFilling(work.pool, payout.payoutId, NOT_TAKEN);
+      return;
+    case "stop signing":
+      return work.onForeign({ nonce: payout.nonce, hash: step.foreignHash });
+    case "displace":
+      await work.onForeign({ nonce: payout.nonce, hash: step.foreignHash });
+      await endPayout(work.pool, { payoutId: payout.payoutId, state: "displaced", hash: step.foreignHash });
+      return;
+  }
+}
+
+async function look({ chain, head, chainNonce }: Advancing, payout: OpenPayout): Promise<PayoutSight> {
+  const attempts: SeenAttempt[] = [];
+  for (const attempt of payout.attempts) {
+    const payment = attempt.kind === "payment" ? payout.payment : null;
+    attempts.push({ attempt, seen: await chain.find({ hash: attempt.hash, payment }, head) });
+  }
+  const isMined = attempts.some(({ seen }) => seen.status === "mined");
+  // Used up, and by none of ours: then the chain is asked who it was, and nothing is concluded from silence.
+  const holder = !isMined && chainNonce > payout.nonce ? await chain.holderOf(payout.nonce, head) : null;
+  return { payout, attempts, holder, isNext: chainNonce === payout.nonce };
+}
+
+/** Writes what has changed for attempts that are not mined: the network has them now, or has lost them. */
+async function noteSight({ pool }: Advancing, { payout, attempts }: PayoutSight): Promise<void> {
+  for (const { attempt, seen } of attempts) {
+    if (seen.status === "mined") continue;
+    const state: AttemptState = seen.status === "pending" ? "seen" : "signed";
+    if (attempt.state === state) continue;
+    const lostBlock = attempt.state === "mined";
+    await withRetry(() =>
+      withTransaction({ pool }, async (client) => {
+        await noteSeen(client, { ...payout, number: attempt.number }, { state, block: null });
+        if (state === "seen") await submit(client, payout, attempt);
+        const progress = { transferId: payout.transferId, transactionHash: attempt.hash, confirmations: 0 };
+        if (lostBlock && attempt.kind === "payment") await noteProgress(client, progress);
+      }),
+    );
+  }
+}
+
+/** The network has an attempt: the transfer is on its way. A filler is none of the merchant's business. */
+async function submit(client: PoolClient, payout: OpenPayout, { kind, hash }: Attempt): Promise<void> {
+  await markBroadcast(client, payout.payoutId);
+  if (kind === "filler") return;
+  const move = { transferId: payout.transferId, transactionHash: hash };
+  await moveTransfer(client, { ...move, from: ["PENDING"], to: "SUBMITTED" });
+}
+
+async function noteMined(
+  { pool }: Advancing,
+  payout: OpenPayout,
+  { attempt, mined }: { attempt: Attempt; mined: MinedTransaction },
+): Promise<void> {
+  const { transferId, transferConfirmations, transferStatus } = payout;
+  const isTold = transferStatus === "SUBMITTED" && transferConfirmations === mined.confirmations;
+  if (attempt.blockHash === mined.block.hash && (attempt.kind === "filler" || isTold)) return;
+  await withRetry(() =>
+    withTransaction({ pool }, async (client) => {
+      await noteSeen(client, { ...payout, number: attempt.number }, { state: "mined", block: mined.block });
+      await submit(client, payout, attempt);
+      if (attempt.kind === "filler") return;
+      const { confirmations } = mined;
+      await noteProgress(client, { transferId, transactionHash: attempt.hash, confirmations });
+    }),
+  );
+}
+
+async function settle(
+  { pool, chain }: Advancing,
+  { payout, attempt, mined }: { payout: OpenPayout; attempt: Attempt; mined: MinedTransaction },
+): Promise<void> {
+  failpoint?.("before-payout-settled");
+  await withRetry(() =>
+    withTransaction({ pool }, (client) => settlePayout(client, { payout, attempt, mined, feeCoin: chain.feeCoin })),
+  );
+  failpoint?.("after-payout-settled");
+}
+
+/** Signs the next attempt, stores it, and only then lets the network see it. */
+async function signAndSend(
+  work: Advancing,
+  payout: OpenPayout,
+  { as: kind, replaced }: { as: AttemptKind; replaced: Attempt | null },
+): Promise<void> {
+  const { pool, chain } = work;
+  const fee = await chain.suggestFee(replaced?.fee ?? null);
+  // It would cost more than may be offered: it waits for the network to calm down, and the alarm rings.
+  if (fee === null) return;
+  const signed = await chain
+    .sign({ nonce: payout.nonce, payment: kind === "payment" ? payout.payment : null, fee })
+    .catch(async (error: unknown) => {
+      if (!(error instanceof UnsignablePayment) || kind === "filler") throw error;
+      // The nonce is taken and later ones wait for it, so it is filled.
+      await markFilling(pool, payout.payoutId, NOT_SIGNED);
+      return null;
+    });
+  if (signed === null) return;
+  failpoint?.("after-payout-signed");
+  const attempt = { ...signed, payoutId: payout.payoutId, number: payout.attempts.length + 1, kind, fee };
+  // Somebody else's attempt may have come first: then these bytes are forgotten, and nobody has ever seen them.
+  if (!(await storeAttempt(pool, attempt))) return;
+  failpoint?.("after-payout-stored");
+  await handOver(work, payout, { ...attempt, state: "signed", blockHash: null, ageMs: 0, wasSeen: false });
+}
+
+/** Hands stored bytes to the network, again or for the first time, and looks whether they came through. */
+async function handOver({ pool, chain, head }: Advancing, payout: OpenPayout, attempt: Attempt): Promise<void> {
+  let refusal: unknown = null;
+  await noteBroadcast(pool, { ...payout, number: attempt.number });
+  await chain.broadcast(attempt.raw).catch((error: unknown) => {
+    // It may have been taken all the same.
+    refusal = error;
+  });
+  failpoint?.("after-payout-broadcast");
+  const payment = attempt.kind === "payment" ? payout.payment : null;
+  const seen: SeenTransaction = await chain.find({ hash: attempt.hash, payment }, head);
+  if (seen.status === "unknown") {
+    if (refusal !== null) throw new Error("the network has not taken a payout", { cause: refusal });
+    return;
+  }
+  await withRetry(() =>
+    withTransaction({ pool }, async (client) => {
+      // Its block is written by the next round, which asks from a newer head.
+      await noteSeen(client, { ...payout, number: attempt.number }, { state: "seen", block: null });
+      await submit(client, payout, attempt);
+      const progress = { transferId: payout.transferId, transactionHash: attempt.hash, confirmations: 0 };
+      if (attempt.kind === "payment") await noteProgress(client, progress);
+    }),
+  );
+}

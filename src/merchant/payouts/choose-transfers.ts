@@ -1,0 +1,127 @@
+// Which transfers a wallet pays next. A transfer gets its nonce only when the wallet has what it sends and what sending may
+// cost, beside all that is under way; what the wallet cannot pay waits, with a reason, and others go before it.
+
+import type { Pool } from "pg";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { failpoint } from "../../kernel/failpoint.ts";
+import { assetOf, type Coin } from "../currencies.ts";
+import type { PayoutChain } from "../chains/payout-chain.ts";
+import { moveTransfer } from "../transfer-states.ts";
+import { type Candidate, insertPayout, lockChoosable, readCandidates, readInFlight } from "./payout-store.ts";
+import { lockWallet, type Wallet, writeNextNonce } from "./wallet-store.ts";
+
+export type Choosing = {
+  readonly pool: Pool;
+  readonly chain: PayoutChain;
+  readonly wallet: Wallet;
+  /** The transfers of this chain: all of the sandbox, or a production network's. */
+  readonly serves: { readonly environment: string; readonly network: string | null };
+  /** How many payouts may be open at once. */
+  readonly maxInFlight: number;
+};
+
+/** Why a transfer waits: the wallet does not have the coins. The merchant reads it. */
+export const WAITS_FOR_FUNDS = "The operator's wallet is being refilled.";
+
+/** How many transfers one round looks at beyond those it may take: so many can wait before they keep others waiting. */
+const LOOK_BEYOND = 100;
+
+/** Takes nonces for transfers that can be paid now. Gives how many. */
+export async function chooseTransfers(work: Choosing): Promise<number> {
+  const { pool, chain, wallet, serves } = work;
+  const inFlight = await readInFlight(pool, wallet.walletId);
+  let room = work.maxInFlight - [...inFlight.values()].reduce((sum, { count }) => sum + count, 0);
+  if (room <= 0) return 0;
+  const currencies = serves.environment === "sandbox" ? null : chain.currencies;
+  const candidates = await readCandidates(pool, { ...serves, currencies, limit: room + LOOK_BEYOND });
+  if (candidates.length === 0) return 0;
+  const float = await readFloat(work, candidates, inFlight);
+  let chosen = 0;
+  for (const candidate of candidates) {
+    if (room === 0) break;
+    if (!float.covers(candidate)) {
+      if (candidate.status === "PENDING" && float.isIdle(candidate)) await letWait(pool, candidate);
+      continue;
+    }
+    if (candidate.status === "WAITING") await letGoOn(pool, candidate);
+    if (!(await takeNonce(work, candidate))) continue;
+    float.take(candidate);
+    room -= 1;
+    chosen += 1;
+  }
+  return chosen;
+}
+
+/** What a wallet has and has not promised yet. */
+type Float = {
+  covers(candidate: Candidate): boolean;
+  /** Whether nothing of what it lacks is merely under way. */
+  isIdle(candidate: Candidate): boolean;
+  take(candidate: Candidate): void;
+};
+
+async function readFloat(
+  { chain }: Choosing,
+  candidates: readonly Candidate[],
+  inFlight: Awaited<ReturnType<typeof readInFlight>>,
+): Promise<Float> {
+  const coins = new Map<string, Coin>(candidates.map(({ coin }) => [assetOf(coin), coin]));
+  const { feeCoin } = chain;
+  if (feeCoin !== null) coins.set(assetOf(feeCoin), feeCoin);
+  const open = [...inFlight.values()].reduce((sum, { count }) => sum + count, 0);
+  const fee = feeCoin === null ? null : await chain.suggestFee(null);
+  const cost = fee === null ? 0n : chain.mostCost(fee);
+  // What is mined but not final is subtracted although the balance is without it already: too little for a moment, never
+  // too much.
+  const left = new Map<string, bigint>();
+  for (const [asset, coin] of coins)
+    left.set(asset, (await chain.balance(coin)) - (inFlight.get(assetOf(coin))?.units ?? 0n));
+  const fees = feeCoin === null ? null : assetOf(feeCoin);
+  const add = (asset: string, units: bigint): void => void left.set(asset, (left.get(asset) ?? 0n) + units);
+  if (fees !== null) add(fees, -cost * BigInt(open));
+  const needs = ({ coin, units }: Candidate): ReadonlyMap<string, bigint> => {
+    const asset = assetOf(coin);
+    if (fees === null) return new Map([[asset, units]]);
+    return fees === asset
+      ? new Map([[asset, units + cost]])
+      : new Map([
+          [asset, units],
+          [fees, cost],
+        ]);
+  };
+  return {
+    covers: (candidate) => [...needs(candidate)].every(([asset, units]) => (left.get(asset) ?? 0n) >= units),
+    isIdle: () => open === 0,
+    take: (candidate) => needs(candidate).forEach((units, asset) => add(asset, -units)),
+  };
+}
+
+/** One transaction takes the nonce and writes what it is for. False: the transfer is no longer to be paid. */
+async function takeNonce({ pool, wallet }: Choosing, { transferId }: Candidate): Promise<boolean> {
+  const taken = await withRetry(() =>
+    withTransaction({ pool }, async (client) => {
+      // One signer at a time: whoever comes second sees what the first has chosen.
+      const { walletId, nextNonce, haltReason } = await lockWallet(client, wallet.walletId);
+      if (haltReason !== null || !(await lockChoosable(client, transferId))) return false;
+      await insertPayout(client, { walletId, nonce: nextNonce, transferId });
+      await writeNextNonce(client, walletId, nextNonce + 1);
+      return true;
+    }),
+  );
+  if (taken) failpoint?.("after-payout-chosen");
+  return taken;
+}
+
+async function letWait(pool: Pool, { transferId }: Candidate): Promise<void> {
+  await withRetry(() =>
+    withTransaction({ pool }, (client) =>
+      moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS }),
+    ),
+  );
+}
+
+async function letGoOn(pool: Pool, { transferId }: Candidate): Promise<void> {
+  await withRetry(() =>
+    withTransaction({ pool }, (client) => moveTransfer(client, { transferId, from: ["WAITING"], to: "PENDING" })),
+  );
+}

@@ -1,0 +1,162 @@
+// Carries transfers out on one chain, in rounds. One engine at a time works on a wallet, by a lease on its row; but nothing
+// rests on that: two that work at once choose, store and settle by row counts, and one of them wins each time.
+
+import type { Pool } from "pg";
+import { uuidv7 } from "../../kernel/ids.ts";
+import type { ChainHead, PayoutChain } from "../chains/payout-chain.ts";
+import { advancePayout } from "./advance-payout.ts";
+import { chooseTransfers, type Choosing } from "./choose-transfers.ts";
+import type { StepPolicy } from "./next-step.ts";
+import type { OpenPayout } from "./payout.ts";
+import { readCandidates, readOpenPayouts } from "./payout-store.ts";
+import { haltWallet, leaseWallet, openWallet, readWallet, resignWallet, type Wallet } from "./wallet-store.ts";
+
+export type PayoutPolicy = StepPolicy & {
+  /** How long an engine that dies keeps others from its wallet. */
+  readonly leaseMs: number;
+  /** How many payouts may be open at once: nodes keep few transactions of one wallet that wait. */
+  readonly maxInFlight: number;
+};
+
+/** Something a person should know. */
+export type PayoutTrouble =
+  | { readonly kind: "foreign_nonce"; readonly chain: string; readonly nonce: number; readonly hash: string }
+  | { readonly kind: "payout_failed"; readonly chain: string; readonly nonce: number; readonly error: unknown };
+
+export type EngineOptions = {
+  readonly pool: Pool;
+  readonly chain: PayoutChain;
+  readonly serves: Choosing["serves"];
+  readonly policy: PayoutPolicy;
+  readonly report: (trouble: PayoutTrouble) => void;
+};
+
+export class PayoutEngine {
+  readonly chain: PayoutChain;
+  readonly #options: EngineOptions;
+  readonly #engineId = uuidv7();
+  #isChecked = false;
+  #wallet: Wallet | null = null;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.chain = options.chain;
+  }
+
+  /**
+   * One round: advances every open payout and takes nonces for what can be paid. Errors: those of the chain and the database,
+   * after which nothing is lost and the next round goes on.
+   */
+  async round(signal?: AbortSignal): Promise<void> {
+    const { pool, chain, policy } = this.#options;
+    if (!this.#isChecked) await chain.check();
+    this.#isChecked = true;
+    const wallet = await this.#openWallet();
+    if (wallet === null) return;
+    const { walletId } = wallet;
+    if (!(await this.#hasWork(walletId))) return;
+    if (!(await leaseWallet(pool, { walletId, engineId: this.#engineId, leaseMs: policy.leaseMs }))) return;
+    await this.#watchWallet();
+    await this.#advanceAll(walletId, signal);
+    const chosen = await this.#choose(walletId);
+    // What was just chosen goes out at once.
+    if (chosen > 0 && signal?.aborted !== true) await this.#advanceAll(walletId, signal);
+  }
+
+  /** Lets another engine take over at once. */
+  async resign(): Promise<void> {
+    if (this.#wallet === null) return;
+    await resignWallet(this.#options.pool, { walletId: this.#wallet.walletId, engineId: this.#engineId });
+  }
+
+  /** The wallet as it is stored. It begins at the chain's next nonce, when there is something to pay for the first time. */
+  async #openWallet(): Promise<Wallet | null> {
+    const { pool, chain } = this.#options;
+    const named = { chain: chain.name, address: chain.wallet };
+    this.#wallet = (await readWallet(pool, named)) ?? null;
+    if (this.#wallet === null && (await this.#hasCandidates())) {
+      this.#wallet = await openWallet(pool, { ...named, nextNonce: await chain.nextNonce() });
+    }
+    return this.#wallet;
+  }
+
+  async #hasWork(walletId: string): Promise<boolean> {
+    return (await readOpenPayouts(this.#options.pool, { walletId })).length > 0 || (await this.#hasCandidates());
+  }
+
+  async #hasCandidates(): Promise<boolean> {
+    const { pool, serves } = this.#options;
+    return (await readCandidates(pool, { ...serves, currencies: this.#currencies(), limit: 1 })).length > 0;
+  }
+
+  /** The sandbox sends whatever can be ordered. */
+  #currencies(): readonly string[] | null {
+    const { serves, chain } = this.#options;
+    return serves.environment === "sandbox" ? null : chain.currencies;
+  }
+
+  /** A nonce that the chain has used up and we have not chosen is somebody else's: then the key is not ours alone. */
+  async #watchWallet(): Promise<void> {
+    const { pool, chain } = this.#options;
+    // The chain first: whatever of ours it has used up by then was chosen before, and is in the row that is read after it.
+    const used = await chain.nextNonce();
+    const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
+    if (wallet === undefined || used <= wallet.nextNonce) return;
+    const holder = await chain.holderOf(wallet.nextNonce, await chain.head());
+    if (holder !== null) await this.#stopSigning({ nonce: wallet.nextNonce, hash: holder.hash });
+  }
+
+  async #stopSigning({ nonce, hash }: { nonce: number; hash: string }): Promise<void> {
+    const { pool, chain, report } = this.#options;
+    if (this.#wallet === null) return;
+    const reason = `nonce ${nonce} was used by ${hash}, which we have not signed`;
+    const isNews = await haltWallet(pool, this.#wallet.walletId, reason);
+    if (isNews) report({ kind: "foreign_nonce", chain: chain.name, nonce, hash });
+  }
+
+  async #advanceAll(walletId: string, signal: AbortSignal | undefined): Promise<void> {
+    const { pool, chain } = this.#options;
+    const payouts = await readOpenPayouts(pool, { walletId });
+    if (payouts.length === 0) return;
+    // In this order: a transaction that is mined between the two is then found by the head it is looked up with, or later.
+    const chainNonce = await chain.nextNonce();
+    const head = await chain.head();
+    for (const payout of payouts) {
+      if (signal?.aborted === true) return;
+      await this.#advance(payout, { walletId, chainNonce, head });
+    }
+  }
+
+  async #advance(
+    payout: OpenPayout,
+    { walletId, chainNonce, head }: { walletId: string; chainNonce: number; head: ChainHead },
+  ): Promise<void> {
+    const { pool, chain, policy, report } = this.#options;
+    const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
+    try {
+      await advancePayout(
+        {
+          pool,
+          chain,
+          policy,
+          head,
+          chainNonce,
+          maySign: wallet?.haltReason === null,
+          onForeign: (facts) => this.#stopSigning(facts),
+        },
+        payout,
+      );
+      await leaseWallet(pool, { walletId, engineId: this.#engineId, leaseMs: policy.leaseMs });
+    } catch (error) {
+      // One that cannot go on must not keep the others.
+      report({ kind: "payout_failed", chain: chain.name, nonce: payout.nonce, error });
+    }
+  }
+
+  async #choose(walletId: string): Promise<number> {
+    const { pool, chain, serves, policy } = this.#options;
+    const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
+    if (wallet === undefined || wallet.walletId !== walletId || wallet.haltReason !== null) return 0;
+    return chooseTransfers({ pool, chain, wallet, serves, maxInFlight: policy.maxInFlight });
+  }
+}

@@ -1,0 +1,39 @@
+// How the payouts of each chain stand, for metrics and alarms.
+
+import type { Pool } from "pg";
+
+const WALLETS = `
+SELECT w.chain, w.halted_at IS NOT NULL AS "isHalted",
+  (SELECT count(*)::int FROM payout p WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast')) AS "openPayouts",
+  (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(p.chosen_at)), 0)::float8 FROM payout p
+   WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast')) AS "oldestPayoutSeconds",
+  (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(a.broadcast_at)), 0)::float8
+   FROM payout p JOIN payout_attempt a ON a.payout_id = p.id
+   WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast') AND a.seen_at IS NULL) AS "oldestUnknownSeconds"
+FROM wallet w ORDER BY w.chain`;
+const WAITING = `
+SELECT CASE WHEN environment = 'sandbox' THEN 'sandbox' ELSE network END AS chain, count(*)::int AS waiting FROM transfer
+WHERE status = 'WAITING' AND NOT awaits_approval GROUP BY 1`;
+
+/** How the payouts of a chain stand. */
+export type WalletFacts = {
+  readonly chain: string;
+  /** Whether signing was stopped, because somebody else has used the key. */
+  readonly isHalted: boolean;
+  readonly openPayouts: number;
+  /** Age of the oldest payout that has not ended; 0: there is none. */
+  readonly oldestPayoutSeconds: number;
+  /** Age of the oldest transaction that was handed to the network and has never been seen there; 0: there is none. */
+  readonly oldestUnknownSeconds: number;
+  /** Transfers that wait for the wallet to be refilled. */
+  readonly waiting: number;
+};
+
+/** Reads how the payouts of every chain stand that has paid, or has something to pay. */
+export async function readWalletFacts(pool: Pick<Pool, "query">): Promise<WalletFacts[]> {
+  const wallets = (await pool.query<Omit<WalletFacts, "waiting">>(WALLETS)).rows;
+  const waiting = new Map(
+    (await pool.query<{ chain: string; waiting: number }>(WAITING)).rows.map((row) => [row.chain, row.waiting]),
+  );
+  return wallets.map((wallet) => ({ ...wallet, waiting: waiting.get(wallet.chain) ?? 0 }));
+}

@@ -1,0 +1,47 @@
+// A payout carries out a transfer with one nonce of a wallet. It is chosen before anything is signed; every signed transaction
+// of it is an attempt, and all its attempts share the nonce, so the chain can take one of them at most.
+
+import type { TransferStatus } from "../transfer.ts";
+import type { ChainPayment, FeeOffer, SignedTransaction } from "../chains/payout-chain.ts";
+
+/** Those that have not ended. `broadcast`: the network has taken an attempt, or the chain has shown one. */
+export const OPEN_STATES = ["chosen", "signed", "broadcast"] as const;
+/**
+ * How a payout ends. `filled`: its nonce went to a filler, so no payment of it ever can. `displaced`: somebody else's
+ * transaction has its nonce. `foreign` is no payout of ours: a nonce that was used up before we had chosen it.
+ */
+export const ENDED_STATES = ["confirmed", "reverted", "filled", "displaced", "foreign"] as const;
+export type PayoutState = (typeof OPEN_STATES)[number] | (typeof ENDED_STATES)[number];
+
+/** A payment does what the transfer says; a filler uses up the nonce and moves nothing. */
+export type AttemptKind = "payment" | "filler";
+
+/** `seen`: the network had it when it was last asked. `final`: the one that has used up the nonce. */
+export type AttemptState = "signed" | "seen" | "mined" | "final";
+
+/** A signed transaction of a payout. Its bytes are stored before anybody else sees them, and never change. */
+export type Attempt = SignedTransaction & {
+  readonly number: number;
+  readonly kind: AttemptKind;
+  readonly fee: FeeOffer;
+  readonly state: AttemptState;
+  readonly blockHash: string | null;
+  /** How long ago it was signed, by the database's clock. */
+  readonly ageMs: number;
+  /** Whether the chain has ever shown it. */
+  readonly wasSeen: boolean;
+};
+
+/** A payout that has not ended, with its attempts, oldest first. */
+export type OpenPayout = {
+  readonly payoutId: string;
+  readonly transferId: string;
+  readonly nonce: number;
+  readonly state: (typeof OPEN_STATES)[number];
+  readonly payment: ChainPayment;
+  readonly attempts: readonly Attempt[];
+  /** Why no payment is signed any more and the nonce is filled instead. Null: it is still to be paid. */
+  readonly fillingReason: string | null;
+  readonly transferStatus: TransferStatus;
+  readonly transferConfirmations: number;
+};

@@ -1,0 +1,41 @@
+// What an operator does once it is clear who else had the key: the nonces that others used up are written down, so that the
+// wallet's own stay without a gap, and signing goes on behind them.
+
+import type { Pool } from "pg";
+import { withTransaction } from "../../database/transactions.ts";
+import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import type { PayoutChain } from "../chains/payout-chain.ts";
+import { insertForeign } from "./payout-store.ts";
+import { lockWallet, readWallet, resumeWallet, writeNextNonce } from "./wallet-store.ts";
+
+/** Nonces of others that one order writes down at most. */
+const MOST_FOREIGN = 1_000;
+
+/**
+ * Lets a stopped wallet sign again. Gives how many nonces of others were written down. Errors: NotFound; ValidationError while
+ * one of them is not final.
+ */
+export async function resumeSigning(pool: Pool, chain: PayoutChain): Promise<number> {
+  const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
+  if (wallet === undefined) throw new NotFound("This wallet has never paid.");
+  const head = await chain.head();
+  const used = await chain.nextNonce();
+  const foreign: { nonce: number; hash: string }[] = [];
+  for (let nonce = wallet.nextNonce; nonce < used && foreign.length < MOST_FOREIGN; nonce += 1) {
+    const holder = await chain.holderOf(nonce, head);
+    if (holder?.isFinal !== true) {
+      const message = `nonce ${nonce} was used by a transaction that is not final yet; try again later`;
+      throw new ValidationError([{ field: "chain", rule: "wallet.foreign_final", message }]);
+    }
+    foreign.push({ nonce, hash: holder.hash });
+  }
+  return withTransaction({ pool }, async (client) => {
+    const { walletId, nextNonce } = await lockWallet(client, wallet.walletId);
+    // A payout may have been chosen meanwhile, and has its nonce then.
+    const own = foreign.filter(({ nonce }) => nonce >= nextNonce);
+    for (const each of own) await insertForeign(client, { walletId, ...each });
+    await writeNextNonce(client, walletId, nextNonce + own.length);
+    await resumeWallet(client, walletId);
+    return own.length;
+  });
+}

@@ -1,0 +1,75 @@
+// The end of a payout, in one transaction with its transfer and the ledger. Only a final transaction with the payout's nonce
+// leads here, so whatever is decided stands.
+
+import type { PoolClient } from "pg";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { insertPostings } from "../../ledger/postings.ts";
+import { systemAccounts } from "../../ledger/system-accounts.ts";
+import { assetOf, type Coin } from "../currencies.ts";
+import type { MinedTransaction } from "../chains/payout-chain.ts";
+import { moveTransfer } from "../transfer-states.ts";
+import type { Attempt, OpenPayout } from "./payout.ts";
+import { endPayout, noteSeen } from "./payout-store.ts";
+
+/** What a merchant reads of a transfer that the chain has reverted. */
+export const REVERTED = "The network reverted the transaction.";
+
+export type FinalAttempt = {
+  readonly payout: OpenPayout;
+  readonly attempt: Attempt;
+  readonly mined: MinedTransaction;
+  readonly feeCoin: Coin | null;
+};
+
+/**
+ * Ends a payout whose attempt is final: confirms its transfer, or gives the funds back where nothing was sent and nothing can be
+ * any more. False: it has ended already.
+ */
+export async function settlePayout(
+  client: PoolClient,
+  { payout, attempt, mined, feeCoin }: FinalAttempt,
+): Promise<boolean> {
+  const { payoutId, transferId } = payout;
+  const paid = attempt.kind === "payment" && mined.succeeded;
+  const state = paid ? "confirmed" : attempt.kind === "payment" ? "reverted" : "filled";
+  if (!(await endPayout(client, { payoutId, state, hash: attempt.hash }))) return false;
+  await noteSeen(client, { payoutId, number: attempt.number }, { state: "final", block: mined.block });
+  const known = attempt.kind === "payment" ? { transactionHash: attempt.hash, confirmations: mined.confirmations } : {};
+  if (paid) {
+    // Its way may have gone unnoticed, but a transfer is told to be on the chain before it is told to be there for good.
+    await moveTransfer(client, { transferId, from: ["PENDING"], to: "SUBMITTED", ...known });
+  }
+  const reason = attempt.kind === "payment" ? REVERTED : (payout.fillingReason ?? REVERTED);
+  const moved = await moveTransfer(client, {
+    transferId,
+    from: paid ? ["SUBMITTED"] : ["PENDING", "SUBMITTED"],
+    to: paid ? "CONFIRMED" : "REJECTED",
+    ...known,
+    ...(paid ? {} : { reason }),
+  });
+  invariant(moved, "a transfer is open until its payout has ended");
+  await postNetworkFee(client, { payoutId, hash: attempt.hash, paid: mined.feePaid, coin: feeCoin });
+  return true;
+}
+
+/** What the network took is our expense, out of the wallet that pays: the merchant's fee was agreed before. */
+async function postNetworkFee(
+  client: PoolClient,
+  { payoutId, hash, paid, coin }: { payoutId: string; hash: string; paid: bigint; coin: Coin | null },
+): Promise<void> {
+  if (coin === null || paid === 0n) return;
+  await insertPostings(client, [
+    {
+      id: uuidv7(),
+      // Not of the transfer's group: its statement is the merchant's, and this is none of his expenses.
+      groupId: payoutId,
+      asset: assetOf(coin),
+      debit: systemAccounts.networkFees,
+      credit: systemAccounts.merchantClearing,
+      amount: paid,
+      reason: "network_fee",
+      reference: `network_fee:${hash}`,
+    },
+  ]);
+}

@@ -1,0 +1,111 @@
+// SQL of wallets: their next nonce, who works on them, and whether they may sign.
+
+import type { Pool, PoolClient } from "pg";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+
+type Queryable = Pick<Pool | PoolClient, "query">;
+
+const OPEN = `
+INSERT INTO wallet (id, chain, address, first_nonce, next_nonce) VALUES ($1::uuid, $2, $3, $4, $4)
+ON CONFLICT ON CONSTRAINT wallet_address DO NOTHING`;
+const COLUMNS = `id, chain, address, next_nonce, halt_reason`;
+const BY_ADDRESS = `SELECT ${COLUMNS} FROM wallet WHERE chain = $1 AND address = $2`;
+const ALL = `SELECT ${COLUMNS} FROM wallet ORDER BY chain, address`;
+const LOCK = `SELECT ${COLUMNS} FROM wallet WHERE id = $1::uuid FOR NO KEY UPDATE`;
+// A lease that has run out is anybody's. The row's lock decides between two that ask at once.
+const LEASE = `
+UPDATE wallet SET leased_by = $2::uuid, leased_until = clock_timestamp() + $3::float8 * interval '1 ms'
+WHERE id = $1::uuid AND (leased_by IS NULL OR leased_by = $2::uuid OR leased_until < clock_timestamp()) RETURNING id`;
+const RESIGN = `UPDATE wallet SET leased_by = NULL, leased_until = NULL WHERE id = $1::uuid AND leased_by = $2::uuid`;
+const HALT = `
+UPDATE wallet SET halted_at = coalesce(halted_at, clock_timestamp()), halt_reason = coalesce(halt_reason, $2)
+WHERE id = $1::uuid AND halted_at IS NULL`;
+const RESUME = `UPDATE wallet SET halted_at = NULL, halt_reason = NULL WHERE id = $1::uuid AND halted_at IS NOT NULL`;
+const SET_NEXT_NONCE = `UPDATE wallet SET next_nonce = $2 WHERE id = $1::uuid`;
+
+/** A wallet of ours on a chain. */
+export type Wallet = {
+  readonly walletId: string;
+  readonly chain: string;
+  readonly address: string;
+  /** The nonce the next payout gets. */
+  readonly nextNonce: number;
+  /** Why nothing is signed with it until an operator has looked. Null: it signs. */
+  readonly haltReason: string | null;
+};
+
+type Columns = { id: string; chain: string; address: string; next_nonce: number; halt_reason: string | null };
+
+/** The wallet of an address; undefined: it has never paid. */
+export async function readWallet(
+  client: Queryable,
+  { chain, address }: Pick<Wallet, "chain" | "address">,
+): Promise<Wallet | undefined> {
+  const { rows } = await client.query<Columns>(BY_ADDRESS, [chain, address]);
+  return rows[0] && fromColumns(rows[0]);
+}
+
+/** The wallet of an address, which begins at the chain's next nonce when it is the first time. */
+export async function openWallet(
+  client: Queryable,
+  wallet: Pick<Wallet, "chain" | "address" | "nextNonce">,
+): Promise<Wallet> {
+  await client.query(OPEN, [uuidv7(), wallet.chain, wallet.address, wallet.nextNonce]);
+  const opened = await readWallet(client, wallet);
+  invariant(opened !== undefined, "a wallet that was just opened is there");
+  return opened;
+}
+
+/** Every wallet. */
+export async function readWallets(client: Queryable): Promise<Wallet[]> {
+  return (await client.query<Columns>(ALL)).rows.map(fromColumns);
+}
+
+/** Locks a wallet: who holds it takes the next nonce, or stops and resumes it. */
+export async function lockWallet(client: PoolClient, walletId: string): Promise<Wallet> {
+  const { rows } = await client.query<Columns>(LOCK, [walletId]);
+  invariant(rows[0] !== undefined, "a wallet is never deleted");
+  return fromColumns(rows[0]);
+}
+
+/** Takes or renews the lease of a wallet for an engine. False: another engine has it. */
+export async function leaseWallet(
+  client: Queryable,
+  { walletId, engineId, leaseMs }: { walletId: string; engineId: string; leaseMs: number },
+): Promise<boolean> {
+  return (await client.query(LEASE, [walletId, engineId, leaseMs])).rowCount === 1;
+}
+
+/** Gives the lease back, so that another engine need not wait for its end. */
+export async function resignWallet(
+  client: Queryable,
+  { walletId, engineId }: { walletId: string; engineId: string },
+): Promise<void> {
+  await client.query(RESIGN, [walletId, engineId]);
+}
+
+/** Stops signing with a wallet. True: it was not stopped before. */
+export async function haltWallet(client: Queryable, walletId: string, reason: string): Promise<boolean> {
+  return (await client.query(HALT, [walletId, reason])).rowCount === 1;
+}
+
+/** Lets a wallet sign again. */
+export async function resumeWallet(client: Queryable, walletId: string): Promise<void> {
+  await client.query(RESUME, [walletId]);
+}
+
+/** Writes the next nonce of a locked wallet. */
+export async function writeNextNonce(client: PoolClient, walletId: string, nextNonce: number): Promise<void> {
+  await client.query(SET_NEXT_NONCE, [walletId, nextNonce]);
+}
+
+function fromColumns(row: Columns): Wallet {
+  return {
+    walletId: row.id,
+    chain: row.chain,
+    address: row.address,
+    nextNonce: row.next_nonce,
+    haltReason: row.halt_reason,
+  };
+}
