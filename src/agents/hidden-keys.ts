@@ -21,8 +21,10 @@ export function keyHider(words: readonly string[], machine: Machine): (text: str
     if (before !== undefined && /^(?:-\w*k|--key)$/.test(before)) return [word];
     return [/^(?:--key=|-k)(.+)$/s.exec(word)?.[1] ?? ""];
   });
-  const keys = [...given, variable(machine, "SALDO_API_KEY") ?? ""].filter(({ length }) => length >= SHORTEST);
+  const keys = [...given, variable(machine, "SALDO_API_KEY") ?? ""]
+    .filter(({ length }) => length >= SHORTEST)
+    .toSorted((one, other) => other.length - one.length);
   // Hosts come out in small letters.
   const exact = keys.map((key) => new RegExp(key.replaceAll(/[^\w]/gu, String.raw`\$&`), "gi"));
-  return (text) => exact.reduce((left, key) => left.replaceAll(key, HIDDEN), withoutKeys(text));
+  return (text) => withoutKeys(exact.reduce((left, key) => left.replaceAll(key, HIDDEN), text));
 }

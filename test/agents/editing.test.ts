@@ -7,6 +7,7 @@ import { editText, type Format } from "../../src/agents/editing/format.ts";
 import { jsonWithComments } from "../../src/agents/editing/json.ts";
 import { toml } from "../../src/agents/editing/toml.ts";
 import { yaml } from "../../src/agents/editing/yaml.ts";
+import { withLineEnds } from "../../src/agents/files/line-ends.ts";
 
 const key = fc.string({ minLength: 1, maxLength: 6 }).filter((text) => text !== "__proto__" && text !== "ours");
 const leaf = fc.oneof(fc.string({ maxLength: 8 }), fc.integer(), fc.boolean());
@@ -111,4 +112,34 @@ it.each<[string, Format, string]>([
 ])("does not touch %s", (_, format, text) => {
   const edit: Edit = { kind: "set", path: ["providers", "saldo"], value: ours };
   expect(() => editText(format, text, [edit])).toThrow(UneditableFile);
+});
+
+describe("line ends of two kinds", () => {
+  const anyLines = fc.array(fc.tuple(fc.constantFrom<string>("a", "b", "  },", ""), fc.constantFrom("\n", "\r\n")), {
+    maxLength: 12,
+  });
+
+  it("stay with their lines, whatever is put between them, and also where the new lines say the same", () => {
+    fc.assert(
+      fc.property(anyLines, fc.array(fc.tuple(fc.nat(12), fc.constantFrom("a", "  },", "new"))), (old, added) => {
+        const written = old.map(([line, end]) => line + end).join("");
+        const lines = added.reduce(
+          (longer, [at, line]) => longer.toSpliced(at, 0, line),
+          old.map(([line]) => line),
+        );
+        const ended = withLineEnds(lines.map((line) => `${line}\n`).join(""), written);
+        expect(ended.replaceAll("\r\n", "\n")).toBe(lines.map((line) => `${line}\n`).join(""));
+        // Every old line is there, with its end and in its order.
+        const found = ended.split(/(?<=\n)/);
+        let behind = 0;
+        const places = old.map(([line, end]) => (behind = found.indexOf(line + end, behind) + 1));
+        expect(places).not.toContain(0);
+      }),
+    );
+  });
+
+  it("stay with a line that is changed", () => {
+    const written = '{\r\n  "a": 1\n}\r\n';
+    expect(withLineEnds('{\n  "a": 1,\n  "b": 2\n}\n', written)).toBe('{\r\n  "a": 1,\n  "b": 2\r\n}\r\n');
+  });
 });

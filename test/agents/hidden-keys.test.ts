@@ -7,6 +7,8 @@ import { pressing } from "./terminal.ts";
 
 /** A key of another gateway, which has no form that it could be known by. */
 const OTHER_KEY = "Other.Key-0123_45";
+/** A key of ours in part: hiding that part alone would show the rest. */
+const LONGER_KEY = `${KEY}.Rest~99`;
 
 let gateway: FakeGateway;
 beforeAll(async () => {
@@ -34,12 +36,13 @@ const slots: readonly [string, (key: string) => readonly string[]][] = [
 
 it.each(slots)("hides a key that stands where %s should", async (_, words) => {
   await using home = await newHome();
-  for (const key of [KEY, OTHER_KEY]) {
+  for (const key of [KEY, OTHER_KEY, LONGER_KEY]) {
     const base = words(key).includes("--base-url") ? {} : { SALDO_BASE_URL: gateway.url };
     const { out, err } = await saldoAgents(home.path, words(key), { env: { SALDO_API_KEY: key, ...base } });
     const said = (out + err).toLowerCase();
     expect(said).not.toBe("");
     expect(said).not.toContain(key.toLowerCase());
+    expect(said).not.toContain("rest~99");
   }
 });
 

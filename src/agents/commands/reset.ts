@@ -44,7 +44,7 @@ export async function reset(options: Options, world: World): Promise<number> {
         : await carryOutReset(planned, { machine: world.machine, now: world.now() });
       for (const { path, how, backup, leftCopies } of done) {
         world.out(`${agent.name}: ${printable(path)} ${options.dryRun ? "would be" : "is"} ${DONE[how]}`);
-        if (backup !== null) world.out(`  its content until now, with the key, is in ${printable(backup)}`);
+        if (backup !== null) world.out(`  its content until now, maybe with the key, is in ${printable(backup)}`);
         for (const copy of leftCopies) world.out(`  an earlier content, maybe with a key, is in ${printable(copy)}`);
       }
     } catch (error) {

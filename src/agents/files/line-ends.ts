@@ -22,9 +22,8 @@ export function withLineEnds(text: string, written: string): string {
   return lines
     .map((line, index) => {
       if (!line.endsWith("\n")) return line;
-      const partner = old[partners[index] ?? -1];
-      const end = partner === undefined || !partner.endsWith("\n") ? usual : /\r?\n$/.exec(partner)?.[0];
-      return line.slice(0, -1) + (end ?? usual);
+      const [own = usual] = /\r?\n$/.exec(old[partners[index] ?? -1] ?? "") ?? [];
+      return line.slice(0, -1) + own;
     })
     .join("");
 }
@@ -32,7 +31,7 @@ export function withLineEnds(text: string, written: string): string {
 /** For each line the old one that it is, or that it was changed from. */
 function partnersOf({ lines, written }: Ends): (number | undefined)[] {
   const partners: (number | undefined)[] = Array.from({ length: lines.length });
-  let changed: { line: number; old: number } | null = { line: 0, old: 0 };
+  let changed = { line: 0, old: 0 };
   for (const [line, old] of [...commonLines({ lines, written }), [lines.length, written.length] as const]) {
     // Between two lines that stay, the first new ones are the old ones changed: a splice begins where it changes a line.
     for (let step = 0; changed.line + step < line && changed.old + step < old; step += 1) {
