@@ -31,6 +31,7 @@ import { createUpstreams } from "./gateway/upstreams/upstreams.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { armFailpoint } from "./kernel/failpoint.ts";
 import { createKeys } from "./keys/keys.ts";
+import { createPlaygroundKeys } from "./keys/playground-key.ts";
 import { createKeysService } from "./keys/service.ts";
 import { AdmissionGate } from "./ledger/admission-switch.ts";
 import type { AuditReport } from "./ledger/audit.ts";
@@ -38,7 +39,7 @@ import type { AuditKind } from "./ledger/audit-run.ts";
 import { GroupCommitLedger } from "./ledger/group-commit.ts";
 import { ProcessLease } from "./ledger/process-lease.ts";
 import { createPairVerifier } from "./merchant/credentials.ts";
-import { accountOf, keyCallOf } from "./rpc/callers.ts";
+import { accountOf, createKeyCallOf } from "./rpc/callers.ts";
 import { switchTick } from "./workers/admission-switch.ts";
 import { auditTicks } from "./workers/audit.ts";
 import { watchDatabase } from "./workers/database-watch.ts";
@@ -136,7 +137,11 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const servers = createServers({
     implementations: {
       accounts: people.accounts,
-      gateway: createGatewayService({ gateway: running.gateway, catalog, caller: keyCallOf }),
+      gateway: createGatewayService({
+        gateway: running.gateway,
+        catalog,
+        caller: createKeyCallOf(createPlaygroundKeys(database)),
+      }),
       keys: createKeysService({ database, accountOf }),
       billing: { ...createBillingService({ database, accountOf }), ...createTopUpMethods({ topUps, accountOf }) },
       ...merchantServices(database, payouts),

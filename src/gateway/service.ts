@@ -22,11 +22,11 @@ export type GatewayServiceDependencies = {
   readonly gateway: Gateway;
   readonly catalog: Catalog;
   /** Who calls, and what the door knows of the call. */
-  readonly caller: (context: HandlerContext) => {
+  readonly caller: (context: HandlerContext) => Promise<{
     readonly key: VerifiedKey;
     readonly requestId: string;
     readonly receivedAtMs: number;
-  };
+  }>;
 };
 
 /** Makes the service. */
@@ -35,7 +35,7 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
   return {
     async createChatCompletion(request, context) {
       const sink = new WholeSink(context.signal);
-      await gateway.answerChat({ ...caller(context), body: toOpenAiBody(request, false) }, sink);
+      await gateway.answerChat({ ...(await caller(context)), body: toOpenAiBody(request, false) }, sink);
       // The gateway ends quietly when its caller has left: there is no answer, and nobody to read it.
       if (!sink.hasEnded) throw new ConnectError("The call was canceled.", Code.Canceled);
       return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, sink.json(), LENIENT));
@@ -45,7 +45,7 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       if (request === undefined) {
         throw new ValidationError([{ field: "request", rule: "required", message: "must be set" }]);
       }
-      const call = { ...caller(context), body: toOpenAiBody(request, true) };
+      const call = { ...(await caller(context)), body: toOpenAiBody(request, true) };
       const sink = new StreamSink(context.signal);
       sink.follow(gateway.answerChat(call, sink));
       try {

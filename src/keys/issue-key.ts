@@ -56,5 +56,5 @@ export async function addKey(
     rateLimit,
   };
   const createdAt = await insertKey(client, { ...key, digest: digestSecretToken(secret) });
-  return { ...key, createdAt, lastUsedAt: null, revokedAt: null, secret };
+  return { ...key, createdAt, lastUsedAt: null, revokedAt: null, isPlayground: false, secret };
 }

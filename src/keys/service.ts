@@ -38,13 +38,14 @@ export function createKeysService({ database, accountOf }: KeysServiceDependenci
 }
 
 function toProtoKey(key: ApiKey) {
-  const { keyId: id, name, prefix, lastFour, rateLimit, createdAt, lastUsedAt, revokedAt } = key;
+  const { keyId: id, name, prefix, lastFour, rateLimit, createdAt, lastUsedAt, revokedAt, isPlayground } = key;
   return {
     id,
     name,
     prefix,
     lastFour,
     rateLimit,
+    isPlayground,
     createdAt: timestampFromDate(createdAt),
     ...(lastUsedAt === null ? {} : { lastUsedAt: timestampFromDate(lastUsedAt) }),
     ...(revokedAt === null ? {} : { revokedAt: timestampFromDate(revokedAt) }),

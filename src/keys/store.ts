@@ -56,23 +56,31 @@ SELECT outcome, rate_limit, used, slots_reset_seconds(slots, slot_counts, rate_l
 FROM decided`;
 
 const LOCK_ACCOUNT = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
-const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL`;
+const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND NOT is_playground`;
 const INSERT = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit)
 VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int) RETURNING created_at`;
+const PLAYGROUND_KEY = `SELECT id, account_id, rate_limit FROM api_key WHERE account_id = $1::uuid AND is_playground`;
+// Two first calls at the same moment: the second finds the key of the first.
+const INSERT_PLAYGROUND = `
+INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, is_playground)
+VALUES ($1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', true)
+ON CONFLICT (account_id) WHERE is_playground DO NOTHING`;
 
 // Without its secret parts. The window keeps its newest slot until the next request replaces it, so it tells the last use,
 // and for free.
 const MANAGED_COLUMNS = `
-  id, account_id, name, prefix, last_four, rate_limit, created_at, slots[cardinality(slots)] AS last_used_at, revoked_at`;
+  id, account_id, name, prefix, last_four, rate_limit, created_at, slots[cardinality(slots)] AS last_used_at, revoked_at,
+  is_playground`;
 // Ids begin with the time they were made, so their order is the order of the keys.
 const KEYS_OF_ACCOUNT = `
 SELECT ${MANAGED_COLUMNS} FROM api_key WHERE account_id = $1::uuid AND id < $2::uuid ORDER BY id DESC LIMIT $3::int`;
 const RENAME = `
-UPDATE api_key SET name = $3 WHERE account_id = $1::uuid AND id = $2::uuid RETURNING ${MANAGED_COLUMNS}`;
+UPDATE api_key SET name = $3 WHERE account_id = $1::uuid AND id = $2::uuid AND NOT is_playground
+RETURNING ${MANAGED_COLUMNS}`;
 const LOCK_KEY = `
 SELECT revoked_at IS NULL AS works FROM api_key
-WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) FOR NO KEY UPDATE`;
+WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) AND NOT is_playground FOR NO KEY UPDATE`;
 const REVOKE = `
 UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1::uuid RETURNING ${MANAGED_COLUMNS}`;
 /** No key's id comes after it. */
@@ -86,6 +94,7 @@ type ManagedKeyRow = KeyRow & {
   created_at: Date;
   last_used_at: Date | null;
   revoked_at: Date | null;
+  is_playground: boolean;
 };
 type SlotRow = {
   outcome: SlotDecision["outcome"];
@@ -102,8 +111,21 @@ export async function readWorkingKey(pool: Pool, digest: Buffer): Promise<Verifi
     text: WORKING_KEY_BY_DIGEST,
     values: [digest],
   });
-  const row = rows[0];
-  return row === undefined ? null : { keyId: row.id, accountId: row.account_id, rateLimit: row.rate_limit };
+  return fromRowWorking(rows[0]);
+}
+
+/** The key of an account's playground. Null: it has not been made. */
+export async function readPlaygroundKey(pool: Pool, accountId: string): Promise<VerifiedKey | null> {
+  const { rows } = await pool.query<KeyRow>(PLAYGROUND_KEY, [accountId]);
+  return fromRowWorking(rows[0]);
+}
+
+/** Writes it, unless it is there. */
+export async function insertPlaygroundKey(
+  client: PoolClient,
+  { accountId, keyId, digest }: { accountId: string; keyId: string; digest: Buffer },
+): Promise<void> {
+  await client.query(INSERT_PLAYGROUND, [accountId, keyId, digest]);
 }
 
 /** Decides on one request of a key and counts it if it is let in. Errors: UpstreamBusy when the row stays locked. */
@@ -191,6 +213,10 @@ async function waitAtPeoplesSpeed(client: PoolClient): Promise<void> {
   await client.query("SET LOCAL lock_timeout = '5s'");
 }
 
+function fromRowWorking(row: KeyRow | undefined): VerifiedKey | null {
+  return row === undefined ? null : { keyId: row.id, accountId: row.account_id, rateLimit: row.rate_limit };
+}
+
 function fromRowKey(row: ManagedKeyRow): ApiKey {
   return {
     keyId: row.id,
@@ -202,6 +228,7 @@ function fromRowKey(row: ManagedKeyRow): ApiKey {
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
+    isPlayground: row.is_playground,
   };
 }
 

@@ -38,9 +38,21 @@ export function merchantOf(context: HandlerContext): MerchantPrincipal {
   return principal;
 }
 
-/** The key that calls, with what the door knows of the call. */
-export function keyCallOf(context: HandlerContext): { key: VerifiedKey; requestId: string; receivedAtMs: number } {
-  const principal = principalOf(context);
-  invariant(principal.kind === "api_key", "a chat method is called with a key");
-  return { key: principal, requestId: requestIdOf(context), receivedAtMs: receivedAtMsOf(context) };
+/** The key of a chat call, with what the door knows of the call. */
+export type KeyCall = { readonly key: VerifiedKey; readonly requestId: string; readonly receivedAtMs: number };
+
+/**
+ * Tells which key a chat call is for: the one it came with, or that of the account's playground where a person calls who is
+ * signed in.
+ */
+export function createKeyCallOf(
+  playgroundKeyOf: (accountId: string) => Promise<VerifiedKey>,
+): (context: HandlerContext) => Promise<KeyCall> {
+  return async (context) => {
+    const principal = principalOf(context);
+    const facts = { requestId: requestIdOf(context), receivedAtMs: receivedAtMsOf(context) };
+    if (principal.kind === "api_key") return { key: principal, ...facts };
+    invariant(principal.kind === "session", "a chat method is called with a key or by a person");
+    return { key: await playgroundKeyOf(principal.accountId), ...facts };
+  };
 }

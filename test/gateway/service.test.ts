@@ -26,7 +26,7 @@ function clientOf(bench: Bench) {
           upstreams: new Map([[DEMO_UPSTREAM.id, DEMO_UPSTREAM]]),
         }),
     },
-    caller: () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
+    caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
   });
   const client = createClient(
     GatewayService,
@@ -55,7 +55,7 @@ describe("GatewayService", () => {
     const service = createGatewayService({
       gateway: bench.gateway,
       catalog: { snapshot: () => Promise.reject(new Error("not asked")) },
-      caller: () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
+      caller: async () => ({ key: KEY, requestId, receivedAtMs: Date.now() }),
     });
     const caller = new AbortController();
     const context = createHandlerContext({

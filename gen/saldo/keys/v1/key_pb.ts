@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/keys/v1/key.proto.
  */
 export const file_saldo_keys_v1_key: GenFile = /*@__PURE__*/
-  fileDesc("ChdzYWxkby9rZXlzL3YxL2tleS5wcm90bxINc2FsZG8ua2V5cy52MSLrAQoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCWxhc3RfZm91chgEIAEoCRISCgpyYXRlX2xpbWl0GAUgASgNEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("ChdzYWxkby9rZXlzL3YxL2tleS5wcm90bxINc2FsZG8ua2V5cy52MSKCAgoGQXBpS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEhEKCWxhc3RfZm91chgEIAEoCRISCgpyYXRlX2xpbWl0GAUgASgNEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNaXNfcGxheWdyb3VuZBgJIAEoCGIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * A gateway key without its secret.
@@ -77,6 +77,14 @@ export type ApiKey = Message<"saldo.keys.v1.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp revoked_at = 8;
    */
   revokedAt?: Timestamp | undefined;
+
+  /**
+   * Whether it stands for the account's own people in the dashboard's playground. It has no secret, and is neither renamed nor
+   * revoked.
+   *
+   * @generated from field: bool is_playground = 9;
+   */
+  isPlayground: boolean;
 };
 
 /**
