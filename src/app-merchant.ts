@@ -1,9 +1,11 @@
 // The merchants' part of the composition: what orders, statements and operators' orders are built from.
 
 import type { HandlerContext } from "@connectrpc/connect";
+import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import type { Payouts } from "./app-payouts.ts";
 import { checkAddress, forbiddenAddresses } from "./merchant/addresses.ts";
+import { createCallbackService } from "./merchant/callback-service.ts";
 import { createMerchantService } from "./merchant/merchant-service.ts";
 import type { Destination } from "./merchant/order.ts";
 import { readPayoutAttempts } from "./merchant/payouts/payout-history.ts";
@@ -21,6 +23,7 @@ const hasSigningBegun = hasPayoutBegun;
 /** The services of merchants. */
 export function merchantServices(
   database: Database,
+  config: Pick<Config, "callbacksToLoopback">,
   { isServed, ownAddresses }: Pick<Payouts, "isServed" | "ownAddresses">,
 ): Pick<Implementations, "merchant" | "merchantTransfer"> {
   const by = (context: HandlerContext) => ({ database, operator: operatorOf(context).email });
@@ -33,18 +36,21 @@ export function merchantServices(
   };
   return {
     merchantTransfer: createMerchantTransferService({ ...sources, merchant: merchantOf }),
-    merchant: createMerchantService({
-      ...sources,
-      accountOf,
-      scopeOf,
-      payoutAttempts: readPayoutAttempts,
-      orders: {
-        setLimits: (context, order) => orderLimits(by(context), { ...order, reason: null }),
-        approve: (context, { transferId, note }) =>
-          orderApproval(by(context), { transferId, note: note === "" ? null : note }),
-        reject: (context, order) => orderRejection(by(context), { ...order, hasSigningBegun }),
-      },
-    }),
+    merchant: {
+      ...createMerchantService({
+        ...sources,
+        accountOf,
+        scopeOf,
+        payoutAttempts: readPayoutAttempts,
+        orders: {
+          setLimits: (context, order) => orderLimits(by(context), { ...order, reason: null }),
+          approve: (context, { transferId, note }) =>
+            orderApproval(by(context), { transferId, note: note === "" ? null : note }),
+          reject: (context, order) => orderRejection(by(context), { ...order, hasSigningBegun }),
+        },
+      }),
+      ...createCallbackService({ database, accountOf, allowLoopback: config.callbacksToLoopback }),
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import { topicAudits } from "./app-audit.ts";
 import { presetCatalog } from "./app-catalog.ts";
 import { agentsPackage } from "./agents/package.ts";
 import { baseUrlOf } from "./app-announcement.ts";
+import { createCallbackDeliverer } from "./app-callbacks.ts";
 import { createGatewayEvents } from "./app-events.ts";
 import { merchantServices } from "./app-merchant.ts";
 import { createMetrics } from "./app-metrics.ts";
@@ -42,6 +43,7 @@ import { createPairVerifier } from "./merchant/credentials.ts";
 import { accountOf, createKeyCallOf } from "./rpc/callers.ts";
 import { switchTick } from "./workers/admission-switch.ts";
 import { auditTicks } from "./workers/audit.ts";
+import { callbackTick } from "./workers/callbacks.ts";
 import { watchDatabase } from "./workers/database-watch.ts";
 import { holdTicks } from "./workers/holds.ts";
 import { partitionTick } from "./workers/partitions.ts";
@@ -94,12 +96,16 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const { topUps } = payments;
   const payouts = await createPayouts({ config, database, logger });
   stack.defer(() => payouts.stop());
+  const callbacks = createCallbackDeliverer(database, options);
+  stack.defer(() => callbacks.stop());
   const ticks = startTicks(
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
       switchTick(gate),
       topUpTick(topUps),
-      ...(watch === null ? [] : [watch.tick, ...nodeTicks(database.pool, logger), ...payouts.ticks]),
+      ...(watch === null
+        ? []
+        : [watch.tick, callbackTick(callbacks), ...nodeTicks(database.pool, logger), ...payouts.ticks]),
     ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
   );
@@ -144,7 +150,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       }),
       keys: createKeysService({ database, accountOf }),
       billing: { ...createBillingService({ database, accountOf }), ...createTopUpMethods({ topUps, accountOf }) },
-      ...merchantServices(database, payouts),
+      ...merchantServices(database, config, payouts),
     },
     gateway: running.gateway,
     keys,

@@ -25,6 +25,14 @@ describe("the configuration", () => {
     expect(readConfig({ SALDO_DEMO: "0" }).demo).toBe(false);
   });
 
+  it("has this machine called back only in a demo that says so", () => {
+    const asked = { SALDO_CALLBACKS_TO_LOOPBACK: "1" };
+    expect([readConfig({}), readConfig(asked)].map((config) => config.callbacksToLoopback)).toEqual([false, true]);
+    for (const elsewhere of [{ NODE_ENV: "production" }, { SALDO_DEMO: "0" }]) {
+      expect(() => readConfig({ ...asked, ...elsewhere })).toThrow(/SALDO_CALLBACKS_TO_LOOPBACK.*only in a demo/);
+    }
+  });
+
   it.each([
     ["SALDO_HTTP_PORT", "http", /SALDO_HTTP_PORT.*"http".*0 to 65535/],
     ["SALDO_HTTP_PORT", "65536", /SALDO_HTTP_PORT/],

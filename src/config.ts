@@ -47,6 +47,8 @@ export type Config = {
   readonly payments: PaymentSettings;
   /** The chains of production transfers. */
   readonly chains: readonly ChainConfig[];
+  /** Whether sandbox merchants may have this machine called back, for trials. */
+  readonly callbacksToLoopback: boolean;
   /** Where a test lets the process die. Null: nowhere. */
   readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
@@ -173,6 +175,9 @@ export function readConfig(environment: Environment = process.env): Config {
       throw new ConfigError(`${name} is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
     return { ...settings, chosen };
   };
+  const callbacksToLoopback = choice("SALDO_CALLBACKS_TO_LOOPBACK", "0", ["0", "1"]) === "1";
+  // Whoever may order callbacks could reach whatever else listens on this machine.
+  if (callbacksToLoopback && !demo) throw new ConfigError("SALDO_CALLBACKS_TO_LOOPBACK may be 1 only in a demo");
 
   return {
     host: text("SALDO_HOST") ?? "127.0.0.1",
@@ -197,6 +202,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxDrains: integer("SALDO_MAX_DRAINS", 256, { min: 0, max: 100_000 }),
     payments: payments(),
     chains: readChains({ text, integer, url, wrong }),
+    callbacksToLoopback,
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
   };

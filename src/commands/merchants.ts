@@ -1,4 +1,10 @@
-import { orderFee, orderMerchant, orderMerchantCredit, termTexts } from "../operator/merchant-orders.ts";
+import {
+  orderCallbacks,
+  orderFee,
+  orderMerchant,
+  orderMerchantCredit,
+  termTexts,
+} from "../operator/merchant-orders.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { choiceOption, uuidOption } from "./option-values.ts";
@@ -42,6 +48,28 @@ export const merchantCommands: readonly Command[] = [
         ...optional(values, "reference", "reference"),
       });
       return { json: { postingId, available } };
+    },
+  },
+  {
+    name: "merchant callback",
+    about: "Sets where a merchant is told of its transfers. A new token and secret are shown here and nowhere else.",
+    options: {
+      merchant: { required: true, value: "ID", about: "the merchant" },
+      url: { required: true, value: "URL", about: "what is posted to, https://...; none: nobody is called" },
+      token: { required: false, value: "T", about: "the merchant's own x-callback-token, instead of one made here" },
+      "renew-secret": { required: false, value: null, about: "makes a new signing secret" },
+    },
+    async run(values, { database, config }) {
+      const url = values.need("url");
+      const { settings, token, secret } = await orderCallbacks(await orderedHere(database), {
+        merchantId: uuidOption(values.need("merchant"), "merchant"),
+        url: url === "none" ? "" : url,
+        token: values.get("token") ?? "",
+        renewSecret: values.has("renew-secret"),
+        allowLoopback: config.callbacksToLoopback,
+      });
+      const shown = { ...(token === "" ? {} : { token }), ...(secret === "" ? {} : { secret }) };
+      return { json: { url: settings.url, ...shown } };
     },
   },
   {

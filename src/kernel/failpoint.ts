@@ -29,11 +29,15 @@ export const PAYOUT_FAILPOINTS = [
   "after-payout-settled",
 ] as const;
 
+/** The places that the telling of a merchant passes. */
+export const CALLBACK_FAILPOINTS = ["after-callback-sent"] as const;
+
 export const FAILPOINTS = [
   ...REQUEST_FAILPOINTS,
   ...TRANSFER_FAILPOINTS,
   ...PAYOUT_FAILPOINTS,
   ...TOP_UP_FAILPOINTS,
+  ...CALLBACK_FAILPOINTS,
 ] as const;
 
 export type RequestFailpoint = (typeof REQUEST_FAILPOINTS)[number];

@@ -6,7 +6,7 @@ import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /** How a token begins; it says what the token is for. The environment of a merchant pair is part of it. */
-export type SecretTokenPrefix = "gw_" | "st_" | "mk_" | "sk_" | "mk_test_" | "sk_test_";
+export type SecretTokenPrefix = "gw_" | "st_" | "mk_" | "sk_" | "mk_test_" | "sk_test_" | "ct_" | "cs_";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BASE = BigInt(ALPHABET.length);

@@ -5,6 +5,7 @@ import type { Environment } from "../accounts/principal.ts";
 import { isUuid, uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { type Asset, scaleOf } from "../kernel/money.ts";
+import { INSERT_CALLBACK_OF_EVENT } from "./callbacks/store.ts";
 import { assetOf, type Network } from "./currencies.ts";
 import type { OrderedTransfer, Transfer, TransferEvent, TransferStanding, TransferStatus } from "./transfer.ts";
 
@@ -39,9 +40,13 @@ const SET_STANDING = `
 UPDATE transfer SET status = $2, transaction_hash = $3, confirmations = $4, reason = $5, awaits_approval = $6,
   updated_at = $7::timestamptz, confirmed_at = CASE WHEN $2 = 'CONFIRMED' THEN $7::timestamptz END
 WHERE id = $1::uuid`;
+// An event is written together with its callback, if its merchant wants to be called: so none is ever forgotten.
 const INSERT_EVENT = `
-INSERT INTO transfer_event (id, transfer_id, status, transaction_hash, confirmations, reason)
-VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6) RETURNING created_at`;
+WITH event AS (
+  INSERT INTO transfer_event (id, transfer_id, status, transaction_hash, confirmations, reason)
+  VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6) RETURNING id, transfer_id, created_at
+), callback AS (${INSERT_CALLBACK_OF_EVENT})
+SELECT created_at FROM event`;
 const EVENTS_OF = `
 SELECT id, transfer_id, status, transaction_hash, confirmations, reason, created_at
 FROM transfer_event WHERE transfer_id = $1::uuid ORDER BY id`;

@@ -2,6 +2,11 @@
 
 import { doAndRecord, type OrderedBy } from "../accounts/operator-actions.ts";
 import { formatDecimal } from "../kernel/decimal.ts";
+import {
+  type ChangedSettings,
+  changeCallbackSettings,
+  type SettingsChange,
+} from "../merchant/callbacks/callback-settings.ts";
 import type { IssuedPair } from "../merchant/credentials.ts";
 import { FEE_DECIMALS, type FeeRow } from "../merchant/fee-schedule.ts";
 import {
@@ -43,6 +48,23 @@ export function orderMerchantCredit(by: OrderedBy, { reference, ...order }: Merc
             facts: { postingId, currencyCode, network, amount },
           }
         : null,
+  );
+}
+
+/** Sets where a merchant is called back. Errors: as changeCallbackSettings. */
+export function orderCallbacks(
+  by: OrderedBy,
+  { allowLoopback, ...change }: SettingsChange & { readonly allowLoopback: boolean },
+): Promise<ChangedSettings> {
+  return doAndRecord(
+    by,
+    (client) => changeCallbackSettings(client, { allowLoopback }, change),
+    ({ settings, secret }) => ({
+      action: "merchant callback",
+      subject: change.merchantId,
+      reason: null,
+      facts: { url: settings.url, newSecret: secret === "" ? null : settings.secretLastFour },
+    }),
   );
 }
 

@@ -25,5 +25,6 @@ export const migrations = [
   },
   { name: "0015-transfers", load: async () => (await import("./0015-transfers.ts")).Migration0015Transfers },
   { name: "0016-payouts", load: async () => (await import("./0016-payouts.ts")).Migration0016Payouts },
+  { name: "0017-callbacks", load: async () => (await import("./0017-callbacks.ts")).Migration0017Callbacks },
   { name: "0018-playground", load: async () => (await import("./0018-playground.ts")).Migration0018Playground },
 ];

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/merchant/v1/callback.proto.
  */
 export const file_saldo_merchant_v1_callback: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9tZXJjaGFudC92MS9jYWxsYmFjay5wcm90bxIRc2FsZG8ubWVyY2hhbnQudjEilgEKEENhbGxiYWNrU2V0dGluZ3MSCwoDdXJsGAEgASgJEhcKD3Rva2VuX2xhc3RfZm91chgCIAEoCRIYChBzZWNyZXRfbGFzdF9mb3VyGAMgASgJEjMKCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQFCDQoLX3VwZGF0ZWRfYXQixwIKEENhbGxiYWNrRGVsaXZlcnkSCgoCaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSEwoLdHJhbnNmZXJfaWQYAyABKAkSDgoGc3RhdHVzGAQgASgJEgsKA3VybBgFIAEoCRIvCgVzdGF0ZRgGIAEoDjIgLnNhbGRvLm1lcmNoYW50LnYxLkNhbGxiYWNrU3RhdGUSOAoPbmV4dF9hdHRlbXB0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKCGF0dGVtcHRzGAkgAygLMiIuc2FsZG8ubWVyY2hhbnQudjEuQ2FsbGJhY2tBdHRlbXB0QhIKEF9uZXh0X2F0dGVtcHRfYXQifAoPQ2FsbGJhY2tBdHRlbXB0Ei4KCnN0YXJ0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2h0dHBfc3RhdHVzGAIgASgNEg8KB3Byb2JsZW0YAyABKAkSEwoLZHVyYXRpb25fbXMYBCABKA0qhAEKDUNhbGxiYWNrU3RhdGUSHgoaQ0FMTEJBQ0tfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZDQUxMQkFDS19TVEFURV9QRU5ESU5HEAESHAoYQ0FMTEJBQ0tfU1RBVEVfREVMSVZFUkVEEAISGQoVQ0FMTEJBQ0tfU1RBVEVfRkFJTEVEEANiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("CiBzYWxkby9tZXJjaGFudC92MS9jYWxsYmFjay5wcm90bxIRc2FsZG8ubWVyY2hhbnQudjEi2gEKEENhbGxiYWNrU2V0dGluZ3MSCwoDdXJsGAEgASgJEhcKD3Rva2VuX2xhc3RfZm91chgCIAEoCRIYChBzZWNyZXRfbGFzdF9mb3VyGAMgASgJEjMKCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESMwoKc3RvcHBlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUINCgtfdXBkYXRlZF9hdEINCgtfc3RvcHBlZF9hdCLVAgoQQ2FsbGJhY2tEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRITCgt0cmFuc2Zlcl9pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSCwoDdXJsGAUgASgJEi8KBXN0YXRlGAYgASgOMiAuc2FsZG8ubWVyY2hhbnQudjEuQ2FsbGJhY2tTdGF0ZRI4Cg9uZXh0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoIYXR0ZW1wdHMYCSADKAsyIi5zYWxkby5tZXJjaGFudC52MS5DYWxsYmFja0F0dGVtcHQSDAoEbm90ZRgKIAEoCUISChBfbmV4dF9hdHRlbXB0X2F0InwKD0NhbGxiYWNrQXR0ZW1wdBIuCgpzdGFydGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtodHRwX3N0YXR1cxgCIAEoDRIPCgdwcm9ibGVtGAMgASgJEhMKC2R1cmF0aW9uX21zGAQgASgNKoQBCg1DYWxsYmFja1N0YXRlEh4KGkNBTExCQUNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQ0FMTEJBQ0tfU1RBVEVfUEVORElORxABEhwKGENBTExCQUNLX1NUQVRFX0RFTElWRVJFRBACEhkKFUNBTExCQUNLX1NUQVRFX0ZBSUxFRBADYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Where a merchant is called back, and how it knows that it is us.
@@ -49,6 +49,13 @@ export type CallbackSettings = Message<"saldo.merchant.v1.CallbackSettings"> & {
    * @generated from field: optional google.protobuf.Timestamp updated_at = 4;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * When we stopped calling, because nothing had come through for seven days. Setting them again begins anew. Absent: we call.
+   *
+   * @generated from field: optional google.protobuf.Timestamp stopped_at = 5;
+   */
+  stoppedAt?: Timestamp | undefined;
 };
 
 /**
@@ -65,14 +72,14 @@ export const CallbackSettingsSchema: GenMessage<CallbackSettings> = /*@__PURE__*
  */
 export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   /**
-   * The delivery's id, a UUID.
+   * The delivery's id, a UUID: that of its event.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The event it tells of, a UUID; the same in every attempt.
+   * The event it tells of, a UUID; in `x-saldo-event-id` of every attempt.
    *
    * @generated from field: string event_id = 2;
    */
@@ -93,7 +100,7 @@ export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   status: string;
 
   /**
-   * The address that is posted to.
+   * The address of the last attempt; before the first, that of the settings.
    *
    * @generated from field: string url = 5;
    */
@@ -121,11 +128,18 @@ export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Every attempt, oldest first.
+   * Every attempt, oldest first; of more than a hundred the last.
    *
    * @generated from field: repeated saldo.merchant.v1.CallbackAttempt attempts = 9;
    */
   attempts: CallbackAttempt[];
+
+  /**
+   * Why it was given up. Empty: it was not.
+   *
+   * @generated from field: string note = 10;
+   */
+  note: string;
 };
 
 /**
@@ -205,7 +219,7 @@ export const CallbackState = {
   DELIVERED: 2,
 
   /**
-   * Given up after three days.
+   * Given up: after three days, or as `note` says.
    *
    * @generated from enum value: CALLBACK_STATE_FAILED = 3;
    */

@@ -1,0 +1,106 @@
+// The part of MerchantService that belongs to callbacks: translation between the contract and the use cases.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
+import type { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import type { Database } from "../database/database.ts";
+import {
+  type CallbackSettings,
+  getCallbackSettings,
+  listDeliveries,
+  resendCallback,
+  updateCallbackSettings,
+} from "./callbacks/callback-settings.ts";
+import type { Delivery, DeliveryState } from "./callbacks/log-store.ts";
+import type { AttemptFacts } from "./callbacks/store.ts";
+import { requireMerchantOf } from "./store.ts";
+
+const DEFAULT_PAGE_SIZE = 50;
+
+export type CallbackServiceSources = {
+  readonly database: Pick<Database, "pool">;
+  /** The account a call acts for. */
+  readonly accountOf: (context: HandlerContext) => string;
+  /** Whether sandbox merchants may have this machine called. */
+  readonly allowLoopback: boolean;
+};
+
+type CallbackMethods = "getCallbackSettings" | "updateCallbackSettings" | "listCallbackDeliveries" | "resendCallback";
+
+/** The methods as Connect serves them, beside those of `createMerchantService`. */
+export function createCallbackService(
+  sources: CallbackServiceSources,
+): Pick<ServiceImpl<typeof MerchantService>, CallbackMethods> {
+  const { database, accountOf } = sources;
+  const requireOwn = (context: HandlerContext, merchantId: string) =>
+    requireMerchantOf(database.pool, { merchantId, accountId: accountOf(context) });
+  return {
+    async getCallbackSettings({ merchantId }, context) {
+      await requireOwn(context, merchantId);
+      return { settings: toProtoSettings(await getCallbackSettings(database, merchantId)) };
+    },
+
+    async updateCallbackSettings({ merchantId, url, token, renewSecret }, context) {
+      await requireOwn(context, merchantId);
+      const changed = await updateCallbackSettings(sources, { merchantId, url, token, renewSecret });
+      return { ...changed, settings: toProtoSettings(changed.settings) };
+    },
+
+    async listCallbackDeliveries({ merchantId, transferId, pageSize, pageToken }, context) {
+      await requireOwn(context, merchantId);
+      const page = { merchantId, transferId, pageToken, pageSize: pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize };
+      const { deliveries, nextPageToken } = await listDeliveries(database, page);
+      const { url } = await getCallbackSettings(database, merchantId);
+      return { deliveries: deliveries.map((delivery) => toProtoDelivery(delivery, url)), nextPageToken };
+    },
+
+    async resendCallback({ merchantId, deliveryId: eventId }, context) {
+      await requireOwn(context, merchantId);
+      const delivery = await resendCallback(database, { merchantId, eventId });
+      const { url } = await getCallbackSettings(database, merchantId);
+      return { delivery: toProtoDelivery(delivery, url) };
+    },
+  };
+}
+
+const protoState = {
+  pending: CallbackState.PENDING,
+  delivered: CallbackState.DELIVERED,
+  failed: CallbackState.FAILED,
+} as const satisfies Record<DeliveryState, CallbackState>;
+
+function toProtoSettings({ url, tokenLastFour, secretLastFour, updatedAt, stoppedAt }: CallbackSettings) {
+  return {
+    url,
+    tokenLastFour,
+    secretLastFour,
+    ...(updatedAt === null ? {} : { updatedAt: timestampFromDate(updatedAt) }),
+    ...(stoppedAt === null ? {} : { stoppedAt: timestampFromDate(stoppedAt) }),
+  };
+}
+
+function toProtoDelivery(delivery: Delivery, settingsUrl: string) {
+  const { eventId, transferId, status, state, nextAttemptAt, eventAt, note, attempts } = delivery;
+  return {
+    id: eventId,
+    eventId,
+    transferId,
+    status,
+    url: attempts.at(-1)?.url ?? settingsUrl,
+    state: protoState[state],
+    createdAt: timestampFromDate(eventAt),
+    attempts: attempts.map(toProtoAttempt),
+    note: note ?? "",
+    ...(nextAttemptAt === null ? {} : { nextAttemptAt: timestampFromDate(nextAttemptAt) }),
+  };
+}
+
+function toProtoAttempt({ startedAt, durationMs, httpStatus, problem }: AttemptFacts) {
+  return {
+    startedAt: timestampFromDate(startedAt),
+    httpStatus: httpStatus ?? 0,
+    problem: problem ?? "",
+    durationMs,
+  };
+}

@@ -1,0 +1,149 @@
+// Where a merchant is called back and how it knows us: a token that it may choose, and a secret of ours that signs.
+
+import type { PoolClient } from "pg";
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import { newSecretToken } from "../../kernel/secret-token.ts";
+import { requireMerchant } from "../store.ts";
+import { checkCallbackUrl } from "./callback-url.ts";
+import { type Delivery, makeDue, readDeliveries, readDelivery } from "./log-store.ts";
+import { failPending, lockSettings, readSettings, type StoredSettings, writeSettings } from "./store.ts";
+
+/** Settings as they can be shown again. Absent texts are empty. */
+export type CallbackSettings = {
+  readonly url: string;
+  readonly tokenLastFour: string;
+  readonly secretLastFour: string;
+  readonly updatedAt: Date | null;
+  /** When we stopped calling, because nothing had come through for days. */
+  readonly stoppedAt: Date | null;
+};
+
+/** New settings; the token and the secret are seen here and nowhere else, and only where they were made just now. */
+export type ChangedSettings = { readonly settings: CallbackSettings; readonly token: string; readonly secret: string };
+
+export type SettingsChange = {
+  readonly merchantId: string;
+  /** Empty: nobody is called. */
+  readonly url: string;
+  /** Empty: the one there is stays; the first is made. */
+  readonly token: string;
+  readonly renewSecret: boolean;
+};
+
+/** What a header takes: no more can be sent as a token. */
+const TOKEN_FORM = /^[\x21-\x7e]{8,200}$/;
+const SHOWN_CHARACTERS = 4;
+const NO_SETTINGS: CallbackSettings = {
+  url: "",
+  tokenLastFour: "",
+  secretLastFour: "",
+  updatedAt: null,
+  stoppedAt: null,
+};
+
+/** A merchant's settings. Errors: NotFound. */
+export async function getCallbackSettings(
+  { pool }: Pick<Database, "pool">,
+  merchantId: string,
+): Promise<CallbackSettings> {
+  await requireMerchant(pool, merchantId);
+  const stored = await readSettings(pool, merchantId);
+  return stored === undefined ? NO_SETTINGS : showSettings(stored);
+}
+
+/** What settings are changed by. `allowLoopback`: whether sandbox merchants may have this machine called. */
+export type SettingsSources = { readonly database: Pick<Database, "pool">; readonly allowLoopback: boolean };
+
+/** The same as `changeCallbackSettings`, in a transaction of its own. */
+export function updateCallbackSettings(sources: SettingsSources, change: SettingsChange): Promise<ChangedSettings> {
+  return withRetry(() =>
+    withTransaction(sources.database, (client) => changeCallbackSettings(client, sources, change)),
+  );
+}
+
+/**
+ * Sets where a merchant is called, inside the caller's transaction; whoever was not called any more is called again from now
+ * on. Errors: NotFound, ValidationError.
+ */
+export async function changeCallbackSettings(
+  client: PoolClient,
+  { allowLoopback }: Pick<SettingsSources, "allowLoopback">,
+  { merchantId, url, token, renewSecret }: SettingsChange,
+): Promise<ChangedSettings> {
+  if (token !== "" && !TOKEN_FORM.test(token)) {
+    const message = "must be 8 to 200 letters, digits and signs, without spaces";
+    throw new ValidationError([{ field: "token", rule: "token.form", message }]);
+  }
+  const environment = await requireMerchant(client, merchantId);
+  const checked = url === "" ? null : checkCallbackUrl(url, { environment, allowLoopback }).href;
+  const known = await lockSettings(client, merchantId);
+  const madeToken = token === "" && known === undefined ? newSecretToken("ct_") : "";
+  const madeSecret = renewSecret || known === undefined ? newSecretToken("cs_") : "";
+  const written = await writeSettings(client, {
+    merchantId,
+    url: checked,
+    token: token || madeToken || (known?.token ?? ""),
+    secret: madeSecret || (known?.secret ?? ""),
+  });
+  if (checked === null) await failPending(client, merchantId, "Callbacks were turned off.");
+  return { settings: showSettings(written), token: madeToken, secret: madeSecret };
+}
+
+function showSettings({ url, token, secret, stoppedAt, updatedAt }: StoredSettings): CallbackSettings {
+  return {
+    url: url ?? "",
+    tokenLastFour: token.slice(-SHOWN_CHARACTERS),
+    secretLastFour: secret.slice(-SHOWN_CHARACTERS),
+    stoppedAt,
+    updatedAt,
+  };
+}
+
+export type DeliveryPage = { readonly deliveries: readonly Delivery[]; readonly nextPageToken: string };
+
+/** How a merchant was told of its transfers, newest first. Errors: NotFound, ValidationError. */
+export async function listDeliveries(
+  { pool }: Pick<Database, "pool">,
+  page: { merchantId: string; transferId: string; pageSize: number; pageToken: string },
+): Promise<DeliveryPage> {
+  const { merchantId, transferId, pageSize, pageToken } = page;
+  await requireMerchant(pool, merchantId);
+  if (pageToken !== "" && !isUuid(pageToken)) {
+    const message = "must be the next_page_token of an answer";
+    throw new ValidationError([{ field: "page_token", rule: "page_token", message }]);
+  }
+  const found = await readDeliveries(pool, {
+    merchantId,
+    transferId: transferId === "" ? null : transferId,
+    before: pageToken === "" ? null : pageToken,
+    limit: pageSize + 1,
+  });
+  const deliveries = found.slice(0, pageSize);
+  return { deliveries, nextPageToken: found.length > pageSize ? (deliveries.at(-1)?.eventId ?? "") : "" };
+}
+
+/**
+ * Has an event delivered once more, now; one that is being delivered at this moment is left to that. An order of the merchant
+ * itself, so it may come after later events. Errors: NotFound, ValidationError while nobody is called.
+ */
+export function resendCallback(
+  database: Pick<Database, "pool">,
+  asked: { merchantId: string; eventId: string },
+): Promise<Delivery> {
+  return withRetry(() =>
+    withTransaction(database, async (client) => {
+      const settings = await lockSettings(client, asked.merchantId);
+      const known = settings && (await readDelivery(client, asked));
+      if (settings === undefined || known === undefined) throw new NotFound("There is no such delivery.");
+      if (settings.url === null || settings.stoppedAt !== null) {
+        const message = "cannot be repeated while callbacks are turned off";
+        throw new ValidationError([{ field: "delivery_id", rule: "callbacks.off", message }]);
+      }
+      await makeDue(client, asked);
+      return (await readDelivery(client, asked)) ?? known;
+    }),
+  );
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { ValidationError } from "../../kernel/errors.ts";
+import { checkCallbackUrl, type CallbackUrlRules } from "./callback-url.ts";
+import { retryAfterMs } from "./deliver-callbacks.ts";
+import { signatureOf } from "./send-callback.ts";
+
+const production: CallbackUrlRules = { environment: "production", allowLoopback: true };
+const sandbox: CallbackUrlRules = { environment: "sandbox", allowLoopback: false };
+const trial: CallbackUrlRules = { environment: "sandbox", allowLoopback: true };
+
+/** The rule an address breaks; "" when it may be called. */
+function brokenRule(text: string, rules: CallbackUrlRules): string {
+  try {
+    checkCallbackUrl(text, rules);
+    return "";
+  } catch (error) {
+    if (error instanceof ValidationError) return error.details[0]?.rule ?? "?";
+    throw error;
+  }
+}
+
+describe("an address to call", () => {
+  test("is of the public internet, and https in production", () => {
+    for (const rules of [production, sandbox, trial]) {
+      expect(brokenRule("https://shop.example.com/hooks?id=7", rules)).toBe("");
+      expect(brokenRule("https://8.8.8.8:8443/", rules)).toBe("");
+    }
+    expect(brokenRule("http://shop.example.com/", production)).toBe("url.https");
+    expect(brokenRule("http://shop.example.com/", sandbox)).toBe("");
+  });
+
+  test.each([
+    ["", "url.form"],
+    ["shop.example.com", "url.form"],
+    ["ftp://shop.example.com/", "url.form"],
+    ["file:///etc/passwd", "url.form"],
+    ["javascript:alert(1)", "url.form"],
+    ["https://", "url.form"],
+    ["https://user@shop.example.com/", "url.credentials"],
+    ["https://:password@shop.example.com/", "url.credentials"],
+    ["https://shop.example.com/#part", "url.fragment"],
+    ["https://169.254.169.254/latest/meta-data", "url.private"],
+    ["https://10.0.0.1/", "url.private"],
+    ["https://[fd00::1]/", "url.private"],
+    ["https://[::ffff:10.0.0.1]/", "url.private"],
+    ["https://0.0.0.0/", "url.private"],
+  ])("%j breaks %s", (text, rule) => {
+    for (const rules of [production, sandbox, trial]) expect(brokenRule(text, rules)).toBe(rule);
+  });
+
+  test("is this machine only for trials in the sandbox", () => {
+    for (const text of ["http://127.0.0.1:4000/", "http://localhost:4000/", "http://[::1]:4000/", "https://0x7f.1/"]) {
+      expect([brokenRule(text, trial), brokenRule(text, sandbox)]).toEqual(["", "url.private"]);
+    }
+    expect(brokenRule("https://localhost:4000/", production)).toBe("url.private");
+  });
+});
+
+describe("a callback", () => {
+  test("is signed over its time and its body", () => {
+    // By another tool: printf '1700000000.{"a":1}' | openssl dgst -sha256 -hmac secret
+    expect(signatureOf('{"a":1}', { secret: "secret", unixSeconds: 1_700_000_000 })).toBe(
+      "t=1700000000,v1=49f24e537407743fa4a0242bb63b94b9a47ee99cbbe071ccd8a22550ae411686",
+    );
+  });
+
+  test("is tried again after 15 seconds, and at last every hour, a little sooner by chance", () => {
+    expect([1, 2, 3, 9, 10, 1_000].map((attempt) => retryAfterMs(attempt, () => 0))).toEqual([
+      15_000, 30_000, 60_000, 3_600_000, 3_600_000, 3_600_000,
+    ]);
+    expect(retryAfterMs(1, () => 0.999_999)).toBe(7_500);
+  });
+});

@@ -1,0 +1,38 @@
+// Which addresses a merchant may have called. What a name resolves to is checked again whenever it is called.
+
+import type { Environment } from "../../accounts/principal.ts";
+import { ValidationError } from "../../kernel/errors.ts";
+import { isLoopbackHost, kindOfHost } from "../../kernel/public-address.ts";
+
+export type CallbackUrlRules = {
+  readonly environment: Environment;
+  /** Whether sandbox merchants may have this machine called, for trials. */
+  readonly allowLoopback: boolean;
+};
+
+/** Checks an address that shall be called. Errors: ValidationError, whose details say what is wrong. */
+export function checkCallbackUrl(text: string, rules: CallbackUrlRules): URL {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    throw problem("url.form", "must be an address that begins with https://");
+  }
+  if (url.username !== "" || url.password !== "") throw problem("url.credentials", "must hold no user and no password");
+  if (url.hash !== "") throw problem("url.fragment", "must have no fragment");
+  if (url.protocol === "http:" && rules.environment === "production") {
+    throw problem("url.https", "must begin with https:// in production");
+  }
+  const isOurs = mayCallLoopback(rules) && isLoopbackHost(url.hostname);
+  if (kindOfHost(url.hostname) === "private" && !isOurs) {
+    throw problem("url.private", "must be an address of the public internet");
+  }
+  return url;
+}
+
+/** Whether this machine may be called for a merchant of the environment. */
+export function mayCallLoopback({ environment, allowLoopback }: CallbackUrlRules): boolean {
+  return allowLoopback && environment === "sandbox";
+}
+
+function problem(rule: string, message: string): ValidationError {
+  return new ValidationError([{ field: "url", rule, message }]);
+}

@@ -1,0 +1,164 @@
+// Tells merchants what became of their transfers. Deliveries are rows; whoever takes one has it for the time of a lease, so a
+// process that dies in the middle loses nothing: the same event is told again, under the same id. Whether it was told twice
+// only the receiver can know, by that id.
+
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { DomainError } from "../../kernel/errors.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { type Transfer, transferAt, type TransferEvent } from "../transfer.ts";
+import { readEvents, readTransfer } from "../transfer-store.ts";
+import { checkCallbackUrl, mayCallLoopback } from "./callback-url.ts";
+import { type CallbackAnswer, sendCallback, type SendOptions } from "./send-callback.ts";
+import {
+  type AttemptFacts,
+  claimDue,
+  type ClaimedDelivery,
+  failPending,
+  insertAttempt,
+  lockSettings,
+  markDelivered,
+  markTried,
+  readSettings,
+  readWaitingMerchants,
+  stopIfHopeless,
+  tryLockSettings,
+} from "./store.ts";
+
+/** Attempts of one merchant that run at once, over all nodes: a slow receiver keeps no more than these. */
+const MOST_PER_MERCHANT = 4;
+/** Attempts that run at once in this process. */
+const MOST_RUNNING = 128;
+const FIRST_RETRY_MS = 15_000;
+const LONGEST_RETRY_MS = 3_600_000;
+/** So often a receiver may answer anything but OK before later events no longer wait for this one. */
+const ANSWERS_BEFORE_PASSABLE = 5;
+/** How long a stop waits for attempts that run; those that run longer are made again by others. */
+const STOP_WITHIN_MS = 2_000;
+
+export type DelivererOptions = {
+  readonly database: Pick<Database, "pool">;
+  /** The JSON text that tells of a transfer as it was, with its history until then. */
+  readonly writeBody: (transfer: Transfer, history: readonly TransferEvent[]) => string;
+  /** Whether sandbox merchants may have this machine called. */
+  readonly allowLoopback: boolean;
+  /** Hears that a merchant is not called any more. */
+  readonly onStopped: (merchantId: string) => void;
+  /** Hears what kept an attempt from being made or recorded. */
+  readonly onError: (error: unknown) => void;
+  readonly random?: () => number;
+  readonly sending?: SendOptions;
+};
+
+/** Delivers what is due, round by round, without waiting for slow receivers. */
+export class CallbackDeliverer {
+  readonly #options: DelivererOptions;
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: DelivererOptions) {
+    this.#options = options;
+  }
+
+  /** Starts attempts for what is due. It returns when they are started, not when they have ended. */
+  async round(signal?: AbortSignal): Promise<void> {
+    const { database } = this.#options;
+    const free = (): number => (signal?.aborted === true ? 0 : MOST_RUNNING - this.#running.size);
+    if (free() <= 0) return;
+    for (const merchantId of await readWaitingMerchants(database.pool, free())) {
+      if (free() <= 0) return;
+      for (const claimed of await this.#claim(merchantId, free())) this.#start(claimed);
+    }
+  }
+
+  /** Waits until no attempt runs. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** Lets attempts end that end soon, and breaks off the others. */
+  async stop(): Promise<void> {
+    const timer = setTimeout(() => this.#stopping.abort(), STOP_WITHIN_MS);
+    await this.idle();
+    clearTimeout(timer);
+  }
+
+  #claim(merchantId: string, atMost: number): Promise<ClaimedDelivery[]> {
+    return withTransaction(this.#options.database, async (client) => {
+      const settings = await tryLockSettings(client, merchantId);
+      // Somebody else takes this merchant's just now.
+      if (settings === undefined) return [];
+      if (settings.url === null || settings.stoppedAt !== null) {
+        await failPending(client, merchantId, "Callbacks were turned off.");
+        return [];
+      }
+      return claimDue(client, { merchantId, perMerchant: MOST_PER_MERCHANT, atMost });
+    });
+  }
+
+  #start(claimed: ClaimedDelivery): void {
+    const attempt = this.#attempt(claimed).catch((error: unknown) => this.#options.onError(error));
+    this.#running.add(attempt);
+    void attempt.finally(() => this.#running.delete(attempt));
+  }
+
+  async #attempt(claimed: ClaimedDelivery): Promise<void> {
+    const startedAt = new Date();
+    const settings = await readSettings(this.#options.database.pool, claimed.merchantId);
+    const { url, token, secret } = settings ?? {};
+    // Turned off since it was claimed: the next claim finds that out and gives it up.
+    if (url === undefined || url === null || token === undefined || secret === undefined) return;
+    const startedMs = performance.now();
+    const answer = await this.#send(claimed, { url, token, secret });
+    const durationMs = Math.round(performance.now() - startedMs);
+    await this.#record(claimed, answer, { url, startedAt, durationMs, ...answer });
+  }
+
+  async #send(
+    { eventId, transferId }: ClaimedDelivery,
+    settings: { url: string; token: string; secret: string },
+  ): Promise<CallbackAnswer> {
+    const { database, allowLoopback, writeBody, sending } = this.#options;
+    const transfer = await readTransfer(database.pool, transferId);
+    const events = await readEvents(database.pool, transferId);
+    const at = events.findIndex((event) => event.eventId === eventId);
+    const event = events[at];
+    invariant(transfer !== undefined && event !== undefined, "a delivery tells of an event of its transfer");
+    const rules = { environment: transfer.environment, allowLoopback };
+    try {
+      const url = checkCallbackUrl(settings.url, rules);
+      const body = writeBody(transferAt(transfer, event), events.slice(0, at + 1));
+      const callback = { ...settings, url, eventId, body, nowMs: Date.now(), allowLoopback: mayCallLoopback(rules) };
+      return await sendCallback(callback, { ...sending, signal: this.#stopping.signal });
+    } catch (error) {
+      // An address that was good when it was set, and is not by the rules of today.
+      if (error instanceof DomainError) return { httpStatus: null, problem: error.message, isAway: true };
+      throw error;
+    }
+  }
+
+  /** Writes down how it went, in one transaction with what follows from it. */
+  async #record(claimed: ClaimedDelivery, answer: CallbackAnswer, facts: AttemptFacts): Promise<void> {
+    const { database, random = Math.random, onStopped } = this.#options;
+    const { merchantId, attempt } = claimed;
+    const isPassable = !answer.isAway && attempt >= ANSWERS_BEFORE_PASSABLE;
+    const record = (): Promise<boolean> =>
+      withTransaction(database, async (client) => {
+        await lockSettings(client, merchantId);
+        await insertAttempt(client, claimed.eventId, facts);
+        if (answer.problem === null) {
+          await markDelivered(client, claimed);
+          return false;
+        }
+        await markTried(client, claimed, { retryAfterMs: retryAfterMs(attempt, random), isPassable });
+        return stopIfHopeless(client, merchantId);
+      });
+    if (await withRetry(record)) onStopped(merchantId);
+  }
+}
+
+/** The pause behind the nth attempt: doubling from 15 seconds to an hour, and up to half of it less, so that not all come at once. */
+export function retryAfterMs(attempt: number, random: () => number): number {
+  const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 30));
+  return Math.round(longest * (1 - random() / 2));
+}

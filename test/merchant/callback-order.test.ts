@@ -1,0 +1,121 @@
+// In which order a transfer's statuses are told, and when that ends.
+
+import { describe, expect, test } from "vitest";
+import { sayOk } from "./callback-receiver.ts";
+import { CallbackWorld } from "./callback-world.ts";
+
+const world = CallbackWorld.forFile();
+const DAY = "interval '1 day'";
+
+describe("the order of a transfer's statuses", () => {
+  test("is kept while the receiver is away", async () => {
+    const receiver = await world.receiver();
+    const deliverer = world.deliverer();
+    const merchant = await world.merchant(receiver.url);
+    const transferId = await world.transfer(merchant);
+    receiver.behave = (response) => void response.writeHead(503).end();
+    await world.deliver(deliverer);
+    await world.move(transferId, "SUBMITTED");
+    await world.move(transferId, "CONFIRMED");
+    await world.deliverAgain(deliverer, merchant.merchantId, 6);
+    expect(new Set(receiver.statuses())).toEqual(new Set(["PENDING"]));
+    receiver.behave = sayOk;
+    receiver.received.length = 0;
+    await world.makeDue(merchant.merchantId);
+    for (let round = 0; round < 3; round += 1) await world.deliver(deliverer);
+    expect(receiver.statuses()).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
+  });
+
+  test("is not held up by one that the receiver does not take, which is not told after a later one", async () => {
+    const receiver = await world.receiver();
+    const deliverer = world.deliverer();
+    const merchant = await world.merchant(receiver.url);
+    const transferId = await world.transfer(merchant);
+    receiver.behave = (response, received) =>
+      received.body.includes("PENDING") ? void response.writeHead(400).end() : sayOk(response, received);
+    await world.move(transferId, "SUBMITTED");
+    await world.deliverAgain(deliverer, merchant.merchantId, 4);
+    expect(receiver.statuses()).toEqual(Array(4).fill("PENDING"));
+    await world.deliverAgain(deliverer, merchant.merchantId, 1);
+    // The fifth answer makes it passable, and the later one due.
+    await world.deliver(deliverer);
+    expect(receiver.statuses().slice(4)).toEqual(["PENDING", "SUBMITTED"]);
+    receiver.behave = sayOk;
+    await world.deliverAgain(deliverer, merchant.merchantId, 2);
+    expect(receiver.statuses()).toHaveLength(6);
+    expect(await world.deliveries(merchant.merchantId)).toMatchObject([
+      { state: "failed", note: "A later status was delivered." },
+      { state: "delivered" },
+    ]);
+  });
+
+  test("ends with three days of trying", async () => {
+    const receiver = await world.receiver();
+    const deliverer = world.deliverer();
+    const merchant = await world.merchant(receiver.url);
+    const transferId = await world.transfer(merchant);
+    await world.move(transferId, "SUBMITTED");
+    receiver.behave = (response) => void response.writeHead(502).end();
+    await world.database.pool.query(
+      `UPDATE callback_delivery SET give_up_at = clock_timestamp() + interval '1 second'
+       WHERE transfer_id = $1 AND event_at = (SELECT min(event_at) FROM callback_delivery WHERE transfer_id = $1)`,
+      [transferId],
+    );
+    await world.deliver(deliverer);
+    expect(await world.deliveries(merchant.merchantId)).toMatchObject([
+      { state: "failed", note: "Given up after 3 days.", nextAttemptAt: null },
+      { state: "pending", attempts: [] },
+    ]);
+    receiver.behave = sayOk;
+    await world.deliver(deliverer);
+    expect(receiver.statuses()).toEqual(["PENDING", "SUBMITTED"]);
+  });
+});
+
+describe("a merchant whom nothing reaches", () => {
+  test("is not called any more after seven days, until it sets its address again", async () => {
+    const receiver = await world.receiver();
+    const deliverer = world.deliverer();
+    const merchant = await world.merchant(receiver.url);
+    receiver.behave = (response) => void response.writeHead(500).end();
+    await world.transfer(merchant);
+    await world.deliver(deliverer);
+    const failingSince = async (days: number) =>
+      world.database.pool.query(
+        `UPDATE callback_settings SET failing_since = clock_timestamp() - $2 * ${DAY} WHERE merchant_id = $1`,
+        [merchant.merchantId, days],
+      );
+    await failingSince(6.9);
+    await world.deliverAgain(deliverer, merchant.merchantId, 1);
+    expect(world.stopped).not.toContain(merchant.merchantId);
+    await failingSince(7.1);
+    await world.deliverAgain(deliverer, merchant.merchantId, 1);
+    expect(world.stopped).toContain(merchant.merchantId);
+    await world.transfer(merchant);
+    const note = "Nothing was delivered for 7 days, so callbacks were stopped.";
+    expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ state: "failed", note }]);
+
+    receiver.behave = sayOk;
+    await world.setUrl(merchant.merchantId, receiver.url);
+    await world.transfer(merchant);
+    await world.deliver(deliverer);
+    expect((await world.deliveries(merchant.merchantId)).map(({ state }) => state)).toEqual(["failed", "delivered"]);
+  });
+
+  test("has its days counted anew by one success", async () => {
+    const receiver = await world.receiver();
+    const deliverer = world.deliverer();
+    const merchant = await world.merchant(receiver.url);
+    await world.transfer(merchant);
+    await world.database.pool.query(
+      `UPDATE callback_settings SET failing_since = clock_timestamp() - 8 * ${DAY} WHERE merchant_id = $1`,
+      [merchant.merchantId],
+    );
+    await world.deliver(deliverer);
+    receiver.behave = (response) => void response.writeHead(500).end();
+    await world.transfer(merchant);
+    await world.deliver(deliverer);
+    expect(world.stopped).not.toContain(merchant.merchantId);
+    expect((await world.deliveries(merchant.merchantId)).map(({ state }) => state)).toEqual(["delivered", "pending"]);
+  });
+});

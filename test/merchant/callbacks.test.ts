@@ -1,0 +1,153 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import {
+  getCallbackSettings,
+  listDeliveries,
+  resendCallback,
+  updateCallbackSettings,
+} from "../../src/merchant/callbacks/callback-settings.ts";
+import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { readEvents } from "../../src/merchant/transfer-store.ts";
+import { CallbackWorld } from "./callback-world.ts";
+import { merchantWith, newMerchant } from "./merchant-accounts.ts";
+
+const world = CallbackWorld.forFile();
+const settingsOf = (change: { merchantId: string; url: string; token?: string; renewSecret?: boolean }) =>
+  updateCallbackSettings(
+    { database: world.database, allowLoopback: false },
+    { token: "", renewSecret: false, ...change },
+  );
+
+describe("every status of a transfer", () => {
+  test("is told once, in order, signed, with the transfer as it was then", async () => {
+    const receiver = await world.receiver();
+    const deliverer = world.deliverer();
+    const merchant = await world.merchant(receiver.url);
+    const transferId = await world.transfer(merchant);
+    await world.move(transferId, "SUBMITTED");
+    await world.move(transferId, "CONFIRMED");
+    for (let round = 0; round < 4; round += 1) await world.deliver(deliverer);
+
+    expect(receiver.received.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+      { data: { id: transferId, status: "PENDING", events: 1 } },
+      { data: { id: transferId, status: "SUBMITTED", events: 2 } },
+      { data: { id: transferId, status: "CONFIRMED", events: 3 } },
+    ]);
+    const events = await readEvents(world.database.pool, transferId);
+    expect(receiver.received.map(({ headers }) => headers["x-saldo-event-id"])).toEqual(
+      events.map(({ eventId }) => eventId),
+    );
+    for (const { headers, body } of receiver.received) {
+      expect(headers).toMatchObject({ "x-callback-token": merchant.token, "content-type": "application/json" });
+      const [, time = "", signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["x-saldo-signature"])) ?? [];
+      expect(signature).toBe(createHmac("sha256", merchant.secret).update(`${time}.${body}`).digest("hex"));
+      expect(Math.abs(Date.now() / 1_000 - Number(time))).toBeLessThan(60);
+    }
+    const deliveries = await world.deliveries(merchant.merchantId);
+    expect(deliveries.map(({ state, status, attempts }) => [state, status, attempts.length])).toEqual([
+      ["delivered", "PENDING", 1],
+      ["delivered", "SUBMITTED", 1],
+      ["delivered", "CONFIRMED", 1],
+    ]);
+    expect(deliveries[0]?.attempts[0]).toMatchObject({ url: receiver.url, httpStatus: 200, problem: null });
+  });
+
+  test("is not told to a merchant who has not asked for it, nor any more when callbacks are turned off", async () => {
+    const silent = await merchantWith(world.database, { TRX: "100" });
+    await world.transfer(silent);
+    expect(await world.deliveries(silent.merchantId)).toEqual([]);
+
+    const receiver = await world.receiver();
+    const merchant = await world.merchant(receiver.url);
+    await world.transfer(merchant);
+    await settingsOf({ merchantId: merchant.merchantId, url: "" });
+    await world.transfer(merchant);
+    await world.deliver(world.deliverer());
+    expect(receiver.received).toEqual([]);
+    expect(await world.deliveries(merchant.merchantId)).toMatchObject([
+      { state: "failed", note: "Callbacks were turned off.", attempts: [] },
+    ]);
+  });
+});
+
+describe("settings", () => {
+  test("show the token and the secret once, and what they end with afterwards", async () => {
+    const { merchantId } = await newMerchant(world.database);
+    expect(await getCallbackSettings(world.database, merchantId)).toMatchObject({ url: "", secretLastFour: "" });
+    const first = await settingsOf({ merchantId, url: "https://shop.example.com/hooks" });
+    expect(first.token).toMatch(/^ct_[0-9A-Za-z]{49}$/);
+    expect(first.secret).toMatch(/^cs_[0-9A-Za-z]{49}$/);
+    const shown = await getCallbackSettings(world.database, merchantId);
+    expect(shown).toEqual(first.settings);
+    expect(shown).toMatchObject({
+      url: "https://shop.example.com/hooks",
+      tokenLastFour: first.token.slice(-4),
+      secretLastFour: first.secret.slice(-4),
+    });
+
+    const moved = await settingsOf({ merchantId, url: "https://shop.example.com/other" });
+    expect([moved.token, moved.secret, moved.settings.secretLastFour]).toEqual(["", "", first.secret.slice(-4)]);
+    const renewed = await settingsOf({
+      merchantId,
+      url: "https://shop.example.com/",
+      token: "my-own-token",
+      renewSecret: true,
+    });
+    expect([renewed.token, renewed.settings.tokenLastFour]).toEqual(["", "oken"]);
+    expect(renewed.secret).not.toBe(first.secret);
+    expect(renewed.secret).toMatch(/^cs_/);
+  });
+
+  test("are refused for an address that may not be called, a token no header takes, and nobody", async () => {
+    const { merchantId } = await newMerchant(world.database, "production");
+    for (const change of [
+      { url: "http://shop.example.com" },
+      { url: "https://127.0.0.1/" },
+      { url: "https://shop.example.com", token: "short" },
+      { url: "https://shop.example.com", token: "line\nbreak-in-it" },
+      { url: "https://shop.example.com", token: "x".repeat(201) },
+    ]) {
+      await expect(settingsOf({ merchantId, ...change })).rejects.toThrow(ValidationError);
+    }
+    expect(await getCallbackSettings(world.database, merchantId)).toMatchObject({ url: "", tokenLastFour: "" });
+    await expect(settingsOf({ merchantId: uuidv7(), url: "" })).rejects.toThrow(NotFound);
+    await expect(getCallbackSettings(world.database, uuidv7())).rejects.toThrow(NotFound);
+  });
+});
+
+describe("a merchant", () => {
+  test("can have an event delivered once more, under the same id", async () => {
+    const receiver = await world.receiver();
+    const deliverer = world.deliverer();
+    const merchant = await world.merchant(receiver.url);
+    await world.transfer(merchant);
+    await world.deliver(deliverer);
+    const [delivery] = await world.deliveries(merchant.merchantId);
+    const asked = { merchantId: merchant.merchantId, eventId: delivery?.eventId ?? "" };
+    expect(await resendCallback(world.database, asked)).toMatchObject({ state: "pending" });
+    await world.deliver(deliverer);
+    expect(receiver.received.map(({ headers }) => headers["x-saldo-event-id"])).toEqual([asked.eventId, asked.eventId]);
+    expect((await world.deliveries(merchant.merchantId))[0]).toMatchObject({ state: "delivered", attempts: [{}, {}] });
+
+    const other = await world.merchant(receiver.url);
+    await expect(resendCallback(world.database, { ...asked, merchantId: other.merchantId })).rejects.toThrow(NotFound);
+    await settingsOf({ merchantId: merchant.merchantId, url: "" });
+    await expect(resendCallback(world.database, asked)).rejects.toThrow(ValidationError);
+  });
+
+  test("reads its deliveries page by page, newest first", async () => {
+    const merchant = await world.merchant((await world.receiver()).url);
+    const transfers = [await world.transfer(merchant), await world.transfer(merchant), await world.transfer(merchant)];
+    const page = { merchantId: merchant.merchantId, transferId: "", pageSize: 2, pageToken: "" };
+    const first = await listDeliveries(world.database, page);
+    const second = await listDeliveries(world.database, { ...page, pageToken: first.nextPageToken });
+    expect([...first.deliveries, ...second.deliveries].map(({ transferId }) => transferId)).toEqual(
+      transfers.toReversed(),
+    );
+    expect(second.nextPageToken).toBe("");
+    const ofOne = await listDeliveries(world.database, { ...page, transferId: transfers[1] ?? "" });
+    expect(ofOne.deliveries.map(({ transferId }) => transferId)).toEqual([transfers[1]]);
+    await expect(listDeliveries(world.database, { ...page, pageToken: "x" })).rejects.toThrow(ValidationError);
+  });
+});
