@@ -1,0 +1,63 @@
+// A proxy before a node, for what networks do to answers: a call is carried out and its answer is lost, or it never arrives.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** `lose answer`: the node does it and nobody hears of it. `lose call`: the node never hears of it. */
+export type RpcFault = "lose answer" | "lose call";
+
+export class RpcProxy {
+  /** How often each method was called. */
+  readonly calls = new Map<string, number>();
+  readonly #server: Server;
+  readonly #node: string;
+  readonly #faults: { readonly method: string; readonly fault: RpcFault }[] = [];
+
+  private constructor(server: Server, node: string) {
+    this.#server = server;
+    this.#node = node;
+  }
+
+  /** Listens before a node on a free port of the loopback. */
+  static async before(node: string): Promise<RpcProxy> {
+    const server = createServer();
+    const proxy = new RpcProxy(server, node);
+    server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      proxy.#pass(request, response).catch(() => response.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Lets the next call of a method meet a fault. */
+  once(method: string, fault: RpcFault): void {
+    this.#faults.push({ method, fault });
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts).toString("utf8");
+    const { method } = JSON.parse(body) as { method: string };
+    this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    const at = this.#faults.findIndex((each) => each.method === method);
+    const [met] = at === -1 ? [] : this.#faults.splice(at, 1);
+    if (met?.fault === "lose call") {
+      response.destroy();
+      return;
+    }
+    const answer = await fetch(this.#node, { method: "POST", headers: { "content-type": "application/json" }, body });
+    const text = await answer.text();
+    if (met?.fault === "lose answer") response.destroy();
+    else response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+  }
+}

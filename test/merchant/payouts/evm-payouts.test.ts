@@ -1,0 +1,294 @@
+// Transfers on a real node under what networks do: lost answers, dropped and replaced transactions, reorganizations, another
+// user of the key. Whatever happens, the chain has one transfer to the recipient, the merchant one debit, and both agree.
+
+import type { Hex } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
+import { WAITS_FOR_FUNDS } from "../../../src/merchant/payouts/choose-transfers.ts";
+import { resumeSigning } from "../../../src/merchant/payouts/resume-wallet.ts";
+import { REVERTED } from "../../../src/merchant/payouts/settle-payout.ts";
+import { RpcProxy } from "../../chains/rpc-proxy.ts";
+import { EvmWorld, FINAL_AFTER } from "./evm-world.ts";
+import { expectSoundBooks } from "./ordered.ts";
+
+/** 5 coins and the fee of 30 %. */
+const [AMOUNT, UNITS, TOTAL] = ["5", 5_000_000n, 6.5];
+
+describe("a transfer on a real node", () => {
+  let world: EvmWorld;
+  beforeAll(async () => {
+    world = await EvmWorld.open();
+  });
+  afterAll(() => world.close());
+
+  const usdtOf = async (): Promise<number> => Number((await world.merchant.balance("USDT")).available);
+
+  /** The chain has one transfer to the recipient, by the transaction that the merchant was told. */
+  async function expectPaidOnce(transferId: string, to: Hex, availableBefore: number): Promise<void> {
+    const transfers = await world.anvil.tokenTransfersTo(world.token, to);
+    const transfer = await world.merchant.transfer(transferId);
+    expect(transfers).toEqual([{ transactionHash: transfer.transactionHash, value: UNITS }]);
+    expect(transfer).toMatchObject({ status: "CONFIRMED", confirmations: FINAL_AFTER });
+    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
+    const { available, held } = await world.merchant.balance("USDT");
+    expect(availableBefore - Number(available)).toBeCloseTo(TOTAL, 6);
+    expect(held).toBe("0");
+    await expectSoundBooks(world.database);
+  }
+
+  const rawPool = async (): Promise<Hex[]> => {
+    const content = await world.anvil.rpc<{ pending: Record<string, Record<string, { hash: Hex }>> }>("txpool_content");
+    const own = Object.entries(content.pending).find(
+      ([from]) => from.toLowerCase() === world.hot.address.toLowerCase(),
+    );
+    return Object.values(own?.[1] ?? {}).map(({ hash }) => hash);
+  };
+
+  it("is paid, final after enough blocks, and what the network took is posted", async () => {
+    const to = await world.recipient();
+    const before = await usdtOf();
+    const transferId = await world.orderTokens(to, AMOUNT);
+    await world.runToEnd(world.engine(), [transferId]);
+    await expectPaidOnce(transferId, to, before);
+    const { transactionHash } = await world.merchant.transfer(transferId);
+    const { gasUsed, effectiveGasPrice } = await world.anvil.rpc<{ gasUsed: Hex; effectiveGasPrice: Hex }>(
+      "eth_getTransactionReceipt",
+      [transactionHash],
+    );
+    const { rows } = await world.database.pool.query("SELECT asset, debit, amount FROM posting WHERE reference = $1", [
+      `network_fee:${transactionHash}`,
+    ]);
+    expect(rows).toEqual([
+      {
+        asset: "ETH/18",
+        debit: systemAccounts.networkFees,
+        amount: String(BigInt(gasUsed) * BigInt(effectiveGasPrice)),
+      },
+    ]);
+  });
+
+  it("of the native coin is paid", async () => {
+    const to = await world.recipient();
+    const transferId = await world.merchant.order({ currencyCode: "ETH", amount: "0.25", to });
+    await world.runToEnd(world.engine(), [transferId]);
+    expect(await world.anvil.balanceOf(to)).toBe(250_000_000_000_000_000n);
+    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
+    await expectSoundBooks(world.database);
+  });
+
+  it.each(["refuse", "ignore"] as const)(
+    "that the token would %s is rejected, and the funds are back once",
+    async (how) => {
+      const to = await world.recipient();
+      await world.anvil.spoil(world.token, how, to);
+      const before = await usdtOf();
+      const transferId = await world.orderTokens(to, AMOUNT);
+      const engine = world.engine();
+      await world.runToEnd(engine, [transferId]);
+      await engine.round();
+      expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED", "REJECTED"]);
+      expect((await world.merchant.transfer(transferId)).reason).toBe(REVERTED);
+      expect(await usdtOf()).toBe(before);
+      expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([]);
+      await expectSoundBooks(world.database);
+    },
+  );
+
+  it("whose node takes it and does not say so is found by its hash", async () => {
+    const proxy = await RpcProxy.before(world.anvil.url);
+    try {
+      const to = await world.recipient();
+      const before = await usdtOf();
+      const transferId = await world.orderTokens(to, AMOUNT);
+      proxy.once("eth_sendRawTransaction", "lose answer");
+      const engine = world.engine({ chain: world.chain(proxy.url) });
+      await engine.round();
+      expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED"]);
+      await world.runToEnd(engine, [transferId]);
+      expect(proxy.calls.get("eth_sendRawTransaction")).toBe(1);
+      await expectPaidOnce(transferId, to, before);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("whose node is silent at every step gets through all the same", async () => {
+    const proxy = await RpcProxy.before(world.anvil.url);
+    try {
+      const to = await world.recipient();
+      const before = await usdtOf();
+      const transferId = await world.orderTokens(to, AMOUNT);
+      const steps = [
+        "eth_chainId",
+        "eth_call",
+        "eth_getTransactionCount",
+        "eth_maxPriorityFeePerGas",
+        "eth_getBalance",
+        "eth_sendRawTransaction",
+        "eth_getTransactionReceipt",
+        "eth_blockNumber",
+        "eth_getBlockByNumber",
+      ];
+      for (const method of steps) for (const fault of ["lose call", "lose answer"] as const) proxy.once(method, fault);
+      const engine = world.engine({ chain: world.chain(proxy.url) });
+      // A round that fails is tried again, as workers do.
+      await world.runToEnd({ round: () => engine.round().catch(() => undefined) }, [transferId]);
+      await expectPaidOnce(transferId, to, before);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("that the node drops is sent again, the same bytes", async () => {
+    const to = await world.recipient();
+    const before = await usdtOf();
+    const transferId = await world.orderTokens(to, AMOUNT);
+    const engine = world.engine();
+    await engine.round();
+    const [hash] = await rawPool();
+    await world.anvil.rpc("anvil_dropTransaction", [hash]);
+    expect(await rawPool()).toEqual([]);
+    await engine.round();
+    expect(await rawPool()).toEqual([hash]);
+    await world.runToEnd(engine, [transferId]);
+    await expectPaidOnce(transferId, to, before);
+    expect((await world.merchant.history(transferId)).flatMap(({ attempts }) => attempts)).toHaveLength(1);
+  });
+
+  it("that is stuck is replaced with the same nonce and a higher fee, and one of the two is paid", async () => {
+    const to = await world.recipient();
+    const before = await usdtOf();
+    const transferId = await world.orderTokens(to, AMOUNT);
+    await world.engine().round();
+    const [first] = await rawPool();
+    await world.engine({ policy: { stuckAfterMs: 0 } }).round();
+    const [second] = await rawPool();
+    expect(second).not.toBe(first);
+    await world.runToEnd(world.engine(), [transferId]);
+    await expectPaidOnce(transferId, to, before);
+    const [payout] = await world.merchant.history(transferId);
+    expect(payout?.attempts.map(({ hash }) => hash)).toEqual([first, second]);
+    expect((await world.merchant.transfer(transferId)).transactionHash).toBe(second);
+  });
+
+  it.each([1, 3, 12])("whose block is replaced in a reorganization of %i is mined again, once", async (depth) => {
+    const to = await world.recipient();
+    const before = await usdtOf();
+    const transferId = await world.orderTokens(to, AMOUNT);
+    const engine = world.engine();
+    await engine.round();
+    await world.anvil.mine(depth);
+    await engine.round();
+    expect((await world.merchant.transfer(transferId)).confirmations).toBe(depth);
+    const [mined] = (await world.merchant.history(transferId)).flatMap(({ attempts }) => attempts);
+    await world.anvil.rpc("anvil_reorg", [depth, []]);
+    expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([]);
+    await engine.round();
+    expect((await world.merchant.transfer(transferId)).confirmations).toBe(0);
+    await world.runToEnd(engine, [transferId]);
+    await expectPaidOnce(transferId, to, before);
+    const [final] = (await world.merchant.history(transferId)).flatMap(({ attempts }) => attempts);
+    expect(final?.hash).toBe(mined?.hash);
+    expect(final?.blockHash).not.toBe(mined?.blockHash);
+  });
+
+  it("goes out once though two engines race, which know nothing of each other", async () => {
+    const recipients = await Promise.all(Array.from({ length: 4 }, () => world.recipient()));
+    const before = await usdtOf();
+    const transferIds = await Promise.all(recipients.map((to) => world.orderTokens(to, AMOUNT)));
+    const engines = [world.engine(), world.engine({ policy: { stuckAfterMs: 0 } })];
+    await world.runToEnd(
+      { round: async () => void (await Promise.all(engines.map((each) => each.round()))) },
+      transferIds,
+    );
+    for (const [at, to] of recipients.entries()) {
+      const { transactionHash } = await world.merchant.transfer(transferIds[at] ?? "");
+      expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([{ transactionHash, value: UNITS }]);
+    }
+    expect(before - (await usdtOf())).toBeCloseTo(4 * TOTAL, 6);
+    await expectSoundBooks(world.database);
+    expect(world.troubles.filter(({ kind }) => kind === "foreign_nonce")).toEqual([]);
+  });
+
+  it("waits while the wallet has too little, lets others go first, and goes on when it is refilled", async () => {
+    const to = await world.recipient();
+    const small = await world.recipient();
+    const left = await world.chain().balance({ currencyCode: "USDT", network: "ethereum", decimals: 6 });
+    const transferId = await world.orderTokens(to, "2000");
+    const other = await world.orderTokens(small, AMOUNT);
+    expect(left).toBeLessThan(2_000_000_000n);
+    const engine = world.engine();
+    await engine.round();
+    expect(await world.merchant.transfer(transferId)).toMatchObject({ status: "WAITING", reason: WAITS_FOR_FUNDS });
+    expect(await world.merchant.statuses(other)).toEqual(["PENDING", "SUBMITTED"]);
+    await engine.round();
+    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "WAITING"]);
+    await world.anvil.giveTokens(world.token, world.hot.address, 2_000_000_000n);
+    await world.runToEnd(engine, [transferId, other]);
+    expect(await world.merchant.statuses(transferId)).toEqual([
+      "PENDING",
+      "WAITING",
+      "PENDING",
+      "SUBMITTED",
+      "CONFIRMED",
+    ]);
+    expect(await world.anvil.tokenTransfersTo(world.token, to)).toHaveLength(1);
+    await expectSoundBooks(world.database);
+  });
+
+  it("whose nonce somebody else uses stops the wallet, and is paid by another nonce when that is final", async () => {
+    const to = await world.recipient();
+    const before = await usdtOf();
+    const transferId = await world.orderTokens(to, AMOUNT);
+    const engine = world.engine();
+    await engine.round();
+    const [ours] = await rawPool();
+    await world.anvil.rpc("anvil_dropTransaction", [ours]);
+    const chain = world.chain();
+    const thief = await chain.sign({
+      nonce: await chain.nextNonce(),
+      payment: null,
+      fee: { most: 10n ** 10n, priority: 10n ** 9n },
+    });
+    await chain.broadcast(thief.raw);
+    await world.anvil.mine();
+    await engine.round();
+    expect(world.troubles.at(-1)).toMatchObject({ kind: "foreign_nonce", hash: thief.hash });
+    // Not final yet: it may still be ours that comes through.
+    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
+    await world.anvil.mine(FINAL_AFTER);
+    await engine.round();
+    await engine.round();
+    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced"]);
+    expect(await rawPool()).toEqual([]);
+    expect((await world.merchant.transfer(transferId)).status).toBe("SUBMITTED");
+
+    expect(await resumeSigning(world.database.pool, chain)).toBe(0);
+    await world.runToEnd(engine, [transferId]);
+    await expectPaidOnce(transferId, to, before);
+    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced", "confirmed"]);
+  });
+
+  it("stops when somebody else has used the key meanwhile, and leaves no gap when it goes on", async () => {
+    const chain = world.chain();
+    const foreign = await chain.sign({
+      nonce: await chain.nextNonce(),
+      payment: null,
+      fee: { most: 10n ** 10n, priority: 10n ** 9n },
+    });
+    await chain.broadcast(foreign.raw);
+    await world.anvil.mine();
+    const to = await world.recipient();
+    const before = await usdtOf();
+    const transferId = await world.orderTokens(to, AMOUNT);
+    const engine = world.engine();
+    await engine.round();
+    expect(world.troubles.at(-1)).toMatchObject({ kind: "foreign_nonce", hash: foreign.hash });
+    expect(await world.merchant.history(transferId)).toEqual([]);
+    await expect(resumeSigning(world.database.pool, chain)).rejects.toThrow("not final");
+    await world.anvil.mine(FINAL_AFTER);
+    expect(await resumeSigning(world.database.pool, chain)).toBe(1);
+    await world.runToEnd(engine, [transferId]);
+    await expectPaidOnce(transferId, to, before);
+  });
+});

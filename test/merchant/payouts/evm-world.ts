@@ -1,0 +1,103 @@
+// Payouts on a real node: anvil with a token, a wallet that pays, a merchant with coins, and engines on one database.
+
+import type { Hex } from "viem";
+import type { Database } from "../../../src/database/database.ts";
+import { createEvmChain } from "../../../src/merchant/chains/evm/evm-chain.ts";
+import type { PayoutChain } from "../../../src/merchant/chains/payout-chain.ts";
+import { PayoutEngine, type PayoutPolicy, type PayoutTrouble } from "../../../src/merchant/payouts/payout-engine.ts";
+import { Anvil, type TestWallet } from "../../chains/anvil.ts";
+import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
+import { hasEnded, OrderingMerchant } from "./ordered.ts";
+
+/** More than the deepest reorganization that is tried. */
+export const FINAL_AFTER = 14;
+const NEVER_MS = 3_600_000;
+/** Nothing is due by the clock; a test says what is. */
+export const PATIENT: PayoutPolicy = { leaseMs: 0, maxInFlight: 16, stuckAfterMs: NEVER_MS, giveUpAfterMs: NEVER_MS };
+const MOST_ROUNDS = 60;
+const TOKENS = 1_000_000_000n;
+
+export class EvmWorld {
+  readonly opened: TestDatabase;
+  readonly anvil: Anvil;
+  readonly token: Hex;
+  readonly hot: TestWallet;
+  readonly merchant: OrderingMerchant;
+  readonly troubles: PayoutTrouble[] = [];
+
+  private constructor(facts: Pick<EvmWorld, "opened" | "anvil" | "token" | "hot" | "merchant">) {
+    this.opened = facts.opened;
+    this.anvil = facts.anvil;
+    this.token = facts.token;
+    this.hot = facts.hot;
+    this.merchant = facts.merchant;
+  }
+
+  /** A world of its own: a database, a node, a wallet that has never paid. */
+  static async open(): Promise<EvmWorld> {
+    const opened = await createTestDatabase();
+    const anvil = await Anvil.start();
+    const token = await anvil.deployToken();
+    const hot = await anvil.wallet();
+    await anvil.giveTokens(token, hot.address, TOKENS);
+    const merchant = await OrderingMerchant.open(opened.database, "production", { USDT: "10000", ETH: "1000" });
+    return new EvmWorld({ opened, anvil, token, hot, merchant });
+  }
+
+  get database(): Database {
+    return this.opened.database;
+  }
+
+  chain(rpcUrl = this.anvil.url, timeoutMs = 10_000): PayoutChain {
+    return createEvmChain({
+      network: "ethereum",
+      rpcUrl,
+      chainId: 31_337,
+      privateKey: this.hot.privateKey,
+      tokens: { USDT: this.token },
+      finality: FINAL_AFTER,
+      maxFeeGwei: 500,
+      timeoutMs,
+    });
+  }
+
+  engine({
+    chain = this.chain(),
+    policy = {},
+  }: { chain?: PayoutChain; policy?: Partial<PayoutPolicy> } = {}): PayoutEngine {
+    return new PayoutEngine({
+      pool: this.database.pool,
+      chain,
+      serves: { environment: "production", network: "ethereum" },
+      policy: { ...PATIENT, ...policy },
+      report: (trouble) => this.troubles.push(trouble),
+    });
+  }
+
+  /** A recipient nobody else pays. */
+  async recipient(): Promise<Hex> {
+    return (await this.anvil.wallet(0n)).address;
+  }
+
+  /** Orders so much of the token. */
+  orderTokens(to: Hex, amount = "5"): Promise<string> {
+    return this.merchant.order({ currencyCode: "USDT", amount, to });
+  }
+
+  /** Rounds with a block behind each, until the transfers have ended. */
+  async runToEnd(engine: Pick<PayoutEngine, "round">, transferIds: readonly string[]): Promise<void> {
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      await engine.round();
+      const transfers = await Promise.all(transferIds.map((id) => this.merchant.transfer(id)));
+      if (transfers.every(hasEnded)) return;
+      await this.anvil.mine();
+    }
+    const stand = await Promise.all(transferIds.map(async (id) => (await this.merchant.transfer(id)).status));
+    throw new Error(`not ended after ${MOST_ROUNDS} rounds: ${stand.join(" ")}; ${JSON.stringify(this.troubles)}`);
+  }
+
+  async close(): Promise<void> {
+    await this.anvil.stop();
+    await this.opened.drop();
+  }
+}
