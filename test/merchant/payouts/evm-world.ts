@@ -2,7 +2,7 @@
 
 import type { Hex } from "viem";
 import type { Database } from "../../../src/database/database.ts";
-import { createEvmChain } from "../../../src/merchant/chains/evm/evm-chain.ts";
+import { createEvmChain, type EvmSettings } from "../../../src/merchant/chains/evm/evm-chain.ts";
 import type { PayoutChain } from "../../../src/merchant/chains/payout-chain.ts";
 import { PayoutEngine, type PayoutPolicy, type PayoutTrouble } from "../../../src/merchant/payouts/payout-engine.ts";
 import { Anvil, type TestWallet } from "../../chains/anvil.ts";
@@ -48,17 +48,21 @@ export class EvmWorld {
     return this.opened.database;
   }
 
-  chain(rpcUrl = this.anvil.url, timeoutMs = 10_000): PayoutChain {
-    return createEvmChain({
+  settings(): EvmSettings {
+    return {
       network: "ethereum",
-      rpcUrl,
+      rpcUrl: this.anvil.url,
       chainId: 31_337,
       privateKey: this.hot.privateKey,
       tokens: { USDT: this.token },
       finality: FINAL_AFTER,
       maxFeeGwei: 500,
-      timeoutMs,
-    });
+      timeoutMs: 10_000,
+    };
+  }
+
+  chain(rpcUrl = this.anvil.url): PayoutChain {
+    return createEvmChain({ ...this.settings(), rpcUrl });
   }
 
   engine({

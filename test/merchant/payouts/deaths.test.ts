@@ -1,0 +1,94 @@
+// A death of the engine's process at each place between two of its steps, and what payouts/README.md says of it: the next
+// engine brings the transfer to its end, and the chain has it once.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Failpoint, PAYOUT_FAILPOINTS } from "../../../src/kernel/failpoint.ts";
+import type { EngineOrder } from "./engine-process.ts";
+import { EvmWorld, FINAL_AFTER, PATIENT } from "./evm-world.ts";
+import { expectSoundBooks } from "./ordered.ts";
+
+const ENTRY = fileURLToPath(new URL("engine-process.ts", import.meta.url));
+const DIES_WITHIN_MS = 60_000;
+const BLOCK_MS = 100;
+
+type Left = {
+  readonly statuses: readonly string[];
+  readonly state: string;
+  readonly attempts: number;
+  /** Whether the network has the transaction. */
+  readonly isOnChain: boolean;
+};
+const SUBMITTED = ["PENDING", "SUBMITTED"];
+const LEFT: Readonly<Record<(typeof PAYOUT_FAILPOINTS)[number], Left>> = {
+  "after-payout-chosen": { statuses: ["PENDING"], state: "chosen", attempts: 0, isOnChain: false },
+  "after-payout-signed": { statuses: ["PENDING"], state: "chosen", attempts: 0, isOnChain: false },
+  "after-payout-stored": { statuses: ["PENDING"], state: "signed", attempts: 1, isOnChain: false },
+  "after-payout-broadcast": { statuses: ["PENDING"], state: "signed", attempts: 1, isOnChain: true },
+  "before-payout-settled": { statuses: SUBMITTED, state: "broadcast", attempts: 1, isOnChain: true },
+  "after-payout-settled": { statuses: [...SUBMITTED, "CONFIRMED"], state: "confirmed", attempts: 1, isOnChain: true },
+};
+/** These are reached only when the chain goes on. */
+const NEEDS_BLOCKS: ReadonlySet<Failpoint> = new Set(["before-payout-settled", "after-payout-settled"]);
+
+describe("an engine that is killed", () => {
+  let world: EvmWorld;
+  const children: ChildProcess[] = [];
+  beforeAll(async () => {
+    world = await EvmWorld.open();
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill("SIGKILL");
+    await world.close();
+  });
+
+  /** Runs an engine until it has killed itself. */
+  async function dieAt(place: Failpoint): Promise<void> {
+    const order: EngineOrder = {
+      databaseUrl: world.opened.url,
+      chain: world.settings(),
+      policy: PATIENT,
+      dieAt: place,
+    };
+    const child = spawn(process.execPath, [ENTRY, JSON.stringify(order)], { stdio: ["ignore", "inherit", "inherit"] });
+    children.push(child);
+    const giveUp = setTimeout(() => child.kill("SIGTERM"), DIES_WITHIN_MS);
+    const blocks = NEEDS_BLOCKS.has(place) ? setInterval(() => void world.anvil.mine(), BLOCK_MS) : undefined;
+    const [, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+    clearTimeout(giveUp);
+    clearInterval(blocks);
+    expect(signal).toBe("SIGKILL");
+  }
+
+  it.each(PAYOUT_FAILPOINTS)("%s leaves what the next one ends, once", async (place) => {
+    const to = await world.recipient();
+    const before = Number((await world.merchant.balance("USDT")).available);
+    const transferId = await world.orderTokens(to);
+    await dieAt(place);
+
+    const { statuses, state, attempts, isOnChain } = LEFT[place];
+    expect(await world.merchant.statuses(transferId)).toEqual(statuses);
+    const [left] = await world.merchant.history(transferId);
+    expect(left).toMatchObject({ state });
+    expect(left?.attempts).toHaveLength(attempts);
+    const known = await world.anvil.rpc("eth_getTransactionByHash", [left?.attempts[0]?.hash ?? `0x${"0".repeat(64)}`]);
+    expect(known !== null).toBe(isOnChain);
+
+    await world.runToEnd(world.engine(), [transferId]);
+    const transfer = await world.merchant.transfer(transferId);
+    expect(transfer.status).toBe("CONFIRMED");
+    expect(transfer.confirmations).toBeGreaterThanOrEqual(FINAL_AFTER);
+    expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([
+      { transactionHash: transfer.transactionHash, value: 5_000_000n },
+    ]);
+    const history = await world.merchant.history(transferId);
+    expect(history.map((payout) => [payout.nonce, payout.state])).toEqual([[left?.nonce, "confirmed"]]);
+    expect(history[0]?.attempts).toHaveLength(1);
+    const { available, held } = await world.merchant.balance("USDT");
+    expect([before - Number(available), held]).toEqual([expect.closeTo(6.5, 6), "0"]);
+    await expectSoundBooks(world.database);
+  });
+});
