@@ -1,0 +1,176 @@
+// Every method of every service × every kind of caller × every face, against what the contract's `callers` option says. The
+// methods are bound to nothing, so whoever gets as far as the method is told that it is not there.
+
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
+import { createServers, type Servers } from "../../src/facade/servers.ts";
+import { routesOf } from "../../src/facade/http-rules.ts";
+import { mountRoutes } from "../../src/facade/rest.ts";
+import { services } from "../../src/rpc/services.ts";
+import { createLogMemory, echoGateway } from "../facade/fakes.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { type Kind, makeCallers, type TestCaller } from "./callers.ts";
+
+const REFUSALS = new Set(["invalid_api_key", "invalid_credentials", "permission_denied"]);
+const NO_ACCOUNT = "There is no such account.";
+
+let opened: TestDatabase;
+let servers: Servers;
+let http: string;
+let grpc: string;
+let made: Awaited<ReturnType<typeof makeCallers>>;
+const log = createLogMemory();
+beforeAll(async () => {
+  opened = await createTestDatabase();
+  made = await makeCallers(opened.database);
+  servers = createServers({
+    implementations: {},
+    gateway: echoGateway,
+    ...made.ports,
+    signIn: { answer: async () => ({ status: 200, headers: [], body: "null" }) },
+    trustedProxies: 0,
+    publicUrl: null,
+    ready: async () => true,
+    agentsPackage: async () => Buffer.from("a package"),
+    logger: log.logger,
+    host: "127.0.0.1",
+    ports: { http: 0, grpc: 0 },
+  });
+  const ports = await servers.listen();
+  http = `http://127.0.0.1:${ports.httpPort}`;
+  grpc = `http://127.0.0.1:${ports.grpcPort}`;
+});
+afterAll(async () => {
+  await servers.close(1_000);
+  await opened.drop();
+});
+
+const methods: DescMethod[] = Object.values(services).flatMap((service) => [...service.methods]);
+
+/** Who a caller is to a method, by the words of the contracts alone. */
+function kindFor({ kind, asPerson, byCookie }: TestCaller, takes: readonly Caller[], takesCookies: boolean): Kind {
+  if (byCookie === true && !takesCookies) return Caller.PUBLIC;
+  if (asPerson === undefined) return kind;
+  const namesAccount = asPerson === "no such account";
+  const isOperator = takes.includes(Caller.OPERATOR) && (namesAccount || !takes.includes(Caller.SESSION));
+  return isOperator ? kind : asPerson;
+}
+
+/** What the contract lets happen: the method is reached, the account is not there, or which refusal. */
+function expected(method: DescMethod, caller: TestCaller, takesCookies: boolean): string {
+  const takes = getOption(method, callersOption);
+  const kind = kindFor(caller, takes, takesCookies);
+  if (kind === "no such account") return kind;
+  if (takes.includes(kind) || takes.includes(Caller.PUBLIC)) return "reached";
+  if (takes.every((each) => each === Caller.MERCHANT)) return "invalid_credentials";
+  return kind === Caller.PUBLIC || kind === Caller.MERCHANT ? "invalid_api_key" : "permission_denied";
+}
+
+async function outcome(transport: Transport, method: DescMethod, headers: Record<string, string>): Promise<string> {
+  const client = createClient(method.parent, transport) as Record<string, (...args: unknown[]) => unknown>;
+  try {
+    const answer = client[method.localName]?.({}, { headers, timeoutMs: 20_000 });
+    if (method.methodKind === "server_streaming") await Array.fromAsync(answer as AsyncIterable<unknown>);
+    else await answer;
+    return "reached";
+  } catch (thrown) {
+    const error = ConnectError.from(thrown);
+    const code = error.findDetails(ErrorFactsSchema)[0]?.code ?? "";
+    if (REFUSALS.has(code)) return code;
+    if (error.code === Code.NotFound && error.rawMessage === NO_ACCOUNT) return "no such account";
+    return error.code === Code.Unimplemented || code === "validation_error"
+      ? "reached"
+      : `${error.code} ${error.message}`;
+  }
+}
+
+const faces: [name: string, takesCookies: boolean, transport: () => Transport][] = [
+  ["gRPC", false, () => createGrpcTransport({ baseUrl: grpc })],
+  ["Connect", true, () => createConnectTransport({ baseUrl: http, httpVersion: "1.1" })],
+];
+
+test.each(faces)("over %s each method takes exactly the callers it names", async (_face, takesCookies, transport) => {
+  const through = transport();
+  expect(methods.length).toBeGreaterThan(20);
+  for (const method of methods) {
+    const wanted = made.callers.map((caller) => [caller.name, expected(method, caller, takesCookies)]);
+    const called = made.callers.map(async ({ name, headers }) => [
+      name,
+      await outcome(through, method, { origin: http, ...headers }),
+    ]);
+    const name = `${method.parent.typeName}/${method.name}`;
+    expect([name, ...(await Promise.all(called))]).toEqual([name, ...wanted]);
+  }
+});
+
+test("over REST each route takes exactly the callers its method names, in the environment of its path", async () => {
+  const routes = methods.flatMap((method) => mountRoutes(routesOf(method)).map((mounted) => ({ method, mounted })));
+  expect(routes.length).toBeGreaterThan(10);
+  for (const { method, mounted } of routes) {
+    const address = mounted.path.replace("*", "some/model").replace(/:\w+/, "some-id");
+    const wanted = made.callers.map((caller) => {
+      const { environment } = mounted;
+      const isElsewhere = ![null, undefined, environment].includes(caller.environment) && environment !== null;
+      const takesCookies = address !== "/v1/chat/completions";
+      return [caller.name, isElsewhere ? "invalid_credentials" : expected(method, caller, takesCookies)];
+    });
+    const called = made.callers.map(async ({ name, headers }) => [
+      name,
+      await restOutcome(mounted.verb, address, { origin: http, ...headers }),
+    ]);
+    const name = `${mounted.verb} ${address}`;
+    expect([name, ...(await Promise.all(called))]).toEqual([name, ...wanted]);
+  }
+});
+
+async function restOutcome(verb: string, address: string, headers: Record<string, string>): Promise<string> {
+  const body = verb === "GET" ? {} : { body: "{}" };
+  const response = await fetch(http + address, {
+    method: verb,
+    headers: { "content-type": "application/json", ...headers },
+    ...body,
+  });
+  const text = await response.text();
+  type Refusal = { error?: string; message?: string; meta?: { error?: string; message?: string } };
+  const told = (response.ok ? {} : JSON.parse(text)) as Refusal;
+  const code = told.meta?.error ?? told.error ?? "";
+  if (REFUSALS.has(code)) return code;
+  if ((told.meta?.message ?? told.message) === NO_ACCOUNT) return "no such account";
+  return response.ok || response.status === 400 || response.status === 404 ? "reached" : `${response.status} ${text}`;
+}
+
+test("a cookie counts for nothing where another site may have sent it", async () => {
+  const operator = made.callers.find(({ name }) => name === "an operator");
+  const call = async (headers: Record<string, string>) => {
+    const response = await fetch(`${http}/saldo.accounts.v1.AccountsService/ListServiceTokens`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...operator?.headers, ...headers },
+      body: "{}",
+    });
+    await response.text();
+    return response.status;
+  };
+  expect(await call({ origin: http })).toBe(501);
+  for (const foreign of [
+    {},
+    { origin: "null" },
+    { origin: "http://evil.example" },
+    { origin: http, "sec-fetch-site": "cross-site" },
+  ]) {
+    expect(await call(foreign)).toBe(401);
+  }
+  // No form of another site can send what a method takes.
+  for (const type of ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]) {
+    expect(await call({ origin: http, "content-type": type })).toBe(415);
+  }
+});
+
+test("nothing that was sent to say who calls is in the log", () => {
+  expect(log.lines.length).toBeGreaterThan(100);
+  const text = JSON.stringify(log.lines);
+  expect(made.secrets.filter((secret) => text.includes(secret))).toEqual([]);
+});
