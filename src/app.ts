@@ -15,11 +15,13 @@ import { createCallbackDeliverer } from "./app-callbacks.ts";
 import { createGatewayEvents } from "./app-events.ts";
 import { merchantServices } from "./app-merchant.ts";
 import { createMetrics } from "./app-metrics.ts";
+import { operatorService } from "./app-operator.ts";
 import { createAppPeople } from "./app-people.ts";
 import { addPayoutMetrics, createPayouts } from "./app-payouts.ts";
 import { watchRequests } from "./app-requests.ts";
 import { createTopUpParts } from "./app-top-ups.ts";
 import { createTopUpMethods } from "./billing/proto-top-ups.ts";
+import { watchUpstreams } from "./app-upstreams.ts";
 import { createBillingService } from "./billing/service.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config.ts";
@@ -49,6 +51,7 @@ import { holdTicks } from "./workers/holds.ts";
 import { partitionTick } from "./workers/partitions.ts";
 import { signInTick } from "./workers/sign-in.ts";
 import { usageTick } from "./workers/usage.ts";
+import { figuresTick, forgetFiguresTick } from "./workers/upstream-figures.ts";
 import { startTicks, type Tick } from "./workers/tick.ts";
 import { topUpTick } from "./workers/top-ups.ts";
 
@@ -89,6 +92,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   // Until the ledger is closed the lease has to live: the last requests are settled under it.
   const gate = new AdmissionGate(database.pool);
   await gate.refresh();
+  const events = createGatewayEvents(logger);
+  const watched = watchUpstreams(ledger, events.report);
   const watch = options.worksForNode ? watchDatabase(database.pool) : null;
   let [baseUrl, httpPort] = [baseUrlOf(config, config.httpPort), config.httpPort];
   const payments = createTopUpParts(options, { baseUrl: () => baseUrl, httpPort: () => httpPort });
@@ -103,6 +108,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       ...holdTicks({ pool: database.pool, lease, ledger }),
       switchTick(gate),
       topUpTick(topUps),
+      figuresTick(database.pool, watched.counts),
       ...(watch === null
         ? []
         : [watch.tick, callbackTick(callbacks), ...nodeTicks(database.pool, logger), ...payouts.ticks]),
@@ -120,7 +126,6 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     demo: { tokenIntervalMs: config.demoPaceMs },
   });
   stack.defer(() => upstreams.close());
-  const events = createGatewayEvents(logger);
   const drains = new Drains({ most: config.maxDrains, withinMs: DRAIN_WITHIN_MS });
   const waitingStreams = new Set();
   const running = watchRequests(
@@ -128,12 +133,12 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       drains,
       waitingStreams,
       keys,
-      ledger,
+      ledger: watched.ledger,
       catalog,
       upstreams,
       clock: systemClock,
       topUpUrl: () => `${baseUrl}/`,
-      report: events.report,
+      report: watched.report,
     }),
     () => gate.isStopped,
   );
@@ -151,6 +156,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       keys: createKeysService({ database, accountOf }),
       billing: { ...createBillingService({ database, accountOf }), ...createTopUpMethods({ topUps, accountOf }) },
       ...merchantServices(database, config, payouts),
+      operator: operatorService(options),
     },
     gateway: running.gateway,
     keys,
@@ -192,6 +198,7 @@ function nodeTicks(pool: Pool, logger: Pick<Logger, "error">): Tick[] {
     logger.error({ accountIds }, "roll-ups of usage had missed a record and were made anew");
   return [
     partitionTick(pool),
+    forgetFiguresTick(pool),
     signInTick(pool),
     usageTick(pool, onMissed),
     ...auditTicks({ pool, topics: topicAudits, onViolations }),

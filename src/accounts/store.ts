@@ -15,3 +15,29 @@ export async function insertCustomer(
 ): Promise<void> {
   await client.query(INSERT, [accountId, email]);
 }
+
+/** A customer as it was made. */
+export type Customer = { readonly accountId: string; readonly email: string; readonly createdAt: Date };
+
+const COLUMNS = `account_id AS "accountId", email, created_at AS "createdAt"`;
+const BY_ID = `SELECT ${COLUMNS} FROM customer WHERE account_id = $1::uuid`;
+// Ids begin with the time they were made, so their order is the order of the customers.
+const FIND = `
+SELECT ${COLUMNS} FROM customer
+WHERE account_id < $1::uuid AND ($2::text = '' OR lower(email) LIKE '%' || $2::text || '%')
+ORDER BY account_id DESC LIMIT $3::int`;
+const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** The customer of an account. Null: there is none. */
+export async function customerOf(pool: Pool, accountId: string): Promise<Customer | null> {
+  return (await pool.query<Customer>(BY_ID, [accountId])).rows[0] ?? null;
+}
+
+/** Customers whose address has the text in it, newest first, with ids before `beforeId`. An empty text finds all. */
+export async function findCustomers(
+  pool: Pool,
+  { text, beforeId, limit }: { text: string; beforeId: string | null; limit: number },
+): Promise<Customer[]> {
+  const literal = text.toLowerCase().replaceAll(/[\\%_]/g, "\\$&");
+  return (await pool.query<Customer>(FIND, [beforeId ?? LAST_UUID, literal, limit])).rows;
+}

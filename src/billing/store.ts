@@ -1,5 +1,6 @@
 // The statements that read usage records.
 
+import type { Pool } from "pg";
 import type { Look } from "../ledger/gentle-look.ts";
 import type { UsageBasis } from "../ledger/ledger.ts";
 import type { UsageRecord } from "./usage.ts";
@@ -92,4 +93,12 @@ function fromRow(row: Row): UsageRecord {
     firstByteMs: row.first_byte_ms,
     clamped: row.clamped,
   };
+}
+
+const LAST_REQUEST = `
+SELECT request_id FROM usage_record WHERE account_id = $1::uuid ORDER BY request_id DESC LIMIT 1`;
+
+/** The id of an account's last billed request, which begins with its time. Null: it never had one. */
+export async function selectLastRequest(pool: Pool, accountId: string): Promise<string | null> {
+  return (await pool.query<{ request_id: string }>(LAST_REQUEST, [accountId])).rows[0]?.request_id ?? null;
 }

@@ -1,12 +1,14 @@
-// The operator's side of the catalog: bring it to what a file says, and write it as such a file.
+// The operator's side of the catalog: what a file would change, making the catalog what it says, and writing it as such a file.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
-import { withRetry, withTransaction } from "../database/transactions.ts";
+import { withTransaction } from "../database/transactions.ts";
+import { ValidationError } from "../kernel/errors.ts";
 import type { CatalogModel, UpstreamConfig } from "./catalog.ts";
 import { compareCatalogs, type CatalogChange } from "./catalog-changes.ts";
 import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
 import {
+  type ActiveCatalog,
   insertChange,
   lockCatalog,
   putModel,
@@ -15,60 +17,115 @@ import {
   readCatalogAtOnce,
   retire,
 } from "./store.ts";
+import { insertVersion, readVersionNumber } from "./version-store.ts";
 
 export type { CatalogChange, FieldChange, PriceDifference } from "./catalog-changes.ts";
 
-type ApplyOptions = {
-  readonly yaml: string;
-  /** Tell what would change and change nothing. */
-  readonly dryRun?: boolean;
+/** What is in the catalog without a file. */
+export type CatalogPresets = {
   /** Upstreams of the environment, which routes may name although the file does not list them. */
   readonly presetUpstreams?: readonly UpstreamConfig[];
   /** Models that are there without a file. A file may change one; leaving it out takes nothing away. */
   readonly presetModels?: readonly CatalogModel[];
 };
 
+/** A file that somebody wants the catalog to be. */
+export type CatalogDraft = CatalogPresets & { readonly yaml: string };
+
+/** What a file changes, and the version that is live: the one it was compared with, or its own. 0: none was published yet. */
+export type ComparedCatalog = { readonly version: number; readonly changes: readonly CatalogChange[] };
+
+/** Tells what a file would change, and changes nothing. Errors: ValidationError with every problem of the file. */
+export async function previewCatalog(database: Pick<Database, "pool">, draft: CatalogDraft): Promise<ComparedCatalog> {
+  const file = readCatalogFile(draft.yaml, draft.presetUpstreams);
+  return atOneMoment(database, async (client) => ({
+    version: await readVersionNumber(client),
+    changes: compare(await readActiveCatalog(client), file, draft),
+  }));
+}
+
+/** A file to publish. */
+export type CatalogOrder = CatalogDraft & {
+  readonly operator: string;
+  readonly reason: string | null;
+  /** The version the file was made from. Left out: whichever is live. */
+  readonly baseVersion?: number;
+};
+
 /**
- * Makes the catalog what the file says, all of it or nothing, and gives what changed; what the file leaves out is retired.
- * Nodes serve the new catalog within a minute. Errors: ValidationError with every problem of the file.
+ * Makes the catalog what the file says, all of it or nothing, inside the caller's transaction; what the file leaves out is
+ * retired. Nodes serve the new catalog within a minute. A file that changes nothing makes no version. Errors: ValidationError
+ * with every problem of the file, or when it was made from another version than the one that is live.
  */
-export async function applyCatalog(
+export async function publishCatalog(client: PoolClient, order: CatalogOrder): Promise<ComparedCatalog> {
+  const file = readCatalogFile(order.yaml, order.presetUpstreams);
+  // Two files published at the same time come one after the other, each compared with what the first has left.
+  await lockCatalog(client);
+  const live = await readVersionNumber(client);
+  if (order.baseVersion !== undefined && order.baseVersion !== live) {
+    const message = `must be ${live}, the version that is live: somebody has published since this draft was begun`;
+    throw new ValidationError([{ field: "baseVersion", rule: "catalog.base_version", message }]);
+  }
+  const changes = compare(await readActiveCatalog(client), file, order);
+  if (changes.length === 0) return { version: live, changes };
+  const version = live + 1;
+  for (const change of changes) await writeChange(client, { change, file, version });
+  const yaml = toYaml(await readActiveCatalog(client), order);
+  await insertVersion(client, { number: version, operator: order.operator, reason: order.reason, yaml });
+  return { version, changes };
+}
+
+/** The catalog that is live, with the presets that no row stands before. */
+export type LiveCatalog = { readonly version: number; readonly yaml: string; readonly catalog: CatalogFile };
+
+/** Reads the catalog as it stands in the database now. */
+export async function readLiveCatalog(
   database: Pick<Database, "pool">,
-  { yaml, dryRun = false, presetUpstreams = [], presetModels = [] }: ApplyOptions,
-): Promise<CatalogChange[]> {
-  const file = readCatalogFile(yaml, presetUpstreams);
-  return withRetry(() =>
-    withTransaction(database, async (client) => {
-      // Two files applied at the same time come one after the other, each compared with what the first has left.
-      await lockCatalog(client);
-      const active = await readActiveCatalog(client);
-      const presets = presetModels.filter((preset) => !active.models.some(({ id }) => id === preset.id));
-      const changes = compareCatalogs({ ...active, models: [...active.models, ...presets] }, file).filter(
-        ({ kind, change, id }) =>
-          !(kind === "model" && change === "retired" && presets.some((preset) => preset.id === id)),
-      );
-      if (!dryRun) for (const change of changes) await writeChange(client, change, file);
-      return changes;
-    }),
-  );
+  presets: CatalogPresets = {},
+): Promise<LiveCatalog> {
+  return atOneMoment(database, async (client) => {
+    const catalog = withPresets(await readActiveCatalog(client), presets);
+    return { version: await readVersionNumber(client), yaml: writeCatalogFile(catalog), catalog };
+  });
 }
 
 /** Writes the catalog as YAML that applies to no changes. Retired models and upstreams are not in it. */
-export async function exportCatalog(
-  database: Pick<Database, "pool">,
-  { presetModels = [] }: Pick<ApplyOptions, "presetModels"> = {},
-): Promise<string> {
-  const { upstreams, models } = await readCatalogAtOnce(database);
-  const presets = presetModels.filter((preset) => !models.some(({ id }) => id === preset.id));
-  return writeCatalogFile({ upstreams, models: [...presets, ...models] });
+export async function exportCatalog(database: Pick<Database, "pool">, presets: CatalogPresets = {}): Promise<string> {
+  return toYaml(await readCatalogAtOnce(database), presets);
 }
 
-async function writeChange(client: PoolClient, change: CatalogChange, file: CatalogFile): Promise<void> {
+function atOneMoment<T>(database: Pick<Database, "pool">, read: (client: PoolClient) => Promise<T>): Promise<T> {
+  return withTransaction(database, async (client) => {
+    await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    return read(client);
+  });
+}
+
+function compare(active: ActiveCatalog, file: CatalogFile, { presetModels = [] }: CatalogPresets): CatalogChange[] {
+  const presets = presetModels.filter((preset) => !active.models.some(({ id }) => id === preset.id));
+  return compareCatalogs({ ...active, models: [...active.models, ...presets] }, file).filter(
+    ({ kind, change, id }) => !(kind === "model" && change === "retired" && presets.some((preset) => preset.id === id)),
+  );
+}
+
+function withPresets({ upstreams, models }: ActiveCatalog, { presetModels = [] }: CatalogPresets): ActiveCatalog {
+  const presets = presetModels.filter((preset) => !models.some(({ id }) => id === preset.id));
+  return { upstreams, models: [...presets, ...models] };
+}
+
+function toYaml(active: ActiveCatalog, presets: CatalogPresets): string {
+  return writeCatalogFile(withPresets(active, presets));
+}
+
+async function writeChange(
+  client: PoolClient,
+  { change, file, version }: { change: CatalogChange; file: CatalogFile; version: number },
+): Promise<void> {
   const isMeant = ({ id }: { readonly id: string }) => id === change.id;
   const upstream = change.kind === "upstream" ? file.upstreams.find(isMeant) : undefined;
   const model = change.kind === "model" ? file.models.find(isMeant) : undefined;
   if (upstream !== undefined) await putUpstream(client, upstream);
   else if (model !== undefined) await putModel(client, model);
   else await retire(client, change);
-  await insertChange(client, change);
+  await insertChange(client, { ...change, version });
 }

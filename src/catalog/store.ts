@@ -37,7 +37,8 @@ const RETIRE = {
 } as const;
 
 const INSERT_CHANGE = `
-INSERT INTO catalog_change (id, subject, change, before, after) VALUES ($1::uuid, $2, $3, $4::jsonb, $5::jsonb)`;
+INSERT INTO catalog_change (id, subject, change, before, after, version, price_difference)
+VALUES ($1::uuid, $2, $3, $4::jsonb, $5::jsonb, $6::int, $7::jsonb)`;
 
 type UpstreamRow = {
   id: string;
@@ -129,8 +130,9 @@ export async function retire(client: PoolClient, { kind, id }: Pick<CatalogChang
   await client.query(RETIRE[kind], [id]);
 }
 
-/** Adds a line to the history. */
-export async function insertChange(client: PoolClient, { kind, id, change, fields }: CatalogChange): Promise<void> {
+/** Adds a line to the history of the version that brings it. */
+export async function insertChange(client: PoolClient, line: CatalogChange & { version: number }): Promise<void> {
+  const { kind, id, change, fields, version, priceDifference } = line;
   const side = (which: "before" | "after") =>
     JSON.stringify(Object.fromEntries(fields.map((each) => [each.field, each[which]])));
   await client.query(INSERT_CHANGE, [
@@ -139,6 +141,8 @@ export async function insertChange(client: PoolClient, { kind, id, change, field
     change,
     change === "added" ? null : side("before"),
     change === "retired" ? null : side("after"),
+    version,
+    priceDifference === null ? null : JSON.stringify(priceDifference),
   ]);
 }
 

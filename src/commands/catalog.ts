@@ -1,23 +1,31 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { presetCatalog } from "../app-catalog.ts";
-import { applyCatalog, exportCatalog, type CatalogChange } from "../catalog/apply-catalog.ts";
+import { exportCatalog, previewCatalog, type CatalogChange } from "../catalog/apply-catalog.ts";
+import { orderCatalog } from "../operator/catalog-orders.ts";
 import { type Command, UsageError } from "./command.ts";
+import { orderedHere } from "./operator.ts";
 
 export const catalogCommands: readonly Command[] = [
   {
     name: "catalog apply",
     about: "Makes the catalog what a YAML file says and shows what changes; what the file leaves out is retired.",
-    options: { "dry-run": { required: false, value: "yes", about: "only show what would change" } },
+    options: {
+      "dry-run": { required: false, value: "yes", about: "only show what would change" },
+      reason: { required: false, value: "R", about: "why, for the history" },
+    },
     positionals: ["FILE"],
     async run(values, { config, database }) {
       const [file = ""] = values.positionals;
       const yaml = await readFile(file, "utf8").catch((error: Error) => {
         throw new UsageError(`${file} cannot be read: ${error.message}`);
       });
-      const options = { yaml, ...presetCatalog(config) };
-      // Shown before it is applied, so that a slip in a price is seen even when the rest fails.
-      const changed = await applyCatalog(await database(), { ...options, dryRun: values.get("dry-run") !== undefined });
-      return { json: { changed }, text: changed.map(toText).join("\n") || "Nothing changes." };
+      const draft = { yaml, ...presetCatalog(config) };
+      const isDry = values.get("dry-run") !== undefined;
+      const order = { ...draft, reason: values.get("reason") ?? null };
+      const { version, changes: changed } = isDry
+        ? await previewCatalog(await database(), draft)
+        : await orderCatalog(await orderedHere(database), order);
+      return { json: { version, changed }, text: changed.map(toText).join("\n") || "Nothing changes." };
     },
   },
   {

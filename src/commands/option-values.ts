@@ -1,4 +1,4 @@
-import { billingDay, startOfBillingDay } from "../kernel/clock.ts";
+import { isBillingDay } from "../kernel/clock.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
@@ -28,11 +28,7 @@ export function choiceOption<Choice extends string>(value: string, option: strin
 
 /** A billing day from the command line. Errors: UsageError. */
 export function dayOption(value: string, option: string): string {
-  const startMs = /^\d{4}-\d\d-\d\d$/.test(value) ? startOfBillingDay(value) : Number.NaN;
-  // The 30th of February would be taken for the 2nd of March.
-  if (Number.isNaN(startMs) || billingDay(startMs) !== value) {
-    throw new UsageError(`--${option} must be a day such as 2026-11-21`);
-  }
+  if (!isBillingDay(value)) throw new UsageError(`--${option} must be a day such as 2026-11-21`);
   return value;
 }
 

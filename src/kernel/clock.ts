@@ -23,3 +23,9 @@ export function billingDay(ms: number): string {
 export function startOfBillingDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) - JAKARTA_OFFSET_MS;
 }
+
+/** Whether a text is a day. The 30th of February, which would be taken for the 2nd of March, is none. */
+export function isBillingDay(text: string): boolean {
+  const startMs = /^\d{4}-\d\d-\d\d$/.test(text) ? startOfBillingDay(text) : Number.NaN;
+  return !Number.isNaN(startMs) && billingDay(startMs) === text;
+}

@@ -6,7 +6,7 @@ import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { requireKeyName, type ApiKey } from "./api-key.ts";
-import { readKeys, writeKeyName, writeRevocation } from "./store.ts";
+import { countWorkingKeysOf, readKeys, writeKeyName, writeRevocation } from "./store.ts";
 
 /** The most keys of one page. */
 export const MAX_PAGE_SIZE = 200;
@@ -34,6 +34,11 @@ export async function listKeys(
   const keys = await readKeys(pool, { accountId, beforeId: pageToken === "" ? null : pageToken, limit: size + 1 });
   const page = keys.slice(0, size);
   return { keys: page, nextPageToken: keys.length > size ? (page.at(-1)?.keyId ?? "") : "" };
+}
+
+/** How many keys of each account work. An account without one is not in it. */
+export function countKeys({ pool }: WithPool, accountIds: readonly string[]): Promise<Map<string, number>> {
+  return countWorkingKeysOf(pool, accountIds);
 }
 
 /** Renames a key of an account. Errors: ValidationError, NotFound. */

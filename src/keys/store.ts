@@ -57,6 +57,9 @@ FROM decided`;
 
 const LOCK_ACCOUNT = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND NOT is_playground`;
+const COUNT_WORKING_OF = `
+SELECT account_id, count(*)::int AS count FROM api_key
+WHERE account_id = ANY ($1::uuid[]) AND revoked_at IS NULL AND NOT is_playground GROUP BY account_id`;
 const INSERT = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, rate_limit)
 VALUES ($1::uuid, $2::uuid, $3::bytea, $4, $5, $6, $7::int) RETURNING created_at`;
@@ -155,6 +158,12 @@ export async function lockAccount(client: PoolClient, accountId: string): Promis
 export async function countWorkingKeys(client: PoolClient, accountId: string): Promise<number> {
   const { rows } = await client.query<{ count: number }>(COUNT_WORKING, [accountId]);
   return rows[0]?.count ?? 0;
+}
+
+/** The same for several accounts. One without such a key is not in it. */
+export async function countWorkingKeysOf(pool: Pool, accountIds: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ account_id: string; count: number }>(COUNT_WORKING_OF, [accountIds]);
+  return new Map(rows.map((row) => [row.account_id, row.count]));
 }
 
 /** Writes a key and gives the moment it was made. */

@@ -55,6 +55,18 @@ export async function readBalance(pool: Pool, accountId: string): Promise<Accoun
   return rows[0];
 }
 
+/** What is known of an account at a glance. */
+export type AccountGlance = AccountBalance & { readonly frozenAt: Date | null };
+
+const GLANCES = `
+SELECT id, posted, held, posted - held AS available, frozen_at AS "frozenAt" FROM account WHERE id = ANY ($1::uuid[])`;
+
+/** Reads several accounts by their ids. One that is not there is not in it. */
+export async function readGlances(pool: Pool, accountIds: readonly string[]): Promise<Map<string, AccountGlance>> {
+  const { rows } = await pool.query<AccountGlance & { id: string }>(GLANCES, [accountIds]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 export type Credit = {
   readonly accountId: string;
   /** Micro-rupiah, greater than zero. */

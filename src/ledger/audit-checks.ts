@@ -27,7 +27,8 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
   "nothing posted can be changed": `
     SELECT c.relname AS subject, 'its append-only triggers are missing or not always on' AS detail
     FROM pg_class c
-    WHERE (c.oid IN ('posting'::regclass, 'usage_record'::regclass, 'operator_action'::regclass, 'payment_event'::regclass) OR c.oid IN ${USAGE_TABLES})
+    WHERE (c.oid IN ('posting'::regclass, 'usage_record'::regclass, 'operator_action'::regclass, 'catalog_version'::regclass,
+                     'catalog_change'::regclass, 'payment_event'::regclass) OR c.oid IN ${USAGE_TABLES})
       AND 2 <> (SELECT count(*) FROM pg_trigger t
                 WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgname IN ('append_only', 'append_only_truncate'))`,
   "a request has one usage record, by its key": `

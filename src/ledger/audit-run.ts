@@ -3,6 +3,7 @@
 
 import type { Pool } from "pg";
 import { invariant } from "../kernel/invariant.ts";
+import type { Violation } from "./audit-findings.ts";
 
 /** Incremental: what is new since each account's checkpoint. Full: everything from its beginning. */
 export type AuditKind = "incremental" | "full";
@@ -29,8 +30,14 @@ const POSTINGS_BEFORE = `SELECT postings_before FROM audit_run WHERE kind = 'inc
 const RECORD = `
 UPDATE audit_run SET covered_at = greatest(covered_at, $2::timestamptz), finished_at = clock_timestamp(),
   violations = CASE WHEN covered_at > $2::timestamptz THEN violations ELSE $3 END,
+  found = CASE WHEN covered_at > $2::timestamptz THEN found ELSE $5::jsonb END,
   postings_before = greatest(postings_before, $4::uuid)
 WHERE kind = $1 OR (kind = 'incremental' AND $1 = 'full')`;
+const RUNS = `
+SELECT kind, started_at AS "startedAt", finished_at AS "finishedAt", covered_at AS "coveredAt", violations, found
+FROM audit_run ORDER BY kind DESC`;
+/** How many violations of a run are kept: enough to know where to look. The log has them all. */
+const MAX_KEPT = 100;
 const STATES = `
 SELECT kind, extract(epoch FROM clock_timestamp() - covered_at)::float8 AS lag, violations FROM audit_run`;
 
@@ -58,9 +65,29 @@ export async function readPostingsBefore(pool: Pool): Promise<string> {
 /** Keeps what a run found; a full one is also an incremental one. `postingsBefore` null: where postings begin stays. */
 export async function recordAudit(
   pool: Pool,
-  run: { kind: AuditKind; beganAt: string; violations: number; postingsBefore: string | null },
+  run: { kind: AuditKind; beganAt: string; violations: readonly Violation[]; postingsBefore: string | null },
 ): Promise<void> {
-  await pool.query(RECORD, [run.kind, run.beganAt, run.violations, run.postingsBefore]);
+  const found = JSON.stringify(run.violations.slice(0, MAX_KEPT));
+  await pool.query(RECORD, [run.kind, run.beganAt, run.violations.length, run.postingsBefore, found]);
+}
+
+/** What is known of the last runs of a kind. */
+export type AuditRun = {
+  readonly kind: AuditKind;
+  /** When the last run began; null: none has. */
+  readonly startedAt: Date | null;
+  /** When the last run that ended did so. */
+  readonly finishedAt: Date | null;
+  /** What was committed before has been looked at. */
+  readonly coveredAt: Date | null;
+  /** How many violations the last run that ended told, and the first of them. */
+  readonly violations: number;
+  readonly found: readonly Violation[];
+};
+
+/** Reads what the audits last found, and when. */
+export async function readAuditRuns(pool: Pick<Pool, "query">): Promise<AuditRun[]> {
+  return (await pool.query<AuditRun>(RUNS)).rows;
 }
 
 /** Reads where the audits stand. */

@@ -77,7 +77,7 @@ export async function audit(
   const postingsBefore = findings.seen === seenBefore ? horizon : null;
   for (const check of checks) await check({ look, findings, full });
   const { violations, hasMore } = findings;
-  await recordAudit(pool, { kind, beganAt, violations: violations.length, postingsBefore });
+  await recordAudit(pool, { kind, beganAt, violations, postingsBefore });
   return { ok: violations.length === 0, violations, hasMore };
 }
 

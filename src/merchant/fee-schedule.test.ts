@@ -31,7 +31,7 @@ function feeOf(amount: string, asset: Asset, order: Parameters<typeof terms>[0])
 }
 
 function row(id: string, merchantId: string | null, currencyCode: string | null, version = 1): FeeRow {
-  return { ...terms({ flat: "1" }), id, merchantId, currencyCode, version };
+  return { ...terms({ flat: "1" }), id, merchantId, currencyCode, version, createdAt: new Date(0) };
 }
 
 describe("computeFee", () => {

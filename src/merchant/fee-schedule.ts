@@ -23,6 +23,7 @@ export type FeeRow = FeeTerms & {
   readonly merchantId: string | null;
   readonly currencyCode: string | null;
   readonly version: number;
+  readonly createdAt: Date;
 };
 
 /** `min(max, max(min, flat + rate × amount))`, each term rounded up to the amount's smallest unit. */

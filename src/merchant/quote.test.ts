@@ -12,7 +12,8 @@ type Bounds = { readonly min?: string | undefined; readonly max?: string | undef
 function feeRow(flat: string, rate: string, { min, max }: Bounds = {}): FeeRow {
   const fine = (text: string): bigint => parseDecimal(text, FEE_DECIMALS);
   const bounds = { min: min === undefined ? null : fine(min), max: max === undefined ? null : fine(max) };
-  return { id: "row", merchantId: null, currencyCode: null, version: 1, flat: fine(flat), rate: fine(rate), ...bounds };
+  const terms = { flat: fine(flat), rate: fine(rate), ...bounds };
+  return { id: "row", merchantId: null, currencyCode: null, version: 1, createdAt: new Date(0), ...terms };
 }
 
 function print(currencyCode: string, amount: string, row: FeeRow): string[] {

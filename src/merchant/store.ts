@@ -8,7 +8,8 @@ import { isUuid } from "../kernel/ids.ts";
 import type { Asset } from "../kernel/money.ts";
 import { FEE_DECIMALS, type FeeRow } from "./fee-schedule.ts";
 
-type Queryable = Pick<Pool | PoolClient, "query">;
+/** A pool, or a client inside a transaction. */
+export type Queryable = Pick<Pool | PoolClient, "query">;
 
 const INSERT_MERCHANT = `
 INSERT INTO merchant (id, account_id, environment)
@@ -35,7 +36,8 @@ const REVOKE_PAIR = `
 UPDATE merchant_credential SET revoked_at = coalesce(revoked_at, clock_timestamp())
 WHERE id = $1::uuid AND ($2::uuid IS NULL OR merchant_id = $2) RETURNING ${PAIR_COLUMNS}`;
 
-const FEE_COLUMNS = `id, merchant_id, currency_code, version, flat, rate, min, max`;
+/** The columns of a row of the fee schedule, for fromFeeColumns. */
+export const FEE_COLUMNS = `id, merchant_id, currency_code, version, flat, rate, min, max, created_at`;
 const FEE_ROWS = `
 SELECT DISTINCT ON (merchant_id, currency_code) ${FEE_COLUMNS} FROM fee_schedule
 WHERE (merchant_id = $1::uuid OR merchant_id IS NULL) AND (currency_code = $2::text OR currency_code IS NULL)
@@ -154,7 +156,7 @@ export async function markPairRevoked(
   return rows[0];
 }
 
-type FeeColumns = {
+export type FeeColumns = {
   id: string;
   merchant_id: string | null;
   currency_code: string | null;
@@ -163,6 +165,7 @@ type FeeColumns = {
   rate: string;
   min: string | null;
   max: string | null;
+  created_at: Date;
 };
 
 /** The newest version of each scope that fits a transfer: four rows at most. */
@@ -175,7 +178,10 @@ export async function readFeeRows(
 }
 
 /** Adds the next version of a scope; undefined when another writer took that version. */
-export async function insertFeeVersion(client: Queryable, fee: Omit<FeeRow, "version">): Promise<FeeRow | undefined> {
+export async function insertFeeVersion(
+  client: Queryable,
+  fee: Omit<FeeRow, "version" | "createdAt">,
+): Promise<FeeRow | undefined> {
   const { rows } = await client.query<FeeColumns>(INSERT_FEE, [
     fee.id,
     fee.merchantId,
@@ -188,7 +194,8 @@ export async function insertFeeVersion(client: Queryable, fee: Omit<FeeRow, "ver
   return rows[0] && fromFeeColumns(rows[0]);
 }
 
-function fromFeeColumns(row: FeeColumns): FeeRow {
+/** A row of the fee schedule as the rules take it. */
+export function fromFeeColumns(row: FeeColumns): FeeRow {
   return {
     id: row.id,
     merchantId: row.merchant_id,
@@ -198,6 +205,7 @@ function fromFeeColumns(row: FeeColumns): FeeRow {
     rate: parseTerm(row.rate),
     min: row.min === null ? null : parseTerm(row.min),
     max: row.max === null ? null : parseTerm(row.max),
+    createdAt: row.created_at,
   };
 }
 

@@ -8,6 +8,7 @@ import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 
 /** The services there are, by the name the composition root gives their implementations. */
 export const services = {
@@ -17,6 +18,7 @@ export const services = {
   accounts: AccountsService,
   merchantTransfer: MerchantTransferService,
   merchant: MerchantService,
+  operator: OperatorService,
 } as const satisfies Record<string, DescService>;
 
 /** What the topics implement. A method that is missing answers Unimplemented, 404 on the REST face. */

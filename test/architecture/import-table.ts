@@ -36,7 +36,19 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   workers: ["kernel", "database", "ledger", ...topics],
   // What operators order spans the topics, and each order is written down in its own transaction: both doors of an operator,
   // the command line and OperatorService, call the orders here. No topic knows of it.
-  operator: ["kernel", "database", "ledger", "accounts", "catalog", "keys", "billing", "merchant"],
+  operator: [
+    "kernel",
+    "database",
+    "ledger",
+    "accounts",
+    "catalog",
+    "keys",
+    "billing",
+    "merchant",
+    // How upstreams do is the gateway's to tell, and which variable would add one.
+    "gateway/upstream-figures.ts",
+    "gateway/upstreams/presets.ts",
+  ],
   // The operator's command line composes rooms as the server does, and opens the database in the same way.
   commands: ["config.ts", "app.ts", ...serverRooms],
   agents: [],

@@ -1,11 +1,12 @@
 import { Pool } from "pg";
 import { afterAll, beforeEach, afterEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { applyCatalog, exportCatalog } from "../../src/catalog/apply-catalog.ts";
+import { exportCatalog } from "../../src/catalog/apply-catalog.ts";
 import { createCatalog, type CatalogModel, type UpstreamConfig } from "../../src/catalog/catalog.ts";
 import type { Database } from "../../src/database/database.ts";
 import { UpstreamBusy, ValidationError } from "../../src/kernel/errors.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
+import { applyCatalog } from "./apply.ts";
 
 type Entry = Record<string, unknown>;
 const local: Entry = { id: "local", base_url: "https://api.example.com/v1", api_key_env: "LOCAL_API_KEY" };

@@ -271,7 +271,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     const [, incremental] = await runs();
     expect(incremental).toMatchObject({ kind: "incremental", violations: 1 });
     const postingsBefore = minutesAgo(60);
-    await recordAudit(world.pool, { kind: "full", beganAt, violations: 0, postingsBefore });
+    await recordAudit(world.pool, { kind: "full", beganAt, violations: [], postingsBefore });
     const [full, ...others] = await runs();
     expect(full).toMatchObject({ kind: "full", violations: 0 });
     expect(others).toEqual([incremental]);

@@ -23,6 +23,7 @@ export const migrations = [
     name: "0013-usage-roll-up",
     load: async () => (await import("./0013-usage-roll-up.ts")).Migration0013UsageRollUp,
   },
+  { name: "0014-operator", load: async () => (await import("./0014-operator.ts")).Migration0014Operator },
   { name: "0015-transfers", load: async () => (await import("./0015-transfers.ts")).Migration0015Transfers },
   { name: "0016-payouts", load: async () => (await import("./0016-payouts.ts")).Migration0016Payouts },
   { name: "0017-callbacks", load: async () => (await import("./0017-callbacks.ts")).Migration0017Callbacks },

@@ -1,0 +1,116 @@
+// Looking postings up, for operators: by account, reason, reference, group and time, newest first. A billed request is a posting
+// too, read from its usage record; it is found by its customer's account or its group, because there are too many of them to go
+// through in any other way.
+
+import type { Pool } from "pg";
+import { uuidv7Floor } from "../kernel/ids.ts";
+import { IDR } from "../kernel/money.ts";
+import type { Posting } from "./postings.ts";
+import { systemAccounts } from "./system-accounts.ts";
+
+/** A posting as it stands in the books. */
+export type FoundPosting = Required<Omit<Posting, "reference" | "note">> & {
+  readonly reference: string | null;
+  readonly note: string | null;
+  readonly postedAt: Date;
+};
+
+/** Which postings are meant; all that is set must fit. Times are milliseconds of Unix time. */
+export type PostingFilter = {
+  readonly accountId?: string;
+  readonly reason?: string;
+  readonly reference?: string;
+  readonly groupId?: string;
+  readonly asset?: string;
+  readonly fromMs?: number;
+  readonly untilMs?: number;
+};
+
+/** The most postings of one group that are read. */
+export const MAX_GROUP = 500;
+
+const COLUMNS = `id, group_id AS "groupId", asset, debit, credit, amount, reason, reference, note, posted_at AS "postedAt"`;
+// What a usage record is in the books: the request's charge, from the customer to revenue.
+const USAGE_COLUMNS = `
+  request_id AS id, request_id AS "groupId", '${IDR}'::text AS asset, account_id AS debit, '${systemAccounts.revenue}'::uuid AS credit,
+  charge::numeric(38,0) AS amount, 'usage'::text AS reason, NULL::text AS reference, NULL::text AS note,
+  uuid_time(request_id) AS "postedAt"`;
+const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** The class of a ledger account: whose funds, or the name of one of ours. */
+export type AccountClass = string;
+export const CUSTOMER_FUNDS = "customer_funds";
+export const MERCHANT_FUNDS = "merchant_funds";
+/** A ledger account that no table knows. The audit tells of postings on one. */
+export const UNKNOWN_ACCOUNT = "unknown";
+
+/** What our own accounts are called, by their ids. */
+export const systemClasses: ReadonlyMap<string, AccountClass> = new Map(
+  Object.entries(systemAccounts).map(([name, id]) => [id, name.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)]),
+);
+
+type Row = Omit<FoundPosting, "amount"> & { readonly amount: string };
+
+/** Postings with ids before `beforeId`, newest first; null: from the newest on. */
+export async function findPostings(
+  pool: Pool,
+  { filter, beforeId, limit }: { filter: PostingFilter; beforeId: string | null; limit: number },
+): Promise<FoundPosting[]> {
+  const { accountId, reason, reference, groupId, asset, fromMs = 0, untilMs } = filter;
+  const until = untilMs === undefined ? LAST_UUID : uuidv7Floor(untilMs);
+  const values: unknown[] = [uuidv7Floor(fromMs), beforeId !== null && beforeId < until ? beforeId : until, limit];
+  const given = (value: string | undefined, condition: (parameter: string) => string): string =>
+    value === undefined ? "" : ` AND ${condition(`$${values.push(value)}`)}`;
+  // Only what is asked for stands in the statement: a condition that may be switched off keeps the planner from its index.
+  const more =
+    given(reason, (p) => `reason = ${p}::text`) +
+    given(reference, (p) => `reference = ${p}::text`) +
+    given(groupId, (p) => `group_id = ${p}::uuid`) +
+    given(asset, (p) => `asset = ${p}::text`);
+  const part = (condition: string): string =>
+    `(SELECT ${COLUMNS} FROM posting WHERE ${condition}id >= $1::uuid AND id < $2::uuid${more} ORDER BY id DESC LIMIT $3::int)`;
+  if (accountId === undefined) return run(pool, part(""), values);
+
+  const account = `$${values.push(accountId)}::uuid`;
+  const parts = [part(`debit = ${account} AND `), part(`credit = ${account} AND `)];
+  const mayBeUsage =
+    (reason ?? "usage") === "usage" && reference === undefined && (asset === undefined || asset === IDR);
+  if (mayBeUsage) {
+    const ofGroup = given(groupId, (p) => `request_id = ${p}::uuid`);
+    parts.push(`(SELECT ${USAGE_COLUMNS} FROM usage_record WHERE account_id = ${account} AND charge > 0
+      AND request_id >= $1::uuid AND request_id < $2::uuid${ofGroup} ORDER BY request_id DESC LIMIT $3::int)`);
+  }
+  return run(pool, `${parts.join(" UNION ALL ")} ORDER BY id DESC LIMIT $3::int`, values);
+}
+
+const GROUP = `
+(SELECT ${COLUMNS} FROM posting WHERE group_id = $1::uuid ORDER BY id LIMIT ${MAX_GROUP})
+UNION ALL
+(SELECT ${USAGE_COLUMNS} FROM usage_record WHERE request_id = $1::uuid AND charge > 0)
+ORDER BY id`;
+
+/** All postings of one event, oldest first; of a request also the request itself. */
+export function readGroup(pool: Pool, groupId: string): Promise<FoundPosting[]> {
+  return run(pool, GROUP, [groupId]);
+}
+
+async function run(pool: Pool, text: string, values: readonly unknown[]): Promise<FoundPosting[]> {
+  const { rows } = await pool.query<Row>(text, [...values]);
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}
+
+const FUNDS = `
+SELECT id, '${CUSTOMER_FUNDS}' AS class FROM account WHERE id = ANY ($1::uuid[])
+UNION ALL
+SELECT id, '${MERCHANT_FUNDS}' FROM merchant_fund WHERE id = ANY ($1::uuid[])`;
+
+/** What kinds of accounts these are. */
+export async function classifyAccounts(
+  pool: Pool,
+  accountIds: readonly string[],
+): Promise<(accountId: string) => AccountClass> {
+  const others = [...new Set(accountIds)].filter((id) => !systemClasses.has(id));
+  const { rows } = await pool.query<{ id: string; class: AccountClass }>(FUNDS, [others]);
+  const found = new Map(rows.map((row) => [row.id, row.class]));
+  return (accountId) => systemClasses.get(accountId) ?? found.get(accountId) ?? UNKNOWN_ACCOUNT;
+}

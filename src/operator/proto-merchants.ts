@@ -1,0 +1,106 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { FeeTerms } from "#gen/saldo/operator/v1/fee_pb.ts";
+import { formatMoney } from "../kernel/money.ts";
+import { previewFee } from "../merchant/preview-fee.ts";
+import type { Quote } from "../merchant/quote.ts";
+import { findFees, findMerchants, type ListedMerchant, type ScheduledFee } from "../merchant/listings.ts";
+import { orderFee, orderMerchantCredit, termTexts } from "./merchant-orders.ts";
+import { readPage } from "./paging.ts";
+import { given, type Methods, orNull, type Parts } from "./proto-parts.ts";
+
+/** The fee schedule, and merchants' funds. */
+export function merchantMethods({
+  database,
+  orderedBy,
+}: Parts): Methods<"listFees" | "setFee" | "previewFee" | "listMerchants" | "creditMerchant"> {
+  const { pool } = database;
+  return {
+    async listFees(request) {
+      const which = { merchantId: orNull(request.merchantId), withReplaced: request.withReplaced };
+      const page = await readPage(
+        request,
+        (range) => findFees(pool, { ...which, ...range }),
+        ({ id }) => id,
+      );
+      return { rows: page.items.map(toProtoFee), nextPageToken: page.nextPageToken };
+    },
+
+    async setFee({ merchantId, currencyCode, terms, reason }, context) {
+      const row = await orderFee(orderedBy(context), {
+        ...fromProtoTerms(terms),
+        ...given("merchantId", merchantId.toLowerCase()),
+        ...given("currencyCode", currencyCode),
+        reason: orNull(reason),
+      });
+      return { row: toProtoFee({ ...row, isCurrent: true }) };
+    },
+
+    async previewFee({ merchantId, currencyCode, network, amount, terms }) {
+      const { row, current, proposed } = await previewFee(database, {
+        merchantId: orNull(merchantId),
+        currencyCode,
+        network,
+        amountText: amount,
+        terms: terms === undefined ? null : fromProtoTerms(terms),
+      });
+      return {
+        row: toProtoFee({ ...row, isCurrent: true }),
+        current: toProtoPreview(current),
+        ...(proposed === null ? {} : { proposed: toProtoPreview(proposed) }),
+      };
+    },
+
+    async listMerchants(request) {
+      const which = { accountId: orNull(request.accountId) };
+      const page = await readPage(
+        request,
+        (range) => findMerchants(pool, { ...which, ...range }),
+        ({ merchantId }) => merchantId,
+      );
+      return { merchants: page.items.map(toProtoMerchant), nextPageToken: page.nextPageToken };
+    },
+
+    async creditMerchant({ merchantId, currencyCode, network, amount, reason, idempotencyKey }, context) {
+      const { postingId, available, isNew } = await orderMerchantCredit(orderedBy(context), {
+        merchantId: merchantId.toLowerCase(),
+        currencyCode,
+        ...given("network", network),
+        amountText: amount,
+        reason,
+        reference: idempotencyKey,
+      });
+      return { postingId, available, isNew };
+    },
+  };
+}
+
+/** A merchant in a list. */
+export function toProtoMerchant({ merchantId, accountId, environment, createdAt }: ListedMerchant) {
+  return { id: merchantId, accountId, environment, createdAt: timestampFromDate(createdAt) };
+}
+
+function fromProtoTerms(terms: FeeTerms | undefined) {
+  return {
+    flat: terms?.flat ?? "",
+    rate: terms?.rate ?? "",
+    ...given("min", terms?.min),
+    ...given("max", terms?.max),
+  };
+}
+
+function toProtoFee(row: ScheduledFee) {
+  const { min, max, ...terms } = termTexts(row);
+  return {
+    id: row.id,
+    merchantId: row.merchantId ?? "",
+    currencyCode: row.currencyCode ?? "",
+    version: row.version,
+    terms: { ...terms, ...(min === null ? {} : { min }), ...(max === null ? {} : { max }) },
+    createdAt: timestampFromDate(row.createdAt),
+    isCurrent: row.isCurrent,
+  };
+}
+
+function toProtoPreview({ received, fee, total }: Quote) {
+  return { received: formatMoney(received), fee: formatMoney(fee), total: formatMoney(total) };
+}

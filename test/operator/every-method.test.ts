@@ -1,0 +1,111 @@
+// Every method of OperatorService, whatever there comes to be: what changes something writes one line of who did it, what reads
+// writes none, and nobody but an operator gets in.
+
+import type { DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { IDR, parseMoney } from "../../src/kernel/money.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { orderMerchant } from "../../src/operator/merchant-orders.ts";
+import { billRequest } from "./billed-request.ts";
+import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
+
+const YAML = `models: []
+upstreams: [{ id: local, base_url: "https://llm.example.com/v1" }]`;
+
+let served: ServedOperator;
+let accountId: string;
+let requestId: string;
+let merchantId: string;
+beforeAll(async () => {
+  served = await serveOperator();
+  accountId = await served.newCustomer();
+  requestId = await billRequest(served.database, { accountId, charge: parseMoney("5", IDR).units });
+  const by = { database: served.database, operator: "set-up" };
+  ({ merchantId } = await orderMerchant(by, { accountId, environment: "sandbox" }));
+});
+afterAll(() => served.stop());
+
+const methods: readonly DescMethod[] = OperatorService.methods;
+const isRead = ({ idempotency }: DescMethod): boolean => idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+
+/** A request of each method that does something; a method without one fails here. */
+const requests: Readonly<Record<string, () => unknown>> = {
+  getCatalog: () => ({}),
+  previewCatalog: () => ({ draft: { content: { case: "yaml", value: YAML } } }),
+  publishCatalog: () => ({ draft: { content: { case: "yaml", value: YAML } }, reason: "first" }),
+  listCatalogVersions: () => ({}),
+  getCatalogVersion: () => ({ number: 1 }),
+  listUpstreams: () => ({}),
+  listAccounts: () => ({}),
+  getAccount: () => ({ accountId }),
+  creditAccount: () => ({ accountId, amount: "1000", reason: "a transfer", idempotencyKey: uuidv7() }),
+  adjustAccount: () => ({ accountId, amount: "-1.5", reason: "a slip", idempotencyKey: uuidv7() }),
+  freezeAccount: () => ({ accountId, reason: "a stolen card" }),
+  unfreezeAccount: () => ({ accountId }),
+  setAccountLimit: () => ({ accountId, maxOpenRequests: 7 }),
+  recountAccount: () => ({ accountId, reason: "the audit said so" }),
+  creditUsage: () => ({ requestId, reason: "a wrong answer" }),
+  listFees: () => ({}),
+  setFee: () => ({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0.01" } }),
+  previewFee: () => ({ currencyCode: "TRX", amount: "10" }),
+  listMerchants: () => ({}),
+  creditMerchant: () => ({ merchantId, currencyCode: "TRX", amount: "5", reason: "in", idempotencyKey: uuidv7() }),
+  getTrialBalance: () => ({}),
+  listPostings: () => ({}),
+  getPostingGroup: () => ({ groupId: requestId }),
+  getAdmission: () => ({}),
+  stopAdmission: () => ({ reason: "a price was a slip" }),
+  startAdmission: () => ({}),
+  listAudits: () => ({}),
+  listOperatorActions: () => ({}),
+  reportMargin: () => ({ from: "2026-11-20", to: "2026-11-21" }),
+};
+
+type Call = (request: unknown) => Promise<unknown>;
+const callOf = (client: object, { localName }: DescMethod): Call => (client as Record<string, Call>)[localName] as Call;
+const requestOf = ({ localName }: DescMethod): unknown => {
+  const request = requests[localName];
+  if (request === undefined) throw new Error(`${localName} has no request in this test`);
+  return request();
+};
+
+describe("every method of OperatorService", () => {
+  test.each(methods.map((method) => [method.localName, method] as const))(
+    "%s writes a line for what it changes, and only then",
+    async (name, method) => {
+      // What recounting mends.
+      if (name === "recountAccount") {
+        await served.database.pool.query("UPDATE account SET open_holds = 3 WHERE id = $1", [accountId]);
+      }
+      const before = await served.actions();
+      await callOf(served.operator, method)(requestOf(method));
+      const { count, newest } = await served.actions();
+      expect(count - before.count).toBe(isRead(method) ? 0 : 1);
+      expect(newest?.operator).toBe(count === before.count ? before.newest?.operator : OPERATOR);
+    },
+  );
+
+  test.each(methods.map((method) => [method.localName, method] as const))(
+    "%s lets nobody in but operators, and leaves no line of an attempt",
+    async (_name, method) => {
+      const before = await served.actions();
+      const member = await refusal(callOf(served.member, method)(requestOf(method)));
+      expect(member.code).toBe("permission_denied");
+      const stranger = await refusal(callOf(served.grpc, method)(requestOf(method)));
+      expect(stranger.code).toBe("invalid_api_key");
+      expect(await served.actions()).toEqual(before);
+    },
+  );
+
+  test("there is no request for a method that is not there", () => {
+    const names: readonly string[] = methods.map(({ localName }) => localName);
+    expect(Object.keys(requests).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test("the lines cannot be changed or removed by whoever serves", async () => {
+    for (const change of ["UPDATE operator_action SET operator = 'x'", "DELETE FROM operator_action"])
+      await expect(served.database.pool.query(change)).rejects.toThrow("permission denied");
+  });
+});

@@ -1,0 +1,87 @@
+// OperatorService behind the whole chain, on a database of its own, called by an operator who is signed in.
+
+import { type Client, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { createCustomer } from "../../src/accounts/customers.ts";
+import { listActions } from "../../src/accounts/operator-actions.ts";
+import type { CatalogPresets } from "../../src/catalog/apply-catalog.ts";
+import type { ServersOptions } from "../../src/facade/servers.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { openAccount } from "../../src/ledger/accounts.ts";
+import { createOperatorService } from "../../src/operator/service.ts";
+import { operatorOf } from "../../src/rpc/callers.ts";
+import { startServers } from "../facade/fakes.ts";
+import { createTestDatabase } from "../setup/test-database.ts";
+
+export const OPERATOR = "ani@example.com";
+const PERSON = { sessionId: uuidv7(), personId: uuidv7(), accountId: uuidv7(), email: OPERATOR };
+
+export type ServedOperator = Awaited<ReturnType<typeof serveOperator>>;
+
+/** Serves it. The cookie `operator` is an operator's, `member` somebody else's. */
+export async function serveOperator(presets: CatalogPresets = {}) {
+  const opened = await createTestDatabase();
+  const { database } = opened;
+  const isSet = (variable: string): boolean => variable === "SET_API_KEY";
+  const people: ServersOptions["people"] = {
+    verifySession: async (cookies) =>
+      /^(operator|member)$/.test(cookies) ? { ...PERSON, isOperator: cookies === "operator" } : null,
+    accountExists: async () => true,
+  };
+  const running = await startServers({
+    people,
+    implementations: { operator: createOperatorService({ database, operatorOf, isSet, ...presets }) },
+  });
+  const as = (cookie: string): Client<typeof OperatorService> =>
+    createClient(
+      OperatorService,
+      createConnectTransport({
+        baseUrl: running.http,
+        httpVersion: "1.1",
+        interceptors: [
+          (next) => (req) => {
+            req.header.set("cookie", cookie);
+            req.header.set("origin", running.http);
+            return next(req);
+          },
+        ],
+      }),
+    );
+  return {
+    database,
+    operator: as("operator"),
+    member: as("member"),
+    grpc: createClient(OperatorService, createGrpcTransport({ baseUrl: `http://${running.grpc}` })),
+
+    /** How many actions there are, and the newest. */
+    async actions() {
+      const actions = await listActions(database.pool, { limit: 1_000 });
+      return { count: actions.length, newest: actions[0] };
+    },
+
+    async newCustomer(email = `${uuidv7()}@test.example`): Promise<string> {
+      const { accountId } = await withTransaction(database, (client) => createCustomer(client, { email, openAccount }));
+      return accountId;
+    },
+
+    async stop(): Promise<void> {
+      await running.servers.close(1_000);
+      await opened.drop();
+    },
+  };
+}
+
+/** The facts of the error that a call ends with. */
+export async function refusal(call: Promise<unknown>): Promise<{ code: string; rules: string[] }> {
+  try {
+    await call;
+  } catch (error) {
+    const [facts] = ConnectError.from(error).findDetails(ErrorFactsSchema);
+    if (facts === undefined) throw error;
+    return { code: facts.code, rules: facts.details.map(({ field, rule }) => `${field} ${rule}`) };
+  }
+  throw new Error("the call was not refused");
+}
