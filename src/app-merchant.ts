@@ -17,9 +17,6 @@ import { principalOf } from "./rpc/call.ts";
 import { accountOf, merchantOf, operatorOf } from "./rpc/callers.ts";
 import type { Implementations } from "./rpc/services.ts";
 
-/** A nonce that was taken is signed with, whoever else may die. */
-const hasSigningBegun = hasPayoutBegun;
-
 /** The services of merchants. */
 export function merchantServices(
   database: Database,
@@ -32,7 +29,7 @@ export function merchantServices(
     database,
     checkAddress: (destination: Destination) => checkAddress({ ...destination, forbidden }),
     isServed,
-    hasSigningBegun,
+    hasSigningBegun: hasPayoutBegun,
   };
   return {
     merchantTransfer: createMerchantTransferService({ ...sources, merchant: merchantOf }),
@@ -46,7 +43,7 @@ export function merchantServices(
           setLimits: (context, order) => orderLimits(by(context), { ...order, reason: null }),
           approve: (context, { transferId, note }) =>
             orderApproval(by(context), { transferId, note: note === "" ? null : note }),
-          reject: (context, order) => orderRejection(by(context), { ...order, hasSigningBegun }),
+          reject: (context, order) => orderRejection(by(context), order),
         },
       }),
       ...createCallbackService({ database, accountOf, allowLoopback: config.callbacksToLoopback }),

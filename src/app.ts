@@ -7,7 +7,6 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { isDatabaseAway } from "./database/transactions.ts";
-import { topicAudits } from "./app-audit.ts";
 import { presetCatalog } from "./app-catalog.ts";
 import { agentsPackage } from "./agents/package.ts";
 import { baseUrlOf } from "./app-announcement.ts";
@@ -201,7 +200,7 @@ function nodeTicks(pool: Pool, logger: Pick<Logger, "error">): Tick[] {
     forgetFiguresTick(pool),
     signInTick(pool),
     usageTick(pool, onMissed),
-    ...auditTicks({ pool, topics: topicAudits, onViolations }),
+    ...auditTicks({ pool, onViolations }),
   ];
 }
 

@@ -1,4 +1,3 @@
-import { topicAudits } from "../app-audit.ts";
 import type { AuditKind } from "../ledger/audit-run.ts";
 import { audit, type AuditReport } from "../ledger/audit.ts";
 import { topicChecks } from "../workers/audit-checks.ts";
@@ -28,8 +27,7 @@ export const databaseCommands: readonly Command[] = [
     async run(values, { database }) {
       const kind = values.has("full") ? "full" : "incremental";
       const share = values.has("hurry") ? 1 : GENTLE_SHARE;
-      const topical = { topics: topicAudits, checks: topicChecks };
-      const report = await audit((await database()).pool, { kind, share, ...topical });
+      const report = await audit((await database()).pool, { kind, share, checks: topicChecks });
       return { json: { ...report, kind }, text: textOf(kind, report), ok: report.ok };
     },
   },

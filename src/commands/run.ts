@@ -16,6 +16,7 @@ import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
 import { serviceTokenCommands } from "./service-tokens.ts";
+import { transferCommands } from "./transfers.ts";
 import { usageCommands } from "./usage.ts";
 
 /** Every command but `serve`, which does not end. */
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   ...merchantCommands,
   ...serviceTokenCommands,
   ...operatorCommands,
+  ...transferCommands,
   ...databaseCommands,
 ];
 

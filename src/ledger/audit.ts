@@ -28,19 +28,7 @@ export type AuditReport = {
   readonly hasMore: boolean;
 };
 
-/**
- * A topic's own part of the audit, for invariants of tables the ledger does not know. What it finds goes to `findings`; when
- * the run is not `full`, it looks at what has happened lately.
- */
-export type TopicAudit = (work: {
-  readonly look: Look;
-  readonly findings: AuditFindings;
-  readonly full: boolean;
-}) => Promise<void>;
-
 export type AuditOptions = {
-  /** What the topics have audited beside the ledger. Default none. */
-  readonly topics?: readonly TopicAudit[];
   /** Default `full`. */
   readonly kind?: AuditKind;
   /** The part of the time that the database may work for the audit, above 0 and at most 1; default 1, no pauses. */
@@ -56,7 +44,7 @@ const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 /** Runs every check over everything, or over what is new since the last runs, and keeps what it found. */
 export async function audit(
   pool: Pool,
-  { kind = "full", share = 1, topics = [], checks = [], signal }: AuditOptions = {},
+  { kind = "full", share = 1, checks = [], signal }: AuditOptions = {},
 ): Promise<AuditReport> {
   signal?.throwIfAborted();
   const beganAt = await beginAudit(pool, kind);
@@ -66,7 +54,6 @@ export async function audit(
   const full = kind === "full";
   const findings = new AuditFindings();
   findings.add(await look<Violation>(WHOLE));
-  for (const auditTopic of topics) await auditTopic({ look, findings, full });
   await auditUsedAccounts(look, findings);
   await auditAccounts({ look, findings, full, horizon });
   await auditTopUps({ look, findings, full });

@@ -1,8 +1,7 @@
 // The audit of payouts: every nonce of a wallet is accounted for, each has one final effect, and that effect is what its
 // transfer says. An incremental run looks at the transfers that moved lately and at what is open, a full one at everything.
 
-import type { TopicAudit } from "../ledger/audit.ts";
-import { type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
+import { type AuditCheck, type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 
 const ROWS_PER_PAGE = 1_000;
@@ -95,7 +94,7 @@ WHERE f.debit = '${systemAccounts.networkFees}' AND f.id > $1::uuid AND f.id <= 
 LIMIT ${VIOLATIONS_TO_READ}`;
 
 /** Audits payouts, as a part of the ledger's audit. */
-export const auditPayouts: TopicAudit = async ({ look, findings, full }) => {
+export const auditPayouts: AuditCheck = async ({ look, findings, full }) => {
   findings.add(await look<Violation>(WHOLE));
   findings.add(await look<Violation>(GAPS, [full ? null : LAST_NONCES]));
   const [lately] = full ? [] : await look<{ id: string }>(LATELY);

@@ -2,8 +2,7 @@
 // against the ledger. Like the rest of the audit it asks the database in short statements and believes no code; an
 // incremental run looks at what has happened lately, a full one at everything.
 
-import type { TopicAudit } from "../ledger/audit.ts";
-import { type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
+import { type AuditCheck, type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 
 const ROWS_PER_PAGE = 1_000;
@@ -98,7 +97,7 @@ WHERE p.${side} = '${systemAccounts.payoutClearing}' AND p.id > $1::uuid AND p.i
 LIMIT ${VIOLATIONS_TO_READ}`;
 
 /** Audits merchants' transfers, as a part of the ledger's audit. */
-export const auditTransfers: TopicAudit = async ({ look, findings, full }) => {
+export const auditTransfers: AuditCheck = async ({ look, findings, full }) => {
   findings.add(await look<Violation>(WHOLE));
   const [lately] = full ? [] : await look<{ id: string }>(LATELY);
   const from = lately?.id ?? BEFORE_ALL_IDS;

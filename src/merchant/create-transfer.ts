@@ -106,7 +106,7 @@ async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<T
   // the row of limits belongs to the transaction, which ends without an error.
   if (transfer === undefined) return undefined;
   await writeFund(client, { ...fund, held: fund.held + total.units });
-  await insertEvent(client, transfer.transferId, transfer);
+  await insertEvent(client, transfer.transferId, { ...transfer, at: transfer.createdAt });
   return transfer;
 }
 

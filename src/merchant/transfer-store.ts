@@ -43,8 +43,8 @@ WHERE id = $1::uuid`;
 // An event is written together with its callback, if its merchant wants to be called: so none is ever forgotten.
 const INSERT_EVENT = `
 WITH event AS (
-  INSERT INTO transfer_event (id, transfer_id, status, transaction_hash, confirmations, reason)
-  VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6) RETURNING id, transfer_id, created_at
+  INSERT INTO transfer_event (id, transfer_id, status, transaction_hash, confirmations, reason, created_at)
+  VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6, coalesce($7::timestamptz, clock_timestamp())) RETURNING id, transfer_id, created_at
 ), callback AS (${INSERT_CALLBACK_OF_EVENT})
 SELECT created_at FROM event`;
 const EVENTS_OF = `
@@ -174,10 +174,13 @@ export async function writeStanding(
   await client.query(SET_STANDING, values);
 }
 
-/** Adds an event and gives the moment it was written at. */
-export async function insertEvent(client: PoolClient, transferId: string, standing: TransferStanding): Promise<Date> {
-  const { status, transactionHash, confirmations, reason } = standing;
-  const values = [uuidv7(), transferId, status, transactionHash, confirmations, reason];
+/** Adds an event and gives the moment it was written at: now, unless another one is named. */
+export async function insertEvent(
+  client: PoolClient,
+  transferId: string,
+  { status, transactionHash, confirmations, reason, at = null }: TransferStanding & { readonly at?: Date | null },
+): Promise<Date> {
+  const values = [uuidv7(), transferId, status, transactionHash, confirmations, reason, at];
   const { rows } = await client.query<{ created_at: Date }>(INSERT_EVENT, values);
   invariant(rows[0] !== undefined, "an event that was written is there");
   return rows[0].created_at;

@@ -3,7 +3,8 @@
 import { doAndRecord, type OrderedBy } from "../accounts/operator-actions.ts";
 import { type LimitOrder, setLimits, type ShownLimits } from "../merchant/limits.ts";
 import type { Transfer } from "../merchant/transfer.ts";
-import { approveTransfer, endUnsigned, type HasSigningBegun } from "../merchant/transfers.ts";
+import { hasPayoutBegun } from "../merchant/payouts/payout-store.ts";
+import { approveTransfer, endUnsigned } from "../merchant/transfers.ts";
 
 /** Sets what a merchant may order of a currency. Errors: as setLimits. */
 export function orderLimits(by: OrderedBy, order: LimitOrder & { reason: string | null }): Promise<ShownLimits> {
@@ -33,13 +34,10 @@ export function orderApproval(
 }
 
 /** Rejects a transfer of which nothing is signed. Errors: as endUnsigned. */
-export function orderRejection(
-  by: OrderedBy,
-  order: { transferId: string; reason: string; hasSigningBegun: HasSigningBegun },
-): Promise<Transfer> {
+export function orderRejection(by: OrderedBy, order: { transferId: string; reason: string }): Promise<Transfer> {
   return doAndRecord(
     by,
-    (client) => endUnsigned(client, { ...order, to: "REJECTED" }),
+    (client) => endUnsigned(client, { ...order, to: "REJECTED", hasSigningBegun: hasPayoutBegun }),
     (transfer) => ({
       action: "transfer reject",
       subject: order.transferId,

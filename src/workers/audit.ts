@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { audit, type AuditReport, type TopicAudit } from "../ledger/audit.ts";
+import { audit, type AuditReport } from "../ledger/audit.ts";
 import { type AuditKind, claimAudit } from "../ledger/audit-run.ts";
 import { topicChecks } from "./audit-checks.ts";
 import type { Tick } from "./tick.ts";
@@ -17,13 +17,12 @@ const SHARE = 0.1;
 
 export type AuditWork = {
   readonly pool: Pool;
-  readonly topics: readonly TopicAudit[];
   /** Hears what an audit has found, when it has found something. */
   readonly onViolations: (kind: AuditKind, report: AuditReport) => void;
 };
 
 /** Audits what is new every minute and everything once a day; processes on one database take turns. */
-export function auditTicks({ pool, topics, onViolations }: AuditWork): Tick[] {
+export function auditTicks({ pool, onViolations }: AuditWork): Tick[] {
   const tickOf = (kind: AuditKind, name: string): Tick => ({
     name,
     everyMs: MINUTE_MS,
@@ -31,7 +30,7 @@ export function auditTicks({ pool, topics, onViolations }: AuditWork): Tick[] {
       // A tick comes a little sooner or later than the minute it stands for.
       const everyMs = EVERY_MS[kind] * 0.9;
       if (!(await claimAudit(pool, { kind, everyMs, retryAfterMs: RETRY_AFTER_MS[kind] }))) return;
-      const report = await audit(pool, { kind, share: SHARE, topics, checks: topicChecks, signal });
+      const report = await audit(pool, { kind, share: SHARE, checks: topicChecks, signal });
       if (!report.ok) onViolations(kind, report);
     },
   });

@@ -15,7 +15,7 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { audit } from "../../src/ledger/audit.ts";
 import { auditTransfers } from "../../src/merchant/audit-transfers.ts";
 import { createTransfer, type OrderOutcome } from "../../src/merchant/create-transfer.ts";
-import { listLimits, setLimits } from "../../src/merchant/limits.ts";
+import { type LimitOrder, listLimits, setLimits } from "../../src/merchant/limits.ts";
 import { creditMerchant, listBalances } from "../../src/merchant/merchants.ts";
 import { setFee } from "../../src/merchant/set-fee.ts";
 import { readEvents } from "../../src/merchant/transfer-store.ts";
@@ -43,9 +43,9 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
   const trxOf = async (merchantId: string) => (await listBalances(database, merchantId))[0];
   const transfersOf = async (merchantId: string): Promise<number> =>
     (await database.pool.query("SELECT FROM transfer WHERE merchant_id = $1::uuid", [merchantId])).rowCount ?? 0;
-  const limit = (merchantId: string, limits: { perTransfer?: string; daily?: string; approvalAbove?: string }) =>
+  const limit = (merchantId: string, limits: Partial<LimitOrder>) =>
     withTransaction(database, (client) =>
-      setLimits(client, { merchantId, currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "", ...limits }),
+      setLimits(client, { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "", ...limits, merchantId }),
     );
 
   test("holds amount and fee, and says what it is", async () => {
@@ -256,6 +256,21 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
       expect(await listLimits(database, merchantId)).toMatchObject([{ daily: "17", usedToday: "5" }]);
     });
 
+    test("never goes over a day's over all networks, however many come at once", async () => {
+      const { merchantId } = await merchantWith(database, { USDT: "1000" });
+      await creditMerchant(database, { merchantId, currencyCode: "USDT", amountText: "1000", network: "bsc" });
+      await limit(merchantId, { currencyCode: "USDT", daily: "17" });
+      // Two funds, so their locks do not keep the orders apart.
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) => {
+          const address = i % 2 === 0 ? "bsc:receiver" : "ethereum:receiver";
+          return orderTransfer(i % 3 === 0 ? database : otherNode, { merchantId, currencyCode: "USDT", address });
+        }),
+      );
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+      expect(await listLimits(database, merchantId)).toMatchObject([{ usedToday: "15" }]);
+    });
+
     test("waits for approval above a threshold, and not at it", async () => {
       const { merchantId } = await merchantWith(database, { TRX: "100" });
       await limit(merchantId, { approvalAbove: "5" });
@@ -279,7 +294,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
   });
 
   test("leaves books that are in order", async () => {
-    const report = await audit(database.pool, { topics: [auditTransfers] });
+    const report = await audit(database.pool, { checks: [auditTransfers] });
     expect(report).toEqual({ ok: true, violations: [], hasMore: false });
   });
 });

@@ -8,6 +8,7 @@ import type { Environment } from "../../src/accounts/principal.ts";
 import { audit } from "../../src/ledger/audit.ts";
 import { auditTransfers } from "../../src/merchant/audit-transfers.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { setLimits } from "../../src/merchant/limits.ts";
 import { listBalances } from "../../src/merchant/merchants.ts";
 import { OPEN_STATUSES } from "../../src/merchant/transfer.ts";
 import { moveTransfer, noteProgress, type TransferMove } from "../../src/merchant/transfer-states.ts";
@@ -109,6 +110,20 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
     await expect(move({ transferId: uuidv7(), from: ["PENDING"], to: "SUBMITTED" })).rejects.toThrow(NotFound);
   });
 
+  test("does not go on without an approval it waits for", async () => {
+    const { merchantId } = await merchantWith(database, { TRX: "100" });
+    const limits = { merchantId, currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "1" };
+    await withTransaction(database, (client) => setLimits(client, limits));
+    const { transferId } = (await orderTransfer(database, { merchantId })).transfer;
+    expect(await move({ transferId, from: ["WAITING"], to: "PENDING" })).toBe(false);
+    expect(await readTransfer(database.pool, transferId)).toMatchObject({ status: "WAITING", awaitsApproval: true });
+    expect(await move({ transferId, from: ["WAITING"], to: "PENDING", isApproval: true })).toBe(true);
+    expect(await readTransfer(database.pool, transferId)).toMatchObject({ status: "PENDING", awaitsApproval: false });
+    // Once approved, it may wait for other things and go on without anybody.
+    await move({ transferId, from: ["PENDING"], to: "WAITING", reason: "The wallet is being refilled." });
+    expect(await move({ transferId, from: ["WAITING"], to: "PENDING" })).toBe(true);
+  });
+
   test("notes what the chain says without a new status or event", async () => {
     const { transferId } = await ordered();
     const note = (confirmations: number): Promise<boolean> =>
@@ -127,7 +142,7 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
   });
 
   test("leaves books that are in order", async () => {
-    expect(await audit(database.pool, { topics: [auditTransfers] })).toEqual({
+    expect(await audit(database.pool, { checks: [auditTransfers] })).toEqual({
       ok: true,
       violations: [],
       hasMore: false,

@@ -11,6 +11,8 @@ import { formatMoney, IDR, idr, parseMoney } from "../../../src/kernel/money.ts"
 import { uuidv7 } from "../../../src/kernel/ids.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { creditAccount, openAccount, readBalance } from "../../../src/ledger/accounts.ts";
+import type { Environment } from "../../../src/accounts/principal.ts";
+import { createMerchant, creditMerchant } from "../../../src/merchant/merchants.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { startScriptedUpstream } from "../../gateway/scripted-upstream.ts";
 import { SaldoProcess, saldoJson } from "../../setup/saldo-process.ts";
@@ -18,6 +20,15 @@ import { createTestDatabase } from "../../setup/test-database.ts";
 
 /** An account with a key of its own. */
 export type Customer = { readonly accountId: string; readonly keyId: string; readonly key: string };
+
+type NewMerchant = {
+  readonly environment: Environment;
+  readonly coins: Readonly<Record<string, string>>;
+  readonly accountId?: string;
+};
+
+/** A merchant with a pair: as both halves with a colon, and as the header they are sent in. */
+export type MerchantCaller = { readonly merchantId: string; readonly pair: string; readonly authorization: string };
 
 /** A usage record with its money in rupiah. */
 export type UsageLine = Omit<UsageRecord, "cost" | "charge"> & { readonly cost: string; readonly charge: string };
@@ -49,15 +60,17 @@ export async function serveSaldo({
 } = {}) {
   const [testDatabase, upstream] = await Promise.all([createTestDatabase(), startScriptedUpstream()]);
   const { database } = testDatabase;
-  const environment = { DATABASE_URL: testDatabase.url, ...UPSTREAM_KEY, ...settings };
-  const saldo = (words: readonly string[]) => saldoJson(words, environment);
+  const variables = { DATABASE_URL: testDatabase.url, ...UPSTREAM_KEY, ...settings };
+  const saldo = (words: readonly string[]) => saldoJson(words, variables);
   if (Object.keys(models).length > 0)
     await applyCatalog(saldo, { base_url: upstream.baseUrl, ...upstreamFields }, models);
-  const server = await SaldoProcess.start(environment);
+  const server = await SaldoProcess.start(variables);
 
   return {
     server,
     upstream,
+    /** The server's database, for what no caller can see or do. */
+    database,
     /** The base URL an OpenAI client is given. */
     baseUrl: `${server.httpUrl}/v1`,
     /** Runs an operator's command beside the running server. */
@@ -82,6 +95,17 @@ export async function serveSaldo({
       const limit = rateLimit === undefined ? {} : { rateLimit };
       const { keyId, secret } = await issueKey(database, { accountId, name: "test", ...limit });
       return { accountId, keyId, key: secret };
+    },
+
+    /** Makes a merchant with so many coins, of a new account if none is named. */
+    async merchant({ environment, coins, accountId }: NewMerchant): Promise<MerchantCaller> {
+      const owner = accountId ?? (await this.customer({ credit: "0" })).accountId;
+      const { merchantId, apiKey, secretKey } = await createMerchant(database, { accountId: owner, environment });
+      for (const [currencyCode, amountText] of Object.entries(coins)) {
+        await creditMerchant(database, { merchantId, currencyCode, amountText });
+      }
+      const pair = `${apiKey}:${secretKey}`;
+      return { merchantId, pair, authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
     },
 
     /** What the account has now, in rupiah. */

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { Environment } from "../../../src/accounts/principal.ts";
 import type { Database } from "../../../src/database/database.ts";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
-import { topicAudits } from "../../../src/app-audit.ts";
+import { topicChecks } from "../../../src/workers/audit-checks.ts";
 import { audit } from "../../../src/ledger/audit.ts";
 import { createTransfer } from "../../../src/merchant/create-transfer.ts";
 import { findCoin } from "../../../src/merchant/currencies.ts";
@@ -95,5 +95,5 @@ export function hasEnded({ status }: Transfer): boolean {
 
 /** The books are in order, and no payment was posted that the chain has not seen. */
 export async function expectSoundBooks({ pool }: Database): Promise<void> {
-  expect(await audit(pool, { topics: topicAudits })).toEqual(SOUND);
+  expect(await audit(pool, { checks: topicChecks })).toEqual(SOUND);
 }

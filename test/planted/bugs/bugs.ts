@@ -6,6 +6,7 @@ import { ANSWER_BUGS } from "./answers.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
+import { TRANSFER_BUGS } from "./transfers.ts";
 
 /** In the order in which they are planted. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -14,4 +15,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECOVERY_BUGS,
   ...ARITHMETIC_BUGS,
   ...ANSWER_BUGS,
+  ...TRANSFER_BUGS,
 ];

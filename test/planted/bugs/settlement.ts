@@ -48,7 +48,13 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a credit that comes twice counts twice",
-    edits: [ledger("accounts.ts", "FROM acc l, ins WHERE", "FROM acc l WHERE")],
+    edits: [
+      ledger(
+        "accounts.ts",
+        "+ $4::bigint, held = l.held FROM acc l, ins WHERE",
+        "+ $4::bigint, held = l.held FROM acc l WHERE",
+      ),
+    ],
     noticedBy: money("races", "between credits of one reference are won by one"),
   },
   {

@@ -1,0 +1,60 @@
+import { orderApproval, orderLimits, orderRejection } from "../operator/transfer-orders.ts";
+import type { Command, CommandValues } from "./command.ts";
+import { orderedHere } from "./operator.ts";
+import { uuidOption } from "./option-values.ts";
+
+const transfer = { required: true, value: "ID", about: "the transfer" };
+
+export const transferCommands: readonly Command[] = [
+  {
+    name: "merchant limit",
+    about: "Sets what a merchant may order of a currency, in place of what was set before. Left out: no such limit.",
+    options: {
+      merchant: { required: true, value: "ID", about: "the merchant" },
+      currency: { required: true, value: "CODE", about: "the currency, such as TRX" },
+      "per-transfer": { required: false, value: "AMOUNT", about: "the most of one transfer, in whole coins" },
+      daily: { required: false, value: "AMOUNT", about: "the most of a day in Asia/Jakarta" },
+      "approval-above": { required: false, value: "AMOUNT", about: "above this an operator has to approve" },
+      reason: { required: false, value: "R", about: "why" },
+    },
+    async run(values, { database }) {
+      const limits = await orderLimits(await orderedHere(database), {
+        merchantId: uuidOption(values.need("merchant"), "merchant"),
+        currencyCode: values.need("currency"),
+        perTransfer: values.get("per-transfer") ?? "",
+        daily: values.get("daily") ?? "",
+        approvalAbove: values.get("approval-above") ?? "",
+        reason: values.get("reason") ?? null,
+      });
+      return { json: { ...limits } };
+    },
+  },
+  {
+    name: "transfer approve",
+    about: "Lets a transfer go on that waits for approval.",
+    options: { transfer, reason: { required: false, value: "R", about: "why, for the records" } },
+    async run(values, { database }) {
+      const { transferId, status } = await orderApproval(await orderedHere(database), {
+        transferId: transferOption(values),
+        note: values.get("reason") ?? null,
+      });
+      return { json: { transferId, status } };
+    },
+  },
+  {
+    name: "transfer reject",
+    about: "Rejects a transfer of which nothing is signed and gives back what the balance holds for it.",
+    options: { transfer, reason: { required: true, value: "R", about: "why, for the merchant" } },
+    async run(values, { database }) {
+      const { transferId, status } = await orderRejection(await orderedHere(database), {
+        transferId: transferOption(values),
+        reason: values.need("reason"),
+      });
+      return { json: { transferId, status } };
+    },
+  },
+];
+
+function transferOption(values: CommandValues): string {
+  return uuidOption(values.need("transfer"), "transfer");
+}

@@ -1,0 +1,146 @@
+// Guards of merchants' transfers: the externalId, the fund's lock and hold, the replay, the capture.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const merchant = (file: string, find: string, replace: string): Edit => ({
+  file: `src/merchant/${file}`,
+  find,
+  replace,
+});
+const test = (file: string, name: string) => ({ file: `test/merchant/${file}.test.ts`, test: name });
+
+/** Each with the test that must notice it. */
+export const TRANSFER_BUGS: readonly PlantedBug[] = [
+  {
+    name: "an externalId may name two transfers",
+    edits: [
+      {
+        file: "src/database/migrations/0015-transfers.ts",
+        find: "        CONSTRAINT transfer_external_id UNIQUE (merchant_id, environment, external_id),\n",
+        replace: "",
+      },
+      merchant("transfer-store.ts", "ON CONFLICT ON CONSTRAINT transfer_external_id DO NOTHING ", ""),
+    ],
+    noticedBy: test("create-transfer", "at once in two currencies is one transfer and one refusal"),
+  },
+  {
+    name: "an order does not look again behind the lock for its externalId",
+    edits: [
+      merchant(
+        "create-transfer.ts",
+        "if ((await readTransferOfExternalId(client, order)) !== undefined) return undefined;",
+        "",
+      ),
+      merchant(
+        "create-transfer.ts",
+        "if (transfer === undefined) return undefined;",
+        "if (transfer === undefined) throw new AccountFrozen();",
+      ),
+    ],
+    noticedBy: test("create-transfer", "50 at once on two nodes are one transfer"),
+  },
+  {
+    name: "a replay compares nothing",
+    edits: [
+      merchant(
+        "create-transfer.ts",
+        "if (differing.length > 0) throw new ExternalIdConflict(differing);",
+        "void differing; void ExternalIdConflict;",
+      ),
+    ],
+    noticedBy: test("create-transfer", "is refused with other content, by the names of what differs"),
+  },
+  {
+    name: "a replay does not compare the address",
+    edits: [
+      merchant(
+        "order.ts",
+        "address: isSameAddress(check, known, order.address),",
+        "address: isSameAddress(check, known, known.address),",
+      ),
+    ],
+    noticedBy: test("create-transfer", "is refused with other content, by the names of what differs"),
+  },
+  {
+    name: "no hold is taken for a transfer",
+    edits: [
+      merchant(
+        "create-transfer.ts",
+        "await writeFund(client, { ...fund, held: fund.held + total.units });",
+        "void writeFund;",
+      ),
+    ],
+    noticedBy: test("create-transfer", "accepts 3"),
+  },
+  {
+    name: "the hold leaves the fee out",
+    edits: [merchant("create-transfer.ts", "held: fund.held + total.units", "held: fund.held + order.received.units")],
+    noticedBy: test("create-transfer", "holds amount and fee"),
+  },
+  {
+    name: "the fund is read and not locked",
+    edits: [
+      merchant(
+        "store.ts",
+        "WHERE merchant_id = $1::uuid AND asset = $2::text FOR NO KEY UPDATE`;",
+        "WHERE merchant_id = $1::uuid AND asset = $2::text`;",
+      ),
+    ],
+    noticedBy: test("create-transfer", "accepts 3"),
+  },
+  {
+    name: "a confirmed transfer is captured without its fee",
+    edits: [
+      merchant("transfer-states.ts", '...(fee.units === 0n ? [] : [leg("fee"', '...(fee.units >= 0n ? [] : [leg("fee"'),
+    ],
+    noticedBy: test("transfer-states", "to CONFIRMED takes the total"),
+  },
+  {
+    name: "a rejected transfer keeps its hold",
+    edits: [
+      merchant(
+        "transfer-states.ts",
+        'if (to === "REJECTED" || to === "CANCELED") await voidHold',
+        'if (to === "CANCELED") await voidHold',
+      ),
+    ],
+    noticedBy: test("transfer-states", "gives everything back and posts nothing"),
+  },
+  {
+    name: "a transfer is moved without a look at where it is",
+    edits: [merchant("transfer-states.ts", "if (!move.from.includes(transfer.status)) return false;", "")],
+    noticedBy: test("transfer-states", "moves one of several who try, and only once"),
+  },
+  {
+    name: "a transfer is canceled without asking whether it is being signed",
+    edits: [merchant("transfers.ts", " || (await end.hasSigningBegun(client, transferId));", ";")],
+    noticedBy: test("cancel-transfer", "is too late once signing has begun"),
+  },
+  {
+    name: "a transfer that waits for approval goes on without it",
+    edits: [
+      merchant(
+        "transfer-states.ts",
+        "move.isApproval !== true) return false;",
+        "move.isApproval === null) return false;",
+      ),
+    ],
+    noticedBy: test("transfer-states", "does not go on without an approval it waits for"),
+  },
+  {
+    name: "a day's limit is counted in a transaction of another order",
+    edits: [
+      merchant(
+        "limits-store.ts",
+        "WHERE merchant_id = $1::uuid AND currency_code = $2 FOR NO KEY UPDATE\n",
+        "WHERE merchant_id = $1::uuid AND currency_code = $2\n",
+      ),
+    ],
+    noticedBy: test("create-transfer", "over all networks, however many come at once"),
+  },
+  {
+    name: "sandbox fees are revenue",
+    edits: [merchant("outside-accounts.ts", "fees: systemAccounts.sandbox }", "fees: systemAccounts.revenue }")],
+    noticedBy: test("transfer-states", "to CONFIRMED takes the total"),
+  },
+];
