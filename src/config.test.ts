@@ -47,6 +47,21 @@ describe("the configuration", () => {
     expect(() => readConfig({ [name]: value })).toThrow(message);
   });
 
+  it("sells play money in a demo, and in production only what a provider is set up for", () => {
+    const production = { NODE_ENV: "production" };
+    expect(readConfig({}).payments).toMatchObject({ chosen: "sandbox", midtrans: null, xendit: null });
+    expect(readConfig(production).payments).toMatchObject({ chosen: null, sandbox: false });
+    expect(() => readConfig({ ...production, SALDO_PAYMENT_PROVIDER: "sandbox" })).toThrow(/play money/);
+    expect(readConfig({ ...production, SALDO_DEMO: "1" }).payments.chosen).toBe("sandbox");
+    expect(() => readConfig({ SALDO_PAYMENT_PROVIDER: "midtrans" })).toThrow(/MIDTRANS_SERVER_KEY/);
+    expect(() => readConfig({ SALDO_PAYMENT_PROVIDER: "paypal" })).toThrow(/sandbox, midtrans, xendit/);
+    const midtrans = { SALDO_PAYMENT_PROVIDER: "midtrans", MIDTRANS_SERVER_KEY: "key" };
+    expect(readConfig({ ...production, ...midtrans }).payments).toMatchObject({ chosen: "midtrans", sandbox: false });
+    expect(() => readConfig({ ...midtrans, MIDTRANS_API_URL: "http://pay.example" })).toThrow(/https:/);
+    const local = { ...midtrans, MIDTRANS_API_URL: "http://127.0.0.1:9/core/" };
+    expect(readConfig(local).payments.midtrans?.apiUrl).toBe("http://127.0.0.1:9/core");
+  });
+
   it("does not tell a database password in its refusal", () => {
     expect(() => readConfig({ DATABASE_URL: "mysql://u:hunter2@db/x" })).toThrow(/DATABASE_URL must be/);
     expect(() => readConfig({ DATABASE_URL: "mysql://u:hunter2@db/x" })).not.toThrow(/hunter2/);

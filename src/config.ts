@@ -163,16 +163,15 @@ export function readConfig(environment: Environment = process.env): Config {
               timeoutMs,
             },
     };
-    const name = "SALDO_PAYMENT_PROVIDER";
-    if (text(name) === null) return { ...settings, chosen: demo ? "sandbox" : null };
-    const chosen = choice<PaymentProviderName>(name, "sandbox", PAYMENT_PROVIDERS);
+    if (text("SALDO_PAYMENT_PROVIDER") === null) return { ...settings, chosen: demo ? "sandbox" : null };
+    const chosen = choice<PaymentProviderName>("SALDO_PAYMENT_PROVIDER", "sandbox", PAYMENT_PROVIDERS);
     const needs = {
       sandbox: "a demo: play money buys nothing in production",
       midtrans: "MIDTRANS_SERVER_KEY",
       xendit: "XENDIT_API_KEY",
     };
     if (settings[chosen] === null || settings[chosen] === false)
-      throw new ConfigError(`${name} is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
+      throw new ConfigError(`SALDO_PAYMENT_PROVIDER is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
     return { ...settings, chosen };
   };
   const callbacksToLoopback = choice("SALDO_CALLBACKS_TO_LOOPBACK", "0", ["0", "1"]) === "1";

@@ -17,6 +17,7 @@ import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
 import { serviceTokenCommands } from "./service-tokens.ts";
 import { transferCommands } from "./transfers.ts";
+import { topUpCommands } from "./top-ups.ts";
 import { usageCommands } from "./usage.ts";
 
 /** Every command but `serve`, which does not end. */
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   ...accountCommands,
   ...accountLimitCommands,
   ...usageCommands,
+  ...topUpCommands,
   ...marginCommands,
   ...admissionCommands,
   ...keyCommands,

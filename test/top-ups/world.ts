@@ -2,7 +2,8 @@
 
 import { openPaymentProviders, type PaymentConfig } from "../../src/billing/payments/payment-providers.ts";
 import { createSandboxDesk, type SandboxDesk } from "../../src/billing/payments/sandbox/sandbox-desk.ts";
-import { SIGNATURE_HEADER } from "../../src/billing/payments/sandbox/sandbox-provider.ts";
+import { SIGNATURE_HEADER, writeNotification } from "../../src/billing/payments/sandbox/sandbox-provider.ts";
+import { paymentOfOrder } from "../../src/billing/payments/sandbox/store.ts";
 import { readOwed } from "../../src/billing/top-ups/receivables.ts";
 import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
 import { createTopUps, type TopUps } from "../../src/billing/top-ups/top-ups.ts";
@@ -102,6 +103,14 @@ export class TopUpWorld {
   /** Midtrans tells a process what it knows of an order now. */
   notify({ topUps }: TopUpProcess, topUpId: string, edited: Record<string, string> = {}): Promise<void> {
     return topUps.takeNotification("midtrans", this.fake.midtransNotification(topUpId, edited));
+  }
+
+  /** What the sandbox would send of an order now. */
+  async sandboxNotification(topUpId: string): Promise<{ body: Buffer; headers: Record<string, string> }> {
+    const payment = await paymentOfOrder(this.money.pool, topUpId);
+    if (payment === null) throw new Error("nobody has opened it at the sandbox");
+    const { body, signature } = await writeNotification(this.money.pool, payment);
+    return { body, headers: { "content-type": "application/json", [SIGNATURE_HEADER]: signature } };
   }
 
   /** Moves a payment on at the provider and lets the process hear of it and do what is due. */

@@ -3,7 +3,7 @@
 
 import type { Pool } from "pg";
 import { createMidtransProvider, type MidtransConfig } from "./midtrans/midtrans-provider.ts";
-import { isProviderName, type PaymentProvider, type ProviderName } from "./payment-provider.ts";
+import { isProviderName, type PaymentProvider, PROVIDER_NAMES, type ProviderName } from "./payment-provider.ts";
 import { createSandboxProvider } from "./sandbox/sandbox-provider.ts";
 import { createXenditProvider, type XenditConfig } from "./xendit/xendit-provider.ts";
 
@@ -19,6 +19,8 @@ export type PaymentConfig = {
 
 export type PaymentProviders = {
   readonly chosen: PaymentProvider | null;
+  /** Of those that are configured. */
+  readonly names: readonly ProviderName[];
   /** Null: there is no such provider, or it is not configured. */
   of(name: string): PaymentProvider | null;
   close(): Promise<void>;
@@ -36,6 +38,7 @@ export function openPaymentProviders(
   };
   return {
     chosen: chosen === null ? null : providers[chosen],
+    names: PROVIDER_NAMES.filter((name) => providers[name] !== null),
     of: (name) => (isProviderName(name) ? providers[name] : null),
     async close() {
       await Promise.all(Object.values(providers).flatMap((provider) => (provider === null ? [] : [provider.close()])));

@@ -4,8 +4,8 @@
 import type { Database } from "../../database/database.ts";
 import { NotFound, UpstreamBusy } from "../../kernel/errors.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import type { PaymentFacts, PaymentProvider } from "../payments/payment-provider.ts";
-import { PaymentProviderError } from "../payments/payment-provider.ts";
+import { type PaymentFacts, PaymentProviderError } from "../payments/payment-provider.ts";
+import type { PaymentProviders } from "../payments/payment-providers.ts";
 import { applyPayment } from "./apply-payment.ts";
 import { hasRunOut, nextCheck, pauseAfterFailure } from "./check-schedule.ts";
 import { isCredited } from "./states.ts";
@@ -18,8 +18,8 @@ const MOST_ROUNDS = 50;
 
 export type TopUpChecks = {
   readonly database: Database;
-  /** Null: that provider is not configured any more. */
-  readonly providerOf: (name: string) => PaymentProvider | null;
+  /** The providers of this process. Orders of others are left to processes that have them. */
+  readonly providers: Pick<PaymentProviders, "names" | "of">;
   readonly clock: Clock;
   /** Hears why an order could not be asked about or applied. It comes again. */
   readonly onFailure: (topUpId: string, error: unknown) => void;
@@ -39,7 +39,7 @@ export async function verifyTopUpNow(checks: TopUpChecks, topUpId: string): Prom
 export async function checkDueTopUps(checks: TopUpChecks, signal?: AbortSignal): Promise<number> {
   let asked = 0;
   for (let round = 0; round < MOST_ROUNDS && signal?.aborted !== true; round += 1) {
-    const due = await claimDue(checks.database.pool, ORDERS_PER_ROUND);
+    const due = await claimDue(checks.database.pool, { providers: checks.providers.names, limit: ORDERS_PER_ROUND });
     await Promise.all(due.map((each) => checkDue(checks, each)));
     asked += due.length;
     if (due.length < ORDERS_PER_ROUND) break;
@@ -62,10 +62,10 @@ async function checkDue(checks: TopUpChecks, due: DueTopUp): Promise<void> {
 }
 
 async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp> {
-  const { database, providerOf, clock } = checks;
+  const { database, providers, clock } = checks;
   const [topUp] = await selectTopUps(database.pool, [topUpId]);
   if (topUp === undefined) throw new NotFound("There is no such top-up.");
-  const provider = providerOf(topUp.provider);
+  const provider = providers.of(topUp.provider);
   if (provider === null) throw new PaymentProviderError("refused", `the provider ${topUp.provider} is not configured`);
   const facts = await provider.ask({
     orderId: topUpId,

@@ -14,6 +14,14 @@ const OF_ACCOUNT = `
 SELECT ${COLUMNS} FROM top_up t
 WHERE t.account_id = $1::uuid AND t.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
 ORDER BY t.id DESC LIMIT $3`;
+const AT_LARGE = `
+SELECT * FROM (
+  SELECT ${COLUMNS} FROM top_up t
+  WHERE ($1::uuid IS NULL OR t.account_id = $1) AND t.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    AND (NOT $3::boolean OR t.state = 'review' OR t.problem IS NOT NULL OR t.given_back > 0)
+) t
+WHERE NOT $3::boolean OR t.state = 'review' OR t.problem IS NOT NULL OR t.owed > 0
+ORDER BY t.id DESC LIMIT $4`;
 const OPEN_ORDERS = `
 SELECT count(*)::int AS open FROM (
   SELECT FROM top_up WHERE account_id = $1::uuid AND state IN ('created', 'pending') LIMIT $2
@@ -47,7 +55,8 @@ WHERE id = $1::uuid`;
 const CLAIM_DUE = `
 UPDATE top_up t SET next_check_at = clock_timestamp() + interval '1 minute', failures = t.failures + 1
 FROM (
-  SELECT id FROM top_up WHERE next_check_at <= clock_timestamp() ORDER BY next_check_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+  SELECT id FROM top_up WHERE next_check_at <= clock_timestamp() AND provider = ANY ($2)
+  ORDER BY next_check_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
 ) due
 WHERE t.id = due.id RETURNING t.id, t.failures, t.next_check_at::text AS claim`;
 // A notification that came meanwhile has asked for another look, which must not be put off.
@@ -104,6 +113,15 @@ export async function selectTopUpsOfAccount(
   { accountId, beforeId, limit }: { accountId: string; beforeId: string | null; limit: number },
 ): Promise<TopUp[]> {
   return (await reader.query<Row>(OF_ACCOUNT, [accountId, beforeId, limit])).rows.map(fromRow);
+}
+
+/** Top-ups of whatever accounts, newest first, from before an id. */
+export async function selectTopUpsAtLarge(
+  reader: Reader,
+  filter: { accountId: string | null; beforeId: string | null; needsAttention: boolean; limit: number },
+): Promise<TopUp[]> {
+  const { accountId, beforeId, needsAttention, limit } = filter;
+  return (await reader.query<Row>(AT_LARGE, [accountId, beforeId, needsAttention, limit])).rows.map(fromRow);
 }
 
 /** How many orders of an account wait to be paid, counted up to `most`. */
@@ -166,9 +184,12 @@ export type DueTopUp = {
   readonly claim: string;
 };
 
-/** Takes top-ups whose provider is to be asked. Whoever else looks passes over them. */
-export async function claimDue(reader: Reader, limit: number): Promise<DueTopUp[]> {
-  const { rows } = await reader.query<{ id: string; failures: number; claim: string }>(CLAIM_DUE, [limit]);
+/** Takes top-ups whose provider is to be asked, of the named providers. Whoever else looks passes over them. */
+export async function claimDue(
+  reader: Reader,
+  { providers, limit }: { providers: readonly string[]; limit: number },
+): Promise<DueTopUp[]> {
+  const { rows } = await reader.query<{ id: string; failures: number; claim: string }>(CLAIM_DUE, [limit, providers]);
   return rows.map(({ id, failures, claim }) => ({ topUpId: id, failures, claim }));
 }
 

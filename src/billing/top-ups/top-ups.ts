@@ -50,7 +50,7 @@ export type TopUpsOptions = {
 /** Makes the door. */
 export function createTopUps(options: TopUpsOptions): TopUps {
   const { database, providers, clock, expiresAfterMs, returnUrlOf, onFailure } = options;
-  const checks = { database, clock, onFailure, providerOf: (name: string) => providers.of(name) };
+  const checks = { database, clock, onFailure, providers };
   const creation = { database, clock, onFailure, provider: providers.chosen, expiresAfterMs, returnUrlOf };
   const watching = new TopUpWatch(database.pool);
   return {

@@ -7,6 +7,7 @@ import { ARITHMETIC_BUGS } from "./arithmetic.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
+import { TOP_UP_BUGS } from "./top-ups.ts";
 
 /** In the order in which they are planted. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -16,4 +17,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ARITHMETIC_BUGS,
   ...ANSWER_BUGS,
   ...TRANSFER_BUGS,
+  ...TOP_UP_BUGS,
 ];

@@ -1,0 +1,102 @@
+import { createTopUpParts, type TopUpParts } from "../app-top-ups.ts";
+import { baseUrlOf } from "../app-announcement.ts";
+import { listTopUps } from "../billing/top-ups/list-top-ups.ts";
+import type { TopUp } from "../billing/top-ups/top-up.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+import { orderSandboxReturn, orderVerification } from "../operator/top-up-orders.ts";
+import { type Command, type CommandContext, UsageError } from "./command.ts";
+import { orderedHere } from "./operator.ts";
+import { amountOption, integerOption, uuidOption } from "./option-values.ts";
+
+const DEFAULT_LIMIT = 50;
+const topUpOption = { required: true, value: "ID", about: "the top-up" };
+
+export const topUpCommands: readonly Command[] = [
+  {
+    name: "top-up list",
+    about:
+      "Lists top-ups, newest first; with --attention those that somebody has to look at, or that left something owed.",
+    options: {
+      account: { required: false, value: "ID", about: "only of this account" },
+      attention: {
+        required: false,
+        value: null,
+        about: "only those in review, with a problem, or with something owed",
+      },
+      limit: { required: false, value: "N", about: `how many at most; default ${DEFAULT_LIMIT}` },
+    },
+    async run(values, { database }) {
+      const account = values.get("account");
+      const topUps = await listTopUps((await database()).pool, {
+        accountId: account === undefined ? null : uuidOption(account, "account"),
+        needsAttention: values.has("attention"),
+        limit: integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: 1_000 }),
+      });
+      const shown = topUps.map(toJson);
+      return { json: { topUps: shown }, text: shown.map((each) => Object.values(each).join("  ")).join("\n") };
+    },
+  },
+  {
+    name: "top-up verify",
+    about: "Asks the payment provider about a top-up now, and credits it if it is paid.",
+    options: { "top-up": topUpOption },
+    run: (values, context) =>
+      withParts(context, async ({ topUps }) => {
+        const topUpId = uuidOption(values.need("top-up"), "top-up");
+        return orderVerification(await orderedHere(context.database), topUps, { topUpId, reason: null });
+      }),
+  },
+  {
+    name: "top-up refund",
+    about: "Gives back a sandbox payment, all that is left of it or a part.",
+    options: { "top-up": topUpOption, amount: { required: false, value: "RUPIAH", about: "how much; default all" } },
+    run: (values, context) => {
+      const amount = values.get("amount");
+      const order = { how: "refund", amount: amount === undefined ? null : amountOption(amount) } as const;
+      return giveBack(context, { topUpId: uuidOption(values.need("top-up"), "top-up"), ...order });
+    },
+  },
+  {
+    name: "top-up charge-back",
+    about: "Takes back a sandbox payment, as the payer's bank does.",
+    options: { "top-up": topUpOption },
+    run: (values, context) => {
+      const topUpId = uuidOption(values.need("top-up"), "top-up");
+      return giveBack(context, { topUpId, how: "charge-back", amount: null });
+    },
+  },
+];
+
+function giveBack(context: CommandContext, order: Parameters<typeof orderSandboxReturn>[2]) {
+  return withParts(context, async ({ topUps, desk }) => {
+    if (desk === null) throw new UsageError("There is no sandbox provider here.");
+    return orderSandboxReturn(await orderedHere(context.database), { topUps, desk }, order);
+  });
+}
+
+async function withParts({ config, database }: CommandContext, work: (parts: TopUpParts) => Promise<TopUp>) {
+  const place = { baseUrl: () => baseUrlOf(config, config.httpPort), httpPort: () => config.httpPort };
+  const quiet = { warn: () => {} };
+  const parts = createTopUpParts({ config, database: await database(), logger: quiet }, place);
+  try {
+    return { json: toJson(await work(parts)) };
+  } finally {
+    await parts.close();
+  }
+}
+
+function toJson(topUp: TopUp) {
+  const { topUpId, accountId, state, provider, problem, createdAt, paidAt } = topUp;
+  return {
+    topUpId,
+    accountId,
+    amount: formatMoney(idr(topUp.amount)),
+    state,
+    provider,
+    givenBack: formatMoney(idr(topUp.givenBack)),
+    owed: formatMoney(idr(topUp.owed)),
+    problem,
+    createdAt: createdAt.toISOString(),
+    paidAt: paidAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,116 @@
+// Guards of money that comes in through payment providers.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const topUps = (file: string, find: string, replace: string): Edit => ({
+  file: `src/billing/top-ups/${file}`,
+  find,
+  replace,
+});
+const payments = (file: string, find: string, replace: string): Edit => ({
+  file: `src/billing/payments/${file}`,
+  find,
+  replace,
+});
+const crediting = (test: string) => ({ file: "test/top-ups/crediting.test.ts", test });
+const givingBack = (test: string) => ({ file: "test/top-ups/giving-back.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const TOP_UP_BUGS: readonly PlantedBug[] = [
+  {
+    name: "the amount of a payment is not compared",
+    edits: [topUps("apply-payment.ts", "if (facts.amount === null || facts.amount < topUp.amount) {", "if (false) {")],
+    noticedBy: crediting("for an order of more is not credited"),
+  },
+  {
+    name: "what was paid is credited instead of what was ordered",
+    edits: [
+      topUps(
+        "apply-payment.ts",
+        'if (decision.steps.includes("paid")) await credit(client, topUp);',
+        'if (decision.steps.includes("paid")) await credit(client, { ...topUp, amount: facts.amount ?? topUp.amount });',
+      ),
+    ],
+    noticedBy: crediting("with a fee for the payer on top is credited as ordered"),
+  },
+  {
+    name: "the status of a payment is trusted from the notification's body",
+    edits: [
+      topUps(
+        "take-notification.ts",
+        'failpoint?.("mid-webhook");',
+        `failpoint?.("mid-webhook");
+  if (notification.status === "settlement") {
+    const { applyPayment } = await import("./apply-payment.ts");
+    const facts = { state: "paid", amount: 10n ** 30n, givenBack: 0n, reference: null } as const;
+    await applyPayment(database, notification.orderId, facts);
+  }`,
+      ),
+    ],
+    noticedBy: crediting("that an edited notification calls settled is not"),
+  },
+  {
+    name: "an event of a provider is not unique",
+    edits: [
+      {
+        file: "src/database/migrations/0012-top-ups.ts",
+        find: "CONSTRAINT payment_event_once UNIQUE (provider, event_key)",
+        replace: "CONSTRAINT payment_event_once CHECK (event_key <> '')",
+      },
+      topUps("store.ts", "ON CONFLICT (provider, event_key) DO NOTHING RETURNING id", "RETURNING id"),
+    ],
+    noticedBy: crediting("told in 50 copies at once to two processes is one event"),
+  },
+  {
+    name: "neither the account nor the top-up is locked before a payment is applied",
+    edits: [
+      topUps("apply-payment.ts", "await lockAccount(client, known.accountId);", ""),
+      topUps("store.ts", "WHERE t.id = $1::uuid FOR NO KEY UPDATE OF t`", "WHERE t.id = $1::uuid`"),
+    ],
+    noticedBy: crediting("asked about by twenty at once, on two processes, is credited once"),
+  },
+  {
+    name: "another provider's word wakes an order",
+    edits: [topUps("take-notification.ts", "named?.provider === provider ? named : null", "named")],
+    noticedBy: crediting("belongs to the provider it was opened at"),
+  },
+  {
+    name: "money that comes after the order has expired is lost",
+    edits: [topUps("states.ts", "  expired: closed,", "  expired: {},")],
+    noticedBy: { file: "src/billing/top-ups/states.test.ts", test: "that is reported" },
+  },
+  {
+    name: "what was given back is taken whole each time",
+    edits: [topUps("apply-payment.ts", "const amount = givenBack - topUp.givenBack;", "const amount = givenBack;")],
+    noticedBy: givingBack("by the difference to what was taken before"),
+  },
+  {
+    name: "what an account owes is not collected",
+    edits: [topUps("apply-payment.ts", "  await collectOwed(client, { accountId, topUpId, amount });\n", "")],
+    noticedBy: givingBack("collected first from what it buys next"),
+  },
+  {
+    name: "what an account no longer has is forgotten instead of owed",
+    edits: [topUps("apply-payment.ts", "if (taken < amount) await owe(", "if (taken > amount) await owe(")],
+    noticedBy: givingBack("is owed, and collected first"),
+  },
+  {
+    name: "a notification's signature is not looked at",
+    edits: [
+      payments(
+        "midtrans/midtrans-provider.ts",
+        'serverKey !== "" && isSameSecret(textOf(told, "signature_key"), expected)',
+        'expected !== ""',
+      ),
+    ],
+    noticedBy: {
+      file: "test/contracts/payment-provider.test.ts",
+      test: "takes no notification whose proof is",
+    },
+  },
+  {
+    name: "an empty token verifies notifications that have none",
+    edits: [payments("xendit/xendit-provider.ts", 'callbackToken !== "" && typeof token', "typeof token")],
+    noticedBy: { file: "test/contracts/payment-wire.test.ts", test: "takes no notification without a token" },
+  },
+];
