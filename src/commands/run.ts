@@ -15,6 +15,7 @@ import { keyCommands } from "./keys.ts";
 import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
+import { payoutCommands } from "./payouts.ts";
 import { serviceTokenCommands } from "./service-tokens.ts";
 import { transferCommands } from "./transfers.ts";
 import { topUpCommands } from "./top-ups.ts";
@@ -31,6 +32,7 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...catalogCommands,
   ...merchantCommands,
+  ...payoutCommands,
   ...serviceTokenCommands,
   ...operatorCommands,
   ...transferCommands,

@@ -2,7 +2,6 @@
 // out twice: bytes are stored before they are broadcast, and whatever broadcasting answers, the hash is what is believed.
 
 import type { Pool, PoolClient } from "pg";
-import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import {
   type ChainHead,
@@ -15,6 +14,7 @@ import { moveTransfer, noteProgress } from "../transfer-states.ts";
 import { nextStep, type PayoutSight, type SeenAttempt, type StepPolicy } from "./next-step.ts";
 import type { Attempt, AttemptKind, AttemptState, OpenPayout } from "./payout.ts";
 import { endPayout, markBroadcast, markFilling, noteBroadcast, noteSeen, storeAttempt } from "./payout-store.ts";
+import { inTransaction } from "./payout-transaction.ts";
 import { settlePayout } from "./settle-payout.ts";
 
 /** What a merchant reads of a transfer that could not be sent. */
@@ -82,14 +82,12 @@ async function noteSight({ pool }: Advancing, { payout, attempts }: PayoutSight)
     const state: AttemptState = seen.status === "pending" ? "seen" : "signed";
     if (attempt.state === state) continue;
     const lostBlock = attempt.state === "mined";
-    await withRetry(() =>
-      withTransaction({ pool }, async (client) => {
-        await noteSeen(client, { ...payout, number: attempt.number }, { state, block: null });
-        if (state === "seen") await submit(client, payout, attempt);
-        const progress = { transferId: payout.transferId, transactionHash: attempt.hash, confirmations: 0 };
-        if (lostBlock && attempt.kind === "payment") await noteProgress(client, progress);
-      }),
-    );
+    await inTransaction(pool, async (client) => {
+      await noteSeen(client, { ...payout, number: attempt.number }, { state, block: null });
+      if (state === "seen") await submit(client, payout, attempt);
+      const progress = { transferId: payout.transferId, transactionHash: attempt.hash, confirmations: 0 };
+      if (lostBlock && attempt.kind === "payment") await noteProgress(client, progress);
+    });
   }
 }
 
@@ -109,15 +107,13 @@ async function noteMined(
   const { transferId, transferConfirmations, transferStatus } = payout;
   const isTold = transferStatus === "SUBMITTED" && transferConfirmations === mined.confirmations;
   if (attempt.blockHash === mined.block.hash && (attempt.kind === "filler" || isTold)) return;
-  await withRetry(() =>
-    withTransaction({ pool }, async (client) => {
-      await noteSeen(client, { ...payout, number: attempt.number }, { state: "mined", block: mined.block });
-      await submit(client, payout, attempt);
-      if (attempt.kind === "filler") return;
-      const { confirmations } = mined;
-      await noteProgress(client, { transferId, transactionHash: attempt.hash, confirmations });
-    }),
-  );
+  await inTransaction(pool, async (client) => {
+    await noteSeen(client, { ...payout, number: attempt.number }, { state: "mined", block: mined.block });
+    await submit(client, payout, attempt);
+    if (attempt.kind === "filler") return;
+    const { confirmations } = mined;
+    await noteProgress(client, { transferId, transactionHash: attempt.hash, confirmations });
+  });
 }
 
 async function settle(
@@ -125,9 +121,7 @@ async function settle(
   { payout, attempt, mined }: { payout: OpenPayout; attempt: Attempt; mined: MinedTransaction },
 ): Promise<void> {
   failpoint?.("before-payout-settled");
-  await withRetry(() =>
-    withTransaction({ pool }, (client) => settlePayout(client, { payout, attempt, mined, feeCoin: chain.feeCoin })),
-  );
+  await inTransaction(pool, (client) => settlePayout(client, { payout, attempt, mined, feeCoin: chain.feeCoin }));
   failpoint?.("after-payout-settled");
 }
 
@@ -173,13 +167,11 @@ async function handOver({ pool, chain, head }: Advancing, payout: OpenPayout, at
     if (refusal !== null) throw new Error("the network has not taken a payout", { cause: refusal });
     return;
   }
-  await withRetry(() =>
-    withTransaction({ pool }, async (client) => {
-      // Its block is written by the next round, which asks from a newer head.
-      await noteSeen(client, { ...payout, number: attempt.number }, { state: "seen", block: null });
-      await submit(client, payout, attempt);
-      const progress = { transferId: payout.transferId, transactionHash: attempt.hash, confirmations: 0 };
-      if (attempt.kind === "payment") await noteProgress(client, progress);
-    }),
-  );
+  await inTransaction(pool, async (client) => {
+    // Its block is written by the next round, which asks from a newer head.
+    await noteSeen(client, { ...payout, number: attempt.number }, { state: "seen", block: null });
+    await submit(client, payout, attempt);
+    const progress = { transferId: payout.transferId, transactionHash: attempt.hash, confirmations: 0 };
+    if (attempt.kind === "payment") await noteProgress(client, progress);
+  });
 }

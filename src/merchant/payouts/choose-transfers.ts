@@ -2,12 +2,12 @@
 // cost, beside all that is under way; what the wallet cannot pay waits, with a reason, and others go before it.
 
 import type { Pool } from "pg";
-import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { assetOf, type Coin } from "../currencies.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
 import { moveTransfer } from "../transfer-states.ts";
 import { type Candidate, insertPayout, lockChoosable, readCandidates, readInFlight } from "./payout-store.ts";
+import { inTransaction } from "./payout-transaction.ts";
 import { lockWallet, type Wallet, writeNextNonce } from "./wallet-store.ts";
 
 export type Choosing = {
@@ -98,30 +98,24 @@ async function readFloat(
 
 /** One transaction takes the nonce and writes what it is for. False: the transfer is no longer to be paid. */
 async function takeNonce({ pool, wallet }: Choosing, { transferId }: Candidate): Promise<boolean> {
-  const taken = await withRetry(() =>
-    withTransaction({ pool }, async (client) => {
-      // One signer at a time: whoever comes second sees what the first has chosen.
-      const { walletId, nextNonce, haltReason } = await lockWallet(client, wallet.walletId);
-      if (haltReason !== null || !(await lockChoosable(client, transferId))) return false;
-      await insertPayout(client, { walletId, nonce: nextNonce, transferId });
-      await writeNextNonce(client, walletId, nextNonce + 1);
-      return true;
-    }),
-  );
+  const taken = await inTransaction(pool, async (client) => {
+    // One signer at a time: whoever comes second sees what the first has chosen.
+    const { walletId, nextNonce, haltReason } = await lockWallet(client, wallet.walletId);
+    if (haltReason !== null || !(await lockChoosable(client, transferId))) return false;
+    await insertPayout(client, { walletId, nonce: nextNonce, transferId });
+    await writeNextNonce(client, walletId, nextNonce + 1);
+    return true;
+  });
   if (taken) failpoint?.("after-payout-chosen");
   return taken;
 }
 
 async function letWait(pool: Pool, { transferId }: Candidate): Promise<void> {
-  await withRetry(() =>
-    withTransaction({ pool }, (client) =>
-      moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS }),
-    ),
+  await inTransaction(pool, (client) =>
+    moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS }),
   );
 }
 
 async function letGoOn(pool: Pool, { transferId }: Candidate): Promise<void> {
-  await withRetry(() =>
-    withTransaction({ pool }, (client) => moveTransfer(client, { transferId, from: ["WAITING"], to: "PENDING" })),
-  );
+  await inTransaction(pool, (client) => moveTransfer(client, { transferId, from: ["WAITING"], to: "PENDING" }));
 }

@@ -1,21 +1,24 @@
 // What an operator does once it is clear who else had the key: the nonces that others used up are written down, so that the
 // wallet's own stay without a gap, and signing goes on behind them.
 
-import type { Pool } from "pg";
-import { withTransaction } from "../../database/transactions.ts";
+import type { Pool, PoolClient } from "pg";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
 import { insertForeign } from "./payout-store.ts";
 import { lockWallet, readWallet, resumeWallet, writeNextNonce } from "./wallet-store.ts";
 
-/** Nonces of others that one order writes down at most. */
+/** Nonces of others that one order writes down at most; another order goes on from there. */
 const MOST_FOREIGN = 1_000;
 
-/**
- * Lets a stopped wallet sign again. Gives how many nonces of others were written down. Errors: NotFound; ValidationError while
- * one of them is not final.
- */
-export async function resumeSigning(pool: Pool, chain: PayoutChain): Promise<number> {
+/** A wallet and the nonces behind its own that others have used up for good. */
+export type ForeignNonces = {
+  readonly walletId: string;
+  readonly address: string;
+  readonly foreign: readonly { readonly nonce: number; readonly hash: string }[];
+};
+
+/** Asks the chain who used the wallet's key besides us. Errors: NotFound; ValidationError while one of them is not final. */
+export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise<ForeignNonces> {
   const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
   if (wallet === undefined) throw new NotFound("This wallet has never paid.");
   const head = await chain.head();
@@ -29,13 +32,16 @@ export async function resumeSigning(pool: Pool, chain: PayoutChain): Promise<num
     }
     foreign.push({ nonce, hash: holder.hash });
   }
-  return withTransaction({ pool }, async (client) => {
-    const { walletId, nextNonce } = await lockWallet(client, wallet.walletId);
-    // A payout may have been chosen meanwhile, and has its nonce then.
-    const own = foreign.filter(({ nonce }) => nonce >= nextNonce);
-    for (const each of own) await insertForeign(client, { walletId, ...each });
-    await writeNextNonce(client, walletId, nextNonce + own.length);
-    await resumeWallet(client, walletId);
-    return own.length;
-  });
+  return { walletId: wallet.walletId, address: wallet.address, foreign };
+}
+
+/** Lets a wallet sign again, inside the caller's transaction. Gives how many nonces of others were written down. */
+export async function resumeSigning(client: PoolClient, { walletId, foreign }: ForeignNonces): Promise<number> {
+  const { nextNonce } = await lockWallet(client, walletId);
+  // Whoever resumed it meanwhile may have written them down.
+  const own = foreign.filter(({ nonce }) => nonce >= nextNonce);
+  for (const each of own) await insertForeign(client, { walletId, ...each });
+  await writeNextNonce(client, walletId, nextNonce + own.length);
+  await resumeWallet(client, walletId);
+  return own.length;
 }

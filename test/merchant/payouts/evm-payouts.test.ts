@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { WAITS_FOR_FUNDS } from "../../../src/merchant/payouts/choose-transfers.ts";
-import { resumeSigning } from "../../../src/merchant/payouts/resume-wallet.ts";
+import { orderResume } from "../../../src/operator/payout-orders.ts";
 import { REVERTED } from "../../../src/merchant/payouts/settle-payout.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
 import { EvmWorld, FINAL_AFTER } from "./evm-world.ts";
@@ -35,6 +35,9 @@ describe("a transfer on a real node", () => {
     expect(held).toBe("0");
     await expectSoundBooks(world.database);
   }
+
+  const resume = (): Promise<number> =>
+    orderResume({ database: world.database, operator: "test" }, { chain: world.chain(), reason: "it was us" });
 
   const rawPool = async (): Promise<Hex[]> => {
     const content = await world.anvil.rpc<{ pending: Record<string, Record<string, { hash: Hex }>> }>("txpool_content");
@@ -133,6 +136,7 @@ describe("a transfer on a real node", () => {
       const engine = world.engine({ chain: world.chain(proxy.url) });
       // A round that fails is tried again, as workers do.
       await world.runToEnd({ round: () => engine.round().catch(() => undefined) }, [transferId]);
+      expect(proxy.calls.get("eth_sendRawTransaction")).toBeGreaterThan(1);
       await expectPaidOnce(transferId, to, before);
     } finally {
       await proxy.close();
@@ -263,7 +267,7 @@ describe("a transfer on a real node", () => {
     expect(await rawPool()).toEqual([]);
     expect((await world.merchant.transfer(transferId)).status).toBe("SUBMITTED");
 
-    expect(await resumeSigning(world.database.pool, chain)).toBe(0);
+    expect(await resume()).toBe(0);
     await world.runToEnd(engine, [transferId]);
     await expectPaidOnce(transferId, to, before);
     expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced", "confirmed"]);
@@ -285,9 +289,9 @@ describe("a transfer on a real node", () => {
     await engine.round();
     expect(world.troubles.at(-1)).toMatchObject({ kind: "foreign_nonce", hash: foreign.hash });
     expect(await world.merchant.history(transferId)).toEqual([]);
-    await expect(resumeSigning(world.database.pool, chain)).rejects.toThrow("not final");
+    await expect(resume()).rejects.toThrow("not final");
     await world.anvil.mine(FINAL_AFTER);
-    expect(await resumeSigning(world.database.pool, chain)).toBe(1);
+    expect(await resume()).toBe(1);
     await world.runToEnd(engine, [transferId]);
     await expectPaidOnce(transferId, to, before);
   });

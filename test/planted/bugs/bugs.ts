@@ -4,6 +4,7 @@ import type { PlantedBug } from "../planted-bug.ts";
 import { ADMISSION_BUGS } from "./admission.ts";
 import { ANSWER_BUGS } from "./answers.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
+import { PAYOUT_RULES, PAYOUTS } from "./payouts.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
@@ -18,4 +19,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...ANSWER_BUGS,
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
+  ...PAYOUT_RULES,
+  ...PAYOUTS,
 ];

@@ -1,0 +1,125 @@
+// Guards of payouts: what keeps a transfer from reaching its chain twice, or being given back while it still can.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const payouts = (file: string, find: string, replace: string): Edit => ({
+  file: `src/merchant/payouts/${file}`,
+  find,
+  replace,
+});
+const test = (file: string, name: string) => ({ file: `test/merchant/payouts/${file}.test.ts`, test: name });
+const rule = (name: string) => ({ file: "src/merchant/payouts/next-step.test.ts", test: name });
+
+/** Those whose tests need neither a database nor a node. */
+export const PAYOUT_RULES: readonly PlantedBug[] = [
+  {
+    name: "a payment that nobody knows counts as dead",
+    edits: [
+      payouts(
+        "next-step.ts",
+        "  if (holder !== null) {",
+        '  if (attempts.length > 0 && attempts.every(({ seen }) => seen.status === "unknown")) return { kind: "displace", foreignHash: "" };\n  if (holder !== null) {',
+      ),
+    ],
+    noticedBy: rule("never ends on silence"),
+  },
+  {
+    name: "a payout is displaced before the other transaction is final",
+    edits: [payouts("next-step.ts", 'holder.isFinal ? "displace" : "stop signing"', '"displace"')],
+    noticedBy: rule("stops signing while the other transaction may still go"),
+  },
+  {
+    name: "a payout is settled before its block is final",
+    edits: [payouts("next-step.ts", 'seen.isFinal ? "settle" : "note mined"', '"settle"')],
+    noticedBy: rule("settles what is final, and only that"),
+  },
+  {
+    name: "what the network has once taken is given up",
+    edits: [payouts("next-step.ts", "!attempt.wasSeen && seen.status", "seen.status")],
+    noticedBy: rule("gives up only what the network has never taken"),
+  },
+];
+
+export const PAYOUTS: readonly PlantedBug[] = [
+  {
+    name: "a payment is broadcast before it is stored",
+    edits: [
+      payouts(
+        "advance-payout.ts",
+        '  failpoint?.("after-payout-signed");\n',
+        '  await chain.broadcast(signed.raw).catch(() => undefined);\n  failpoint?.("after-payout-signed");\n',
+      ),
+    ],
+    noticedBy: test("deaths", "after-payout-signed leaves what the next one ends"),
+  },
+  {
+    name: "what is sent again takes a new nonce",
+    edits: [
+      payouts(
+        "advance-payout.ts",
+        ".sign({ nonce: payout.nonce,",
+        ".sign({ nonce: payout.nonce + payout.attempts.length,",
+      ),
+    ],
+    noticedBy: test("evm-payouts", "that is stuck is replaced with the same nonce"),
+  },
+  {
+    name: "an attempt is stored whoever was first",
+    edits: [
+      payouts(
+        "advance-payout.ts",
+        "if (!(await storeAttempt(pool, attempt))) return;",
+        "await storeAttempt(pool, attempt);",
+      ),
+    ],
+    noticedBy: test("races", "of two signers stores one attempt"),
+  },
+  {
+    name: "an attempt does not look at those before it",
+    edits: [payouts("payout-store.ts", "AND p.attempts = $2 - 1 ", "")],
+    noticedBy: test("races", "of two signers stores one attempt"),
+  },
+  {
+    name: "two payouts get the same transfer",
+    edits: [
+      payouts(
+        "payout-store.ts",
+        "AND NOT t.awaits_approval AND ${NO_LIVING_PAYOUT}\nFOR NO KEY",
+        "AND NOT t.awaits_approval\nFOR NO KEY",
+      ),
+      {
+        file: "src/database/migrations/0016-payouts.ts",
+        find: "CREATE UNIQUE INDEX payout_living ON payout (transfer_id) WHERE state <> 'displaced'",
+        replace: "CREATE INDEX payout_living ON payout (transfer_id) WHERE state <> 'displaced'",
+      },
+    ],
+    noticedBy: test("races", "of two choosers gives a transfer one nonce"),
+  },
+  {
+    name: "a reverted payment is confirmed",
+    edits: [payouts("settle-payout.ts", 'attempt.kind === "payment" && mined.succeeded', 'attempt.kind === "payment"')],
+    noticedBy: test("evm-payouts", "that the token would refuse is rejected"),
+  },
+  {
+    name: "a payout ends as often as somebody ends it",
+    edits: [
+      payouts(
+        "payout-store.ts",
+        "ended_at = clock_timestamp() WHERE p.id = $1::uuid AND ${OPEN}`",
+        "ended_at = clock_timestamp() WHERE p.id = $1::uuid`",
+      ),
+    ],
+    noticedBy: test("races", "of two settlements ends a payout once"),
+  },
+  {
+    name: "a token that moved nothing counts as paid",
+    edits: [
+      {
+        file: "src/merchant/chains/evm/evm-chain.ts",
+        find: "if (payment === null || contract === null) return true;",
+        replace: "if (payment === null || contract !== undefined) return true;",
+      },
+    ],
+    noticedBy: { file: "test/contracts/payout-chain.test.ts", test: "mined and did not pay that it did not" },
+  },
+];
