@@ -17,6 +17,7 @@ import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
 import { payoutCommands } from "./payouts.ts";
 import { serviceTokenCommands } from "./service-tokens.ts";
+import { settingCommands } from "./settings.ts";
 import { transferCommands } from "./transfers.ts";
 import { topUpCommands } from "./top-ups.ts";
 import { usageCommands } from "./usage.ts";
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
   ...accountCommands,
   ...accountLimitCommands,
   ...usageCommands,
+  ...settingCommands,
   ...topUpCommands,
   ...marginCommands,
   ...admissionCommands,

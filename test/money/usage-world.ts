@@ -64,7 +64,11 @@ export class UsageWorld {
   }
 
   static async create(backend: TestBackend, chosen: Chance): Promise<UsageWorld> {
-    const money = await MoneyWorld.create(backend);
+    return UsageWorld.on(await MoneyWorld.create(backend), chosen);
+  }
+
+  /** In a world that is there already. */
+  static async on(money: MoneyWorld, chosen: Chance): Promise<UsageWorld> {
     return new UsageWorld(money, await money.process(), chosen);
   }
 

@@ -1,0 +1,50 @@
+// What operators set for billing. A change is a new version of its name, so what held when is still known; who changed it, and
+// why, is a line of operator_action in the same transaction.
+
+import type { Pool, PoolClient } from "pg";
+import { LimitExceeded } from "../kernel/errors.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+
+/** The settings as they hold. */
+export type BillingSettings = {
+  /** What a new account is given, in micro-rupiah; 0: nothing. */
+  readonly welcomeCredit: bigint;
+};
+
+/** The most that can be given to every new account, in micro-rupiah; more is a slip of the hand. */
+export const MAX_WELCOME_CREDIT = 10n ** 7n * 10n ** 6n;
+const WELCOME_CREDIT = "welcome_credit";
+/** Setters that meet take the next version in turn. */
+const MAX_MEETINGS = 10;
+
+const LAST = `SELECT version, value FROM operator_setting WHERE name = $1 ORDER BY version DESC LIMIT 1`;
+const ADD = `INSERT INTO operator_setting (name, version, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
+
+/** Reads the settings. Nothing is given before somebody has said so. */
+export async function readBillingSettings(client: Pool | PoolClient): Promise<BillingSettings> {
+  return { welcomeCredit: BigInt((await lastOf(client, WELCOME_CREDIT))?.value ?? 0) };
+}
+
+/**
+ * Sets the welcome credit, inside the caller's transaction; false when it was so already. Errors: LimitExceeded when it is
+ * negative or too much.
+ */
+export async function setWelcomeCredit(client: PoolClient, units: bigint): Promise<boolean> {
+  if (units < 0n || units > MAX_WELCOME_CREDIT) {
+    throw new LimitExceeded(`A welcome credit is from Rp 0 to Rp ${formatMoney(idr(MAX_WELCOME_CREDIT))}.`);
+  }
+  for (let meetings = 0; meetings < MAX_MEETINGS; meetings += 1) {
+    const last = await lastOf(client, WELCOME_CREDIT);
+    if (BigInt(last?.value ?? 0) === units) return false;
+    const { rowCount } = await client.query(ADD, [WELCOME_CREDIT, (last?.version ?? 0) + 1, String(units)]);
+    if (rowCount === 1) return true;
+  }
+  throw new LimitExceeded("Others are changing this setting. Look at it and try again.");
+}
+
+async function lastOf(
+  client: Pool | PoolClient,
+  name: string,
+): Promise<{ version: number; value: string } | undefined> {
+  return (await client.query<{ version: number; value: string }>(LAST, [name])).rows[0];
+}

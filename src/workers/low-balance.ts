@@ -1,0 +1,55 @@
+// The mail that tells a customer that the balance runs low. Which mails are owed is billing's rule; whose address it is, the
+// accounts' knowledge.
+
+import type { Pool } from "pg";
+import { lookAtLowBalances, type LowBalanceNotice, sendLowBalanceNotices } from "../billing/low-balance.ts";
+import { formatMoney, idr } from "../kernel/money.ts";
+import type { Tick } from "./tick.ts";
+
+const MINUTE_MS = 60_000;
+
+export type LowBalanceWork = {
+  readonly pool: Pool;
+  readonly mailer: { send(mail: { to: string; subject: string; text: string }): Promise<void> };
+  /** Where an account's mail goes. Null: it belongs to nobody. */
+  readonly emailOf: (accountId: string) => Promise<string | null>;
+  /** Where to top up. */
+  readonly topUpUrl: () => string;
+};
+
+/** Looks at every balance with an alert once a minute and sends the mails that are owed. */
+export function lowBalanceTick({ pool, mailer, emailOf, topUpUrl }: LowBalanceWork): Tick {
+  const send = async (notice: LowBalanceNotice): Promise<void> => {
+    const to = await emailOf(notice.accountId);
+    if (to !== null) await mailer.send({ to, ...lowBalanceMail(notice, topUpUrl()) });
+  };
+  return {
+    name: "tell of low balances",
+    everyMs: MINUTE_MS,
+    run: async (signal) => {
+      await lookAtLowBalances(pool, signal);
+      const { failures } = await sendLowBalanceNotices(pool, send, signal);
+      if (failures.length > 0) throw new AggregateError(failures, `${failures.length} mails could not be sent`);
+    },
+  };
+}
+
+/** The words of the mail. */
+export function lowBalanceMail(
+  { posted, threshold }: LowBalanceNotice,
+  url: string,
+): { subject: string; text: string } {
+  const [balance, limit] = [formatMoney(idr(posted)), formatMoney(idr(threshold))];
+  return {
+    subject: "Saldo: saldo Anda menipis / your balance is low",
+    text: [
+      `Saldo Anda Rp ${balance}, di bawah batas Rp ${limit} yang Anda tetapkan. Isi ulang di:`,
+      `Your balance is Rp ${balance}, below the Rp ${limit} that you set. Top up at:`,
+      "",
+      url,
+      "",
+      "Surel berikutnya dikirim setelah saldo naik melewati batas lalu turun lagi.",
+      "The next mail comes after the balance has risen to the limit and fallen again.",
+    ].join("\n"),
+  };
+}
