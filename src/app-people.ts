@@ -1,6 +1,7 @@
 // The part of the composition that is about people: who calls, how they sign in, and how they get mail.
 
 import process from "node:process";
+import type { PoolClient } from "pg";
 import type { Logger } from "pino";
 import { ensureDemoPerson } from "./accounts/demo-person.ts";
 import { createMailer, type Mailer } from "./accounts/mailer.ts";
@@ -13,6 +14,10 @@ import { signingSecret } from "./accounts/signing-secret.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { openAccount } from "./ledger/accounts.ts";
+import { giveWelcomeCredit, postWelcomeCredit } from "./billing/welcome-credit.ts";
+import { emailOfAccount } from "./accounts/store.ts";
+import { lowBalanceTick } from "./workers/low-balance.ts";
+import type { Tick } from "./workers/tick.ts";
 import { accountOf, operatorOf, personOf } from "./rpc/callers.ts";
 
 export type PeopleOptions = {
@@ -27,6 +32,8 @@ export type AppPeople = {
   readonly people: People;
   readonly signIn: SignIn;
   readonly mailer: Mailer;
+  /** Sends people mails about their balance. */
+  readonly lowBalanceTick: Tick;
   readonly verifyServiceToken: ReturnType<typeof createServiceTokenVerifier>;
   readonly accounts: ReturnType<typeof createAccountsService>;
 };
@@ -38,7 +45,19 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom }, show);
   return {
     mailer,
-    people: createPeople({ database, openAccount, cookieName: () => cookiePlanOf(baseUrl()).sessionName }),
+    lowBalanceTick: lowBalanceTick({
+      pool,
+      mailer,
+      emailOf: (accountId) => emailOfAccount(pool, accountId),
+      topUpUrl: () => `${baseUrl()}/`,
+    }),
+    people: createPeople({
+      database,
+      openAccount: openWithWelcome,
+      // An account that an operator had opened before its person came.
+      onAccountOpened: async (accountId) => void (await postWelcomeCredit(database, accountId)),
+      cookieName: () => cookiePlanOf(baseUrl()).sessionName,
+    }),
     signIn: createSignIn({
       database,
       mailer,
@@ -50,4 +69,10 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     verifyServiceToken: createServiceTokenVerifier(database),
     accounts: createAccountsService({ database, isDemo: config.demo, accountOf, personOf, operatorOf }),
   };
+}
+
+/** Opens an account with its welcome credit: in one transaction, so that nothing dies between the two. */
+async function openWithWelcome(client: PoolClient, accountId: string): Promise<void> {
+  await openAccount(client, accountId);
+  await giveWelcomeCredit(client, accountId);
 }

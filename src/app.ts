@@ -95,6 +95,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   const watched = watchUpstreams(ledger, events.report);
   const watch = options.worksForNode ? watchDatabase(database.pool) : null;
   let [baseUrl, httpPort] = [baseUrlOf(config, config.httpPort), config.httpPort];
+  const people = createAppPeople({ config, database, logger, baseUrl: () => baseUrl });
   const payments = createTopUpParts(options, { baseUrl: () => baseUrl, httpPort: () => httpPort });
   stack.defer(() => payments.close());
   const { topUps } = payments;
@@ -110,7 +111,13 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       figuresTick(database.pool, watched.counts),
       ...(watch === null
         ? []
-        : [watch.tick, callbackTick(callbacks), ...nodeTicks(database.pool, logger), ...payouts.ticks]),
+        : [
+            watch.tick,
+            people.lowBalanceTick,
+            callbackTick(callbacks),
+            ...nodeTicks(database.pool, logger),
+            ...payouts.ticks,
+          ]),
     ],
     (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
   );
@@ -143,7 +150,6 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   );
   stack.defer(() => running.idle(SETTLE_LIMIT_MS));
   stack.defer(() => drains.stop());
-  const people = createAppPeople({ config, database, logger, baseUrl: () => baseUrl });
   const servers = createServers({
     implementations: {
       accounts: people.accounts,

@@ -1,5 +1,6 @@
 // What a new account is given, by the operator's setting.
 
+import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { creditAccount, type PostedCredit } from "../ledger/accounts.ts";
@@ -7,21 +8,22 @@ import { systemAccounts } from "../ledger/system-accounts.ts";
 import { readBillingSettings } from "./settings.ts";
 
 /**
- * Gives an account its welcome credit: once, for ever, whatever the setting becomes. Null while nothing is given. Errors:
- * NotFound.
+ * Gives an account its welcome credit inside the caller's transaction: once, for ever, whatever the setting becomes. Null
+ * while nothing is given. Errors: NotFound.
  */
+export async function giveWelcomeCredit(client: PoolClient, accountId: string): Promise<PostedCredit | null> {
+  const { welcomeCredit } = await readBillingSettings(client);
+  if (welcomeCredit === 0n) return null;
+  return creditAccount(client, {
+    accountId,
+    amount: welcomeCredit,
+    from: systemAccounts.promotions,
+    reason: "welcome_credit",
+    reference: `welcome:${accountId}`,
+  });
+}
+
+/** The same in a transaction of its own. Errors: NotFound. */
 export function postWelcomeCredit(database: Pick<Database, "pool">, accountId: string): Promise<PostedCredit | null> {
-  return withRetry(() =>
-    withTransaction(database, async (client) => {
-      const { welcomeCredit } = await readBillingSettings(client);
-      if (welcomeCredit === 0n) return null;
-      return creditAccount(client, {
-        accountId,
-        amount: welcomeCredit,
-        from: systemAccounts.promotions,
-        reason: "welcome_credit",
-        reference: `welcome:${accountId}`,
-      });
-    }),
-  );
+  return withRetry(() => withTransaction(database, (client) => giveWelcomeCredit(client, accountId)));
 }
