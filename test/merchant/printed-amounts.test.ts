@@ -49,6 +49,7 @@ test("is the sum of what is received and the fee in every printed digit, for 100
       merchantId: null,
       currencyCode: null,
       version: 1,
+      createdAt: at,
       flat: term(),
       rate: term(),
       min: null,
