@@ -17,6 +17,7 @@ const checks = [
   ["format", command("oxfmt", "--check")],
   ["lint", command("oxlint", "--type-aware", "--deny-warnings")],
   ["types", command("tsc", "-p", ".")],
+  ["types: dashboard", command("tsc", "-p", "src/dashboard")],
   ["contracts: lint", command("buf", "lint")],
   ["contracts: format", command("buf", "format", "-d", "--exit-code", "--exclude-path", "proto/buf")],
   ["contracts: breaking", checkBreaking],

@@ -25,6 +25,7 @@ import { createBillingService } from "./billing/service.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
+import { BUILT_DASHBOARD, createDashboard } from "./facade/dashboard.ts";
 import { createServers } from "./facade/servers.ts";
 import { createGateway } from "./gateway/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "./gateway/drains.ts";
@@ -171,6 +172,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     trustedProxies: config.trustedProxies,
     ready: () => isReachable(database.pool),
     agentsPackage: agentsPackage(() => baseUrl),
+    dashboard: createDashboard({ folder: BUILT_DASHBOARD, isDemo: config.demo, publicUrl: config.publicUrl }),
     payments,
     logger,
     host: config.host,

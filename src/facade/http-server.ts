@@ -15,6 +15,7 @@ import { createInterceptors, type CallPorts, verifiersOf } from "../rpc/intercep
 import { bindServices, registerServices, type Implementations } from "../rpc/services.ts";
 import { registerAuth } from "./auth.ts";
 import { chatMethod, createChatHandler } from "./chat.ts";
+import type { Dashboard } from "./dashboard.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
 import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
 import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
@@ -38,8 +39,13 @@ export type HttpServerOptions = {
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
+<<<<<<< HEAD
   /** Webhooks and the sandbox's page. Left out, there are none. */
   readonly payments?: PaymentPorts;
+=======
+  /** The pages that people see. Null: they were not built. */
+  readonly dashboard: Dashboard | null;
+>>>>>>> c9a5545 (dashboard: lay the page's foundation, with sign-in and the live top-up)
 };
 
 declare module "fastify" {
@@ -101,6 +107,10 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   knowEveryVerb(app);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    if (request.is404 && options.dashboard?.isWanted(request) === true) {
+      options.dashboard.send(request, reply.code(404));
+      return;
+    }
     // Before a body is read: whatever it holds, there is nothing here.
     done(request.is404 ? new NotFound("There is no such path.") : undefined);
   });
@@ -135,6 +145,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     done();
   });
   registerPlain(app, options);
+  options.dashboard?.mount(app);
   return app;
 }
 

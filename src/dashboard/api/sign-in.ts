@@ -1,0 +1,66 @@
+// Signing in and out. These few calls set or clear the session cookie, so they go to /auth instead of a contract; everything
+// else that is known of a person comes from AccountsService.
+
+/** Signing in failed; `code` says why in a word a page can translate. */
+export class SignInError extends Error {
+  readonly status: number;
+  readonly requestId: string;
+  readonly code: string;
+  readonly retryAfterSeconds: number | null;
+  constructor(facts: { status: number; code: string; requestId: string; retryAfterSeconds: number | null }) {
+    super(facts.code);
+    this.status = facts.status;
+    this.code = facts.code;
+    this.requestId = facts.requestId;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+  }
+}
+
+/** Signs in with an address and a password. Errors: SignInError. */
+export const signIn = (facts: { email: string; password: string }) => post("/auth/sign-in/email", facts);
+
+/** Asks for an account; a mail with a link follows. Errors: SignInError. */
+export const signUp = (facts: { name: string; email: string; password: string }) =>
+  post("/auth/sign-up/email", { ...facts, callbackURL: "/" });
+
+/** Ends the session. Errors: SignInError. */
+export const signOut = () => post("/auth/sign-out", {});
+
+/** Asks for a mail with a link to choose a new password. Whether the address is known is not told. Errors: SignInError. */
+export const forgetPassword = (email: string) =>
+  post("/auth/request-password-reset", { email, redirectTo: "/reset-password" });
+
+/** Chooses a new password by the token of a mail. Errors: SignInError. */
+export const resetPassword = (facts: { token: string; newPassword: string }) => post("/auth/reset-password", facts);
+
+/** Signs in as the demo's person. There is such a door in a demo only. Errors: SignInError. */
+export const signInToDemo = () => post("/auth/demo", {});
+
+/** Makes the first operator by the link that the server printed. Errors: SignInError. */
+export const setUpOperator = (facts: { token: string; name: string; email: string; password: string }) =>
+  post("/auth/set-up", facts);
+
+async function post(path: string, body: unknown): Promise<unknown> {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    credentials: "same-origin",
+  }).catch(() => null);
+  if (response === null)
+    throw new SignInError({ status: 0, code: "unreachable", requestId: "", retryAfterSeconds: null });
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer;
+  throw new SignInError({
+    status: response.status,
+    code: textOf(answer, "error") ?? textOf(answer, "code") ?? "unknown",
+    requestId: response.headers.get("x-request-id") ?? "",
+    retryAfterSeconds: Number(response.headers.get("retry-after") ?? Number.NaN) || null,
+  });
+}
+
+function textOf(answer: unknown, name: string): string | null {
+  if (typeof answer !== "object" || answer === null) return null;
+  const value: unknown = Reflect.get(answer, name);
+  return typeof value === "string" ? value : null;
+}

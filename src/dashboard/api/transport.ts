@@ -1,0 +1,46 @@
+// The one way to the server: the contracts over Connect, binary, as GET where a method changes nothing. The session is a
+// cookie that scripts cannot read; no key and no token is ever in the browser.
+
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-web";
+import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
+
+/** A call that takes longer is given up; streams have no limit. */
+const CALL_WITHIN_MS = 20_000;
+
+const signedOutListeners = new Set<() => void>();
+
+/** Calls back when the server says that nobody is signed in any more. Gives what ends it. */
+export function onSignedOut(listener: () => void): () => void {
+  signedOutListeners.add(listener);
+  return () => signedOutListeners.delete(listener);
+}
+
+const noticeSignOut: Interceptor = (next) => async (request) => {
+  try {
+    return await next(request);
+  } catch (error) {
+    if (ConnectError.from(error).code === Code.Unauthenticated) for (const listener of signedOutListeners) listener();
+    throw error;
+  }
+};
+
+/** The transport of every query, mutation and stream. */
+export const transport = createConnectTransport({
+  baseUrl: window.location.origin,
+  useBinaryFormat: true,
+  useHttpGet: true,
+  defaultTimeoutMs: CALL_WITHIN_MS,
+  interceptors: [noticeSignOut],
+});
+
+/** The facts of an error: its code, the fields that were wrong, the id to ask us about. Null: it did not come from us. */
+export function factsOf(error: unknown): ErrorFacts | null {
+  return ConnectError.from(error).findDetails(ErrorFactsSchema)[0] ?? null;
+}
+
+/** Whether an error says that a thing is not there, or is somebody else's. */
+export function isNotFound(error: unknown): boolean {
+  return ConnectError.from(error).code === Code.NotFound;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { formatsOf, UNKNOWN } from "./format.ts";
+
+const [id, en] = [formatsOf("id"), formatsOf("en")];
+
+describe("money for people", () => {
+  it("keeps every digit of a decimal string", () => {
+    expect(id.exactRupiah("12345678901234567.000001")).toBe("Rp\u00a012.345.678.901.234.567,000001");
+    expect(en.exactRupiah("12345678901234567.000001")).toBe("Rp\u00a012,345,678,901,234,567.000001");
+  });
+
+  it("never shows more balance than there is", () => {
+    expect(id.rupiah("284350.999999")).toBe("Rp\u00a0284.350");
+    expect(id.rupiah("-1")).toBe("-Rp\u00a01");
+  });
+
+  it("shows a cost below a hundredth instead of rounding it to nothing", () => {
+    expect(id.cost("26.774")).toBe("Rp\u00a026,77");
+    expect(id.cost("0.000012")).toBe("Rp\u00a00,000012");
+    expect(id.cost("0")).toBe("Rp\u00a00,00");
+  });
+
+  it("tells what is unknown from what is nothing", () => {
+    expect(id.rupiah(undefined)).toBe(UNKNOWN);
+    expect(id.cost("")).toBe(UNKNOWN);
+    expect(id.rupiah("0")).toBe("Rp\u00a00");
+  });
+
+  it("refuses what is no decimal", () => {
+    expect(() => id.rupiah("1e5")).toThrow("not a decimal");
+  });
+
+  it("writes sizes of contexts the English way in both languages", () => {
+    expect(id.size(1_050_000)).toBe("1.05M");
+    expect(id.size(131_072)).toBe("131.07K");
+  });
+
+  it("keeps a day a day in every zone of the reader", () => {
+    expect(en.day("2026-11-20")).toBe("20 Nov");
+  });
+
+  it("writes coins with all their decimals", () => {
+    expect(id.coins("0.000000000000000001", "ETH")).toBe("0,000000000000000001 ETH");
+  });
+});

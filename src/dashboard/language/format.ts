@@ -1,0 +1,101 @@
+// Money, counts, times: how they are written for people. Money arrives as a decimal string and is formatted from the string,
+// so that no amount passes through binary floating point.
+
+import { useMemo } from "react";
+import { type Language, useLanguage } from "./language.tsx";
+
+/** The zone of billing days. */
+export const BILLING_ZONE = "Asia/Jakarta";
+
+/** A decimal string such as `26.77`; Intl formats it digit for digit. */
+export type Decimal = string;
+
+const LOCALES = { id: "id-ID", en: "en-GB" } as const satisfies Record<Language, string>;
+
+// TypeScript knows only numeric literals here; what arrives from the wire is checked once, in exactly().
+type NumericText = `${number}`;
+
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+/** What stands where a number is not known: it is not zero. */
+export const UNKNOWN = "—";
+
+export type Formats = ReturnType<typeof formatsOf>;
+
+/** The formats of the spoken language. */
+export function useFormats(): Formats {
+  const { language } = useLanguage();
+  return useMemo(() => formatsOf(language), [language]);
+}
+
+/** The formats of a language. */
+export function formatsOf(language: Language) {
+  const locale = LOCALES[language];
+  const rupiah = (least: number, most: number, more: Intl.NumberFormatOptions = {}) =>
+    new Intl.NumberFormat(locale, {
+      style: "currency",
+      currency: "IDR",
+      currencyDisplay: "narrowSymbol",
+      minimumFractionDigits: least,
+      maximumFractionDigits: most,
+      ...more,
+    });
+  // A balance is never shown as more than it is.
+  const whole = rupiah(0, 0, { roundingMode: "floor" });
+  const cents = rupiah(2, 2);
+  const exact = rupiah(0, 6);
+  const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
+  // Indonesian "M" means 10⁹: sizes of contexts are written the English way in both languages.
+  const size = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  const count = new Intl.NumberFormat(locale);
+  const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: BILLING_ZONE });
+  const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", timeZone: BILLING_ZONE });
+  const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+  return {
+    /** Whole rupiah, downwards: headlines and balances. */
+    rupiah: orUnknown(whole),
+    /** With two decimals; what is smaller than a hundredth keeps the digits that show it. */
+    cost: (amount: Decimal | undefined): string =>
+      amount === undefined || amount === ""
+        ? UNKNOWN
+        : tidy((isBelowCent(amount) ? exact : cents).format(exactly(amount))),
+    /** Every digit there is. */
+    exactRupiah: orUnknown(exact),
+    /** `12,9 rb`; never for milliseconds. */
+    compact: (value: number | bigint): string => compact.format(value),
+    /** `1.05M`: sizes of contexts, in both languages. */
+    size: (value: number): string => size.format(value),
+    count: (value: number | bigint): string => count.format(value),
+    percent: (share: number): string => percent.format(share),
+    /** A moment's day in the billing zone. */
+    date: (at: Date): string => date.format(at),
+    /** A moment in the billing zone. */
+    time: (at: Date): string => time.format(at),
+    /** A `YYYY-MM-DD` that is a day already, without a zone. */
+    day: (text: string): string => day.format(new Date(`${text}T00:00:00Z`)),
+    /** `0,52 s`. */
+    seconds: (milliseconds: number): string =>
+      `${new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(milliseconds / 1_000)} s`,
+    /** Coins of a currency, every digit, with its code. */
+    coins: (amount: Decimal, currencyCode: string): string =>
+      `${new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(exactly(amount))} ${currencyCode}`,
+  };
+}
+
+function orUnknown(format: Intl.NumberFormat): (amount: Decimal | undefined) => string {
+  return (amount) => (amount === undefined || amount === "" ? UNKNOWN : tidy(format.format(exactly(amount))));
+}
+
+function exactly(amount: Decimal): NumericText {
+  if (!DECIMAL.test(amount)) throw new RangeError(`not a decimal: ${amount}`);
+  return amount as NumericText;
+}
+
+function isBelowCent(amount: Decimal): boolean {
+  return /^-?0\.00/.test(amount) && /[1-9]/.test(amount);
+}
+
+/** Intl puts a no-break space behind "Rp" in one language and none in the other; ours is always the same. */
+function tidy(text: string): string {
+  return text.replace(/^(-?)Rp\s*/, "$1Rp\u00a0");
+}

@@ -1,0 +1,30 @@
+// Light or dark: what the reader chose, else what their system says.
+
+import { useSyncExternalStore } from "react";
+import { keep } from "./language.tsx";
+
+export type Theme = "light" | "dark";
+
+const KEPT_AS = "saldo.theme";
+const listeners = new Set<() => void>();
+
+/** The theme that is shown, and how to show the other. */
+export function useTheme(): { readonly theme: Theme; readonly turn: () => void } {
+  const theme = useSyncExternalStore(listen, shown);
+  return { theme, turn: () => show(theme === "dark" ? "light" : "dark") };
+}
+
+function shown(): Theme {
+  return document.documentElement.dataset["theme"] === "dark" ? "dark" : "light";
+}
+
+function show(theme: Theme): void {
+  document.documentElement.dataset["theme"] = theme;
+  keep(KEPT_AS, theme);
+  for (const listener of listeners) listener();
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -1,0 +1,31 @@
+// The dashboard: everything that people see of Saldo. It talks to the contracts and to nothing else, and knows no rule about
+// money: what it shows was computed by the server.
+
+import { TransportProvider } from "@connectrpc/connect-query";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createQueryClient } from "./api/queries.ts";
+import { transport } from "./api/transport.ts";
+import { LanguageProvider } from "./language/language.tsx";
+import { NoticeProvider } from "./parts/notices.tsx";
+import { createPages } from "./router.tsx";
+import "./styles.css";
+
+const place = document.getElementById("root");
+if (place === null) throw new Error("index.html has a place for the page");
+const pages = createPages();
+createRoot(place).render(
+  <StrictMode>
+    <TransportProvider transport={transport}>
+      <QueryClientProvider client={createQueryClient()}>
+        <LanguageProvider>
+          <NoticeProvider>
+            <RouterProvider router={pages} />
+          </NoticeProvider>
+        </LanguageProvider>
+      </QueryClientProvider>
+    </TransportProvider>
+  </StrictMode>,
+);

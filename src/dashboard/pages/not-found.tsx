@@ -1,0 +1,29 @@
+import { useWords, type Words } from "../language/language.tsx";
+import { LinkButton } from "../parts/button.tsx";
+import { Outside } from "../shell/outside.tsx";
+
+const WORDS = {
+  id: {
+    title: "Halaman tidak ada",
+    about: "Alamat ini tidak menunjuk ke apa pun, atau bukan milik akun Anda.",
+    home: "Ke ringkasan",
+  },
+  en: {
+    title: "No such page",
+    about: "This address leads nowhere, or to what is not your account's.",
+    home: "To the overview",
+  },
+} satisfies Words<Record<string, string>>;
+
+/** The page for addresses that lead nowhere. */
+export function NotFoundPage() {
+  const words = useWords(WORDS);
+  return (
+    <Outside title={words.title}>
+      <p className="text-muted">{words.about}</p>
+      <LinkButton to="/" look="action" className="self-start">
+        {words.home}
+      </LinkButton>
+    </Outside>
+  );
+}

@@ -1,0 +1,71 @@
+// What the pages of signing in share: a form that sends once, and the sentence for what went wrong.
+
+import { type FormEvent, type ReactNode, useState } from "react";
+import { SignInError } from "../../api/sign-in.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { SIGN_IN_WORDS } from "./sign-in-words.ts";
+
+type SignInFormProps = {
+  readonly submit: string;
+  /** Sends what was typed, by the names of the fields. */
+  readonly onSend: (typed: (field: string) => string) => Promise<unknown>;
+  readonly children: ReactNode;
+};
+
+/** A form whose button is busy until the answer is there. */
+export function SignInForm({ submit, onSend, children }: SignInFormProps) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const send = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const typed = new FormData(event.currentTarget);
+    const textOf = (field: string): string => {
+      const value = typed.get(field);
+      return typeof value === "string" ? value : "";
+    };
+    setBusy(true);
+    setError(null);
+    try {
+      await onSend(textOf);
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form onSubmit={(event) => void send(event)} className="flex flex-col gap-4">
+      {children}
+      <div aria-live="polite">{error === null ? null : <SignInProblem error={error} />}</div>
+      <Button type="submit" look="action" busy={isBusy} className="min-h-10">
+        {submit}
+      </Button>
+    </form>
+  );
+}
+
+/** A plain sentence, and the id of the request where it helps us. */
+export function SignInProblem({ error }: { readonly error: unknown }) {
+  const words = useWords(SIGN_IN_WORDS);
+  const facts = error instanceof SignInError ? error : null;
+  return (
+    <p className="rounded-lg bg-bad-soft px-3 py-2 text-bad">
+      {words[sentenceOf(facts)]}
+      {facts === null || facts.requestId === "" || facts.status < 500 ? null : (
+        <span className="mt-1 block font-mono text-xs break-all">
+          {words.requestId}: {facts.requestId}
+        </span>
+      )}
+    </p>
+  );
+}
+
+function sentenceOf(facts: SignInError | null): keyof typeof SIGN_IN_WORDS.id {
+  if (facts === null) return "failed";
+  if (facts.status === 0) return "unreachable";
+  if (facts.status === 429) return "slow";
+  if (facts.status === 401) return "wrong";
+  if (facts.status === 403) return "unverified";
+  return facts.status === 400 || facts.status === 422 ? "weak" : "failed";
+}

@@ -1,0 +1,77 @@
+import { Link, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { signIn, signInToDemo } from "../../api/sign-in.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { Outside } from "../../shell/outside.tsx";
+import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
+import { SIGN_IN_WORDS } from "./sign-in-words.ts";
+
+/** Signs in; in a demo also with one click. */
+export function SignInPage() {
+  const words = useWords(SIGN_IN_WORDS);
+  const { next } = useSearch({ from: "/sign-in" });
+  const enter = () => window.location.assign(pathOf(next));
+  return (
+    <Outside title={words.signIn}>
+      {isDemo() ? <DemoDoor onOpen={enter} /> : null}
+      <SignInForm
+        submit={words.signIn}
+        onSend={async (typed) => {
+          await signIn({ email: typed("email"), password: typed("password") });
+          enter();
+        }}
+      >
+        <TextField name="email" type="email" autoComplete="username" required label={words.email} />
+        <TextField name="password" type="password" autoComplete="current-password" required label={words.password} />
+      </SignInForm>
+      <p className="flex flex-wrap justify-between gap-2 text-muted">
+        <Link to="/forgot-password" className="underline underline-offset-2 hover:text-ink">
+          {words.forgot}
+        </Link>
+        <span>
+          {words.noAccount}{" "}
+          <Link to="/sign-up" className="text-ink underline underline-offset-2">
+            {words.signUp}
+          </Link>
+        </span>
+      </p>
+    </Outside>
+  );
+}
+
+function DemoDoor({ onOpen }: { readonly onOpen: () => void }) {
+  const words = useWords(SIGN_IN_WORDS);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const open = async () => {
+    setBusy(true);
+    try {
+      await signInToDemo();
+      onOpen();
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="flex flex-col gap-3 rounded-xl bg-sandbox-soft p-4 text-sandbox">
+      <p>{words.demoAbout}</p>
+      <Button look="action" busy={isBusy} onClick={() => void open()}>
+        {words.demo}
+      </Button>
+      {error === null ? null : <SignInProblem error={error} />}
+    </div>
+  );
+}
+
+/** The server marks the page of a demo. */
+function isDemo(): boolean {
+  return document.querySelector('meta[name="saldo-demo"]') !== null;
+}
+
+/** Where to go after signing in: a path of ours, whatever the address says. */
+function pathOf(next: string | undefined): string {
+  return next !== undefined && /^\/(?![/\\])/.test(next) ? next : "/";
+}

@@ -1,0 +1,75 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+import { LoaderCircle } from "lucide-react";
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+
+type Look = "action" | "plain" | "quiet" | "danger";
+
+const SHAPE =
+  "inline-flex min-h-9 items-center justify-center gap-2 rounded-lg px-3.5 text-sm font-medium whitespace-nowrap transition-colors disabled:cursor-not-allowed disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0";
+
+const LOOKS: Readonly<Record<Look, string>> = {
+  action: "bg-action text-action-ink hover:bg-action-hover",
+  plain: "border border-line bg-card text-ink hover:bg-sunken",
+  quiet: "text-ink hover:bg-sunken",
+  danger: "border border-bad bg-bad-soft text-bad hover:bg-bad hover:text-card",
+};
+
+/** The classes of a button, for what is a link or a menu's trigger. */
+export function buttonClass(look: Look = "plain", more = ""): string {
+  return `${SHAPE} ${LOOKS[look]} ${more}`;
+}
+
+type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+  readonly look?: Look;
+  /** It works: the button keeps its size and cannot be pressed again. */
+  readonly busy?: boolean;
+  readonly icon?: ReactNode;
+};
+
+/** Does something. There is one with the look `action` on a page. */
+export function Button({ look = "plain", busy = false, icon, children, className, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={buttonClass(look, className)}
+      disabled={busy || rest.disabled}
+      aria-busy={busy}
+    >
+      {busy ? <LoaderCircle className="animate-spin" aria-hidden /> : icon}
+      {children}
+    </button>
+  );
+}
+
+/** A button without words; `label` is what it is called. */
+export function IconButton({ label, children, className, ...rest }: ButtonProps & { readonly label: string }) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      aria-label={label}
+      title={label}
+      className={`inline-flex size-9 items-center justify-center rounded-lg border border-line bg-card text-ink hover:bg-sunken [&_svg]:size-4 ${className ?? ""}`}
+    >
+      {children}
+    </button>
+  );
+}
+
+type LinkButtonProps = LinkProps & {
+  readonly look?: Look;
+  readonly icon?: ReactNode;
+  readonly children: ReactNode;
+  readonly className?: string;
+};
+
+/** Goes somewhere and looks like a button. */
+export function LinkButton({ look = "plain", icon, children, className, ...rest }: LinkButtonProps) {
+  return (
+    <Link {...rest} className={buttonClass(look, className)}>
+      {icon}
+      {children}
+    </Link>
+  );
+}

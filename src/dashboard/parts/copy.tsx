@@ -1,0 +1,67 @@
+import { Check, Copy } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useWords, type Words } from "../language/language.tsx";
+import { Button } from "./button.tsx";
+
+const WORDS = {
+  id: { copy: "Salin", copied: "Tersalin", failed: "Pilih teksnya lalu salin sendiri" },
+  en: { copy: "Copy", copied: "Copied", failed: "Select the text and copy it yourself" },
+} satisfies Words<Record<string, string>>;
+
+const SHOWN_MS = 2_000;
+
+/** Copies a text and says that it did. `what` names it where "copy" alone could mean several. */
+export function CopyButton({
+  text,
+  what,
+  onCopied,
+}: {
+  readonly text: string;
+  readonly what?: string;
+  readonly onCopied?: () => void;
+}) {
+  const words = useWords(WORDS);
+  const [state, setState] = useState<"copy" | "copied" | "failed">("copy");
+  const timer = useRef<number>(undefined);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setState("copied");
+      onCopied?.();
+    } catch {
+      setState("failed");
+    }
+    window.clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => setState("copy"), SHOWN_MS);
+  };
+  return (
+    <Button
+      onClick={() => void copy()}
+      icon={state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />}
+      aria-label={what === undefined ? undefined : `${words.copy}: ${what}`}
+    >
+      <span aria-live="polite">{words[state]}</span>
+    </Button>
+  );
+}
+
+/** Code to copy. It scrolls by itself, never the page. */
+export function CodeBlock({ code, what }: { readonly code: string; readonly what: string }) {
+  return (
+    <div className="relative min-w-0 rounded-lg border border-line bg-sunken">
+      {/* Reached by keyboard, so that it can be scrolled by it. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <pre
+        tabIndex={0}
+        aria-label={what}
+        className="overflow-x-auto p-3 pr-28 font-mono text-[0.8125rem] leading-relaxed"
+      >
+        <code>{code}</code>
+      </pre>
+      <div className="absolute top-2 right-2">
+        <CopyButton text={code} what={what} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+// Every page and its path. Pages are loaded when they are first opened; what they look up is the search of the address, so
+// that a page can be sent to somebody.
+
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  type RouterHistory,
+} from "@tanstack/react-router";
+import { NotFoundPage } from "./pages/not-found.tsx";
+import { SignedIn } from "./shell/signed-in.tsx";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
+
+const texts =
+  <Name extends string>(...names: readonly Name[]) =>
+  (search: Readonly<Record<string, unknown>>): Partial<Record<Name, string>> => {
+    const kept: Partial<Record<Name, string>> = {};
+    for (const name of names) {
+      const value = search[name];
+      if (typeof value === "string" && value !== "") kept[name] = value;
+    }
+    return kept;
+  };
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: texts("next"),
+  component: lazyRouteComponent(() => import("./pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+});
+const signUp = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-up",
+  component: lazyRouteComponent(() => import("./pages/sign-in/sign-up-page.tsx"), "SignUpPage"),
+});
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/forgot-password",
+  component: lazyRouteComponent(() => import("./pages/sign-in/forgot-password-page.tsx"), "ForgotPasswordPage"),
+});
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/reset-password",
+  validateSearch: texts("token", "error"),
+  component: lazyRouteComponent(() => import("./pages/sign-in/reset-password-page.tsx"), "ResetPasswordPage"),
+});
+
+const inside = createRoute({ getParentRoute: () => root, id: "inside", component: SignedIn });
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/billing" });
+  },
+});
+const billing = createRoute({
+  getParentRoute: () => inside,
+  path: "/billing",
+  validateSearch: texts("topUp"),
+  component: lazyRouteComponent(() => import("./pages/billing/billing-page.tsx"), "BillingPage"),
+});
+
+const tree = root.addChildren([signIn, signUp, forgotPassword, resetPassword, inside.addChildren([overview, billing])]);
+
+/** The router of the page; a test gives it a history of its own. */
+export function createPages(history?: RouterHistory) {
+  return createRouter({
+    routeTree: tree,
+    defaultPreload: "intent",
+    scrollRestoration: true,
+    ...(history === undefined ? {} : { history }),
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createPages>;
+  }
+}

@@ -1,0 +1,56 @@
+// Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
+
+import { House, type LucideIcon, Wallet } from "lucide-react";
+import type { LinkProps } from "@tanstack/react-router";
+import type { Words } from "../language/language.tsx";
+
+type Place = {
+  readonly to: NonNullable<LinkProps["to"]>;
+  readonly name: keyof typeof PLACE_WORDS.id;
+  readonly icon: LucideIcon;
+};
+type Group = {
+  readonly name: keyof typeof PLACE_WORDS.id | null;
+  readonly places: readonly Place[];
+  readonly forOperators?: boolean;
+};
+
+/** The names of places and groups. */
+export const PLACE_WORDS = {
+  id: {
+    overview: "Ringkasan",
+    usage: "Pemakaian",
+    models: "Model",
+    playground: "Playground",
+    keys: "Kunci API",
+    billing: "Saldo & tagihan",
+    transfers: "Transfer",
+    docs: "Dokumentasi",
+    settings: "Pengaturan",
+    operator: "Operator",
+    gateway: "Gateway",
+    money: "Uang",
+    help: "Lainnya",
+  },
+  en: {
+    overview: "Overview",
+    usage: "Usage",
+    models: "Models",
+    playground: "Playground",
+    keys: "API keys",
+    billing: "Balance & billing",
+    transfers: "Transfers",
+    docs: "Documentation",
+    settings: "Settings",
+    operator: "Operator",
+    gateway: "Gateway",
+    money: "Money",
+    help: "More",
+  },
+} satisfies Words<Record<string, string>>;
+
+/** The groups of the navigation from top to bottom. */
+export const GROUPS: readonly Group[] = [
+  { name: null, places: [{ to: "/", name: "overview", icon: House }] },
+  { name: "money", places: [{ to: "/billing", name: "billing", icon: Wallet }] },
+];

@@ -1,0 +1,32 @@
+// Everything behind signing in: asks who is there, and sends whoever is nobody to the page for it.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { onSignedOut } from "../api/transport.ts";
+import { Failed, SkeletonLines } from "../parts/states.tsx";
+import { Inside } from "./inside.tsx";
+
+/** The frame for the person who is signed in. */
+export function SignedIn() {
+  const navigate = useNavigate();
+  const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
+  useEffect(
+    () =>
+      onSignedOut(() => {
+        const next = `${window.location.pathname}${window.location.search}`;
+        void navigate({ to: "/sign-in", search: next === "/" ? {} : { next } });
+      }),
+    [navigate],
+  );
+  const person = data?.person;
+  if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
+  if (person === undefined) return <SkeletonLines />;
+  return (
+    <Inside
+      reader={{ email: person.email, isOperator: person.roles.includes(Role.OPERATOR), isDemo: data?.isDemo === true }}
+    />
+  );
+}

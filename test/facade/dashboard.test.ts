@@ -1,0 +1,103 @@
+// How the dashboard's files leave the server: which addresses are pages, what a page may load, what is kept for how long.
+
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { brotliCompressSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDashboard } from "../../src/facade/dashboard.ts";
+import { type Running, startServers } from "./fakes.ts";
+
+const SCRIPT = 'document.documentElement.dataset.theme = "dark";';
+const PAGE = `<!doctype html><html><head><script>${SCRIPT}</script></head><body>page</body></html>`;
+const HTML = { accept: "text/html,application/xhtml+xml" };
+
+describe("the dashboard's files", () => {
+  let folder: string;
+  let running: Running;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "saldo-dashboard-"));
+    await mkdir(join(folder, "assets"));
+    await writeFile(join(folder, "index.html"), PAGE);
+    await writeFile(join(folder, "assets/index-abc.js"), "plain");
+    await writeFile(join(folder, "assets/index-abc.js.br"), brotliCompressSync("plain"));
+    await writeFile(join(folder, "favicon.svg"), "<svg/>");
+    const dashboard = createDashboard({
+      folder: pathToFileURL(`${folder}/`),
+      isDemo: true,
+      publicUrl: "https://saldo.example",
+    });
+    running = await startServers({ dashboard });
+  });
+  afterAll(async () => {
+    await running.servers.close(0);
+    await rm(folder, { recursive: true });
+  });
+
+  it.each(["/", "/sign-in", "/billing", "/billing/", "/operator/accounts/1", "/docs/errors"])(
+    "%s is the page",
+    async (path) => {
+      const answer = await fetch(running.http + path);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(await answer.text()).toContain("page");
+    },
+  );
+
+  it("lets a page load from nowhere else and run no script but its own", async () => {
+    const { headers } = await fetch(`${running.http}/`);
+    const policy = headers.get("content-security-policy") ?? "";
+    const digest = createHash("sha256").update(SCRIPT).digest("base64");
+    expect(policy).toContain(`script-src 'self' 'sha256-${digest}';`);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
+  });
+
+  it("shows a person who is lost a page, and a program an error", async () => {
+    const person = await fetch(`${running.http}/no/such/place`, { headers: HTML });
+    expect(person.status).toBe(404);
+    expect(person.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const program = await fetch(`${running.http}/no/such/place`);
+    expect(program.status).toBe(404);
+    expect(await program.json()).toMatchObject({ error: "not_found" });
+    const sent = await fetch(`${running.http}/no/such/place`, { method: "POST", headers: HTML });
+    expect(await sent.json()).toMatchObject({ error: "not_found" });
+  });
+
+  it("sends assets packed, to be kept for ever, and the rest to be asked for again", async () => {
+    const asset = await fetch(`${running.http}/assets/index-abc.js`, {
+      headers: { "accept-encoding": "br" },
+    });
+    expect(asset.headers.get("content-encoding")).toBe("br");
+    expect(await asset.text()).toBe("plain");
+    expect(asset.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect((await fetch(`${running.http}/favicon.svg`)).headers.get("cache-control")).toBe("no-cache");
+    expect((await fetch(`${running.http}/`)).headers.get("cache-control")).toBe("no-cache");
+  });
+
+  it.each(["/index.html", "/assets/index-abc.js.br", "/assets/index-gone.js", "/assets/..%2findex.html"])(
+    "%s is not there",
+    async (path) => expect((await fetch(running.http + path)).status).toBe(404),
+  );
+
+  it("marks the page of a demo, and only that", async () => {
+    expect(await (await fetch(`${running.http}/`)).text()).toContain('<meta name="saldo-demo"');
+    const real = createDashboard({ folder: pathToFileURL(`${folder}/`), isDemo: false, publicUrl: null });
+    const other = await startServers({ dashboard: real });
+    const answer = await fetch(`${other.http}/`);
+    expect(await answer.text()).toBe(PAGE);
+    expect(answer.headers.get("strict-transport-security")).toBeNull();
+    await other.servers.close(0);
+  });
+
+  it("is not there where it was not built, and everything else is", async () => {
+    const none = createDashboard({ folder: pathToFileURL(`${folder}/nothing/`), isDemo: true, publicUrl: null });
+    expect(none).toBeNull();
+  });
+});
