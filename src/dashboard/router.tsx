@@ -10,6 +10,7 @@ import {
   redirect,
   type RouterHistory,
 } from "@tanstack/react-router";
+import { readUsageSearch } from "./pages/usage/usage-search.ts";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
@@ -64,7 +65,20 @@ const billing = createRoute({
   component: lazyRouteComponent(() => import("./pages/billing/billing-page.tsx"), "BillingPage"),
 });
 
-const tree = root.addChildren([signIn, signUp, forgotPassword, resetPassword, inside.addChildren([overview, billing])]);
+const usage = createRoute({
+  getParentRoute: () => inside,
+  path: "/usage",
+  validateSearch: readUsageSearch,
+  component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
+});
+
+const tree = root.addChildren([
+  signIn,
+  signUp,
+  forgotPassword,
+  resetPassword,
+  inside.addChildren([overview, usage, billing]),
+]);
 
 /** The router of the page; a test gives it a history of its own. */
 export function createPages(history?: RouterHistory) {

@@ -1,0 +1,34 @@
+// Adding decimal strings. Sums of what is shown come from the server; this is for what only the page puts together, such as
+// the models that a chart has no colour for.
+
+import type { Decimal } from "./format.ts";
+
+/** Digits behind the point that rupiah keep. */
+const SCALE = 6;
+
+/** The sum, exactly. */
+export function sumOf(amounts: readonly Decimal[]): Decimal {
+  const total = amounts.reduce((sum, amount) => sum + unitsOf(amount), 0n);
+  const digits = (total < 0n ? -total : total).toString().padStart(SCALE + 1, "0");
+  const fraction = digits.slice(-SCALE).replace(/0+$/, "");
+  return `${total < 0n ? "-" : ""}${digits.slice(0, -SCALE)}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
+/** A number for the height of a bar: close enough to draw, never to show. */
+export function heightOf(amount: Decimal): number {
+  return Number(amount);
+}
+
+/** The larger first. */
+export function byAmount(one: Decimal, other: Decimal): number {
+  const difference = unitsOf(other) - unitsOf(one);
+  return difference === 0n ? 0 : difference > 0n ? 1 : -1;
+}
+
+function unitsOf(amount: Decimal): bigint {
+  const found = /^(-?)(\d+)(?:\.(\d{1,6})0*)?$/.exec(amount);
+  if (found === null) throw new RangeError(`not an amount of rupiah: ${amount}`);
+  const [, sign, whole = "0", fraction = ""] = found;
+  const units = BigInt(whole + fraction.padEnd(SCALE, "0"));
+  return sign === "-" ? -units : units;
+}

@@ -1,0 +1,24 @@
+// How the tokens of a record are known, as a word, a tone and a sentence.
+
+import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
+import type { Tone } from "../../parts/badge.tsx";
+import type { USAGE_WORDS } from "./usage-words.ts";
+
+type Word = keyof typeof USAGE_WORDS.id;
+type ToldBasis = { readonly word: Word; readonly about: Word; readonly tone: Tone };
+
+const EXACT: ToldBasis = { word: "exact", about: "exactAbout", tone: "good" };
+
+const TOLD: Readonly<Record<number, ToldBasis>> = {
+  [UsageBasis.UNSPECIFIED]: EXACT,
+  [UsageBasis.EXACT]: EXACT,
+  [UsageBasis.DRAINED]: { word: "drained", about: "drainedAbout", tone: "info" },
+  [UsageBasis.ESTIMATED]: { word: "estimated", about: "estimatedAbout", tone: "warn" },
+  [UsageBasis.RECOVERED]: { word: "recovered", about: "recoveredAbout", tone: "warn" },
+  [UsageBasis.FREE]: { word: "free", about: "freeAbout", tone: "bad" },
+} satisfies Record<UsageBasis, ToldBasis>;
+
+/** What is told of a basis. */
+export function toldBasis(basis: UsageBasis): ToldBasis {
+  return TOLD[basis] ?? EXACT;
+}

@@ -1,0 +1,94 @@
+import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import type { Decimal } from "../../language/format.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import { StackedBars, Swatch } from "../../parts/stacked-bars.tsx";
+import { Skeleton } from "../../parts/states.tsx";
+import { Table } from "../../parts/table.tsx";
+import { barsOf, sharesOf } from "./usage-bars.ts";
+import { useChangeSearch } from "./usage-filters.tsx";
+import { rangeOf, type UsageSearch } from "./usage-search.ts";
+import { USAGE_WORDS } from "./usage-words.ts";
+
+/** The chart with its totals in the legend, and the same as a table. */
+export function UsageChart({
+  data,
+  search,
+}: {
+  readonly data: SummarizeUsageResponse | undefined;
+  readonly search: UsageSearch;
+}) {
+  const words = useWords(USAGE_WORDS);
+  const formats = useFormats();
+  const change = useChangeSearch();
+  const unit = search.unit ?? "rupiah";
+  const valueName = (value: Decimal): string =>
+    unit === "rupiah" ? formats.cost(value) : formats.count(BigInt(value));
+  const shares = data === undefined ? [] : sharesOf(data.rows, unit);
+  const bars =
+    data === undefined
+      ? []
+      : barsOf({
+          rows: data.rows,
+          unit,
+          range: rangeOf(search, new Date()),
+          othersName: words.others,
+          dayName: formats.day,
+          valueName,
+        });
+  return (
+    <Card
+      title={words.chart}
+      aside={
+        <Segments
+          label={words.unit}
+          value={unit}
+          choices={[
+            { value: "rupiah", label: "Rp" },
+            { value: "tokens", label: words.tokens },
+            { value: "requests", label: words.requests },
+          ]}
+          onChange={(value) => change({ unit: value === "rupiah" ? undefined : value })}
+        />
+      }
+    >
+      {data === undefined ? (
+        <Skeleton className="h-60 w-full" />
+      ) : (
+        <StackedBars label={words.chart} bars={bars} tick={formats.compact} />
+      )}
+      <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-2">
+        {shares.map(({ model, colour, total }) => (
+          <li key={model ?? ""} className="flex min-w-0 items-center gap-2">
+            <Swatch colour={colour} />
+            <span className="truncate font-mono text-[0.8125rem]">{model ?? words.others}</span>
+            <span className="digits text-muted">{valueName(total)}</span>
+          </li>
+        ))}
+      </ul>
+      {shares.length === 0 ? null : (
+        <details className="mt-3">
+          <summary className="text-muted">{words.asTable}</summary>
+          <div className="mt-2">
+            <Table
+              label={words.chart}
+              rows={bars.filter(({ parts }) => parts.length > 0).toReversed()}
+              keyOf={({ label }) => label}
+              columns={[
+                { key: "day", head: words.day, cell: ({ label }) => label },
+                {
+                  key: "parts",
+                  head: words.model,
+                  cell: ({ parts }) => parts.map((part) => `${part.name} ${part.value}`).join(", "),
+                },
+                { key: "total", head: words.cost, right: true, cell: ({ total }) => total },
+              ]}
+            />
+          </div>
+        </details>
+      )}
+    </Card>
+  );
+}

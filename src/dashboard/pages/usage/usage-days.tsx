@@ -1,0 +1,63 @@
+import { useState } from "react";
+import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { SkeletonLines } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { USAGE_WORDS } from "./usage-words.ts";
+
+const SHOWN_AT_ONCE = 50;
+
+/** What each model came to on each day. */
+export function UsageDays({ rows }: { readonly rows: readonly UsageSummary[] | undefined }) {
+  const words = useWords(USAGE_WORDS);
+  const formats = useFormats();
+  const [shown, setShown] = useState(SHOWN_AT_ONCE);
+  if (rows === undefined) return <SkeletonLines />;
+  const columns: readonly Column<UsageSummary>[] = [
+    { key: "day", head: words.day, cell: ({ day }) => formats.day(day) },
+    {
+      key: "model",
+      head: words.model,
+      cell: ({ model }) => <span className="font-mono text-[0.8125rem] break-all">{model}</span>,
+    },
+    { key: "requests", head: words.requests, right: true, wide: true, cell: ({ requests }) => formats.count(requests) },
+    {
+      key: "input",
+      head: words.input,
+      right: true,
+      wide: true,
+      cell: (row) => formats.compact(row.inputTokensUncached + row.inputTokensCached),
+    },
+    {
+      key: "cached",
+      head: words.cached,
+      right: true,
+      wide: true,
+      cell: (row) => formats.compact(row.inputTokensCached),
+    },
+    { key: "output", head: words.output, right: true, wide: true, cell: (row) => formats.compact(row.outputTokens) },
+    {
+      key: "cost",
+      head: words.cost,
+      right: true,
+      cell: ({ charge }) => <strong className="font-medium">{formats.cost(charge)}</strong>,
+    },
+  ];
+  return (
+    <>
+      <Table
+        label={words.byDay}
+        columns={columns}
+        rows={rows.slice(0, shown)}
+        keyOf={({ day, model }) => `${day} ${model}`}
+      />
+      {rows.length > shown ? (
+        <div className="p-4">
+          <Button onClick={() => setShown(shown + SHOWN_AT_ONCE)}>{words.more}</Button>
+        </div>
+      ) : null}
+    </>
+  );
+}

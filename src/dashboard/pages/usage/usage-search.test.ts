@@ -1,0 +1,30 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { describe, expect, it } from "vitest";
+import { filterOf, rangeOf, readUsageSearch } from "./usage-search.ts";
+
+const NOW = new Date("2026-11-20T18:30:00Z"); // 01:30 of the 21st in Jakarta
+
+describe("the address of the usage page", () => {
+  it("keeps what makes sense and forgets the rest", () => {
+    expect(readUsageSearch({ days: 7, model: "acme/large:v1.2", tab: "requests", unit: "tokens", other: 1 })).toEqual({
+      days: 7,
+      model: "acme/large:v1.2",
+      tab: "requests",
+      unit: "tokens",
+    });
+    expect(readUsageSearch({ days: "many", from: "2026-02-30", to: "2026-03-01", status: "x", model: 7 })).toEqual({});
+    expect(readUsageSearch({ from: "2026-03-02", to: "2026-03-01" })).toEqual({});
+  });
+
+  it("looks back so many days of Jakarta, today included", () => {
+    expect(rangeOf({ days: 7 }, NOW)).toEqual({ first: "2026-11-15", last: "2026-11-21" });
+    expect(rangeOf({}, NOW)).toEqual({ first: "2026-10-23", last: "2026-11-21" });
+  });
+
+  it("asks for whole days, from midnight to midnight in Jakarta", () => {
+    const { from, until, bases } = filterOf({ from: "2026-11-20", to: "2026-11-20" }, NOW);
+    expect(timestampDate(from).toISOString()).toBe("2026-11-19T17:00:00.000Z");
+    expect(timestampDate(until).toISOString()).toBe("2026-11-20T17:00:00.000Z");
+    expect(bases).toEqual([]);
+  });
+});

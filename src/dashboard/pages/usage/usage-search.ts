@@ -1,0 +1,81 @@
+// What the usage page looks at, as it stands in its address.
+
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { beginOf, type Day, dayOf, daysLater, isDay } from "../../language/days.ts";
+
+/** How many days a preset looks back, today included. */
+export const PRESETS = [7, 30, 90] as const;
+export const DEFAULT_DAYS = 30;
+
+export type UsageStatus = "billed" | "free";
+export type UsageTab = "days" | "requests";
+export type UsageUnit = "rupiah" | "tokens" | "requests";
+
+/** The address; what is left out has its default. */
+export type UsageSearch = {
+  readonly days?: number;
+  readonly from?: Day;
+  readonly to?: Day;
+  readonly model?: string;
+  readonly key?: string;
+  readonly status?: UsageStatus;
+  readonly tab?: UsageTab;
+  readonly unit?: UsageUnit;
+  readonly request?: string;
+};
+
+const MOST_DAYS = 366;
+
+/** Keeps of an address what makes sense; the rest is as if it were not there. */
+export function readUsageSearch(search: Readonly<Record<string, unknown>>): UsageSearch {
+  const text = (name: string): string | undefined => {
+    const value = search[name];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  const one = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
+    values.find((value) => value === search[name]);
+  const [from, to] = [text("from"), text("to")];
+  const days = Number(search["days"]);
+  return dropUndefined({
+    days: Number.isInteger(days) && days >= 1 && days <= MOST_DAYS ? days : undefined,
+    ...(isDay(from) && isDay(to) && from <= to ? { from, to } : {}),
+    model: text("model"),
+    key: text("key"),
+    status: one("status", ["billed", "free"]),
+    tab: one("tab", ["requests"]),
+    unit: one("unit", ["tokens", "requests"]),
+    request: text("request"),
+  });
+}
+
+/** The first and the last day that are looked at. */
+export function rangeOf({ days, from, to }: UsageSearch, now: Date): { readonly first: Day; readonly last: Day } {
+  if (from !== undefined && to !== undefined) return { first: from, last: to };
+  const last = dayOf(now);
+  return { first: daysLater(last, 1 - (days ?? DEFAULT_DAYS)), last };
+}
+
+/** The filter of the contract: the same for sums, list and export. */
+export function filterOf(search: UsageSearch, now: Date) {
+  const { first, last } = rangeOf(search, now);
+  return {
+    from: timestampFromDate(beginOf(first)),
+    until: timestampFromDate(beginOf(daysLater(last, 1))),
+    model: search.model ?? "",
+    keyId: search.key ?? "",
+    bases: BASES[search.status ?? "all"],
+  };
+}
+
+const BASES: Readonly<Record<UsageStatus | "all", UsageBasis[]>> = {
+  all: [],
+  billed: [UsageBasis.EXACT, UsageBasis.DRAINED, UsageBasis.ESTIMATED, UsageBasis.RECOVERED],
+  free: [UsageBasis.FREE],
+};
+
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+function dropUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
+}

@@ -1,0 +1,114 @@
+// One request with everything that explains its price.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { useQuery } from "@connectrpc/connect-query";
+import type { ReactNode } from "react";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { isNotFound } from "../../api/transport.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { toldBasis } from "./basis.ts";
+import { useKeyNames } from "./usage-filters.tsx";
+import { USAGE_WORDS } from "./usage-words.ts";
+
+/** Opens at the right when the address names a request. */
+export function UsageSheet({
+  requestId,
+  onClose,
+}: {
+  readonly requestId: string | undefined;
+  readonly onClose: () => void;
+}) {
+  const words = useWords(USAGE_WORDS);
+  return (
+    <Dialog side open={requestId !== undefined} onClose={onClose} title={words.request}>
+      {requestId === undefined ? null : <Sheet requestId={requestId} />}
+    </Dialog>
+  );
+}
+
+function Sheet({ requestId }: { readonly requestId: string }) {
+  const words = useWords(USAGE_WORDS);
+  const formats = useFormats();
+  const keys = useKeyNames();
+  const { data, error, refetch } = useQuery(BillingService.method.getUsageRecord, { requestId });
+  if (error !== null)
+    return isNotFound(error) ? <Empty title={words.nothing} /> : <Failed error={error} retry={() => void refetch()} />;
+  const record = data?.record;
+  if (record === undefined) return <SkeletonLines lines={8} />;
+  const basis = toldBasis(record.basis);
+  return (
+    <div className="flex flex-col gap-5">
+      <dl className="flex flex-col gap-2">
+        <Fact name={words.id}>
+          <code className="font-mono text-xs break-all">{record.requestId}</code>
+        </Fact>
+        <Fact name={words.time}>
+          {record.createdAt === undefined ? "—" : formats.time(timestampDate(record.createdAt))}
+        </Fact>
+        <Fact name={words.model}>
+          <code className="font-mono text-[0.8125rem] break-all">{record.model}</code>
+        </Fact>
+        <Fact name={words.key}>{keys.get(record.keyId) ?? record.keyId}</Fact>
+        <Fact name={words.firstByte}>
+          {record.firstByteMs === undefined ? "—" : formats.seconds(record.firstByteMs)}
+        </Fact>
+        <Fact name={words.duration}>{formats.seconds(record.durationMs)}</Fact>
+        <Fact name={words.streamed}>{record.streamed ? words.yes : words.no}</Fact>
+        <Fact name={words.basis}>
+          <Badge tone={basis.tone}>{words[basis.word]}</Badge>
+        </Fact>
+      </dl>
+      <p className="text-muted">
+        {words[basis.about]} {record.clamped ? words.clamped : ""}
+      </p>
+      <Formula record={record} credited={data?.credited ?? "0"} />
+      <CopyButton text={record.requestId} what={words.id} />
+    </div>
+  );
+}
+
+function Formula({ record, credited }: { readonly record: UsageRecord; readonly credited: string }) {
+  const words = useWords(USAGE_WORDS);
+  const formats = useFormats();
+  const lines = [
+    { name: words.input, tokens: record.inputTokensUncached, price: record.inputPrice },
+    { name: words.cached, tokens: record.inputTokensCached, price: record.cacheHitPrice ?? record.inputPrice },
+    { name: words.output, tokens: record.outputTokens, price: record.outputPrice },
+  ];
+  return (
+    <section aria-label={words.formula} className="rounded-lg border border-line">
+      <h3 className="border-b border-line px-3 py-2 font-medium">{words.formula}</h3>
+      <dl className="digits flex flex-col gap-2 p-3">
+        {lines.map(({ name, tokens, price }) => (
+          <Fact key={name} name={name}>
+            {formats.count(tokens)} × {formats.exactRupiah(price)}
+          </Fact>
+        ))}
+        <p className="text-right text-xs text-muted">{words.perMillion}</p>
+        <Fact name={words.cost}>{formats.exactRupiah(record.cost)}</Fact>
+        <Fact name={words.charged}>
+          <strong className="font-semibold">{formats.exactRupiah(record.charge)}</strong>
+        </Fact>
+        {credited === "0" || credited === "" ? null : (
+          <Fact name={words.credited}>{formats.exactRupiah(credited)}</Fact>
+        )}
+      </dl>
+      {record.charge === record.cost ? null : <p className="px-3 pb-3 text-xs text-muted">{words.notCharged}</p>}
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="flex items-baseline justify-between gap-4">
+      <dt className="shrink-0 text-muted">{name}</dt>
+      <dd className="min-w-0 text-right">{children}</dd>
+    </div>
+  );
+}
