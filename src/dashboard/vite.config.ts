@@ -27,7 +27,7 @@ export default defineConfig({
     host: "127.0.0.1",
     port: 5173,
     proxy: {
-      [SERVED_BY_SALDO]: { target: process.env["SALDO_PUBLIC_URL"] ?? "http://127.0.0.1:3000", changeOrigin: true },
+      [SERVED_BY_SALDO]: { target: "http://127.0.0.1:3000", changeOrigin: true },
     },
   },
 });
