@@ -15,7 +15,6 @@ const PAGE_PATHS = [
   "/sign-up",
   "/forgot-password",
   "/reset-password",
-  "/set-up",
   "/usage",
   "/models",
   "/playground",

@@ -39,13 +39,10 @@ export type HttpServerOptions = {
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
-<<<<<<< HEAD
   /** Webhooks and the sandbox's page. Left out, there are none. */
   readonly payments?: PaymentPorts;
-=======
   /** The pages that people see. Null: they were not built. */
   readonly dashboard: Dashboard | null;
->>>>>>> c9a5545 (dashboard: lay the page's foundation, with sign-in and the live top-up)
 };
 
 declare module "fastify" {

@@ -32,13 +32,10 @@ export type ServersOptions = {
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
-<<<<<<< HEAD
   /** Webhooks of payment providers. Left out, there are none. */
   readonly payments?: PaymentPorts;
-=======
   /** The pages that people see. Null: they were not built. */
   readonly dashboard: Dashboard | null;
->>>>>>> c9a5545 (dashboard: lay the page's foundation, with sign-in and the live top-up)
   readonly logger: CallLogger;
   readonly host: string;
   /** The ports to listen on; 0 takes any that is free. */
@@ -58,19 +55,14 @@ export function createServers(options: ServersOptions): Servers {
   const { implementations, gateway, ready, agentsPackage, dashboard, publicUrl, host, ports } = options;
   const { keys, logger, people, verifyMerchant, verifyServiceToken } = options;
   const callPorts = { keys, logger, verifyMerchant, verifyServiceToken, ...people };
-<<<<<<< HEAD
   const { payments, signIn, trustedProxies } = options;
-  const web = { gateway, publicUrl, signIn, trustedProxies, ready, agentsPackage };
+  const web = { gateway, publicUrl, signIn, trustedProxies, ready, agentsPackage, dashboard };
   const http = createHttpServer({
     implementations,
     ports: callPorts,
     ...web,
     ...(payments === undefined ? {} : { payments }),
   });
-=======
-  const web = { gateway, publicUrl, ready, agentsPackage, dashboard };
-  const http = createHttpServer({ implementations, ports: callPorts, ...web });
->>>>>>> c9a5545 (dashboard: lay the page's foundation, with sign-in and the live top-up)
   const grpc = createGrpcServer({ implementations, ports: callPorts, ready });
   const close = async (limitMs: number) => {
     await Promise.all([http.close(limitMs), grpc.close(limitMs)]);

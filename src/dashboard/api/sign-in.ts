@@ -34,11 +34,7 @@ export const forgetPassword = (email: string) =>
 export const resetPassword = (facts: { token: string; newPassword: string }) => post("/auth/reset-password", facts);
 
 /** Signs in as the demo's person. There is such a door in a demo only. Errors: SignInError. */
-export const signInToDemo = () => post("/auth/demo", {});
-
-/** Makes the first operator by the link that the server printed. Errors: SignInError. */
-export const setUpOperator = (facts: { token: string; name: string; email: string; password: string }) =>
-  post("/auth/set-up", facts);
+export const signInToDemo = () => post("/auth/demo/sign-in", {});
 
 async function post(path: string, body: unknown): Promise<unknown> {
   const response = await fetch(path, {

@@ -69,13 +69,17 @@ export function Inside({ reader }: { readonly reader: Reader }) {
             <IconButton
               label={isOpen ? words.close : words.open}
               aria-expanded={isOpen}
-              className="lg:hidden"
+              className="shrink-0 lg:hidden"
               onClick={() => setOpen(!isOpen)}
             >
               <Menu aria-hidden />
             </IconButton>
             <Whereabouts pathname={pathname} />
-            {reader.isDemo ? <Badge tone="sandbox">{words.demo}</Badge> : null}
+            {reader.isDemo ? (
+              <span className="max-sm:hidden">
+                <Badge tone="sandbox">{words.demo}</Badge>
+              </span>
+            ) : null}
           </div>
           <div className="flex items-center gap-2">
             <BalanceLink />

@@ -43,6 +43,11 @@ function Balances() {
       <Stat label={words.held} hint={words.heldHint}>
         {formats.rupiah(data?.balance?.held)}
       </Stat>
+      {(data?.balance?.owed ?? "0") === "0" ? null : (
+        <Stat label={words.owed} hint={words.owedHint}>
+          {formats.rupiah(data?.balance?.owed)}
+        </Stat>
+      )}
     </div>
   );
 }

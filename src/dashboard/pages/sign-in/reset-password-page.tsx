@@ -38,7 +38,7 @@ export function ResetPasswordPage() {
           type="password"
           autoComplete="new-password"
           required
-          minLength={10}
+          minLength={12}
           maxLength={128}
           label={words.newPassword}
           hint={words.passwordHint}

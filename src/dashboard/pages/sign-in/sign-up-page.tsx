@@ -28,7 +28,7 @@ export function SignUpPage() {
           type="password"
           autoComplete="new-password"
           required
-          minLength={10}
+          minLength={12}
           maxLength={128}
           label={words.password}
           hint={words.passwordHint}

@@ -60,7 +60,7 @@ export function UsagePage() {
       <UsageChart data={data} search={search} />
       <Card
         flush
-        title={tab === "days" ? words.byDay : words.byRequest}
+        title={words.details}
         aside={
           <Segments
             label={words.tabs}
