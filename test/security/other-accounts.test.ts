@@ -1,0 +1,143 @@
+// Rows of another account: every method whose request names one by its id is called by a stranger with the ids of rows that are
+// there, and finds nothing. The methods are read off the contracts; a new one is tried with no further word here.
+
+import { create, type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
+import { Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
+import { BillingService, KeysService } from "../../src/client.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { services } from "../../src/rpc/services.ts";
+import { type ServedSaldo, serveSaldo } from "../app/clients/served-saldo.ts";
+
+const ADDRESS = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
+
+/** What one account has: the ids of its rows by the names that requests have for them. */
+type Rows = Readonly<Record<string, string>>;
+type Owner = { readonly rows: Rows; readonly service: Transport; readonly merchant: Transport };
+
+let served: ServedSaldo;
+let owner: Owner;
+let stranger: Owner;
+beforeAll(async () => {
+  served = await serveSaldo();
+  const { token = "" } = await served.saldo(["service-token", "create", "--all"]);
+  [owner, stranger] = [await newOwner(token), await newOwner(token)];
+});
+afterAll(() => served.stop());
+
+function through(headers: Record<string, string>): Transport {
+  return createConnectTransport({
+    baseUrl: served.server.httpUrl,
+    httpVersion: "1.1",
+    interceptors: [
+      (next) => (request) => {
+        for (const [name, value] of Object.entries(headers)) request.header.set(name, value);
+        return next(request);
+      },
+    ],
+  });
+}
+
+/** An account with a row of every kind. */
+async function newOwner(token: string): Promise<Owner> {
+  const { accountId, key } = await served.customer({ credit: "50000" });
+  await served.chat(key, { model: "demo/small", messages: [{ role: "user", content: "Hi" }] });
+  const service = through({ authorization: `Bearer ${token}`, "x-saldo-account": accountId });
+  const merchants = createClient(MerchantService, service);
+  const made = await merchants.createMerchant({ environment: Environment.SANDBOX });
+  const merchantId = made.merchant?.id ?? "";
+  await merchants.useFaucet({ merchantId, currencyCode: "TRX", amount: "1000" });
+  const pair = { authorization: `Basic ${btoa(`${made.apiKey}:${made.secretKey}`)}` };
+  const order = { externalId: uuidv7(), currencyCode: "TRX", amount: "10", address: ADDRESS };
+  const ordered = await createClient(MerchantTransferService, through(pair)).createTransfer(order);
+  const { topUp } = await createClient(BillingService, service).createTopUp({
+    amount: "25000",
+    idempotencyKey: uuidv7(),
+  });
+  const issued = await createClient(KeysService, service).createKey({ name: "row" });
+  const rows = {
+    keyId: issued.key?.id ?? "",
+    topUpId: topUp?.id ?? "",
+    requestId: (await served.usage(accountId))[0]?.requestId ?? "",
+    merchantId,
+    credentialId: made.credential?.id ?? "",
+    transferId: ordered.transfer?.id ?? "",
+    id: ordered.transfer?.id ?? "",
+  };
+  expect(Object.entries(rows).filter(([, id]) => !/^[0-9a-f-]{36}$/.test(id))).toEqual([]);
+  return { rows, service, merchant: through(pair) };
+}
+
+const methods: DescMethod[] = Object.values(services).flatMap((service) => [...service.methods]);
+
+/** Methods that a service or a merchant may call, and whose request names a row by its id. */
+const naming = methods.filter((method) => {
+  const takes = getOption(method, callersOption);
+  const names = method.input.fields.some(({ localName }) => /^id$|Id$/.test(localName));
+  const isCalled = takes.includes(Caller.SERVICE) || takes.includes(Caller.MERCHANT);
+  // The merchant's own name for a transfer is no id of ours, and is told apart by merchant.
+  return isCalled && names && method.name !== "CreateTransfer";
+});
+
+/** A request about somebody's rows, with something in every other field that one might need. */
+function requestAbout(input: DescMessage, rows: Rows) {
+  const request: Record<string, unknown> = {};
+  for (const { localName, fieldKind, scalar } of input.fields) {
+    if (/^id$|Id$/.test(localName)) request[localName] = rows[localName] ?? uuidv7();
+    else if (localName === "order")
+      request[localName] = { externalId: uuidv7(), currencyCode: "TRX", amount: "1", address: ADDRESS };
+    else if (localName === "currencyCode") request[localName] = "TRX";
+    else if (localName === "amount") request[localName] = "1";
+    else if (localName === "name") request[localName] = "theirs";
+    else if (fieldKind === "message" && scalar === undefined) continue;
+  }
+  return create(input, request);
+}
+
+async function outcome(method: DescMethod, asker: Owner, rows: Rows): Promise<string> {
+  const isForMerchants = !getOption(method, callersOption).includes(Caller.SERVICE);
+  const client = createClient(method.parent, isForMerchants ? asker.merchant : asker.service) as Record<
+    string,
+    (request: unknown, options: object) => unknown
+  >;
+  const request = requestAbout(method.input, rows);
+  try {
+    const answer = client[method.localName]?.(request, { timeoutMs: 15_000 });
+    if (method.methodKind !== "server_streaming") await answer;
+    else for await (const _first of answer as AsyncIterable<unknown>) break;
+    return "answered";
+  } catch (thrown) {
+    const error = ConnectError.from(thrown);
+    if (error.code === Code.Unimplemented) return "not there yet";
+    return error.findDetails(ErrorFactsSchema)[0]?.code ?? `${error.code} ${error.message}`;
+  }
+}
+
+test("a stranger finds nothing, whatever is asked", async () => {
+  const found = await Promise.all(
+    naming.map(async (method) => [method.name, await outcome(method, stranger, owner.rows)] as const),
+  );
+  expect(found.length).toBeGreaterThan(15);
+  const letThrough = found.filter(
+    ([, told]) => told !== "not_found" && told !== "not there yet" && told !== "validation_error",
+  );
+  expect(letThrough).toEqual([]);
+  // Otherwise nothing was tried.
+  expect(found.filter(([, told]) => told === "not_found").length).toBeGreaterThan(10);
+});
+
+test("the owner finds what a stranger does not", async () => {
+  const reading = naming.filter(({ name }) => /^(Get|List)/.test(name));
+  for (const method of reading) {
+    const told = await outcome(method, owner, owner.rows);
+    if (told === "not there yet") continue;
+    expect([method.name, told]).toEqual([method.name, "answered"]);
+  }
+  expect(reading.length).toBeGreaterThan(5);
+});
