@@ -23,6 +23,7 @@ import { isEmailAddress } from "./customers.ts";
 import { deviceCookie, knownDevice } from "./known-devices.ts";
 import type { Mailer } from "./mailer.ts";
 import { createMakeOperator } from "./operator-invites.ts";
+import { networkOf } from "./network-of.ts";
 import { isCommonPassword } from "./passwords.ts";
 import { cookiePlanOf } from "./session-cookie.ts";
 import { giveBackTry, type Pace, takeTry } from "./throttle.ts";
@@ -236,16 +237,4 @@ async function toAnswer(response: Response): Promise<AuthAnswer> {
   if (session !== null && session !== undefined) delete session["token"];
   const body = JSON.parse(text) === null ? "null" : JSON.stringify(told);
   return { status: response.status, headers, body };
-}
-
-/** An address as tries are counted by: of IPv6 the network that one customer has. */
-function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, "");
-  if (!plain.includes(":")) return plain;
-  const [head = "", tail = ""] = plain.split("::");
-  const first = head.split(":").filter((part) => part !== "");
-  const last = tail.split(":").filter((part) => part !== "");
-  const missing = Math.max(0, 8 - first.length - last.length);
-  const groups = [...first, ...Array<string>(plain.includes("::") ? missing : 0).fill("0"), ...last];
-  return `${groups.slice(0, 4).join(":")}::/64`;
 }

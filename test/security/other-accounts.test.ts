@@ -110,7 +110,7 @@ async function outcome(method: DescMethod, asker: Owner, rows: Rows): Promise<st
   try {
     const answer = client[method.localName]?.(request, { timeoutMs: 15_000 });
     if (method.methodKind !== "server_streaming") await answer;
-    else for await (const _first of answer as AsyncIterable<unknown>) break;
+    else await (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]().next();
     return "answered";
   } catch (thrown) {
     const error = ConnectError.from(thrown);
