@@ -54,7 +54,6 @@ test("is the sum of what is received and the fee in every printed digit, for 100
       rate: term(),
       min: null,
       max: null,
-      createdAt: new Date(0),
     };
     const quote = priceTransfer({ coin, received: parseAmount(amountText, coin), feeRow });
     const order = { ...facts, ...quote, isNetworkImplied: true, address: "x", orderedAddress: "x", feeRowId: "row" };
