@@ -43,6 +43,25 @@ describe("several who deliver", () => {
   });
 });
 
+describe("a merchant who does not take what it is told", () => {
+  test("is asked one at a time, behind the others, until it takes one", async () => {
+    const receiver = await world.receiver();
+    const deliverer = world.deliverer();
+    const merchant = await world.merchant(receiver.url);
+    receiver.behave = (response) => void response.writeHead(503).end();
+    for (let each = 0; each < 6; each += 1) await world.transfer(merchant);
+    await world.deliver(deliverer);
+    expect(receiver.received).toHaveLength(4);
+    await world.deliverAgain(deliverer, merchant.merchantId, 2);
+    expect(receiver.received).toHaveLength(6);
+    receiver.behave = sayOk;
+    await world.deliverAgain(deliverer, merchant.merchantId, 1);
+    expect(receiver.received).toHaveLength(7);
+    await world.deliver(deliverer);
+    expect(receiver.received).toHaveLength(11);
+  });
+});
+
 describe("a process that dies", () => {
   /** The database as a process sees it that dies once it has sent: it reads, and writes nothing down. */
   function dyingDatabase(): Pick<Database, "pool"> & { die: () => void } {

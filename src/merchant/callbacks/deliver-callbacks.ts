@@ -23,12 +23,16 @@ import {
   readWaitingMerchants,
   stopIfHopeless,
   tryLockSettings,
+  type WaitingMerchant,
 } from "./store.ts";
 
 /** Attempts of one merchant that run at once, over all nodes: a slow receiver keeps no more than these. */
 const MOST_PER_MERCHANT = 4;
-/** Attempts that run at once in this process. */
+/** Of a merchant whose last attempt was not taken: one finds out whether it is back. */
+const MOST_PER_FAILING = 1;
+/** Attempts that run at once in this process, and up to where merchants that fail may fill them. */
 const MOST_RUNNING = 128;
+const MOST_RUNNING_FAILING = 64;
 const FIRST_RETRY_MS = 15_000;
 const LONGEST_RETRY_MS = 3_600_000;
 /** So often a receiver may answer anything but OK before later events no longer wait for this one. */
@@ -63,11 +67,12 @@ export class CallbackDeliverer {
   /** Starts attempts for what is due. It returns when they are started, not when they have ended. */
   async round(signal?: AbortSignal): Promise<void> {
     const { database } = this.#options;
-    const free = (): number => (signal?.aborted === true ? 0 : MOST_RUNNING - this.#running.size);
-    if (free() <= 0) return;
-    for (const merchantId of await readWaitingMerchants(database.pool, free())) {
-      if (free() <= 0) return;
-      for (const claimed of await this.#claim(merchantId, free())) this.#start(claimed);
+    const free = (most: number): number => (signal?.aborted === true ? 0 : most - this.#running.size);
+    if (free(MOST_RUNNING) <= 0) return;
+    for (const waiting of await readWaitingMerchants(database.pool, free(MOST_RUNNING))) {
+      const atMost = free(waiting.isFailing ? MOST_RUNNING_FAILING : MOST_RUNNING);
+      if (atMost <= 0) return;
+      for (const claimed of await this.#claim(waiting, atMost)) this.#start(claimed);
     }
   }
 
@@ -83,7 +88,7 @@ export class CallbackDeliverer {
     clearTimeout(timer);
   }
 
-  #claim(merchantId: string, atMost: number): Promise<ClaimedDelivery[]> {
+  #claim({ merchantId, isFailing }: WaitingMerchant, atMost: number): Promise<ClaimedDelivery[]> {
     return withTransaction(this.#options.database, async (client) => {
       const settings = await tryLockSettings(client, merchantId);
       // Somebody else takes this merchant's just now.
@@ -92,7 +97,7 @@ export class CallbackDeliverer {
         await failPending(client, merchantId, "Callbacks were turned off.");
         return [];
       }
-      return claimDue(client, { merchantId, perMerchant: MOST_PER_MERCHANT, atMost });
+      return claimDue(client, { merchantId, perMerchant: isFailing ? MOST_PER_FAILING : MOST_PER_MERCHANT, atMost });
     });
   }
 

@@ -3,10 +3,12 @@
 
 import { createHmac } from "node:crypto";
 import { Client } from "undici";
+import { createDnsLookup } from "../../kernel/dns-lookup.ts";
 import { outsideConnector, type OutsideRules } from "../../kernel/outside-connector.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { errorCode } from "../../database/system-error.ts";
 
+const resolveName = createDnsLookup();
 const CONNECT_WITHIN_MS = 5_000;
 /** The whole of it, from resolving the name to the last byte of the answer. */
 export const ATTEMPT_WITHIN_MS = 10_000;
@@ -45,13 +47,13 @@ export function signatureOf(body: string, { secret, unixSeconds }: { secret: str
 /** Sends a callback and reads the answer. It never throws for what the receiver or the network does. */
 export async function sendCallback(
   callback: Callback,
-  { signal, withinMs = ATTEMPT_WITHIN_MS, ...rules }: SendOptions,
+  { signal, withinMs = ATTEMPT_WITHIN_MS, resolve = resolveName }: SendOptions,
 ): Promise<CallbackAnswer> {
   const { url, allowLoopback } = callback;
   const deadline = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal === undefined ? [] : [signal])]);
   // A connection of its own: nothing is kept of a receiver, and none holds connections that another waits for.
   const client = new Client(url.origin, {
-    connect: outsideConnector({ timeoutMs: CONNECT_WITHIN_MS, allowLoopback, ...rules }),
+    connect: outsideConnector({ timeoutMs: CONNECT_WITHIN_MS, allowLoopback, resolve }),
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: withinMs,
     bodyTimeout: withinMs,

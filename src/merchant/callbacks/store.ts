@@ -48,7 +48,9 @@ WITH RECURSIVE waiting AS (
     SELECT d.merchant_id, d.next_attempt_at FROM callback_delivery d
     WHERE d.state = 'pending' AND d.merchant_id > w.merchant_id ORDER BY d.merchant_id, d.next_attempt_at LIMIT 1) next
 )
-SELECT merchant_id FROM waiting WHERE next_attempt_at <= statement_timestamp() ORDER BY next_attempt_at LIMIT $1`;
+SELECT w.merchant_id, s.failing_since IS NOT NULL AS is_failing
+FROM waiting w JOIN callback_settings s USING (merchant_id)
+WHERE w.next_attempt_at <= statement_timestamp() ORDER BY is_failing, w.next_attempt_at LIMIT $1`;
 // Of one transfer at most one is attempted at a time, and the oldest that is due.
 const CLAIM = `
 WITH due AS (
@@ -173,10 +175,13 @@ export type ClaimedDelivery = {
   readonly attempt: number;
 };
 
-/** Merchants that have something due, the one that waits longest first. */
-export async function readWaitingMerchants(client: Queryable, limit: number): Promise<string[]> {
-  const { rows } = await client.query<{ merchant_id: string }>(WAITING, [limit]);
-  return rows.map((row) => row.merchant_id);
+/** A merchant that has something due. `isFailing`: its last attempt was not taken. */
+export type WaitingMerchant = { readonly merchantId: string; readonly isFailing: boolean };
+
+/** Merchants that have something due: those that take what they are told first, then who waits longest. */
+export async function readWaitingMerchants(client: Queryable, limit: number): Promise<WaitingMerchant[]> {
+  const { rows } = await client.query<{ merchant_id: string; is_failing: boolean }>(WAITING, [limit]);
+  return rows.map((row) => ({ merchantId: row.merchant_id, isFailing: row.is_failing }));
 }
 
 /** Takes deliveries that are due, behind the settings' lock: at most `atMost`, and `perMerchant` at a time over all nodes. */
