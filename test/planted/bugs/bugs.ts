@@ -5,6 +5,7 @@ import { ADMISSION_BUGS } from "./admission.ts";
 import { ANSWER_BUGS } from "./answers.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
 import { PAYOUT_RULES, PAYOUTS } from "./payouts.ts";
+import { CALLBACK_BUGS } from "./callbacks.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
@@ -17,6 +18,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECOVERY_BUGS,
   ...ARITHMETIC_BUGS,
   ...ANSWER_BUGS,
+  ...CALLBACK_BUGS,
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
   ...PAYOUT_RULES,

@@ -1,0 +1,60 @@
+// Guards of addresses that others chose, and of callbacks to them.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const kernel = (file: string, find: string, replace: string): Edit => ({ file: `src/kernel/${file}`, find, replace });
+const merchant = (file: string, find: string, replace: string): Edit => ({
+  file: `src/merchant/${file}`,
+  find,
+  replace,
+});
+const ofMerchant = (file: string, test: string) => ({ file: `test/merchant/${file}.test.ts`, test });
+const connector = (test: string) => ({ file: "src/kernel/outside-connector.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const CALLBACK_BUGS: readonly PlantedBug[] = [
+  {
+    name: "an address that stands in a URL is not looked at",
+    edits: [kernel("outside-connector.ts", "isIP(host) !== 0 && isRefused(host)", "isIP(host) === 1")],
+    noticedBy: connector("however they are written"),
+  },
+  {
+    name: "a name passes with one good address",
+    edits: [kernel("outside-connector.ts", "addresses.some(", "addresses.every(")],
+    noticedBy: connector("when any of its addresses is private"),
+  },
+  {
+    name: "the capitals of an address are not looked at",
+    edits: [merchant("addresses/evm.ts", "isMixed && address !== normalized", "isMixed && address === digits")],
+    noticedBy: { file: "src/merchant/addresses.test.ts", test: "of the case of a checksummed EVM address" },
+  },
+  {
+    name: "an event is written without its callback",
+    edits: [merchant("transfer-store.ts", ", callback AS (${INSERT_CALLBACK_OF_EVENT})", "")],
+    noticedBy: ofMerchant("callbacks", "is told once, in order, signed"),
+  },
+  {
+    name: "whoever takes a delivery has it for no time",
+    edits: [merchant("callbacks/store.ts", `const LEASE = "60 seconds";`, `const LEASE = "0 seconds";`)],
+    noticedBy: ofMerchant("callback-faults", "attempt an event one at a time"),
+  },
+  {
+    name: "what is written down late undoes what others have done",
+    edits: [
+      merchant("callbacks/store.ts", "AND attempts = $2 AND is_leased RETURNING", "AND attempts >= $2 RETURNING"),
+    ],
+    noticedBy: ofMerchant("callback-faults", "does not undo what others have done"),
+  },
+  {
+    name: "an older status is told after a newer one",
+    edits: [
+      merchant("callbacks/store.ts", `await client.query(DROP_OLDER, [eventId, "A later status was delivered."]);`, ""),
+    ],
+    noticedBy: ofMerchant("callback-order", "which is not told after a later one"),
+  },
+  {
+    name: "any answer with 2xx is taken for OK",
+    edits: [merchant("callbacks/send-callback.ts", " && isWhole && saysOk(text)", "")],
+    noticedBy: ofMerchant("callback-receivers", "says something else"),
+  },
+];
