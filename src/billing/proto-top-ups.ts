@@ -10,7 +10,8 @@ import type { TopUps } from "./top-ups/top-ups.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
-const protoState = {
+/** The states in the words of the contract. */
+export const protoState = {
   created: ProtoState.CREATED,
   pending: ProtoState.PENDING,
   review: ProtoState.REVIEW,
@@ -65,7 +66,8 @@ export function createTopUpMethods({
   };
 }
 
-function toProtoTopUp(topUp: TopUp) {
+/** A top-up as its customer sees it. */
+export function toProtoTopUp(topUp: TopUp) {
   const { topUpId, amount, state, paymentUrl, createdAt, expiresAt, paidAt, provider, givenBack, owed } = topUp;
   return {
     id: topUpId,

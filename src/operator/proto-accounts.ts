@@ -1,6 +1,7 @@
 import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Customer, customerOf, findCustomers } from "../accounts/store.ts";
 import { selectLastRequest } from "../billing/store.ts";
+import { readOwedOf } from "../billing/top-ups/receivables.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { isUuid, timeOfUuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
@@ -43,7 +44,11 @@ export function accountMethods({
 
   async function summarise(customers: readonly Customer[]) {
     const ids = customers.map(({ accountId }) => accountId);
-    const [glances, keys] = await Promise.all([readGlances(pool, ids), countKeys(database, ids)]);
+    const [glances, keys, owed] = await Promise.all([
+      readGlances(pool, ids),
+      countKeys(database, ids),
+      readOwedOf(pool, ids),
+    ]);
     return customers.map(({ accountId, email, createdAt }) => {
       const glance = glances.get(accountId);
       invariant(glance !== undefined, "a customer has a ledger account");
@@ -52,7 +57,13 @@ export function accountMethods({
         id: accountId,
         email,
         createdAt: timestampFromDate(createdAt),
-        balance: { currency: "IDR", available: rupiah(available), held: rupiah(held), posted: rupiah(posted) },
+        balance: {
+          currency: "IDR",
+          available: rupiah(available),
+          held: rupiah(held),
+          posted: rupiah(posted),
+          owed: rupiah(owed.get(accountId) ?? 0n),
+        },
         ...moment("frozenAt", frozenAt),
         workingKeys: keys.get(accountId) ?? 0,
       };

@@ -5,6 +5,7 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { OrderedBy } from "../accounts/operator-actions.ts";
 import type { CatalogPresets } from "../catalog/apply-catalog.ts";
+import type { TopUp } from "../billing/top-ups/top-up.ts";
 import type { Database } from "../database/database.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { ValidationError } from "../kernel/errors.ts";
@@ -15,6 +16,8 @@ export type Parts = CatalogPresets & {
   readonly database: Database;
   /** Whether a variable of the environment is set. What it holds is nobody's to see. */
   readonly isSet: (variable: string) => boolean;
+  /** Asks the provider of a top-up now. Errors: NotFound, UpstreamBusy. */
+  readonly verifyTopUp: (topUpId: string) => Promise<TopUp>;
   /** On whose behalf a call orders something. */
   readonly orderedBy: (context: HandlerContext) => OrderedBy;
 };

@@ -5,18 +5,22 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { OrderedBy } from "../accounts/operator-actions.ts";
 import type { CatalogPresets } from "../catalog/apply-catalog.ts";
+import type { TopUp } from "../billing/top-ups/top-up.ts";
 import type { Database } from "../database/database.ts";
 import { accountMethods } from "./proto-accounts.ts";
 import { catalogMethods } from "./proto-catalog.ts";
 import { ledgerMethods } from "./proto-ledger.ts";
 import { merchantMethods } from "./proto-merchants.ts";
 import { operationMethods } from "./proto-operation.ts";
+import { topUpMethods } from "./proto-top-ups.ts";
 import { upstreamMethods } from "./proto-upstreams.ts";
 
 export type OperatorServiceDependencies = CatalogPresets & {
   readonly database: Database;
   /** Whether a variable of the environment is set. */
   readonly isSet: (variable: string) => boolean;
+  /** Asks the provider of a top-up now; its errors are told at verifyTopUpNow. */
+  readonly verifyTopUp: (topUpId: string) => Promise<TopUp>;
   /** The person who calls. */
   readonly operatorOf: (context: HandlerContext) => { readonly email: string };
 };
@@ -33,5 +37,6 @@ export function createOperatorService(dependencies: OperatorServiceDependencies)
     ...ledgerMethods(parts),
     ...operationMethods(parts),
     ...upstreamMethods(parts),
+    ...topUpMethods(parts),
   } satisfies ServiceImpl<typeof OperatorService>;
 }

@@ -9,6 +9,7 @@ import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { orderMerchant } from "../../src/operator/merchant-orders.ts";
 import { billRequest } from "./billed-request.ts";
+import { openTopUp } from "./opened-top-up.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
 const YAML = `models: []
@@ -18,10 +19,12 @@ let served: ServedOperator;
 let accountId: string;
 let requestId: string;
 let merchantId: string;
+let topUpId: string;
 beforeAll(async () => {
   served = await serveOperator();
   accountId = await served.newCustomer();
   requestId = await billRequest(served.database, { accountId, charge: parseMoney("5", IDR).units });
+  topUpId = await openTopUp(served.database, { accountId });
   const by = { database: served.database, operator: "set-up" };
   ({ merchantId } = await orderMerchant(by, { accountId, environment: "sandbox" }));
 });
@@ -47,6 +50,9 @@ const requests: Readonly<Record<string, () => unknown>> = {
   setAccountLimit: () => ({ accountId, maxOpenRequests: 7 }),
   recountAccount: () => ({ accountId, reason: "the audit said so" }),
   creditUsage: () => ({ requestId, reason: "a wrong answer" }),
+  listTopUps: () => ({}),
+  getTopUp: () => ({ topUpId }),
+  verifyTopUp: () => ({ topUpId, reason: "the customer asks" }),
   listFees: () => ({}),
   setFee: () => ({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0.01" } }),
   previewFee: () => ({ currencyCode: "TRX", amount: "10" }),

@@ -7,6 +7,9 @@ import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { createCustomer } from "../../src/accounts/customers.ts";
 import { listActions } from "../../src/accounts/operator-actions.ts";
 import type { CatalogPresets } from "../../src/catalog/apply-catalog.ts";
+import { selectTopUps } from "../../src/billing/top-ups/store.ts";
+import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
+import { NotFound } from "../../src/kernel/errors.ts";
 import type { ServersOptions } from "../../src/facade/servers.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -26,6 +29,14 @@ export async function serveOperator(presets: CatalogPresets = {}) {
   const opened = await createTestDatabase();
   const { database } = opened;
   const isSet = (variable: string): boolean => variable === "SET_API_KEY";
+  // Which provider there is and what it says is for the tests of top-ups.
+  const asked: string[] = [];
+  const verifyTopUp = async (topUpId: string): Promise<TopUp> => {
+    asked.push(topUpId);
+    const [topUp] = await selectTopUps(database.pool, [topUpId]);
+    if (topUp === undefined) throw new NotFound();
+    return topUp;
+  };
   const people: ServersOptions["people"] = {
     verifySession: async (cookies) =>
       /^(operator|member)$/.test(cookies) ? { ...PERSON, isOperator: cookies === "operator" } : null,
@@ -33,7 +44,7 @@ export async function serveOperator(presets: CatalogPresets = {}) {
   };
   const running = await startServers({
     people,
-    implementations: { operator: createOperatorService({ database, operatorOf, isSet, ...presets }) },
+    implementations: { operator: createOperatorService({ database, operatorOf, isSet, verifyTopUp, ...presets }) },
   });
   const as = (cookie: string): Client<typeof OperatorService> =>
     createClient(
@@ -52,6 +63,8 @@ export async function serveOperator(presets: CatalogPresets = {}) {
     );
   return {
     database,
+    /** The top-ups whose provider was asked. */
+    asked,
     operator: as("operator"),
     member: as("member"),
     grpc: createClient(OperatorService, createGrpcTransport({ baseUrl: `http://${running.grpc}` })),

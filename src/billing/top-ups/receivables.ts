@@ -20,6 +20,19 @@ export async function readOwed(pool: Pick<Pool, "query">, accountId: string): Pr
   return (await pool.query<{ owed: bigint }>(OWED, [accountId])).rows[0]?.owed ?? 0n;
 }
 
+const OWED_OF = `
+SELECT account_id, sum(amount - collected)::bigint AS owed FROM receivable
+WHERE account_id = ANY ($1::uuid[]) AND collected < amount GROUP BY account_id`;
+
+/** What several accounts owe. One that owes nothing is not in it. */
+export async function readOwedOf(
+  pool: Pick<Pool, "query">,
+  accountIds: readonly string[],
+): Promise<Map<string, bigint>> {
+  const { rows } = await pool.query<{ account_id: string; owed: bigint }>(OWED_OF, [accountIds]);
+  return new Map(rows.map((row) => [row.account_id, row.owed]));
+}
+
 /** Books what an account could not give back. The account is locked. */
 export async function owe(
   client: PoolClient,

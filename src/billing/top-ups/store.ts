@@ -3,7 +3,8 @@ import type { TopUp, TopUpState } from "./top-up.ts";
 
 type Reader = Pick<Pool | PoolClient, "query">;
 
-const COLUMNS = `
+/** The columns of a top-up `t`, for fromRow. */
+export const COLUMNS = `
 t.id, t.account_id, t.amount, t.provider, t.state, t.provider_reference, t.payment_url, t.given_back, t.problem, t.revision,
 t.created_at, t.expires_at, t.paid_at, t.changed_at,
 (SELECT coalesce(sum(r.amount - r.collected), 0)::bigint FROM receivable r WHERE r.top_up_id = t.id AND r.collected < r.amount) AS owed`;
@@ -77,7 +78,7 @@ const WAKE = `
 UPDATE top_up SET next_check_at = least(next_check_at, clock_timestamp()), provider_reference = coalesce(provider_reference, $2)
 WHERE id = $1::uuid`;
 
-type Row = {
+export type Row = {
   id: string;
   account_id: string;
   amount: bigint;
@@ -242,7 +243,8 @@ export async function wake(client: PoolClient, topUpId: string, reference: strin
   await client.query(WAKE, [topUpId, reference]);
 }
 
-function fromRow(row: Row): TopUp {
+/** A top-up as the rules take it. */
+export function fromRow(row: Row): TopUp {
   return {
     topUpId: row.id,
     accountId: row.account_id,

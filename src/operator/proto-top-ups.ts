@@ -1,0 +1,82 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { doAndRecord } from "../accounts/operator-actions.ts";
+import { protoState, toProtoTopUp } from "../billing/proto-top-ups.ts";
+import { findTopUps, readEvents } from "../billing/top-ups/find-top-ups.ts";
+import { selectTopUps } from "../billing/top-ups/store.ts";
+import type { TopUp, TopUpState } from "../billing/top-ups/top-up.ts";
+import { NotFound } from "../kernel/errors.ts";
+import { readPage } from "./paging.ts";
+import { type Methods, orNull, type Parts } from "./proto-parts.ts";
+
+/** The most notifications that are shown with a top-up. */
+const MAX_EVENTS = 100;
+const STATES = Object.keys(protoState) as TopUpState[];
+
+/** Top-ups of all accounts. */
+export function topUpMethods({
+  database,
+  orderedBy,
+  verifyTopUp,
+}: Parts): Methods<"listTopUps" | "getTopUp" | "verifyTopUp"> {
+  const { pool } = database;
+  return {
+    async listTopUps(request) {
+      const filter = {
+        accountId: orNull(request.accountId),
+        provider: orNull(request.provider),
+        state: STATES.find((state) => protoState[state] === request.state) ?? null,
+        onlyProblems: request.onlyProblems,
+      };
+      const page = await readPage(
+        request,
+        (range) => findTopUps(pool, { filter, ...range }),
+        ({ topUpId }) => topUpId,
+      );
+      return { topUps: page.items.map(toProtoAccountTopUp), nextPageToken: page.nextPageToken };
+    },
+
+    async getTopUp({ topUpId }) {
+      const [[topUp], events] = await Promise.all([
+        selectTopUps(pool, [topUpId]),
+        readEvents(pool, topUpId, MAX_EVENTS),
+      ]);
+      return {
+        topUp: toProtoAccountTopUp(requireFound(topUp)),
+        events: events.map(({ eventId, eventKey, status, amount, finding, receivedAt }) => ({
+          ...{ id: eventId, eventKey, status, amount, finding },
+          receivedAt: timestampFromDate(receivedAt),
+        })),
+      };
+    },
+
+    async verifyTopUp({ topUpId, reason }, context) {
+      const ordered = await doAndRecord(
+        orderedBy(context),
+        async (client) => requireFound((await selectTopUps(client, [topUpId]))[0]),
+        (topUp) => ({
+          action: "top-up verify",
+          subject: topUp.topUpId,
+          reason: orNull(reason),
+          facts: { accountId: topUp.accountId, state: topUp.state },
+        }),
+      );
+      return { topUp: toProtoAccountTopUp(await verifyTopUp(ordered.topUpId)) };
+    },
+  };
+}
+
+function requireFound(topUp: TopUp | undefined): TopUp {
+  if (topUp === undefined) throw new NotFound("There is no such top-up.");
+  return topUp;
+}
+
+function toProtoAccountTopUp(topUp: TopUp) {
+  const { accountId, providerReference, problem, changedAt } = topUp;
+  return {
+    topUp: toProtoTopUp(topUp),
+    accountId,
+    providerReference: providerReference ?? "",
+    problem: problem ?? "",
+    changedAt: timestampFromDate(changedAt),
+  };
+}
