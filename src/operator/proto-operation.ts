@@ -2,13 +2,15 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { MarginGroup as ProtoGroup } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { type DoneAction, listActions } from "../accounts/operator-actions.ts";
 import { MARGIN_GROUPS, type MarginGroup, type MarginLine, reportMargin } from "../billing/margin.ts";
+import { type BillingSettings, readBillingSettings } from "../billing/settings.ts";
 import { isBillingDay, startOfBillingDay } from "../kernel/clock.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { type AdmissionStop, readAdmissionStop } from "../ledger/admission-switch.ts";
 import { type AuditRun, readAuditRuns } from "../ledger/audit-run.ts";
 import { orderStart, orderStop } from "./admission-orders.ts";
 import { readPage } from "./paging.ts";
-import { given, type Methods, moment, type Parts, rupiah, timeRange } from "./proto-parts.ts";
+import { fromRupiah, given, type Methods, moment, orNull, type Parts, rupiah, timeRange } from "./proto-parts.ts";
+import { orderSettings } from "./settings-orders.ts";
 
 /** The days of one report: it reads by the hour and gently, and somebody waits for it. */
 const MAX_MARGIN_DAYS = 31;
@@ -21,14 +23,31 @@ const protoGroup = {
   account: ProtoGroup.ACCOUNT,
 } as const satisfies Record<MarginGroup, ProtoGroup>;
 
-/** The switch of admissions, the audits, what operators did, and the margin. */
+/** The settings, the switch of admissions, the audits, what operators did, and the margin. */
 export function operationMethods({
   database: { pool },
   orderedBy,
 }: Parts): Methods<
-  "getAdmission" | "stopAdmission" | "startAdmission" | "listAudits" | "listOperatorActions" | "reportMargin"
+  | "getSettings"
+  | "updateSettings"
+  | "getAdmission"
+  | "stopAdmission"
+  | "startAdmission"
+  | "listAudits"
+  | "listOperatorActions"
+  | "reportMargin"
 > {
   return {
+    async getSettings() {
+      return { settings: toProtoSettings(await readBillingSettings(pool)) };
+    },
+
+    async updateSettings({ settings, reason }, context) {
+      const wanted = { welcomeCredit: fromRupiah(settings?.welcomeCredit ?? "") };
+      const order = { settings: wanted, reason: orNull(reason) };
+      return { settings: toProtoSettings(await orderSettings(orderedBy(context), order)) };
+    },
+
     async getAdmission() {
       return { admission: toProtoAdmission(await readAdmissionStop(pool)) };
     },
@@ -85,6 +104,10 @@ function requireDays(from: string, to: string): void {
 
 function wrongDay(field: string, message: string): ValidationError {
   return new ValidationError([{ field, rule: "margin.days", message }]);
+}
+
+function toProtoSettings({ welcomeCredit }: BillingSettings) {
+  return { welcomeCredit: rupiah(welcomeCredit) };
 }
 
 function toProtoAdmission(stop: AdmissionStop) {

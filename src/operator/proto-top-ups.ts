@@ -43,7 +43,11 @@ export function topUpMethods({
       return {
         topUp: toProtoAccountTopUp(requireFound(topUp)),
         events: events.map(({ eventId, eventKey, status, amount, finding, receivedAt }) => ({
-          ...{ id: eventId, eventKey, status, amount, finding },
+          id: eventId,
+          eventKey,
+          status,
+          amount,
+          finding,
           receivedAt: timestampFromDate(receivedAt),
         })),
       };

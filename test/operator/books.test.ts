@@ -137,6 +137,28 @@ describe("what operators did", () => {
 });
 
 describe("operation", () => {
+  test("keeps what is set for everybody, and writes a change down once", async () => {
+    const { operator } = served;
+    expect((await operator.getSettings({})).settings).toMatchObject({ welcomeCredit: "0" });
+    const order = { settings: { welcomeCredit: "2500.5" }, reason: "a campaign" };
+    expect((await operator.updateSettings(order)).settings).toMatchObject({ welcomeCredit: "2500.5" });
+    const { count, newest } = await served.actions();
+    expect(newest).toMatchObject({
+      action: "settings update",
+      reason: "a campaign",
+      facts: { welcomeCredit: "2500.5" },
+    });
+    await operator.updateSettings(order);
+    expect((await served.actions()).count).toBe(count);
+    expect((await operator.getSettings({})).settings).toMatchObject({ welcomeCredit: "2500.5" });
+    for (const welcomeCredit of ["-1", "1.0000001", ""]) {
+      expect((await refusal(operator.updateSettings({ settings: { welcomeCredit } }))).code).toBe("validation_error");
+    }
+    const tooMuch = operator.updateSettings({ settings: { welcomeCredit: "10000000.000001" } });
+    expect(await refusal(tooMuch)).toMatchObject({ code: "limit_exceeded" });
+    expect((await operator.getSettings({})).settings).toMatchObject({ welcomeCredit: "2500.5" });
+  });
+
   test("stops admissions once, with who stopped them first, and starts them", async () => {
     const { operator } = served;
     const { admission } = await operator.stopAdmission({ reason: "a price was a slip" });

@@ -61,6 +61,8 @@ const requests: Readonly<Record<string, () => unknown>> = {
   getTrialBalance: () => ({}),
   listPostings: () => ({}),
   getPostingGroup: () => ({ groupId: requestId }),
+  getSettings: () => ({}),
+  updateSettings: () => ({ settings: { welcomeCredit: "5000" } }),
   getAdmission: () => ({}),
   stopAdmission: () => ({ reason: "a price was a slip" }),
   startAdmission: () => ({}),
