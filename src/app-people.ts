@@ -49,7 +49,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
       pool,
       mailer,
       emailOf: (accountId) => emailOfAccount(pool, accountId),
-      topUpUrl: () => `${baseUrl()}/`,
+      topUpUrl: () => `${baseUrl()}/billing`,
     }),
     people: createPeople({
       database,

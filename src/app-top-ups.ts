@@ -46,7 +46,7 @@ export function createTopUpParts(
     providers,
     clock: systemClock,
     expiresAfterMs: payments.expiresAfterMs,
-    returnUrlOf: (topUpId) => `${baseUrl()}/top-ups/${topUpId}`,
+    returnUrlOf: (topUpId) => `${baseUrl()}/billing?topUp=${topUpId}`,
     onFailure: (topUpId, err) => logger.warn({ topUpId, err }, "a payment provider could not be asked"),
   });
   // To ourselves directly: the public address may lie behind something that only others can pass.

@@ -144,7 +144,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       catalog,
       upstreams,
       clock: systemClock,
-      topUpUrl: () => `${baseUrl}/`,
+      topUpUrl: () => `${baseUrl}/billing`,
       report: watched.report,
     }),
     () => gate.isStopped,

@@ -1,0 +1,97 @@
+// The dashboard as a person meets it: the built pages, served by a real process on a database of the test, in a real browser.
+
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { expect } from "vitest";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { type MailServer, startMailServer } from "../accounts/mail-server.ts";
+import { SaldoProcess } from "../setup/saldo-process.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+import { startBrowser } from "./chromium.ts";
+
+const BUILD = fileURLToPath(new URL("../../.ci/build-dashboard.mjs", import.meta.url));
+/** Nobody's password but a test's. */
+const PASSWORD = "kuda laut menari di pagi hari";
+
+export type Visit = { readonly context: BrowserContext; readonly page: Page };
+
+/** What a page must never do while it is looked at; a test asks at its end. */
+export type Complaints = string[];
+
+export type Dashboard = {
+  readonly saldo: SaldoProcess;
+  readonly database: TestDatabase;
+  readonly mails: MailServer;
+  /** What pages complained about so far: errors of scripts, refusals of the policy. */
+  readonly complaints: Complaints;
+  /** A new browser profile at the given path, with nobody signed in. */
+  visit(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
+  /** A profile in which the demo's person is signed in. */
+  visitDemo(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
+  /** Signs somebody new up, by form and mail, up to their first page. */
+  signUp(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit & { readonly email: string }>;
+  close(): Promise<void>;
+};
+
+/** Builds the pages if they are not, and starts everything. */
+export async function openDashboard(settings: Readonly<Record<string, string>> = {}): Promise<Dashboard> {
+  await promisify(execFile)(process.execPath, [BUILD]);
+  await using stack = new AsyncDisposableStack();
+  const database = await createTestDatabase();
+  stack.defer(() => database.drop());
+  const mails = await startMailServer();
+  stack.defer(() => mails.stop());
+  const saldo = await SaldoProcess.start({ DATABASE_URL: database.url, SMTP_URL: mails.url, ...settings });
+  stack.defer(async () => void (await saldo.stop()));
+  const browser = await startBrowser();
+  stack.defer(() => browser.close());
+  const complaints: Complaints = [];
+
+  async function visit(path: string, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> {
+    const context = await browser.newContext({ locale: "id-ID", viewport: { width: 1280, height: 900 }, ...options });
+    context.on("weberror", (error) => complaints.push(String(error.error())));
+    context.on("console", (message) => {
+      if (message.type() === "error" && /policy|Uncaught|Warning:/.test(message.text()))
+        complaints.push(message.text());
+    });
+    const page = await context.newPage();
+    await page.goto(saldo.httpUrl + path);
+    return { context, page };
+  }
+
+  async function visitDemo(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit> {
+    const opened = await visit(`/sign-in?next=${encodeURIComponent(path)}`, options);
+    await opened.page.getByRole("button", { name: /demo/i }).click();
+    await opened.page.waitForURL((url) => url.pathname !== "/sign-in");
+    return opened;
+  }
+
+  async function signUp(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit & { readonly email: string }> {
+    const opened = await visit("/sign-up", options);
+    const { page } = opened;
+    const email = `${uuidv7()}@saldo.example`;
+    await page.getByLabel("Nama").fill("Siti");
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Kata sandi").fill(PASSWORD);
+    await page.getByRole("button", { name: "Daftar" }).click();
+    await page.getByRole("heading", { name: "Periksa e-mail Anda" }).waitFor();
+    await page.goto(await mails.linkTo(email, /verify-email/));
+    if (new URL(page.url()).pathname === "/sign-in") {
+      await page.getByLabel("E-mail").fill(email);
+      await page.getByLabel("Kata sandi").fill(PASSWORD);
+      await page.getByRole("button", { name: "Masuk", exact: true }).click();
+    }
+    await page.getByRole("navigation", { name: "Navigasi utama" }).waitFor();
+    return { ...opened, email };
+  }
+
+  const started = stack.move();
+  return { saldo, database, mails, complaints, visit, visitDemo, signUp, close: () => started.disposeAsync() };
+}
+
+/** Nothing went wrong on any page so far. */
+export function expectNoComplaints({ complaints }: Pick<Dashboard, "complaints">): void {
+  expect(complaints).toEqual([]);
+}
