@@ -10,6 +10,7 @@ import { RECOVERY_BUGS } from "./recovery.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
 import { TOP_UP_BUGS } from "./top-ups.ts";
+import { USAGE_BUGS } from "./usage.ts";
 
 /** In the order in which they are planted. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -21,6 +22,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CALLBACK_BUGS,
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
+  ...USAGE_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,
 ];

@@ -1,0 +1,49 @@
+// Guards of usage as it is read: roll-ups, sums, the file, and the mail about a low balance.
+
+import { money, type PlantedBug } from "../planted-bug.ts";
+
+/** Each with the test that must notice it. */
+export const USAGE_BUGS: readonly PlantedBug[] = [
+  {
+    name: "roll-ups do not wait for an open request",
+    edits: [{ file: "src/billing/roll-up.ts", find: ", quarter_of(h.oldest)) AS horizon", replace: ") AS horizon" }],
+    noticedBy: money("usage-roll-up", "wait for the oldest open request"),
+  },
+  {
+    name: "roll-ups are believed without a look at the balance",
+    edits: [{ file: "src/billing/summary.ts", find: "row?.is_whole === true", replace: "row !== undefined" }],
+    noticedBy: money("usage-roll-up", "are passed over while a request that came behind their back"),
+  },
+  {
+    name: "a stretch is added to what was there",
+    edits: [
+      {
+        file: "src/billing/roll-up.ts",
+        find: "quarter >= $2::int AND quarter < $3::int RETURNING charge",
+        replace: "quarter >= $2::int AND false AND quarter < $3::int RETURNING charge",
+      },
+    ],
+    noticedBy: money("usage-roll-up", "are passed over while a request that came behind their back"),
+  },
+  {
+    name: "a page of the ledger begins at the balance of now, whatever came since",
+    edits: [
+      {
+        file: "src/billing/ledger-entries.ts",
+        find: "return account.posted - BigInt(postings?.moved ?? 0) + charged;",
+        replace: "return account.posted + charged;",
+      },
+    ],
+    noticedBy: money("usage-pages", "balances stay exact, while records and postings arrive"),
+  },
+  {
+    name: "a low balance is mailed for as long as it is low",
+    edits: [{ file: "src/billing/low-balance.ts", find: " AND l.is_below <> p.is_below", replace: "" }],
+    noticedBy: money("low-balance", "comes once when the balance falls below"),
+  },
+  {
+    name: "a welcome credit has no reference",
+    edits: [{ file: "src/billing/welcome-credit.ts", find: "    reference: `welcome:${accountId}`,\n", replace: "" }],
+    noticedBy: money("welcome-credit", "is given once, for ever"),
+  },
+];
