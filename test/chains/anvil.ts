@@ -110,6 +110,13 @@ export class Anvil {
     return logs.map(({ transactionHash, data }) => ({ transactionHash, value: BigInt(data) }));
   }
 
+  /** The transactions of a wallet that lie in the mempool and can be mined. */
+  async pooledOf(wallet: Hex): Promise<Hex[]> {
+    const { pending } = await this.rpc<{ pending: Record<string, Record<string, { hash: Hex }>> }>("txpool_content");
+    const own = Object.entries(pending).find(([from]) => from.toLowerCase() === wallet.toLowerCase());
+    return Object.values(own?.[1] ?? {}).map(({ hash }) => hash);
+  }
+
   async balanceOf(address: Hex): Promise<bigint> {
     return BigInt(await this.rpc<Hex>("eth_getBalance", [address, "latest"]));
   }

@@ -74,8 +74,11 @@ describe("an engine that is killed", () => {
     const [left] = await world.merchant.history(transferId);
     expect(left).toMatchObject({ state });
     expect(left?.attempts).toHaveLength(attempts);
-    const known = await world.anvil.rpc("eth_getTransactionByHash", [left?.attempts[0]?.hash ?? `0x${"0".repeat(64)}`]);
-    expect(known !== null).toBe(isOnChain);
+    const pooled = await world.anvil.pooledOf(world.hot.address);
+    const paid = await world.anvil.tokenTransfersTo(world.token, to);
+    expect([...pooled, ...paid.map(({ transactionHash }) => transactionHash)]).toEqual(
+      isOnChain ? [left?.attempts[0]?.hash] : [],
+    );
 
     await world.runToEnd(world.engine(), [transferId]);
     const transfer = await world.merchant.transfer(transferId);

@@ -39,13 +39,7 @@ describe("a transfer on a real node", () => {
   const resume = (): Promise<number> =>
     orderResume({ database: world.database, operator: "test" }, { chain: world.chain(), reason: "it was us" });
 
-  const rawPool = async (): Promise<Hex[]> => {
-    const content = await world.anvil.rpc<{ pending: Record<string, Record<string, { hash: Hex }>> }>("txpool_content");
-    const own = Object.entries(content.pending).find(
-      ([from]) => from.toLowerCase() === world.hot.address.toLowerCase(),
-    );
-    return Object.values(own?.[1] ?? {}).map(({ hash }) => hash);
-  };
+  const rawPool = (): Promise<Hex[]> => world.anvil.pooledOf(world.hot.address);
 
   it("is paid, final after enough blocks, and what the network took is posted", async () => {
     const to = await world.recipient();
