@@ -1,0 +1,162 @@
+// The audit of top-ups: what must never be, made on purpose, is found. Also by a run that looks only at what is new.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { creditAccount } from "../../src/ledger/accounts.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { SOUND } from "../money/world.ts";
+import { AMOUNT, MICRO, type TopUpProcess, TopUpWorld } from "./world.ts";
+
+const CREDITED = "a paid top-up is credited once, with its own amount, and no other is";
+const FROM_PROVIDER = "what comes from a payment provider is a paid top-up's own amount";
+const GIVEN_BACK = "what was given back of a top-up was taken from its account or is owed";
+const OWED = "what an account owes is what was booked and not collected";
+const RECEIVABLES = "the account of receivables stands at what is owed";
+
+let world: TopUpWorld;
+let process: TopUpProcess;
+beforeAll(async () => {
+  world = await TopUpWorld.create();
+  process = await world.process("midtrans");
+});
+afterAll(() => world.close());
+
+/** Which checks fail, in either kind of audit. */
+async function found(): Promise<string[]> {
+  const [incremental, full] = [await world.money.audit({ kind: "incremental" }), await world.money.audit()];
+  const checks = (report: typeof full) => [...new Set(report.violations.map(({ check }) => check))].toSorted();
+  expect(checks(incremental)).toEqual(checks(full));
+  return checks(full);
+}
+
+const run = (text: string, ...values: unknown[]) => world.money.pool.query(text, values);
+
+/** Does something wrong, tells what the audit finds, and mends it. */
+async function wrong(damage: string, mend: string, ...values: unknown[]): Promise<string[]> {
+  await run(damage, ...values);
+  const checks = await found();
+  await run(mend, ...values);
+  expect(await found()).toEqual([]);
+  return checks;
+}
+
+/** An account that owes 5.000 of a payment that was given back. */
+async function debtor(): Promise<{ accountId: string; topUpId: string }> {
+  const accountId = await world.money.account(0n);
+  const { topUpId } = await world.paid(process, accountId);
+  await world.spend(accountId, 5_000n * MICRO);
+  await world.happens(process, topUpId, { status: "refunded", refunded: 25_000 });
+  return { accountId, topUpId };
+}
+
+describe("the audit finds", () => {
+  it("nothing in books that are in order", async () => {
+    await debtor();
+    expect(await found()).toEqual([]);
+  });
+
+  it("a top-up that says paid and was never credited", async () => {
+    const { topUpId } = await world.open(process, await world.money.account(0n));
+    const checks = await wrong(
+      "UPDATE top_up SET state = 'paid', paid_at = now() WHERE id = $1",
+      "UPDATE top_up SET state = 'pending', paid_at = NULL WHERE id = $1",
+      topUpId,
+    );
+    expect(checks).toEqual([CREDITED]);
+  });
+
+  it("a top-up that was credited and does not say so, or says another amount or account", async () => {
+    const accountId = await world.money.account(0n);
+    const other = await world.money.account(0n);
+    const { topUpId } = await world.paid(process, accountId);
+    const paidAt = "state = 'paid', paid_at = now()";
+    const unpaid = await wrong(
+      "UPDATE top_up SET state = 'pending', paid_at = NULL WHERE id = $1",
+      `UPDATE top_up SET ${paidAt} WHERE id = $1`,
+      topUpId,
+    );
+    expect(unpaid).toEqual([CREDITED, FROM_PROVIDER].toSorted());
+    const less = await wrong(
+      "UPDATE top_up SET amount = amount - 1 WHERE id = $1",
+      "UPDATE top_up SET amount = amount + 1 WHERE id = $1",
+      topUpId,
+    );
+    expect(less).toEqual([CREDITED, FROM_PROVIDER].toSorted());
+    await run("UPDATE top_up SET account_id = $2 WHERE id = $1", topUpId, other);
+    expect(await found()).toEqual([CREDITED, FROM_PROVIDER].toSorted());
+    await run("UPDATE top_up SET account_id = $2 WHERE id = $1", topUpId, accountId);
+    expect(await world.money.audit()).toEqual(SOUND);
+  });
+
+  it("what was given back and not taken", async () => {
+    const { topUpId } = await world.paid(process, await world.money.account(0n));
+    const checks = await wrong(
+      "UPDATE top_up SET given_back = 1 WHERE id = $1",
+      "UPDATE top_up SET given_back = 0 WHERE id = $1",
+      topUpId,
+    );
+    expect(checks).toEqual([GIVEN_BACK]);
+  });
+
+  it("a debt that is forgiven, or larger than what was booked", async () => {
+    const { topUpId } = await debtor();
+    const forgiven = await wrong(
+      "UPDATE receivable SET collected = amount WHERE top_up_id = $1",
+      "UPDATE receivable SET collected = 0 WHERE top_up_id = $1",
+      topUpId,
+    );
+    expect(forgiven).toEqual([RECEIVABLES, OWED].toSorted());
+    const larger = await wrong(
+      "UPDATE receivable SET amount = amount + 1 WHERE top_up_id = $1",
+      "UPDATE receivable SET amount = amount - 1 WHERE top_up_id = $1",
+      topUpId,
+    );
+    expect(larger).toEqual([RECEIVABLES, OWED, GIVEN_BACK].toSorted());
+  });
+
+  it("an event table whose rows can be changed or doubled", async () => {
+    const damage = async (text: string, mend: string): Promise<string[]> => {
+      await world.money.asOwner(text);
+      const checks = await found();
+      await world.money.asOwner(mend);
+      return checks;
+    };
+    expect(
+      await damage(
+        "ALTER TABLE payment_event DISABLE TRIGGER append_only",
+        "ALTER TABLE payment_event ENABLE ALWAYS TRIGGER append_only",
+      ),
+    ).toEqual(["nothing posted can be changed"]);
+    expect(
+      await damage(
+        "ALTER TABLE payment_event DROP CONSTRAINT payment_event_once",
+        "ALTER TABLE payment_event ADD CONSTRAINT payment_event_once UNIQUE (provider, event_key)",
+      ),
+    ).toEqual(["the database refuses what must never be"]);
+    await expect(run("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/permission denied/);
+    await expect(world.money.asOwner("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/append-only/);
+    expect(await found()).toEqual([]);
+  });
+
+  // The last one: what was posted cannot be mended.
+  it("a second credit for one payment, and money of a provider without an order", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(process, accountId);
+    const credit = (groupId: string, reference: string) =>
+      withTransaction(world.money.opened.database, (client) =>
+        creditAccount(client, {
+          accountId,
+          amount: AMOUNT,
+          from: systemAccounts.providerClearing,
+          reason: "top_up",
+          reference,
+          groupId,
+        }),
+      );
+    await credit(uuidv7(), "top-up:nobody's");
+    expect(await found()).toEqual([FROM_PROVIDER]);
+    await credit(topUpId, `top-up:${topUpId}:again`);
+    expect(await found()).toEqual([CREDITED, FROM_PROVIDER].toSorted());
+  });
+});
