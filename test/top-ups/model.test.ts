@@ -1,0 +1,176 @@
+// Random walks of payments beside a model of a few lines: whatever providers report, in any order, twice and on two processes at
+// once, with requests in between, accounts have what the model says, and the audit finds nothing after any step.
+
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SOUND } from "../money/world.ts";
+import { type FakePayment } from "./fake-provider.ts";
+import { MICRO, type TopUpProcess, TopUpWorld } from "./world.ts";
+
+const WALKS = 4;
+const STEPS = 12;
+const AMOUNTS = [10_000, 15_000, 25_000];
+const STATUSES = [
+  "pending",
+  "paid",
+  "captured",
+  "challenged",
+  "failed",
+  "expired",
+  "canceled",
+  "partially_refunded",
+  "refunded",
+  "charged_back",
+] as const satisfies FakePayment["status"][];
+
+type Step =
+  | { readonly do: "open"; readonly account: number; readonly amount: number }
+  | {
+      /** The provider says something else of one or two orders, and it is told and asked about, more than once and at once. */
+      readonly do: "report";
+      readonly orders: readonly {
+        readonly order: number;
+        readonly status: (typeof STATUSES)[number];
+        readonly part: number;
+      }[];
+      readonly short: boolean;
+    }
+  | { readonly do: "spend"; readonly account: number; readonly part: number };
+
+const which = fc.nat({ max: 1_000 });
+const part = fc.constantFrom(0.2, 0.5, 1, 1.2);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("open"), account: which, amount: fc.constantFrom(...AMOUNTS) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("report"),
+      orders: fc.array(fc.record({ order: which, status: fc.constantFrom(...STATUSES), part }), {
+        minLength: 1,
+        maxLength: 2,
+      }),
+      short: fc.constantFrom(false, false, false, false, true),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("spend"), account: which, part: fc.constantFrom(0.5, 1) }) },
+);
+
+type Order = { readonly accountId: string; readonly amount: number; credited: boolean; givenBack: number };
+
+/** What accounts should have: no states, no events, only what money does. In rupiah. */
+class Model {
+  readonly available = new Map<string, number>();
+  readonly owed = new Map<string, number>();
+  readonly orders = new Map<string, Order>();
+
+  report(topUpId: string, { status, gross, refunded }: FakePayment): void {
+    const order = this.orders.get(topUpId);
+    if (order === undefined) return;
+    const { accountId, amount } = order;
+    const whole = status === "refunded" || status === "charged_back";
+    const isMoney = whole || ["paid", "captured", "partially_refunded"].includes(status);
+    if (isMoney && !order.credited && gross >= amount) {
+      order.credited = true;
+      const debt = Math.min(this.#of(this.owed, accountId), amount);
+      this.#add(this.owed, accountId, -debt);
+      this.#add(this.available, accountId, amount - debt);
+    }
+    const given = whole ? amount : status === "partially_refunded" ? Math.min(refunded, amount) : 0;
+    if (!order.credited || given <= order.givenBack) return;
+    const taken = Math.min(this.#of(this.available, accountId), given - order.givenBack);
+    this.#add(this.available, accountId, -taken);
+    this.#add(this.owed, accountId, given - order.givenBack - taken);
+    order.givenBack = given;
+  }
+
+  spend(accountId: string, amount: number): void {
+    this.#add(this.available, accountId, -amount);
+  }
+
+  standing(accountId: string): { available: number; owed: number } {
+    return { available: this.#of(this.available, accountId), owed: this.#of(this.owed, accountId) };
+  }
+
+  #of(amounts: Map<string, number>, accountId: string): number {
+    return amounts.get(accountId) ?? 0;
+  }
+
+  #add(amounts: Map<string, number>, accountId: string, amount: number): void {
+    amounts.set(accountId, this.#of(amounts, accountId) + amount);
+  }
+}
+
+describe("payments at random", () => {
+  let world: TopUpWorld;
+  let processes: readonly [TopUpProcess, TopUpProcess];
+  /** How many orders of all walks were credited, and given back. */
+  const seen = { credited: 0, givenBack: 0 };
+  beforeAll(async () => {
+    world = await TopUpWorld.create();
+    processes = [await world.process("midtrans"), await world.process("midtrans")];
+  });
+  afterAll(() => world.close());
+
+  const pick = <T>(items: readonly T[], at: number): T | undefined => items[at % items.length];
+
+  async function perform(model: Model, accounts: readonly string[], taken: Step): Promise<void> {
+    if (taken.do === "open") {
+      const accountId = pick(accounts, taken.account) ?? "";
+      const { topUpId } = await world.open(processes[0], accountId, BigInt(taken.amount) * MICRO);
+      model.orders.set(topUpId, { accountId, amount: taken.amount, credited: false, givenBack: 0 });
+      return;
+    }
+    if (taken.do === "spend") {
+      const accountId = pick(accounts, taken.account) ?? "";
+      const amount = Math.floor(model.standing(accountId).available * taken.part);
+      if (amount === 0) return;
+      await world.spend(accountId, BigInt(amount) * MICRO);
+      model.spend(accountId, amount);
+      return;
+    }
+    const asked = new Set<string>();
+    for (const { order, status, part: refundedPart } of taken.orders) {
+      const topUpId = pick([...model.orders.keys()], order);
+      if (topUpId === undefined) continue;
+      const amount = model.orders.get(topUpId)?.amount ?? 0;
+      const refunded = status === "partially_refunded" ? Math.floor(amount * refundedPart) : 0;
+      world.fake.set(topUpId, { status, refunded, gross: taken.short ? amount - 1 : amount });
+      asked.add(topUpId);
+    }
+    const telling = [...asked].flatMap((topUpId) => [
+      world.notify(processes[0], topUpId),
+      world.notify(processes[1], topUpId),
+      processes[0].topUps.verifyNow(topUpId),
+      processes[1].topUps.verifyNow(topUpId),
+    ]);
+    await Promise.all(telling);
+    await Promise.all(processes.map(({ topUps }) => topUps.checkDue()));
+    for (const topUpId of asked) model.report(topUpId, world.fake.payment(topUpId));
+  }
+
+  it(`leave accounts as the model says, in ${WALKS} walks of ${STEPS} steps`, async () => {
+    const seed = Number(process.env["SALDO_TEST_SEED"] ?? Date.now() % 1_000_000_007);
+    const walk = fc.array(step, { minLength: STEPS, maxLength: STEPS });
+    await fc.assert(
+      fc.asyncProperty(walk, async (steps) => {
+        const accounts = [await world.money.account(0n), await world.money.account(0n)];
+        const model = new Model();
+        for (const taken of [{ do: "open", account: 0, amount: 25_000 } as const, ...steps]) {
+          await perform(model, accounts, taken);
+          for (const accountId of accounts)
+            expect(await world.standing(accountId), JSON.stringify(taken)).toEqual(model.standing(accountId));
+          expect(await world.money.audit({ kind: "incremental" })).toEqual(SOUND);
+        }
+        for (const { credited, givenBack } of model.orders.values()) {
+          seen.credited += credited ? 1 : 0;
+          seen.givenBack += givenBack > 0 ? 1 : 0;
+        }
+      }),
+      { numRuns: WALKS, seed, endOnFailure: true },
+    );
+    // Walks in which nobody paid, or nothing came back, would show nothing.
+    expect(seen.credited, `seed ${seed}`).toBeGreaterThan(0);
+    expect(seen.givenBack, `seed ${seed}`).toBeGreaterThan(0);
+    expect(await world.money.audit()).toEqual(SOUND);
+  }, 120_000);
+});
