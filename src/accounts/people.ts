@@ -30,7 +30,7 @@ export type PeopleDependencies = {
   readonly openAccount: OpenAccount;
   /** The name of the session cookie. */
   readonly cookieName: () => string;
-  /** Told once an account has got its person; may be told again after a crash. */
+  /** Told once an account has got its person; a process that dies at that moment tells nobody. What must not be lost belongs into `openAccount`. */
   readonly onAccountOpened?: (accountId: string) => Promise<void>;
 };
 

@@ -6,5 +6,5 @@ const EVERY_MS = 60_000;
 
 /** Removes sessions, links and counts of tries that are over. */
 export function signInTick(pool: Pool): Tick {
-  return { name: "sign-in", everyMs: EVERY_MS, run: () => removeExpired(pool) };
+  return { name: "forget old sign-ins", everyMs: EVERY_MS, run: () => removeExpired(pool) };
 }

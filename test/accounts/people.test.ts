@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCustomer } from "../../src/accounts/customers.ts";
+import { removeExpired } from "../../src/accounts/expired-rows.ts";
 import { createPeople, ensureAccount } from "../../src/accounts/people.ts";
+import { takeTry } from "../../src/accounts/throttle.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { digestSecretToken } from "../../src/kernel/secret-token.ts";
@@ -127,4 +129,25 @@ test("knows accounts by their id and nothing else", async () => {
   expect(await someone.accountExists(accountId)).toBe(true);
   expect(await someone.accountExists(accountId)).toBe(true);
   for (const other of [uuidv7(), personId, "", "account"]) expect(await someone.accountExists(other)).toBe(false);
+});
+
+test("forgets what is over, and nothing else", async () => {
+  const { pool } = opened.database;
+  const { personId } = await newPerson();
+  await newSession(personId, { endsInDays: -1 });
+  const living = await newSession(personId);
+  await takeTry(pool, "over", { burst: 1, intervalSeconds: 0 });
+  await takeTry(pool, "booked", { burst: 1, intervalSeconds: 600 });
+  await removeExpired(pool);
+  const { rows: sessions } = await pool.query("SELECT token_digest FROM auth.session WHERE user_id = $1", [personId]);
+  expect(sessions).toEqual([{ token_digest: digestSecretToken(living) }]);
+  const { rows: buckets } = await pool.query("SELECT bucket FROM auth.throttle");
+  expect(buckets).toEqual([{ bucket: "booked" }]);
+});
+
+test("a bucket has its burst and not one more, however many ask at once", async () => {
+  const pace = { burst: 5, intervalSeconds: 600 };
+  const waits = await Promise.all(Array.from({ length: 20 }, () => takeTry(opened.database.pool, "rush", pace)));
+  expect(waits.filter((seconds) => seconds === 0)).toHaveLength(5);
+  expect(waits.filter((seconds) => seconds > 0).every((seconds) => seconds > 590 && seconds <= 600)).toBe(true);
 });

@@ -279,8 +279,8 @@ describe("other services", () => {
       await demo.stop();
     }
     // The same database without the demo: whoever clicked is signed out, and nobody is an operator by it.
-    const settings = { DATABASE_URL: own.url, SALDO_DEMO: "0", SALDO_PUBLIC_URL: "https://saldo.example" };
-    const real = await SaldoProcess.start(settings);
+    const withoutDemo = { DATABASE_URL: own.url, SALDO_DEMO: "0", SALDO_PUBLIC_URL: "https://saldo.example" };
+    const real = await SaldoProcess.start(withoutDemo);
     try {
       const cookies = { cookie: `__Host-${browser.cookies()}`, origin: "https://saldo.example" };
       const me = await newBrowserOf(real).rpcStatus("accounts.v1.AccountsService/GetMe", {}, cookies);
@@ -293,7 +293,7 @@ describe("other services", () => {
         "SMTP_URL is not set, so nobody can sign up or reset a password",
       );
       // Cookies over https belong to this host alone.
-      const { link = "" } = await saldoJson(["operator", "link"], settings);
+      const { link = "" } = await saldoJson(["operator", "link"], withoutDemo);
       expect(link).toMatch(/^https:\/\/saldo\.example\/auth\/operator\/set-up\?token=/);
       const token = new URL(link).searchParams.get("token");
       const made = await newBrowserOf(real).auth(

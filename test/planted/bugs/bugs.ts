@@ -4,6 +4,7 @@ import type { PlantedBug } from "../planted-bug.ts";
 import { ADMISSION_BUGS } from "./admission.ts";
 import { ANSWER_BUGS } from "./answers.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
+import { CALLER_BUGS } from "./callers.ts";
 import { PAYOUT_RULES, PAYOUTS } from "./payouts.ts";
 import { CALLBACK_BUGS } from "./callbacks.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
@@ -25,4 +26,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...USAGE_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,
+  ...CALLER_BUGS,
 ];
