@@ -12,11 +12,14 @@ import { systemAccounts } from "./ledger/system-accounts.ts";
 import { issueKey } from "./keys/issue-key.ts";
 import { listKeys, revokeKey } from "./keys/issued-keys.ts";
 import { issuePair, listPairs, revokePair } from "./merchant/credentials.ts";
-import { createMerchant, listMerchants } from "./merchant/merchants.ts";
+import { createMerchant, creditMerchant, listMerchants } from "./merchant/merchants.ts";
 
 const KEY_NAME = "demo";
 const BALANCE = parseMoney("100000", IDR).units;
 const LOW_BALANCE = parseMoney("10000", IDR).units;
+
+/** What the demo's merchant begins with; the faucet gives more. */
+const COINS = { currencyCode: "TRX", amountText: "1000", reason: "demo" };
 
 /** What a person pastes. Each start makes new ones and revokes those of the start before. */
 export type Demo = {
@@ -74,7 +77,11 @@ async function freshKey(database: Database, accountId: string): Promise<string> 
 
 async function freshPair(database: Database, accountId: string): Promise<{ apiKey: string; secretKey: string }> {
   const merchant = (await listMerchants(database, accountId)).find(({ environment }) => environment === "sandbox");
-  if (merchant === undefined) return createMerchant(database, { accountId, environment: "sandbox" });
+  if (merchant === undefined) {
+    const made = await createMerchant(database, { accountId, environment: "sandbox" });
+    await creditMerchant(database, { merchantId: made.merchantId, ...COINS });
+    return made;
+  }
   for (const { pairId, revokedAt } of await listPairs(database, merchant.merchantId)) {
     if (revokedAt === null) await revokePair(database, pairId);
   }
