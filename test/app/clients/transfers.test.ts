@@ -56,11 +56,6 @@ const read = ({ body }: RawAnswer): Answer => JSON.parse(body) as Answer;
 const order = (externalId: string, more = ""): string =>
   `{"externalId":"${externalId}","currencyCode":"TRX","amount":5,"address":"${TRON}"${more}}`;
 
-async function balances(environment: Environment): Promise<string> {
-  const { authorization } = callers[environment];
-  return (await call({ path: `${base[environment]}/merchant-balances`, authorization })).body;
-}
-
 // In production nothing is served without a chain, so what follows is of the sandbox where it needs more than calculate.
 describe("a transfer in the sandbox", () => {
   const path = `${base.sandbox}/merchant-transfers`;
@@ -204,13 +199,26 @@ test("insufficient funds are 402 with what there is and what is needed", async (
 });
 
 describe("an order that is refused, with nothing taken:", () => {
+  // A merchant of its own: nothing of it is under way, so nothing changes by itself.
+  let merchant: MerchantCaller;
+  beforeAll(async () => {
+    merchant = await newMerchant("sandbox");
+  });
+
   test.each(WRONG_ORDERS)("%s", async (_what, body, [status, error]) => {
-    const before = await balances("sandbox");
+    const { authorization } = merchant;
     for (const end of ["/create", ""]) {
-      const answer = await call({ path: `${base.sandbox}/merchant-transfers${end}`, body });
+      const answer = await call({ path: `${base.sandbox}/merchant-transfers${end}`, body, authorization });
       expect(refusalOf(answer), answer.body).toEqual(refused(status, error, { inEnvelope: true }));
     }
-    expect(await balances("sandbox")).toBe(before);
+    const { data } = read(await call({ path: `${base.sandbox}/merchant-balances`, authorization }));
+    expect(data).toEqual([
+      { currencyCode: "ETH", available: 1000, held: 0 },
+      { currencyCode: "TRX", available: 100_000, held: 0 },
+      { currencyCode: "USDT", available: 1000, held: 0 },
+    ]);
+    const list = read(await call({ path: `${base.sandbox}/merchant-transfers`, authorization }));
+    expect(list.meta["totalData"]).toBe(0);
   });
 });
 

@@ -136,7 +136,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
         "WHERE merchant_id = $1::uuid AND currency_code = $2\n",
       ),
     ],
-    noticedBy: test("create-transfer", "of which each has a fund and a lock of its own"),
+    noticedBy: test("limits", "of which each has a fund and a lock of its own"),
   },
   {
     name: "sandbox fees are revenue",
