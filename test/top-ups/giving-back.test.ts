@@ -23,24 +23,6 @@ const stateOf = async (accountId: string, topUpId: string): Promise<string> =>
   (await one.topUps.get({ accountId, topUpId })).state;
 
 describe("money that is given back", () => {
-  it("is taken from what there is, by the difference to what was taken before", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
-    expect(await world.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 12_000 });
-    await world.notify(other, topUpId);
-    await one.topUps.verifyNow(topUpId);
-    expect(await world.standing(accountId)).toEqual({ available: 13_000, owed: 0 });
-    await world.happens(one, topUpId, { status: "refunded", refunded: RUPIAH });
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
-    expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
-      state: "refunded",
-      givenBack: AMOUNT,
-      owed: 0n,
-    });
-  });
-
   it("and that the account has used is owed, and collected first from what it buys next", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(one, accountId);
@@ -108,5 +90,23 @@ describe("money that is given back", () => {
     await row.release();
     await Promise.all(asking);
     expect(await world.standing(accountId)).toEqual({ available: 0, owed: 20_000 });
+  });
+
+  it("is taken from what there is, by the difference to what was taken before", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(one, accountId);
+    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
+    expect(await world.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
+    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 12_000 });
+    await world.notify(other, topUpId);
+    await one.topUps.verifyNow(topUpId);
+    expect(await world.standing(accountId)).toEqual({ available: 13_000, owed: 0 });
+    await world.happens(one, topUpId, { status: "refunded", refunded: RUPIAH });
+    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
+      state: "refunded",
+      givenBack: AMOUNT,
+      owed: 0n,
+    });
   });
 });
