@@ -8,7 +8,9 @@ SELECT w.chain, w.halted_at IS NOT NULL AS "isHalted",
   (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(p.chosen_at)), 0)::float8 FROM payout p
    WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast')) AS "oldestPayoutSeconds",
   (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(a.broadcast_at)), 0)::float8
-   FROM payout p JOIN payout_attempt a ON a.payout_id = p.id
+   FROM payout p CROSS JOIN LATERAL (
+     SELECT broadcast_at, seen_at FROM payout_attempt WHERE payout_id = p.id OFFSET 0
+   ) a
    WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast') AND a.seen_at IS NULL) AS "oldestUnknownSeconds"
 FROM wallet w ORDER BY w.chain`;
 const WAITING = `

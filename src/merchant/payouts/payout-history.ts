@@ -9,8 +9,9 @@ import type { AttemptKind, AttemptState, PayoutState } from "./payout.ts";
 const HISTORY = `
 SELECT p.id, w.chain, w.address, p.nonce, p.state, p.filling_reason, p.final_hash, p.chosen_at, p.ended_at, t.confirmations,
        a.number, a.kind, a.hash, a.state AS attempt_state, a.signed_at, a.broadcast_at, a.block_number, a.block_hash
-FROM payout p JOIN wallet w ON w.id = p.wallet_id JOIN transfer t ON t.id = p.transfer_id
-LEFT JOIN payout_attempt a ON a.payout_id = p.id
+FROM payout p JOIN wallet w ON w.id = p.wallet_id
+CROSS JOIN LATERAL (SELECT confirmations FROM transfer WHERE id = p.transfer_id OFFSET 0) t
+LEFT JOIN LATERAL (SELECT * FROM payout_attempt WHERE payout_id = p.id OFFSET 0) a ON true
 WHERE p.transfer_id = $1::uuid ORDER BY p.id, a.number`;
 
 /** A signed transaction of a payout. */

@@ -15,6 +15,8 @@ const OPEN = `p.state IN ('chosen', 'signed', 'broadcast')`;
 const NO_LIVING_PAYOUT = `(SELECT count(*) FROM payout p WHERE p.transfer_id = t.id AND p.state <> 'displaced') = 0`;
 const TRANSFER_COLUMNS = `t.id AS transfer_id, t.currency_code, t.network, t.asset, t.address, t.received, t.status`;
 
+// Serving joins whole tables by default. OFFSET 0 makes the planner look each transfer up by its key.
+const ITS_TRANSFER = `CROSS JOIN LATERAL (SELECT * FROM transfer WHERE id = p.transfer_id OFFSET 0) t`;
 // Every open transfer has been looked at by id; those with a payout are few beside the others, and looked up by index.
 const CANDIDATES = `
 SELECT ${TRANSFER_COLUMNS} FROM transfer t
@@ -31,7 +33,7 @@ INSERT INTO payout (id, wallet_id, nonce, state, final_hash, ended_at)
 VALUES ($1::uuid, $2::uuid, $3, 'foreign', $4, clock_timestamp())`;
 const OPEN_PAYOUTS = `
 SELECT p.id, p.nonce, p.state, p.filling_reason, t.confirmations, ${TRANSFER_COLUMNS}
-FROM payout p JOIN transfer t ON t.id = p.transfer_id
+FROM payout p ${ITS_TRANSFER}
 WHERE p.wallet_id = $1::uuid AND ${OPEN} AND ($2::uuid IS NULL OR p.id = $2) ORDER BY p.nonce`;
 const ATTEMPTS = `
 SELECT payout_id, number, kind, raw, hash, fee_most, fee_priority, state, block_hash, seen_at IS NOT NULL AS was_seen,
@@ -57,7 +59,7 @@ const END = `
 UPDATE payout p SET state = $2, final_hash = $3, ended_at = clock_timestamp() WHERE p.id = $1::uuid AND ${OPEN}`;
 const HAS_BEGUN = `SELECT ${NO_LIVING_PAYOUT} AS none FROM (SELECT $1::uuid AS id) t`;
 const IN_FLIGHT = `
-SELECT t.asset, sum(t.received) AS units, count(*)::int AS count FROM payout p JOIN transfer t ON t.id = p.transfer_id
+SELECT t.asset, sum(t.received) AS units, count(*)::int AS count FROM payout p ${ITS_TRANSFER}
 WHERE p.wallet_id = $1::uuid AND ${OPEN} GROUP BY t.asset`;
 
 /** A transfer that a wallet could pay next. */

@@ -11,7 +11,8 @@ INSERT INTO sandbox_transaction (hash, nonce, fee, outcome, ready_at_ms)
 SELECT $1, $2, $3::numeric, $4, $5::bigint FROM sandbox_wallet WHERE mined <= $2
 ON CONFLICT (hash) DO UPDATE SET ready_at_ms = coalesce(sandbox_transaction.ready_at_ms, $6::bigint)`;
 const LOCK_WALLET = `SELECT mined, last_mined_at_ms FROM sandbox_wallet FOR NO KEY UPDATE`;
-const HAS_DUE = `SELECT EXISTS (SELECT FROM sandbox_transaction WHERE mined_at_ms IS NULL AND ready_at_ms <= $1) AS has_due`;
+const HAS_DUE = `SELECT EXISTS (SELECT FROM sandbox_transaction WHERE mined_at_ms IS NULL AND ready_at_ms <= $1
+  AND nonce >= (SELECT mined FROM sandbox_wallet)) AS has_due`;
 const MEMPOOL = `
 SELECT DISTINCT ON (nonce) hash, nonce, ready_at_ms FROM sandbox_transaction
 WHERE mined_at_ms IS NULL AND ready_at_ms <= $1 AND nonce >= $2 ORDER BY nonce, fee DESC, hash LIMIT ${MOST_MINED_AT_ONCE}`;
