@@ -46,10 +46,10 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: T
                     <button
                       type="button"
                       onClick={() => onOpen(row)}
-                      aria-label={openLabel?.(row)}
                       className="text-left after:absolute after:inset-0"
                     >
                       {column.cell(row)}
+                      {openLabel === undefined ? null : <span className="sr-only">{openLabel(row)}</span>}
                     </button>
                   ) : (
                     column.cell(row)

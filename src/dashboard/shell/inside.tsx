@@ -165,8 +165,9 @@ function BalanceLink() {
   const formats = useFormats();
   const { data } = useQuery(BillingService.method.getBalance, {}, { refetchInterval: 30_000 });
   return (
-    <Link to="/billing" aria-label={words.balance} className={buttonClass("plain", "digits")}>
+    <Link to="/billing" className={buttonClass("plain", "digits")}>
       <Wallet aria-hidden />
+      <span className="sr-only">{words.balance}</span>
       {formats.rupiah(data?.balance?.available)}
     </Link>
   );

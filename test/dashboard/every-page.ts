@@ -1,0 +1,20 @@
+// Every page there is, for what must hold on all of them.
+
+export type PageToLookAt = {
+  readonly path: string;
+  /** Pages for people who are not signed in are looked at by somebody who is not. */
+  readonly isOutside?: true;
+  /** Presses something first: dialogs are looked at, too. The name of a button. */
+  readonly press?: RegExp;
+};
+
+export const EVERY_PAGE: readonly PageToLookAt[] = [
+  { path: "/sign-in", isOutside: true },
+  { path: "/sign-up", isOutside: true },
+  { path: "/forgot-password", isOutside: true },
+  { path: "/reset-password?token=x", isOutside: true },
+  { path: "/no/such/page", isOutside: true },
+  { path: "/usage" },
+  { path: "/usage?tab=requests&unit=tokens&from=2026-11-01&to=2026-11-30" },
+  { path: "/billing" },
+];
