@@ -50,7 +50,7 @@ export const PAYOUTS: readonly PlantedBug[] = [
         '  await chain.broadcast(signed.raw).catch(() => undefined);\n  failpoint?.("after-payout-signed");\n',
       ),
     ],
-    noticedBy: test("deaths", "after-payout-signed leaves what the next one ends"),
+    noticedBy: test("deaths", "leaves what the next one ends, once"),
   },
   {
     name: "what is sent again takes a new nonce",
@@ -98,7 +98,7 @@ export const PAYOUTS: readonly PlantedBug[] = [
   {
     name: "a reverted payment is confirmed",
     edits: [payouts("settle-payout.ts", 'attempt.kind === "payment" && mined.succeeded', 'attempt.kind === "payment"')],
-    noticedBy: test("evm-payouts", "that the token would refuse is rejected"),
+    noticedBy: test("evm-payouts", "is rejected, and the funds are back once"),
   },
   {
     name: "a payout ends as often as somebody ends it",
