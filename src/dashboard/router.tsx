@@ -65,6 +65,13 @@ const billing = createRoute({
   component: lazyRouteComponent(() => import("./pages/billing/billing-page.tsx"), "BillingPage"),
 });
 
+const keys = createRoute({
+  getParentRoute: () => inside,
+  path: "/keys",
+  validateSearch: ({ create }: Readonly<Record<string, unknown>>): { create?: true } =>
+    create === true ? { create } : {},
+  component: lazyRouteComponent(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
+});
 const usage = createRoute({
   getParentRoute: () => inside,
   path: "/usage",
@@ -77,7 +84,7 @@ const tree = root.addChildren([
   signUp,
   forgotPassword,
   resetPassword,
-  inside.addChildren([overview, usage, billing]),
+  inside.addChildren([overview, usage, keys, billing]),
 ]);
 
 /** The router of the page; a test gives it a history of its own. */

@@ -46,20 +46,20 @@ export function CopyButton({
   );
 }
 
-/** Code to copy. It scrolls by itself, never the page. */
+/** Code to copy. It scrolls by itself, never the page, and never under the button. */
 export function CodeBlock({ code, what }: { readonly code: string; readonly what: string }) {
   return (
-    <div className="relative min-w-0 rounded-lg border border-line bg-sunken">
+    <div className="flex min-w-0 flex-col rounded-lg border border-line bg-sunken sm:flex-row sm:items-start">
       {/* Reached by keyboard, so that it can be scrolled by it. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <pre
         tabIndex={0}
         aria-label={what}
-        className="overflow-x-auto p-3 pr-28 font-mono text-[0.8125rem] leading-relaxed"
+        className="min-w-0 flex-1 overflow-x-auto p-3 font-mono text-[0.8125rem] leading-relaxed"
       >
         <code>{code}</code>
       </pre>
-      <div className="absolute top-2 right-2">
+      <div className="self-end p-2 sm:self-start sm:pl-0">
         <CopyButton text={code} what={what} />
       </div>
     </div>

@@ -15,14 +15,24 @@ type DialogProps = {
   readonly kept?: boolean;
   /** At the right edge, for details of a row. */
   readonly side?: boolean;
+  /** Room for code. */
+  readonly wide?: boolean;
 };
 
-const MIDDLE =
-  "top-1/2 left-1/2 max-h-[90dvh] w-[min(34rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 rounded-xl";
+const MIDDLE = "top-1/2 left-1/2 max-h-[90dvh] max-w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 rounded-xl";
 const SIDE = "top-0 right-0 h-dvh w-[min(30rem,100vw)] border-y-0 border-r-0";
 
 /** Something that is done before the page goes on. */
-export function Dialog({ open, onClose, title, about, children, kept = false, side = false }: DialogProps) {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  about,
+  children,
+  kept = false,
+  side = false,
+  wide = false,
+}: DialogProps) {
   const words = useWords(WORDS);
   return (
     <Base.Root
@@ -37,7 +47,7 @@ export function Dialog({ open, onClose, title, about, children, kept = false, si
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/50" />
         <Base.Popup
-          className={`fixed z-50 flex flex-col gap-4 overflow-y-auto border border-line bg-card p-5 ${side ? SIDE : MIDDLE}`}
+          className={`fixed z-50 flex flex-col gap-4 overflow-y-auto border border-line bg-card p-5 ${side ? SIDE : `${MIDDLE} ${wide ? "w-[44rem]" : "w-[34rem]"}`}`}
         >
           <div className="flex items-start justify-between gap-4">
             <div className="min-w-0">

@@ -1,6 +1,6 @@
 // Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
 
-import { ChartColumn, House, type LucideIcon, Wallet } from "lucide-react";
+import { ChartColumn, House, KeyRound, type LucideIcon, Wallet } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Words } from "../language/language.tsx";
 
@@ -52,6 +52,12 @@ export const PLACE_WORDS = {
 /** The groups of the navigation from top to bottom. */
 export const GROUPS: readonly Group[] = [
   { name: null, places: [{ to: "/", name: "overview", icon: House }] },
-  { name: "gateway", places: [{ to: "/usage", name: "usage", icon: ChartColumn }] },
+  {
+    name: "gateway",
+    places: [
+      { to: "/usage", name: "usage", icon: ChartColumn },
+      { to: "/keys", name: "keys", icon: KeyRound },
+    ],
+  },
   { name: "money", places: [{ to: "/billing", name: "billing", icon: Wallet }] },
 ];

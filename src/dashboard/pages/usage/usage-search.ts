@@ -68,9 +68,17 @@ export function filterOf(search: UsageSearch, now: Date) {
   };
 }
 
+/** How the tokens of requests are known that gave an answer. */
+export const ANSWERED: UsageBasis[] = [
+  UsageBasis.EXACT,
+  UsageBasis.DRAINED,
+  UsageBasis.ESTIMATED,
+  UsageBasis.RECOVERED,
+];
+
 const BASES: Readonly<Record<UsageStatus | "all", UsageBasis[]>> = {
   all: [],
-  billed: [UsageBasis.EXACT, UsageBasis.DRAINED, UsageBasis.ESTIMATED, UsageBasis.RECOVERED],
+  billed: ANSWERED,
   free: [UsageBasis.FREE],
 };
 

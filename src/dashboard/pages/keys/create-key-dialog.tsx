@@ -1,0 +1,126 @@
+// Making a key: its name, then the key itself, once, with everything that is needed for a first request.
+
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { type FormEvent, useState } from "react";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import type { CreateKeyResponse } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { factsOf } from "../../api/transport.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { SelectField } from "../../parts/field.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { Failed, SkeletonLines } from "../../parts/states.tsx";
+import { Snippets } from "../../snippets/snippets.tsx";
+import { FirstRequest } from "./first-request.tsx";
+import { isKeyName, KeyNameField } from "./key-name-field.tsx";
+import { KEYS_WORDS } from "./keys-words.ts";
+import { useRefreshKeys } from "./refresh-keys.ts";
+
+/** Asks for a name, then shows the key once. */
+export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
+  const [made, setMade] = useState<CreateKeyResponse | null>(null);
+  return made === null ? <NameStep onClose={onClose} onMade={setMade} /> : <SecretStep made={made} onClose={onClose} />;
+}
+
+function NameStep({
+  onClose,
+  onMade,
+}: {
+  readonly onClose: () => void;
+  readonly onMade: (made: CreateKeyResponse) => void;
+}) {
+  const words = useWords(KEYS_WORDS);
+  const notify = useNotify();
+  const refresh = useRefreshKeys();
+  const [name, setName] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  const { mutateAsync, isPending } = useMutation(KeysService.method.createKey);
+  const create = async (event: FormEvent) => {
+    event.preventDefault();
+    setWrong(!isKeyName(name));
+    if (!isKeyName(name) || isPending) return;
+    try {
+      onMade(await mutateAsync({ name: name.trim() }));
+      await refresh();
+    } catch (error) {
+      const facts = factsOf(error);
+      notify(words.couldNotCreate, facts?.code === "limit_exceeded" ? words.tooMany : facts?.requestId);
+    }
+  };
+  return (
+    <Dialog open kept={isPending} onClose={onClose} title={words.create} about={words.createAbout}>
+      <form onSubmit={(event) => void create(event)} noValidate className="flex flex-col gap-4">
+        <KeyNameField value={name} onChange={setName} isWrong={isWrong} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose} disabled={isPending}>
+            {words.cancel}
+          </Button>
+          <Button type="submit" look="action" busy={isPending}>
+            {words.create}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; readonly onClose: () => void }) {
+  const words = useWords(KEYS_WORDS);
+  const refresh = useRefreshKeys();
+  const keyId = made.key?.id ?? "";
+  const close = () => {
+    void refresh(); // it may have been used by now
+    onClose();
+  };
+  return (
+    <Dialog open kept wide onClose={close} title={words.made} about={words.madeAbout}>
+      <div className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-sunken p-3">
+        <code aria-label={words.secret} className="min-w-0 flex-1 basis-64 font-mono break-all" data-testid="secret">
+          {made.secret}
+        </code>
+        <CopyButton text={made.secret} what={words.secret} />
+      </div>
+      <FirstRequest keyId={keyId} />
+      <TryIt secret={made.secret} />
+      <div className="sticky -bottom-5 -mx-5 -mb-5 flex justify-end border-t border-line bg-card px-5 py-3">
+        <Button look="action" onClick={close}>
+          {words.copied}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function TryIt({ secret }: { readonly secret: string }) {
+  const words = useWords(KEYS_WORDS);
+  const [modelId, setModelId] = useState<string | null>(null);
+  const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
+  if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
+  if (data === undefined) return <SkeletonLines />;
+  const model = data.data.find(({ id }) => id === modelId) ?? cheapestOf(data.data);
+  if (model === undefined) return null;
+  return (
+    <section aria-label={words.tryIt} className="min-w-0">
+      <Snippets
+        model={model}
+        secret={secret}
+        beside={
+          <SelectField label={words.model} value={model.id} onChange={({ target }) => setModelId(target.value)}>
+            {data.data.map(({ id }) => (
+              <option key={id}>{id}</option>
+            ))}
+          </SelectField>
+        }
+      />
+    </section>
+  );
+}
+
+/** A free model answers somebody who has not paid yet. */
+function cheapestOf(models: readonly Model[]): Model | undefined {
+  return models.find(({ pricing }) => pricing?.input === "0" && pricing.output === "0") ?? models[0];
+}

@@ -1,0 +1,79 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { Ban, Pencil } from "lucide-react";
+import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { IconButton } from "../../parts/button.tsx";
+import type { Column } from "../../parts/table.tsx";
+import type { KeyTask, SpentByKey } from "./keys-page.tsx";
+import { KEYS_WORDS } from "./keys-words.ts";
+
+/** The columns of the list of keys. What was revoked stands back. */
+export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void): readonly Column<ApiKey>[] {
+  const words = useWords(KEYS_WORDS);
+  const formats = useFormats();
+  const date = (at: Timestamp | undefined): string =>
+    at === undefined ? words.never : formats.date(timestampDate(at));
+  return [
+    { key: "name", head: words.name, cell: (key) => <NameCell apiKey={key} /> },
+    { key: "created", head: words.created, wide: true, cell: (key) => <Dim apiKey={key}>{date(key.createdAt)}</Dim> },
+    { key: "used", head: words.lastUsed, wide: true, cell: (key) => <Dim apiKey={key}>{date(key.lastUsedAt)}</Dim> },
+    {
+      key: "spent",
+      head: words.spent,
+      right: true,
+      cell: (key) => <Dim apiKey={key}>{formats.cost(spent.get(key.id))}</Dim>,
+    },
+    {
+      key: "limit",
+      head: words.limit,
+      right: true,
+      wide: true,
+      cell: (key) => (
+        <Dim apiKey={key}>
+          {key.rateLimit === 0 ? words.noLimit : `${formats.count(key.rateLimit)}${words.perMinute}`}
+        </Dim>
+      ),
+    },
+    {
+      key: "actions",
+      head: <span className="sr-only">{words.actions}</span>,
+      right: true,
+      cell: (key) =>
+        key.revokedAt === undefined ? (
+          <span className="flex justify-end gap-1.5">
+            <IconButton label={`${words.rename}: ${key.name}`} onClick={() => onTask({ what: "rename", key })}>
+              <Pencil aria-hidden />
+            </IconButton>
+            <IconButton label={`${words.revoke}: ${key.name}`} onClick={() => onTask({ what: "revoke", key })}>
+              <Ban aria-hidden />
+            </IconButton>
+          </span>
+        ) : (
+          <Badge>{words.revoked}</Badge>
+        ),
+    },
+  ];
+}
+
+/** The key as far as it is ever shown again. */
+export function maskedKey({ prefix, lastFour }: Pick<ApiKey, "prefix" | "lastFour">): string {
+  return `${prefix}…${lastFour}`;
+}
+
+function NameCell({ apiKey }: { readonly apiKey: ApiKey }) {
+  const isRevoked = apiKey.revokedAt !== undefined;
+  return (
+    <>
+      <span className={`block font-medium break-words ${isRevoked ? "text-muted line-through" : ""}`}>
+        {apiKey.name}
+      </span>
+      <code className="font-mono text-xs whitespace-nowrap text-muted">{maskedKey(apiKey)}</code>
+    </>
+  );
+}
+
+function Dim({ apiKey, children }: { readonly apiKey: ApiKey; readonly children: string }) {
+  return <span className={`whitespace-nowrap ${apiKey.revokedAt === undefined ? "" : "text-muted"}`}>{children}</span>;
+}

@@ -1,0 +1,37 @@
+import { useWords } from "../../language/language.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { KEYS_WORDS } from "./keys-words.ts";
+
+const MOST_CHARACTERS = 100;
+
+/** Whether the server would take a name. */
+export function isKeyName(name: string): boolean {
+  const { length } = Array.from(name.trim());
+  return length > 0 && length <= MOST_CHARACTERS;
+}
+
+/** The name of a key, where one is made or renamed. */
+export function KeyNameField({
+  value,
+  onChange,
+  isWrong,
+}: {
+  readonly value: string;
+  readonly onChange: (name: string) => void;
+  readonly isWrong: boolean;
+}) {
+  const words = useWords(KEYS_WORDS);
+  return (
+    <TextField
+      label={words.name}
+      placeholder={words.namePlaceholder}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+      autoComplete="off"
+      // The dialog has nothing else to begin with.
+      // oxlint-disable-next-line jsx-a11y/no-autofocus
+      autoFocus
+      {...(isWrong ? { problem: words.nameProblem } : {})}
+    />
+  );
+}

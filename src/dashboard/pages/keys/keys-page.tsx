@@ -1,0 +1,128 @@
+import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { KeyRound } from "lucide-react";
+import { useMemo, useState } from "react";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
+import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
+import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { Table } from "../../parts/table.tsx";
+import { filterOf } from "../usage/usage-search.ts";
+import { CreateKeyDialog } from "./create-key-dialog.tsx";
+import { useKeyColumns } from "./key-columns.tsx";
+import { KEYS_WORDS } from "./keys-words.ts";
+import { RenameKeyDialog } from "./rename-key-dialog.tsx";
+import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
+
+const PAGE_SIZE = 100;
+
+/** What is done to a key now. */
+export type KeyTask = { readonly what: "rename" | "revoke"; readonly key: ApiKey };
+
+/** Every key of the account, what each came to, and how to make, rename and revoke one. */
+export function KeysPage() {
+  const words = useWords(KEYS_WORDS);
+  const navigate = useNavigate({ from: "/keys" });
+  const { create } = useSearch({ from: "/inside/keys" });
+  const [task, setTask] = useState<KeyTask | null>(null);
+  const openCreate = () => void navigate({ search: { create: true } });
+  const close = () => setTask(null);
+  return (
+    <Page
+      title={words.title}
+      about={words.about}
+      actions={
+        <Button look="action" icon={<KeyRound aria-hidden />} onClick={openCreate}>
+          {words.create}
+        </Button>
+      }
+    >
+      <Keys onTask={setTask} onCreate={openCreate} />
+      {create === undefined ? null : <CreateKeyDialog onClose={() => void navigate({ search: {} })} />}
+      {task?.what === "rename" ? <RenameKeyDialog apiKey={task.key} onClose={close} /> : null}
+      {task?.what === "revoke" ? <RevokeKeyDialog apiKey={task.key} onClose={close} /> : null}
+    </Page>
+  );
+}
+
+function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; readonly onCreate: () => void }) {
+  const words = useWords(KEYS_WORDS);
+  const spent = useSpentByKey();
+  const columns = useKeyColumns(spent, onTask);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    KeysService.method.listKeys,
+    { pageSize: PAGE_SIZE, pageToken: "" },
+    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+  );
+  const keys = data?.pages.flatMap((page) => page.keys);
+  const own = keys?.filter((key) => !key.isPlayground);
+  const playground = keys?.find((key) => key.isPlayground);
+  return (
+    <>
+      <Card title={words.list} flush>
+        {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
+        {own === undefined && error === null ? <SkeletonLines /> : null}
+        {own?.length === 0 ? (
+          <Empty title={words.empty} action={<Button onClick={onCreate}>{words.create}</Button>}>
+            {words.emptyAbout}
+          </Empty>
+        ) : null}
+        {own === undefined || own.length === 0 ? null : (
+          <Table label={words.list} columns={columns} rows={workingFirst(own)} keyOf={({ id }) => id} />
+        )}
+        {hasNextPage ? (
+          <div className="p-4">
+            <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+              {words.more}
+            </Button>
+          </div>
+        ) : null}
+      </Card>
+      {playground === undefined ? null : <PlaygroundKey apiKey={playground} spent={spent} />}
+    </>
+  );
+}
+
+function PlaygroundKey({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: SpentByKey }) {
+  const words = useWords(KEYS_WORDS);
+  const formats = useFormats();
+  return (
+    <Card
+      title={words.playground}
+      aside={
+        <LinkButton to="/usage" search={{ key: apiKey.id, tab: "requests" }}>
+          {words.openPlayground}
+        </LinkButton>
+      }
+    >
+      <p className="text-muted">{words.playgroundAbout}</p>
+      <p className="digits mt-2">
+        {words.spent}: <strong className="font-medium">{formats.cost(spent.get(apiKey.id))}</strong>
+      </p>
+    </Card>
+  );
+}
+
+/** What each key came to in 30 days; undefined while it is not known. */
+export type SpentByKey = { readonly get: (keyId: string) => string | undefined };
+
+function useSpentByKey(): SpentByKey {
+  const filter = useMemo(() => filterOf({}, new Date()), []);
+  const { data } = useQuery(BillingService.method.summarizeUsage, { filter, grouping: UsageGrouping.KEY });
+  const charges = data === undefined ? null : new Map(data.rows.map(({ keyId, charge }) => [keyId, charge]));
+  // A key without a row has not been used: that is known, and is zero.
+  return { get: (keyId) => (charges === null ? undefined : (charges.get(keyId) ?? "0")) };
+}
+
+function workingFirst(keys: readonly ApiKey[]): ApiKey[] {
+  const { working = [], revoked = [] } = Object.groupBy(keys, ({ revokedAt }) =>
+    revokedAt === undefined ? "working" : "revoked",
+  );
+  return [...working, ...revoked];
+}

@@ -1,0 +1,163 @@
+// The coding agents: the one command that sets each up, and what it would write, for those who would rather write it
+// themselves. What `saldo-agents` writes is more; this is the least that works.
+
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { apiUrlOf, exportLine, KEY_VARIABLE, shellWord, type SnippetPlace } from "./code.ts";
+
+/** A file of an agent's settings with what belongs into it. */
+export type AgentFile = { readonly path: string; readonly content: string };
+
+/** A coding agent. */
+export type CodingAgent = {
+  /** As `saldo-agents` calls it. */
+  readonly id: string;
+  readonly name: string;
+  /** It knows no references to variables: the key itself stands in its file. */
+  readonly needsKeyInFile?: boolean;
+  readonly files: (model: Model, place: SnippetPlace) => readonly AgentFile[];
+};
+
+/** The one command; it asks for nothing that is known already. */
+export function agentsCommand(agent: CodingAgent, model: Model, { origin, secret }: SnippetPlace): string {
+  return [
+    exportLine(secret),
+    `npx -y ${origin}/saldo-agents.tgz apply -m ${shellWord(model.id)} --agents ${agent.id} -y${isOpenHttp(origin) ? " --insecure" : ""}`,
+  ].join("\n");
+}
+
+/** The eight, in the order of the command's own list. */
+export const CODING_AGENTS: readonly CodingAgent[] = [
+  {
+    id: "opencode",
+    name: "opencode",
+    files: (model, place) => [{ path: "~/.config/opencode/opencode.json", content: json(namedProvider(model, place)) }],
+  },
+  {
+    id: "kilo",
+    name: "Kilo Code",
+    files: (model, place) => [{ path: "~/.config/kilo/kilo.json", content: json(namedProvider(model, place)) }],
+  },
+  { id: "qwen", name: "Qwen Code", files: qwenFiles },
+  { id: "cline", name: "Cline", needsKeyInFile: true, files: clineFiles },
+  { id: "continue", name: "Continue", files: continueFiles },
+  { id: "droid", name: "Factory Droid", files: droidFiles },
+  { id: "kimi", name: "Kimi Code", files: kimiFiles },
+  { id: "pi", name: "Pi", needsKeyInFile: true, files: piFiles },
+];
+
+function namedProvider(model: Model, { origin }: SnippetPlace) {
+  return {
+    provider: {
+      saldo: {
+        npm: "@ai-sdk/openai-compatible",
+        name: "Saldo",
+        options: { baseURL: apiUrlOf(origin), apiKey: `{env:${KEY_VARIABLE}}` },
+        models: {
+          [model.id]: { name: model.name, limit: { context: model.contextLength, output: model.maxOutputTokens } },
+        },
+      },
+    },
+    model: `saldo/${model.id}`,
+  };
+}
+
+function qwenFiles(model: Model, { origin }: SnippetPlace): AgentFile[] {
+  const entry = { id: model.id, name: model.name, baseUrl: apiUrlOf(origin), envKey: KEY_VARIABLE };
+  const content = {
+    security: { auth: { selectedType: "openai" } },
+    model: { name: model.id },
+    modelProviders: { openai: [entry] },
+  };
+  return [{ path: "~/.qwen/settings.json", content: json(content) }];
+}
+
+function clineFiles(model: Model, place: SnippetPlace): AgentFile[] {
+  const provider = "openai-compatible";
+  const settings = { provider, apiKey: keyItself(place), model: model.id, baseUrl: apiUrlOf(place.origin) };
+  const slot = { settings, updatedAt: "2026-01-01T00:00:00.000Z", tokenSource: "manual" };
+  const content = { version: 1, lastUsedProvider: provider, modes: {}, providers: { [provider]: slot } };
+  return [{ path: "~/.cline/data/settings/providers.json", content: json(content) }];
+}
+
+function continueFiles(model: Model, { origin }: SnippetPlace): AgentFile[] {
+  const content = [
+    "name: Local Config",
+    "version: 1.0.0",
+    "schema: v1",
+    "models:",
+    `  - name: ${JSON.stringify(model.name)}`,
+    "    provider: openai",
+    `    model: ${JSON.stringify(model.id)}`,
+    `    apiBase: ${JSON.stringify(apiUrlOf(origin))}`,
+    `    apiKey: \${{ secrets.${KEY_VARIABLE} }}`,
+    "    roles: [chat, edit, apply]",
+  ];
+  return [{ path: "~/.continue/config.yaml", content: content.join("\n") }];
+}
+
+function droidFiles(model: Model, { origin }: SnippetPlace): AgentFile[] {
+  const id = `custom:saldo/${model.id}`;
+  const entry = {
+    id,
+    model: model.id,
+    displayName: model.name,
+    baseUrl: apiUrlOf(origin),
+    apiKey: `\${${KEY_VARIABLE}}`,
+    provider: "generic-chat-completion-api",
+    maxOutputTokens: model.maxOutputTokens,
+  };
+  return [{ path: "~/.factory/settings.json", content: json({ model: id, customModels: [entry] }) }];
+}
+
+function kimiFiles(model: Model, { origin }: SnippetPlace): AgentFile[] {
+  const name = JSON.stringify(`saldo/${model.id}`);
+  const content = [
+    `default_model = ${name}`,
+    "",
+    "[providers.saldo]",
+    'type = "openai"',
+    `base_url = ${JSON.stringify(apiUrlOf(origin))}`,
+    `api_key_env = "${KEY_VARIABLE}"`,
+    "",
+    `[models.${name}]`,
+    'provider = "saldo"',
+    `model = ${JSON.stringify(model.id)}`,
+    `max_context_size = ${model.contextLength}`,
+    `max_output_size = ${model.maxOutputTokens}`,
+  ];
+  return [{ path: "~/.kimi-code/config.toml", content: content.join("\n") }];
+}
+
+function piFiles(model: Model, place: SnippetPlace): AgentFile[] {
+  const entry = {
+    id: model.id,
+    name: model.name,
+    contextWindow: model.contextLength,
+    maxTokens: model.maxOutputTokens,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  };
+  const saldo = {
+    baseUrl: apiUrlOf(place.origin),
+    api: "openai-completions",
+    apiKey: keyItself(place),
+    models: [entry],
+  };
+  return [
+    { path: "~/.pi/agent/models.json", content: json({ providers: { saldo } }) },
+    { path: "~/.pi/agent/settings.json", content: json({ defaultProvider: "saldo", defaultModel: model.id }) },
+  ];
+}
+
+function keyItself({ secret }: SnippetPlace): string {
+  return secret ?? "gw_…";
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+/** Plain http to another machine: the command refuses to send a key there unless it is told to. */
+function isOpenHttp(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+}

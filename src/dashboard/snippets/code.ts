@@ -1,0 +1,111 @@
+// The same request to the gateway as curl, Node.js and Python. Whatever stands in a request is written as a literal of the
+// language: a model's id or a text that looks like code stays a text.
+
+/** One message as OpenAI's JSON has it. */
+export type SnippetMessage = { readonly role: "system" | "user" | "assistant"; readonly content: string };
+
+/** What the code asks for. */
+export type SnippetRequest = {
+  readonly model: string;
+  readonly messages: readonly SnippetMessage[];
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly stream?: boolean;
+};
+
+/** Where the code runs: our address and, where it was just made, the key itself. */
+export type SnippetPlace = { readonly origin: string; readonly secret: string | null };
+
+/** The variable that every snippet reads the key from. */
+export const KEY_VARIABLE = "SALDO_API_KEY";
+
+/** The base URL that clients of the OpenAI format want. */
+export function apiUrlOf(origin: string): string {
+  return `${origin}/v1`;
+}
+
+/** A line that keeps the key for the programs of this terminal. */
+export function exportLine(secret: string | null): string {
+  return `export ${KEY_VARIABLE}=${shellWord(secret ?? "gw_…")}`;
+}
+
+/** A command that runs as it stands when the key is known, and reads the variable when it is not. */
+export function curlCode(request: SnippetRequest, { origin, secret }: SnippetPlace): string {
+  const lines = [
+    `curl ${shellWord(`${apiUrlOf(origin)}/chat/completions`)}`,
+    `  -H "Authorization: Bearer ${secret ?? `$${KEY_VARIABLE}`}"`,
+    `  -H "Content-Type: application/json"`,
+    `  -d ${quoted(JSON.stringify(bodyOf(request)))}`,
+  ];
+  return lines.join(" \\\n");
+}
+
+/** A module for Node.js with OpenAI's package. */
+export function nodeCode(request: SnippetRequest, { origin }: SnippetPlace): string {
+  const end = request.stream
+    ? ["for await (const piece of answer) {", '  process.stdout.write(piece.choices[0]?.delta?.content ?? "");', "}"]
+    : ["console.log(answer.choices[0].message.content);"];
+  return [
+    "// npm install openai",
+    'import OpenAI from "openai";',
+    "",
+    "const client = new OpenAI({",
+    `  baseURL: ${JSON.stringify(apiUrlOf(origin))},`,
+    `  apiKey: process.env.${KEY_VARIABLE},`,
+    "});",
+    "const answer = await client.chat.completions.create({",
+    ...fieldsOf(request).map(([name, value]) => `  ${name}: ${value},`),
+    "});",
+    ...end,
+  ].join("\n");
+}
+
+/** A program for Python with OpenAI's package. */
+export function pythonCode(request: SnippetRequest, { origin }: SnippetPlace): string {
+  const end = request.stream
+    ? [
+        "for piece in answer:",
+        "    if piece.choices:",
+        '        print(piece.choices[0].delta.content or "", end="", flush=True)',
+      ]
+    : ["print(answer.choices[0].message.content)"];
+  return [
+    "# pip install openai",
+    "import os",
+    "from openai import OpenAI",
+    "",
+    "client = OpenAI(",
+    `    base_url=${JSON.stringify(apiUrlOf(origin))},`,
+    `    api_key=os.environ["${KEY_VARIABLE}"],`,
+    ")",
+    "answer = client.chat.completions.create(",
+    ...fieldsOf(request).map(([name, value]) => `    ${name}=${value === "true" ? "True" : value},`),
+    ")",
+    ...end,
+  ].join("\n");
+}
+
+/** A word of a shell's command line: bare where nothing in it means anything, else in quotes. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** The request as OpenAI names its fields. */
+function bodyOf({ model, messages, temperature, maxTokens, stream }: SnippetRequest) {
+  return {
+    model,
+    messages,
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    ...(stream ? { stream } : {}),
+  };
+}
+
+/** Every field with its value as JSON, which is a literal of JavaScript and, but for `true`, of Python. */
+function fieldsOf(request: SnippetRequest): [string, string][] {
+  return Object.entries(bodyOf(request)).map(([name, value]) => [name, JSON.stringify(value)]);
+}

@@ -1,0 +1,197 @@
+// Code that calls a model, for the client the reader uses.
+
+import { type ReactNode, useState } from "react";
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { useWords } from "../language/language.tsx";
+import { CodeBlock } from "../parts/copy.tsx";
+import { SelectField } from "../parts/field.tsx";
+import { agentsCommand, CODING_AGENTS, type CodingAgent } from "./agents.ts";
+import {
+  apiUrlOf,
+  curlCode,
+  exportLine,
+  KEY_VARIABLE,
+  nodeCode,
+  pythonCode,
+  type SnippetPlace,
+  type SnippetRequest,
+} from "./code.ts";
+import { SNIPPET_WORDS } from "./snippet-words.ts";
+
+const PROGRAMS = [
+  { id: "curl", name: "curl", code: curlCode },
+  { id: "node", name: "Node.js (OpenAI SDK)", code: nodeCode },
+  { id: "python", name: "Python (OpenAI SDK)", code: pythonCode },
+] as const;
+const OTHER = "other";
+
+type SnippetsProps = {
+  readonly model: Model;
+  /** The key that was just made; null where it is not known. */
+  readonly secret?: string | null;
+  /** What stands beside the choice of the client. */
+  readonly beside?: ReactNode;
+};
+
+/** A client to choose, and what to copy for it. */
+export function Snippets({ model, secret = null, beside }: SnippetsProps) {
+  const words = useWords(SNIPPET_WORDS);
+  const [client, setClient] = useState<string>("curl");
+  const place = { origin: window.location.origin, secret };
+  const request = { model: model.id, messages: [{ role: "user", content: words.hello } as const] };
+  const agent = CODING_AGENTS.find(({ id }) => id === client);
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <div className="grid gap-4 sm:grid-cols-2">
+        {beside}
+        <SelectField label={words.client} value={client} onChange={({ target }) => setClient(target.value)}>
+          <optgroup label={words.code}>
+            {PROGRAMS.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </optgroup>
+          <optgroup label={words.agents}>
+            {CODING_AGENTS.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </optgroup>
+          <optgroup label={words.other}>
+            <option value={OTHER}>{words.otherClient}</option>
+          </optgroup>
+        </SelectField>
+      </div>
+      {agent === undefined ? (
+        client === OTHER ? (
+          <OtherClient model={model} place={place} />
+        ) : (
+          <ProgramCode program={client} request={request} place={place} />
+        )
+      ) : (
+        <AgentSteps agent={agent} model={model} place={place} />
+      )}
+    </div>
+  );
+}
+
+/** The same request in one of the languages; `program` is `curl`, `node` or `python`. */
+export function ProgramCode({
+  program,
+  request,
+  place,
+}: {
+  readonly program: string;
+  readonly request: SnippetRequest;
+  readonly place: SnippetPlace;
+}) {
+  const words = useWords(SNIPPET_WORDS);
+  const { id, name, code } = PROGRAMS.find((each) => each.id === program) ?? PROGRAMS[0];
+  // With the key in it, the command runs as it stands; a program is kept, and must not keep the key.
+  const isWhole = id === "curl" && place.secret !== null;
+  return (
+    <>
+      {isWhole ? null : (
+        <Step title={words.keyVariable}>
+          <CodeBlock code={exportLine(place.secret)} what={words.keyVariable} />
+        </Step>
+      )}
+      <Step title={id === "curl" ? words.command : words.program}>
+        <CodeBlock code={code(request, place)} what={name} />
+      </Step>
+    </>
+  );
+}
+
+type ClientProps = { readonly model: Model; readonly place: SnippetPlace };
+
+function AgentSteps({ agent, model, place }: ClientProps & { readonly agent: CodingAgent }) {
+  const words = useWords(SNIPPET_WORDS);
+  return (
+    <>
+      <Step title={words.oneCommand} about={words.oneCommandAbout}>
+        <CodeBlock code={agentsCommand(agent, model, place)} what={words.oneCommand} />
+      </Step>
+      <details className="min-w-0">
+        <summary className="py-1 font-medium">{words.byHand}</summary>
+        <div className="mt-3 flex min-w-0 flex-col gap-4">
+          <Values model={model} place={place} />
+          {agent.needsKeyInFile ? (
+            <p className="text-muted">{words.keyInFile}</p>
+          ) : (
+            <Step title={words.keyVariable}>
+              <CodeBlock code={exportLine(place.secret)} what={words.keyVariable} />
+            </Step>
+          )}
+          {agent.files(model, place).map(({ path, content }) => (
+            <Step
+              key={path}
+              title={
+                <>
+                  {words.addTo} <code className="font-mono break-all">{path}</code>
+                </>
+              }
+            >
+              <CodeBlock code={content} what={path} />
+            </Step>
+          ))}
+          <p className="text-muted">{words.restart}</p>
+        </div>
+      </details>
+    </>
+  );
+}
+
+function OtherClient({ model, place }: ClientProps) {
+  const words = useWords(SNIPPET_WORDS);
+  return (
+    <>
+      <p className="text-muted">{words.otherAbout}</p>
+      <Values model={model} place={place} />
+      <Step title={words.keyVariable}>
+        <CodeBlock code={exportLine(place.secret)} what={words.keyVariable} />
+      </Step>
+      <p className="text-muted">{words.restart}</p>
+    </>
+  );
+}
+
+/** What any client asks for, by the names it has there. */
+function Values({ model, place }: ClientProps) {
+  const words = useWords(SNIPPET_WORDS);
+  const rows = [
+    { name: words.baseUrl, value: apiUrlOf(place.origin) },
+    { name: words.keyFrom, value: KEY_VARIABLE },
+    { name: words.modelId, value: model.id },
+  ];
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+      {rows.map(({ name, value }) => (
+        <div key={name} className="contents">
+          <dt className="text-muted">{name}</dt>
+          <dd className="font-mono text-[0.8125rem] break-all">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Step({
+  title,
+  about,
+  children,
+}: {
+  readonly title: ReactNode;
+  readonly about?: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <div className="flex min-w-0 flex-col gap-1.5">
+      <p className="text-[0.8125rem] font-medium">{title}</p>
+      {about === undefined ? null : <p className="text-xs text-muted">{about}</p>}
+      {children}
+    </div>
+  );
+}

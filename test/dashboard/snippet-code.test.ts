@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { curlCode, exportLine, nodeCode, pythonCode, shellWord } from "../../src/dashboard/snippets/code.ts";
+
+const place = { origin: "https://saldo.example", secret: "gw_abc" };
+const hostile = `it's "x" $(touch /tmp/x) \`y\` \\ <b>\n</script>`;
+const request = {
+  model: "acme/large:v1.2'x",
+  messages: [{ role: "user", content: hostile }] as const,
+  temperature: 0.7,
+  maxTokens: 64,
+  stream: true,
+};
+
+describe("code to copy", () => {
+  it("gives a shell exactly the request, whatever stands in it", () => {
+    const shown = execFileSync("sh", ["-c", curlCode(request, place).replace(/^curl/, `printf '%s\\0'`)]);
+    const words = shown.toString().split("\0");
+    expect(words.slice(0, 3)).toEqual([
+      "https://saldo.example/v1/chat/completions",
+      "-H",
+      "Authorization: Bearer gw_abc",
+    ]);
+    expect(JSON.parse(words[6] ?? "")).toEqual({
+      model: request.model,
+      messages: request.messages,
+      temperature: 0.7,
+      max_tokens: 64,
+      stream: true,
+    });
+  });
+
+  it("reads the key from the environment where it is not known", () => {
+    expect(curlCode(request, { ...place, secret: null })).toContain("Bearer $SALDO_API_KEY");
+    expect(nodeCode(request, place)).not.toContain("gw_abc");
+    expect(pythonCode(request, place)).not.toContain("gw_abc");
+    expect(exportLine("gw_abc")).toBe("export SALDO_API_KEY=gw_abc");
+  });
+
+  it("writes literals of each language", () => {
+    const node = /messages: (.*),\n/.exec(nodeCode(request, place))?.[1] ?? "";
+    expect(JSON.parse(node)).toEqual(request.messages);
+    const python = pythonCode(request, place);
+    expect(python).toContain("    stream=True,");
+    expect(python).toContain("    max_tokens=64,");
+  });
+
+  it("quotes words for a shell only where they need it", () => {
+    expect(shellWord("acme/large:v1.2")).toBe("acme/large:v1.2");
+    expect(shellWord("$(id)")).toBe("'$(id)'");
+    expect(shellWord("")).toBe("''");
+  });
+});
