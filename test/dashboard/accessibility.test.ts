@@ -19,8 +19,8 @@ describe("every page", () => {
   beforeAll(async () => {
     dashboard = await openDashboard();
     await askSomething(dashboard);
-    inside = await dashboard.visitDemo("/billing");
-    outside = await dashboard.visit("/sign-in");
+    inside = await dashboard.visitDemo("/billing", { reducedMotion: "reduce" });
+    outside = await dashboard.visit("/sign-in", { reducedMotion: "reduce" });
   });
   afterAll(() => dashboard.close());
 

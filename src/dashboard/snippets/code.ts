@@ -47,11 +47,12 @@ export function nodeCode(request: SnippetRequest, { origin }: SnippetPlace): str
     : ["console.log(answer.choices[0].message.content);"];
   return [
     "// npm install openai",
+    'import { env } from "node:process";',
     'import OpenAI from "openai";',
     "",
     "const client = new OpenAI({",
     `  baseURL: ${JSON.stringify(apiUrlOf(origin))},`,
-    `  apiKey: process.env.${KEY_VARIABLE},`,
+    `  apiKey: env.${KEY_VARIABLE},`,
     "});",
     "const answer = await client.chat.completions.create({",
     ...fieldsOf(request).map(([name, value]) => `  ${name}: ${value},`),

@@ -6,8 +6,8 @@ import type { LedgerEntry } from "#gen/saldo/billing/v1/ledger_entry_pb.ts";
 import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
 import { Card, Stat } from "../../parts/card.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -88,11 +88,12 @@ function Ledger() {
   const words = useWords(BILLING_WORDS);
   const reasons: Readonly<Record<string, string>> = useWords(REASON_WORDS);
   const formats = useFormats();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+  const pages = useInfiniteQuery(
     BillingService.method.listLedgerEntries,
     { pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
+  const { data, error, refetch } = pages;
   const entries = data?.pages.flatMap((page) => page.entries);
   const columns: readonly Column<LedgerEntry>[] = [
     {
@@ -118,13 +119,7 @@ function Ledger() {
       {entries === undefined || entries.length === 0 ? null : (
         <Table label={words.ledger} columns={columns} rows={entries} keyOf={({ id, reason }) => `${id} ${reason}`} />
       )}
-      {hasNextPage ? (
-        <div className="p-4">
-          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {words.more}
-          </Button>
-        </div>
-      ) : null}
+      <LoadMore pages={pages} />
     </Card>
   );
 }

@@ -10,6 +10,7 @@ import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button, LinkButton } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
@@ -55,11 +56,12 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
   const words = useWords(KEYS_WORDS);
   const spent = useSpentByKey();
   const columns = useKeyColumns(spent, onTask);
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+  const pages = useInfiniteQuery(
     KeysService.method.listKeys,
     { pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
+  const { data, error, refetch } = pages;
   const keys = data?.pages.flatMap((page) => page.keys);
   const own = keys?.filter((key) => !key.isPlayground);
   const playground = keys?.find((key) => key.isPlayground);
@@ -76,13 +78,7 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
         {own === undefined || own.length === 0 ? null : (
           <Table label={words.list} columns={columns} rows={workingFirst(own)} keyOf={({ id }) => id} />
         )}
-        {hasNextPage ? (
-          <div className="p-4">
-            <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-              {words.more}
-            </Button>
-          </div>
-        ) : null}
+        <LoadMore pages={pages} />
       </Card>
       {playground === undefined ? null : <PlaygroundKey apiKey={playground} spent={spent} />}
     </>

@@ -51,7 +51,6 @@ export const KEYS_WORDS = {
     empty: "Belum ada kunci",
     emptyAbout:
       "Kunci dipakai program dan agen koding Anda untuk memanggil model. Buat satu, salin, lalu kirim permintaan pertama.",
-    more: "Muat lebih banyak",
     playground: "Playground",
     playgroundAbout:
       "Permintaan dari Playground tercatat pada kunci ini. Tidak ada rahasianya, jadi tidak perlu dicabut.",
@@ -105,7 +104,6 @@ export const KEYS_WORDS = {
     empty: "No keys yet",
     emptyAbout:
       "Your programs and coding agents call models with a key. Create one, copy it, and send a first request.",
-    more: "Load more",
     playground: "Playground",
     playgroundAbout: "Requests from the playground stand on this key. It has no secret, so there is nothing to revoke.",
     openPlayground: "See its usage",

@@ -5,7 +5,7 @@ import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { toldBasis } from "./basis.ts";
@@ -20,11 +20,12 @@ export function UsageRequests({ filter }: { readonly filter: ReturnType<typeof f
   const words = useWords(USAGE_WORDS);
   const change = useChangeSearch();
   const columns = useRequestColumns();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+  const pages = useInfiniteQuery(
     BillingService.method.listUsage,
     { filter, pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
+  const { data, error, refetch } = pages;
   const records = data?.pages.flatMap((page) => page.records);
   if (records === undefined)
     return error === null ? <SkeletonLines /> : <Failed error={error} retry={() => void refetch()} />;
@@ -39,13 +40,7 @@ export function UsageRequests({ filter }: { readonly filter: ReturnType<typeof f
         onOpen={({ requestId }) => change({ request: requestId })}
         openLabel={({ requestId }) => `${words.open} ${requestId}`}
       />
-      {hasNextPage ? (
-        <div className="p-4">
-          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {words.more}
-          </Button>
-        </div>
-      ) : null}
+      <LoadMore pages={pages} />
     </>
   );
 }
