@@ -6,7 +6,7 @@ import { useEffect } from "react";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { onSignedOut } from "../api/transport.ts";
-import { Failed, SkeletonLines } from "../parts/states.tsx";
+import { Failed } from "../parts/states.tsx";
 import { Inside } from "./inside.tsx";
 
 /** The frame for the person who is signed in. */
@@ -21,12 +21,16 @@ export function SignedIn() {
       }),
     [navigate],
   );
-  const person = data?.person;
   if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
-  if (person === undefined) return <SkeletonLines />;
+  const person = data?.person;
+  // The page asks for its own things meanwhile: waiting for this answer first would make everything later by a round trip.
   return (
     <Inside
-      reader={{ email: person.email, isOperator: person.roles.includes(Role.OPERATOR), isDemo: data?.isDemo === true }}
+      reader={{
+        email: person?.email ?? "",
+        isOperator: person?.roles.includes(Role.OPERATOR) === true,
+        isDemo: data?.isDemo === true,
+      }}
     />
   );
 }

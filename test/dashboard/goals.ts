@@ -1,0 +1,86 @@
+// `npm run dashboard-goals`: how heavy the pages are and how soon they are there, on a slow line and a slow phone. Prints every
+// figure beside its goal; a missed goal ends with 1. Never part of the tests: the machine's own pace is in it.
+
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import type { BrowserContext, Page } from "playwright-core";
+import { openOnOwnServer } from "./own-saldo.ts";
+
+const BUILT = fileURLToPath(new URL("../../.dashboard/", import.meta.url));
+const KB = 1_024;
+/** 1.6 Mbit/s with the delay of a mobile line, and a fourth of the machine's speed. */
+const SLOW_LINE = { offline: false, downloadThroughput: 200_000, uploadThroughput: 93_750, latency: 150 };
+const SLOW_CPU = 4;
+const PATHS = ["/sign-in", "/", "/usage"];
+const SETTLED_MS = 2_000;
+
+type Goal = { readonly name: string; readonly measured: number; readonly most: number; readonly unit: string };
+
+function weights(): Goal[] {
+  const gz = (file: string): number => gzipSync(readFileSync(join(BUILT, file))).length / KB;
+  const html = readFileSync(join(BUILT, "index.html"), "utf8");
+  const first = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map(([, file = ""]) => file);
+  const styles = globSync("assets/*.css", { cwd: BUILT });
+  const others = globSync("assets/*.js", { cwd: BUILT }).filter((file) => !first.includes(file));
+  const heaviest = others.map((file) => ({ file, size: gz(file) })).toSorted((a, b) => b.size - a.size)[0];
+  return [
+    { name: "first route, JavaScript", measured: sum(first.map(gz)), most: 200, unit: "KB gz" },
+    {
+      name: `heaviest other route (${heaviest?.file ?? "none"})`,
+      measured: heaviest?.size ?? 0,
+      most: 40,
+      unit: "KB gz",
+    },
+    { name: "style sheets", measured: sum(styles.map(gz)), most: 12, unit: "KB gz" },
+  ];
+}
+
+async function paints(context: BrowserContext, url: string, path: string): Promise<Goal[]> {
+  const page = await context.newPage();
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("Network.enable");
+  await devtools.send("Network.setCacheDisabled", { cacheDisabled: true });
+  await devtools.send("Network.emulateNetworkConditions", SLOW_LINE);
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: SLOW_CPU });
+  await page.goto(url + path);
+  await page.waitForLoadState("networkidle");
+  await page.waitForTimeout(SETTLED_MS);
+  const { lcp, cls } = await observed(page);
+  await page.close();
+  return [
+    { name: `${path} largest paint`, measured: lcp / 1_000, most: 2.5, unit: "s" },
+    { name: `${path} layout shift`, measured: cls, most: 0.05, unit: "" },
+  ];
+}
+
+/** What the browser itself has noted, read behind the fact. */
+function observed(page: Page): Promise<{ lcp: number; cls: number }> {
+  return page.evaluate(`new Promise((resolve) => {
+    const seen = { lcp: 0, cls: 0 };
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) seen.lcp = entry.startTime; })
+      .observe({ type: "largest-contentful-paint", buffered: true });
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) seen.cls += entry.value; })
+      .observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => resolve(seen), 200);
+  })`);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function print({ name, measured, most, unit }: Goal): void {
+  const verdict = measured <= most ? "PASS" : "FAIL";
+  process.stdout.write(
+    `${verdict}  ${name.padEnd(58)} ${measured.toFixed(2).padStart(8)} ${unit.padEnd(5)} (at most ${most})\n`,
+  );
+}
+
+await using opened = await openOnOwnServer();
+const goals = weights();
+for (const path of PATHS) goals.push(...(await paints(opened.signedIn, opened.url, path)));
+for (const goal of goals) print(goal);
+process.exitCode = goals.every(({ measured, most }) => measured <= most) ? 0 : 1;
