@@ -43,7 +43,7 @@ describe("signing up", () => {
     expect(person).toMatchObject({ email, emailVerified: true, roles: ["ROLE_MEMBER"] });
     expect(isDemo).toBeUndefined();
     const { balance } = await browser.rpc("billing.v1.BillingService/GetBalance");
-    expect(balance).toEqual({ currency: "IDR", available: "0", held: "0", posted: "0" });
+    expect(balance).toEqual({ currency: "IDR", available: "0", held: "0", posted: "0", owed: "0" });
   });
 
   test("says the same for an address that is taken, and writes to its owner instead", async () => {
