@@ -79,12 +79,44 @@ const usage = createRoute({
   component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
 });
 
+const operator = createRoute({
+  getParentRoute: () => inside,
+  path: "/operator",
+  component: lazyRouteComponent(() => import("./pages/operator/operator-frame.tsx"), "OperatorFrame"),
+});
+const operatorHome = createRoute({
+  getParentRoute: () => operator,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/operator/catalog" });
+  },
+});
+const operatorCatalog = createRoute({
+  getParentRoute: () => operator,
+  path: "/catalog",
+  validateSearch: texts("view", "q", "model", "version"),
+  component: lazyRouteComponent(() => import("./pages/operator/catalog/catalog-page.tsx"), "CatalogPage"),
+});
+const operatorAccounts = createRoute({
+  getParentRoute: () => operator,
+  path: "/accounts",
+  validateSearch: texts("q"),
+  component: lazyRouteComponent(() => import("./pages/operator/accounts/accounts-page.tsx"), "AccountsPage"),
+});
+const operatorAccount = createRoute({
+  getParentRoute: () => operator,
+  path: "/accounts/$accountId",
+  component: lazyRouteComponent(() => import("./pages/operator/accounts/account-page.tsx"), "AccountPage"),
+});
+
+const operatorPages = operator.addChildren([operatorHome, operatorCatalog, operatorAccounts, operatorAccount]);
+
 const tree = root.addChildren([
   signIn,
   signUp,
   forgotPassword,
   resetPassword,
-  inside.addChildren([overview, usage, keys, billing]),
+  inside.addChildren([overview, usage, keys, billing, operatorPages]),
 ]);
 
 /** The router of the page; a test gives it a history of its own. */

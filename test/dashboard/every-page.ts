@@ -21,4 +21,9 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/keys", press: /^(Buat kunci|Create key)$/ },
   { path: "/keys", press: /^(Ganti nama|Rename)/ },
   { path: "/keys", press: /^(Cabut|Revoke)/ },
+  { path: "/operator/catalog" },
+  { path: "/operator/catalog?model=demo/large" },
+  { path: "/operator/catalog?view=draft" },
+  { path: "/operator/catalog?view=history" },
+  { path: "/operator/accounts" },
 ];

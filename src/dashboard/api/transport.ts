@@ -26,14 +26,18 @@ const noticeSignOut: Interceptor = (next) => async (request) => {
   }
 };
 
-/** The transport of every query, mutation and stream. */
-export const transport = createConnectTransport({
+const settings = {
   baseUrl: window.location.origin,
   useBinaryFormat: true,
-  useHttpGet: true,
   defaultTimeoutMs: CALL_WITHIN_MS,
   interceptors: [noticeSignOut],
-});
+};
+
+/** The transport of every query, mutation and stream. */
+export const transport = createConnectTransport({ ...settings, useHttpGet: true });
+
+/** The same, without GET: for questions that are too long for an address. */
+export const postTransport = createConnectTransport(settings);
 
 /** The facts of an error: its code, the fields that were wrong, the id to ask us about. Null: it did not come from us. */
 export function factsOf(error: unknown): ErrorFacts | null {

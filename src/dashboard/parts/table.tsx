@@ -10,7 +10,7 @@ export type Column<Row> = {
   readonly wide?: boolean;
 };
 
-type TableProps<Row> = {
+export type TableProps<Row> = {
   /** What the table shows, for those who cannot see it. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];

@@ -1,6 +1,6 @@
 // Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
 
-import { ChartColumn, House, KeyRound, type LucideIcon, Wallet } from "lucide-react";
+import { ChartColumn, House, KeyRound, type LucideIcon, Shield, Wallet } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Words } from "../language/language.tsx";
 
@@ -30,6 +30,7 @@ export const PLACE_WORDS = {
     operator: "Operator",
     gateway: "Gateway",
     money: "Uang",
+    administration: "Pengelolaan",
     help: "Lainnya",
   },
   en: {
@@ -45,6 +46,7 @@ export const PLACE_WORDS = {
     operator: "Operator",
     gateway: "Gateway",
     money: "Money",
+    administration: "Administration",
     help: "More",
   },
 } satisfies Words<Record<string, string>>;
@@ -60,4 +62,5 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   { name: "money", places: [{ to: "/billing", name: "billing", icon: Wallet }] },
+  { name: "administration", places: [{ to: "/operator", name: "operator", icon: Shield }], forOperators: true },
 ];

@@ -1,0 +1,85 @@
+// Giving back what a request was charged.
+
+import { useState } from "react";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { UUID_PATTERN } from "../parts/amounts.ts";
+import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { AmountField } from "./account-money.tsx";
+import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+
+const LONGEST_NAME = 100;
+
+type CreditNoteDialogProps = {
+  readonly onClose: () => void;
+  /** The request, where it is known already. */
+  readonly of?: string;
+};
+
+/** Writes a credit note. Its request and name make it happen once, however often it is sent. */
+export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
+  const words = useWords(ACCOUNTS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  const notify = useNotify();
+  const note = useOrder(OperatorService.method.creditUsage);
+  const [requestId, setRequestId] = useState(of ?? "");
+  const [amount, setAmount] = useState("");
+  const [name, setName] = useState("");
+  const [reason, setReason] = useState("");
+  const send = async () => {
+    const { isNew, amount: given, left } = await note.mutateAsync({ requestId, amount, name, reason });
+    const result = `${words.noteResult}: ${formats.exactRupiah(given)}, ${formats.exactRupiah(left)}`;
+    notify(isNew ? words.noteDone : shared.doneBefore, result);
+  };
+  return (
+    <OrderDialog
+      open
+      onClose={onClose}
+      title={words.noteTitle}
+      about={words.noteAbout}
+      confirm={words.confirmNote}
+      onOrder={send}
+      review={() => (
+        <div className="rounded-lg border border-line bg-sunken p-4">
+          <Facts>
+            <Fact name={words.requestId}>
+              <Mono>{requestId}</Mono>
+            </Fact>
+            <Fact name={words.change}>
+              <strong className="font-semibold">
+                {amount === "" ? words.everythingLeft : `+${formats.exactRupiah(amount)}`}
+              </strong>
+            </Fact>
+            {name === "" ? null : <Fact name={words.noteName}>{name}</Fact>}
+            <Fact name={shared.reason}>{reason}</Fact>
+          </Facts>
+        </div>
+      )}
+    >
+      <TextField
+        label={words.requestId}
+        required
+        pattern={UUID_PATTERN}
+        autoComplete="off"
+        value={requestId}
+        onChange={({ target }) => setRequestId(target.value.trim())}
+      />
+      <AmountField label={words.noteAmount} value={amount} onChange={setAmount} />
+      <TextField
+        label={words.noteName}
+        hint={words.noteNameHint}
+        maxLength={LONGEST_NAME}
+        autoComplete="off"
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <ReasonField required value={reason} onChange={setReason} />
+    </OrderDialog>
+  );
+}

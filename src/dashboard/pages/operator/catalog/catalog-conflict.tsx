@@ -1,0 +1,56 @@
+// Somebody else has published since a draft was begun: who, when, and what can be done.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
+import { GitMerge } from "lucide-react";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { useWhen } from "../parts/amounts.ts";
+import { CATALOG_WORDS } from "./catalog-words.ts";
+
+/** So many versions are named; the others are in the history. */
+const MOST_NAMED = 10;
+
+type CatalogConflictProps = { readonly base: number; readonly version: number; readonly onRebase: () => void };
+
+/** Tells each version between the draft's and the live one, and lets the draft stand on the live one once it was looked at. */
+export function CatalogConflict({ base, version, onRebase }: CatalogConflictProps) {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  const when = useWhen();
+  const { data } = useQuery(
+    OperatorService.method.listCatalogVersions,
+    { pageSize: MOST_NAMED },
+    { staleTime: 0, refetchOnMount: "always" },
+  );
+  const since = data?.versions.filter(({ number }) => number > base && number <= version) ?? [];
+  return (
+    <div role="alert" className="flex flex-col items-start gap-3 rounded-xl bg-warn-soft p-4 text-warn">
+      <p className="flex items-center gap-2 font-medium">
+        <GitMerge className="size-4 shrink-0" aria-hidden />
+        {words.conflict}
+      </p>
+      <ul className="flex flex-col gap-1">
+        {since.map(({ number, operator, publishedAt, reason }) => (
+          <li key={number}>
+            <Link
+              to="/operator/catalog"
+              search={{ view: "history", version: String(number) }}
+              className="font-medium underline"
+            >
+              {words.version} {formats.count(number)}
+            </Link>{" "}
+            {words.publishedBy} <span className="break-all">{operator}</span>, {when(publishedAt)}
+            {reason === "" ? null : ` · ${reason}`}
+          </li>
+        ))}
+      </ul>
+      <p className="max-w-prose">{words.conflictAbout}</p>
+      <Button onClick={onRebase}>
+        {words.rebase} {formats.count(version)}
+      </Button>
+    </div>
+  );
+}

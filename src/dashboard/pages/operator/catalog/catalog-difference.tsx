@@ -1,0 +1,136 @@
+// What changes between two catalogs: prices of each model as they were and will be, and everything else below.
+
+import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/saldo/operator/v1/catalog_pb.ts";
+import { UNKNOWN, useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Badge, type Tone } from "../../../parts/badge.tsx";
+import { type Column, Table } from "../../../parts/table.tsx";
+import { Mono } from "../parts/facts.tsx";
+import { isPriceField, priceMove, type PriceName } from "./price-move.ts";
+import { CATALOG_WORDS } from "./catalog-words.ts";
+
+const KINDS: Readonly<Record<number, { readonly word: "added" | "changed" | "retired"; readonly tone: Tone }>> = {
+  [CatalogChangeKind.ADDED]: { word: "added", tone: "good" },
+  [CatalogChangeKind.CHANGED]: { word: "changed", tone: "info" },
+  [CatalogChangeKind.RETIRED]: { word: "retired", tone: "bad" },
+};
+
+/** The difference, prices first. */
+export function CatalogDifference({ changes }: { readonly changes: readonly CatalogChange[] }) {
+  const words = useWords(CATALOG_WORDS);
+  const priced = changes.filter(({ kind, fields }) => kind === CatalogEntryKind.MODEL && fields.some(isPriceField));
+  const others = changes.filter(({ fields, kind }) => kind !== CatalogEntryKind.MODEL || !fields.every(isPriceField));
+  return (
+    <div className="flex flex-col">
+      {priced.length === 0 ? null : (
+        <>
+          <h3 className="px-4 pb-1 text-[0.8125rem] font-medium text-muted">{words.priceChanges}</h3>
+          <Table label={words.priceChanges} columns={usePriceColumns()} rows={priced} keyOf={({ id }) => id} />
+        </>
+      )}
+      {others.length === 0 ? null : (
+        <section aria-label={words.otherChanges} className="flex flex-col gap-2 border-t border-line p-4">
+          <h3 className="text-[0.8125rem] font-medium text-muted">{words.otherChanges}</h3>
+          {others.map((change) => (
+            <OtherChange key={`${change.kind} ${change.id}`} change={change} />
+          ))}
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** What happens to one entry, in a word. */
+export function ChangeBadge({ change }: { readonly change: CatalogChangeKind }) {
+  const words = useWords(CATALOG_WORDS);
+  const told = KINDS[change];
+  return told === undefined ? null : <Badge tone={told.tone}>{words[told.word]}</Badge>;
+}
+
+function usePriceColumns(): readonly Column<CatalogChange>[] {
+  const words = useWords(CATALOG_WORDS);
+  return [
+    {
+      key: "model",
+      head: words.model,
+      cell: ({ id, change }) => (
+        <div className="flex flex-col items-start gap-1">
+          <Mono>{id}</Mono>
+          <ChangeBadge change={change} />
+        </div>
+      ),
+    },
+    priceColumn("input", words.input),
+    priceColumn("output", words.output),
+    priceColumn("cacheHit", words.cache),
+  ];
+}
+
+function priceColumn(name: PriceName, head: string): Column<CatalogChange> {
+  return { key: name, head, right: true, cell: (change) => <PriceCell change={change} name={name} /> };
+}
+
+function PriceCell({ change, name }: { readonly change: CatalogChange; readonly name: PriceName }) {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  const move = priceMove(change, name);
+  if (move === null) return <span className="text-muted">{UNKNOWN}</span>;
+  const { before, after, difference } = move;
+  return (
+    <span className="inline-flex flex-col items-end whitespace-nowrap">
+      {before === null ? null : (
+        <del className="text-muted">
+          <span className="sr-only">{words.was} </span>
+          {formats.exactRupiah(before)}
+        </del>
+      )}
+      {after === null ? null : (
+        <ins className="font-medium no-underline">
+          <span className="sr-only">{words.becomes} </span>
+          {formats.exactRupiah(after)}
+        </ins>
+      )}
+      {difference === null ? null : (
+        <span className={`text-xs font-medium ${difference.startsWith("-") ? "text-good" : "text-warn"}`}>
+          {difference.startsWith("-") ? "▼" : "▲"} {formats.exactRupiah(difference.replace(/^[+-]/, ""))}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function OtherChange({ change }: { readonly change: CatalogChange }) {
+  const words = useWords(CATALOG_WORDS);
+  const isModel = change.kind === CatalogEntryKind.MODEL;
+  const fields = isModel ? change.fields.filter((field) => !isPriceField(field)) : change.fields;
+  return (
+    <details className="rounded-lg border border-line" open={change.change === CatalogChangeKind.CHANGED}>
+      <summary className="flex flex-wrap items-center gap-2 px-3 py-2">
+        <span className="text-muted">{isModel ? words.model : words.upstream}</span>
+        <Mono>{change.id}</Mono>
+        <ChangeBadge change={change.change} />
+      </summary>
+      <dl className="flex flex-col gap-2 border-t border-line p-3">
+        {fields.map(({ field, before, after }) => (
+          <div key={field} className="min-w-0">
+            <dt className="font-mono text-xs text-muted">{field}</dt>
+            <dd className="font-mono text-[0.8125rem] break-all">
+              {before === "" ? null : (
+                <del className="block text-muted">
+                  <span className="sr-only">{words.was} </span>
+                  {before}
+                </del>
+              )}
+              {after === "" ? null : (
+                <ins className="block no-underline">
+                  <span className="sr-only">{words.becomes} </span>
+                  {after}
+                </ins>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}

@@ -1,0 +1,158 @@
+// The draft: written, compared with what is live, and published against the version it was made from.
+
+import { useMutation } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { GetCatalogResponse, PreviewCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { postTransport } from "../../../api/transport.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { TextArea } from "../../../parts/field.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { Empty } from "../../../parts/states.tsx";
+import { OrderDialog } from "../parts/order.tsx";
+import { Refused } from "../parts/refused.tsx";
+import { CatalogConflict } from "./catalog-conflict.tsx";
+import { CatalogDifference } from "./catalog-difference.tsx";
+import { CatalogPublish } from "./catalog-publish.tsx";
+import { CATALOG_WORDS } from "./catalog-words.ts";
+import { type Draft, useDraft } from "./draft.ts";
+
+const LONGEST_DRAFT = 4_000_000;
+
+/** A difference and the text it belongs to. */
+type Compared = { readonly of: string; readonly preview: PreviewCatalogResponse };
+
+/** The editor. Without a draft it shows the live catalog; the first change makes it a draft of that version. */
+export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  const queries = useQueryClient();
+  const [kept, setKept] = useDraft();
+  const draft = kept ?? { yaml: live.yaml, base: live.version };
+  const [compared, setCompared] = useState<Compared | null>(null);
+  const preview = useMutation(OperatorService.method.previewCatalog, { transport: postTransport });
+  const compare = async (yaml: string) => {
+    const answer = await preview.mutateAsync({ draft: { content: { case: "yaml", value: yaml } } });
+    setCompared({ of: yaml, preview: answer });
+    // Somebody has published: what the page shows as live is not live any more.
+    if (answer.version !== live.version) void queries.invalidateQueries();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // What is refused stands below the button; the mutation keeps it.
+    compare(draft.yaml).catch(() => setCompared(null));
+  };
+  const madeFrom = draft.base === 0 ? words.basedOnNone : `${words.basedOn} ${formats.count(draft.base)}.`;
+  return (
+    <>
+      <Card title={words.draft}>
+        <form onSubmit={submit} className="flex flex-col gap-4">
+          <p className="max-w-prose text-muted">{words.draftAbout}</p>
+          <TextArea
+            label={words.yaml}
+            hint={kept === null ? words.untouched : madeFrom}
+            rows={22}
+            wrap="off"
+            spellCheck={false}
+            autoCapitalize="off"
+            maxLength={LONGEST_DRAFT}
+            value={draft.yaml}
+            onChange={({ target }) => setKept({ yaml: target.value, base: draft.base })}
+            className="[&_textarea]:font-mono [&_textarea]:text-[0.8125rem] [&_textarea]:leading-relaxed"
+          />
+          {preview.error === null ? null : <Refused error={preview.error} />}
+          <div className="flex flex-wrap gap-2">
+            <Button type="submit" look={compared?.of === draft.yaml ? "plain" : "action"} busy={preview.isPending}>
+              {words.compare}
+            </Button>
+            <Discard
+              isKept={kept !== null}
+              onDiscard={() => {
+                setKept(null);
+                setCompared(null);
+              }}
+            />
+          </div>
+        </form>
+      </Card>
+      {compared === null || compared.of !== draft.yaml ? null : (
+        <Difference
+          draft={draft}
+          preview={compared.preview}
+          onRebase={(base) => setKept({ ...draft, base })}
+          onCompareAgain={() => compare(draft.yaml)}
+          onPublished={() => {
+            setKept(null);
+            setCompared(null);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+type DifferenceProps = {
+  readonly draft: Draft;
+  readonly preview: PreviewCatalogResponse;
+  readonly onRebase: (base: number) => void;
+  readonly onCompareAgain: () => Promise<void>;
+  readonly onPublished: () => void;
+};
+
+function Difference({ draft, preview, onRebase, onCompareAgain, onPublished }: DifferenceProps) {
+  const words = useWords(CATALOG_WORDS);
+  const { version, changes } = preview;
+  const isBehind = version !== draft.base;
+  return (
+    <>
+      {isBehind ? <CatalogConflict base={draft.base} version={version} onRebase={() => onRebase(version)} /> : null}
+      <Card
+        flush
+        title={words.difference}
+        aside={
+          isBehind || changes.length === 0 ? null : (
+            <CatalogPublish draft={draft} changes={changes} onConflict={onCompareAgain} onPublished={onPublished} />
+          )
+        }
+      >
+        <div aria-live="polite">
+          {changes.length === 0 ? (
+            <Empty title={words.noDifference}>{words.noDifferenceAbout}</Empty>
+          ) : (
+            <CatalogDifference changes={changes} />
+          )}
+        </div>
+      </Card>
+    </>
+  );
+}
+
+function Discard({ isKept, onDiscard }: { readonly isKept: boolean; readonly onDiscard: () => void }) {
+  const words = useWords(CATALOG_WORDS);
+  const notify = useNotify();
+  const [isAsked, setAsked] = useState(false);
+  if (!isKept) return null;
+  const discard = () => {
+    onDiscard();
+    notify(words.discarded);
+    return Promise.resolve();
+  };
+  return (
+    <>
+      <Button onClick={() => setAsked(true)}>{words.discard}</Button>
+      <OrderDialog
+        open={isAsked}
+        onClose={() => setAsked(false)}
+        title={words.discardTitle}
+        about={words.discardAbout}
+        confirm={words.discard}
+        isDanger
+        onOrder={discard}
+      />
+    </>
+  );
+}

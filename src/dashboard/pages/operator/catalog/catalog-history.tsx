@@ -1,0 +1,140 @@
+// What was published: a list, and each version with what it changed and said.
+
+import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
+import { useSearch } from "@tanstack/react-router";
+import type { CatalogVersion, GetCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { isNotFound } from "../../../api/transport.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Badge } from "../../../parts/badge.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { CodeBlock } from "../../../parts/copy.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
+import type { Column } from "../../../parts/table.tsx";
+import { useChangeAddress } from "../parts/address.ts";
+import { useWhen } from "../parts/amounts.ts";
+import { Fact, Facts } from "../parts/facts.tsx";
+import { Rows } from "../parts/rows.tsx";
+import { CatalogDifference } from "./catalog-difference.tsx";
+import { CATALOG_WORDS } from "./catalog-words.ts";
+import { keepDraft } from "./draft.ts";
+
+const PAGE_SIZE = 50;
+
+/** Every version, the newest first. A row opens it. */
+export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | undefined }) {
+  const words = useWords(CATALOG_WORDS);
+  const change = useChangeAddress();
+  const { version } = useSearch({ from: "/inside/operator/catalog" });
+  const opened = Number(version);
+  const query = useInfiniteQuery(
+    OperatorService.method.listCatalogVersions,
+    { pageSize: PAGE_SIZE, pageToken: "" },
+    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+  );
+  return (
+    <>
+      <Card flush title={words.versions}>
+        <Rows
+          query={query}
+          rows={query.data?.pages.flatMap((page) => page.versions)}
+          label={words.versions}
+          columns={useVersionColumns(live?.version)}
+          keyOf={({ number }) => String(number)}
+          onOpen={({ number }) => change({ version: String(number) })}
+          empty={<Empty title={words.noVersions}>{words.noVersionsAbout}</Empty>}
+        />
+      </Card>
+      <Dialog
+        side
+        open={Number.isInteger(opened) && opened >= 1}
+        onClose={() => change({ version: undefined })}
+        title={`${words.version} ${version ?? ""}`}
+      >
+        <Version number={opened} live={live} />
+      </Dialog>
+    </>
+  );
+}
+
+function useVersionColumns(live: number | undefined): readonly Column<CatalogVersion>[] {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  const when = useWhen();
+  return [
+    {
+      key: "version",
+      head: words.version,
+      cell: ({ number }) => (
+        <span className="flex flex-wrap items-center gap-2 font-medium">
+          {formats.count(number)}
+          {number === live ? <Badge tone="good">{words.live}</Badge> : null}
+        </span>
+      ),
+    },
+    {
+      key: "when",
+      head: words.when,
+      cell: ({ publishedAt, operator }) => (
+        <>
+          <span className="text-muted">{when(publishedAt)}</span>
+          <span className="block break-all md:hidden">{operator}</span>
+        </>
+      ),
+    },
+    {
+      key: "operator",
+      head: words.operator,
+      wide: true,
+      cell: ({ operator }) => <span className="break-all">{operator}</span>,
+    },
+    {
+      key: "reason",
+      head: words.reason,
+      wide: true,
+      cell: ({ reason }) => <span className="break-words">{reason}</span>,
+    },
+    { key: "added", head: words.added, right: true, wide: true, cell: ({ added }) => formats.count(added) },
+    { key: "changed", head: words.changed, right: true, wide: true, cell: ({ changed }) => formats.count(changed) },
+    { key: "retired", head: words.retired, right: true, wide: true, cell: ({ retired }) => formats.count(retired) },
+  ];
+}
+
+function Version({ number, live }: { readonly number: number; readonly live: GetCatalogResponse | undefined }) {
+  const words = useWords(CATALOG_WORDS);
+  const change = useChangeAddress();
+  const notify = useNotify();
+  const when = useWhen();
+  const { data, error, refetch } = useQuery(OperatorService.method.getCatalogVersion, { number });
+  if (error !== null) {
+    if (isNotFound(error)) return <Empty title={words.noVersionFound} />;
+    return <Failed error={error} retry={() => void refetch()} />;
+  }
+  if (data === undefined) return <SkeletonLines lines={8} />;
+  const makeDraft = () => {
+    keepDraft({ yaml: data.yaml, base: live?.version ?? number });
+    change({ view: "draft", version: undefined });
+    notify(words.becameDraft, words.asDraftAbout);
+  };
+  return (
+    <div className="flex flex-col gap-5">
+      <Facts>
+        <Fact name={words.when}>{when(data.version?.publishedAt)}</Fact>
+        <Fact name={words.operator}>{data.version?.operator}</Fact>
+        <Fact name={words.reason}>{data.version?.reason === "" ? "—" : data.version?.reason}</Fact>
+      </Facts>
+      <section aria-label={words.changes} className="rounded-lg border border-line pt-3">
+        <h3 className="px-4 pb-3 font-medium">{words.changes}</h3>
+        <CatalogDifference changes={data.changes} />
+      </section>
+      <CodeBlock code={data.yaml} what={words.yaml} />
+      <Button onClick={makeDraft} disabled={live === undefined || number === live.version}>
+        {words.asDraft}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,181 @@
+// The live catalog as a table, and one model with everything the catalog says of it.
+
+import { useSearch } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import type { CatalogModel, CatalogPrices } from "#gen/saldo/operator/v1/catalog_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Badge } from "../../../parts/badge.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { Empty } from "../../../parts/states.tsx";
+import { type Column, Table } from "../../../parts/table.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { useChangeAddress } from "../parts/address.ts";
+import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Filters } from "../parts/filters.tsx";
+import { CATALOG_WORDS } from "./catalog-words.ts";
+
+/** So many at once: a catalog may have five thousand. */
+const SHOWN_AT_ONCE = 200;
+
+/** The models that are sold, those that the address asks for. */
+export function CatalogModels({ models }: { readonly models: readonly CatalogModel[] }) {
+  const words = useWords(CATALOG_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const change = useChangeAddress();
+  const { q, model } = useSearch({ from: "/inside/operator/catalog" });
+  const [most, setMost] = useState(SHOWN_AT_ONCE);
+  const wanted = (q ?? "").toLowerCase();
+  const found = models.filter(({ id, name }) => `${id} ${name}`.toLowerCase().includes(wanted));
+  return (
+    <>
+      <Filters values={{ q }}>
+        <TextField type="search" name="q" label={words.filter} className="w-full max-w-96 sm:w-96" />
+      </Filters>
+      <Card flush title={words.models} aside={<span className="text-xs text-muted">{words.perMillion}</span>}>
+        {found.length === 0 ? (
+          <Empty
+            title={words.noModels}
+            action={<Button onClick={() => change({ view: "draft" })}>{words.toDraft}</Button>}
+          >
+            {words.noModelsAbout}
+          </Empty>
+        ) : (
+          <Table
+            label={words.models}
+            columns={useModelColumns()}
+            rows={found.slice(0, most)}
+            keyOf={({ id }) => id}
+            onOpen={({ id }) => change({ model: id })}
+          />
+        )}
+        {found.length > most ? (
+          <div className="p-4">
+            <Button onClick={() => setMost(most + SHOWN_AT_ONCE)}>{shared.more}</Button>
+          </div>
+        ) : null}
+      </Card>
+      <ModelSheet model={models.find(({ id }) => id === model)} onClose={() => change({ model: undefined })} />
+    </>
+  );
+}
+
+function useModelColumns(): readonly Column<CatalogModel>[] {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  const price = (text: string | undefined) => <span className="whitespace-nowrap">{formats.exactRupiah(text)}</span>;
+  return [
+    {
+      key: "model",
+      head: words.model,
+      cell: ({ id, name, badge }) => (
+        <>
+          <Mono>{id}</Mono>
+          {badge === "" ? null : (
+            <span className="ml-2">
+              <Badge tone="info" sign={false}>
+                {badge}
+              </Badge>
+            </span>
+          )}
+          <span className="block text-xs break-words text-muted">{name}</span>
+        </>
+      ),
+    },
+    { key: "input", head: words.input, right: true, cell: (model) => price(model.price?.input) },
+    { key: "output", head: words.output, right: true, cell: (model) => price(model.price?.output) },
+    {
+      key: "cache",
+      head: words.cache,
+      right: true,
+      wide: true,
+      cell: (model) =>
+        model.price?.cacheHit === undefined ? (
+          <span className="text-xs text-muted">{words.asInput}</span>
+        ) : (
+          price(model.price.cacheHit)
+        ),
+    },
+    {
+      key: "context",
+      head: words.context,
+      right: true,
+      wide: true,
+      cell: ({ contextLength }) => formats.size(contextLength),
+    },
+    {
+      key: "routes",
+      head: words.upstream,
+      wide: true,
+      cell: ({ routes }) => <Mono>{routes.map(({ upstream }) => upstream).join(" → ")}</Mono>,
+    },
+  ];
+}
+
+function ModelSheet({ model, onClose }: { readonly model: CatalogModel | undefined; readonly onClose: () => void }) {
+  return (
+    <Dialog side open={model !== undefined} onClose={onClose} title={<Mono>{model?.id ?? ""}</Mono>}>
+      {model === undefined ? null : <ModelFacts model={model} />}
+    </Dialog>
+  );
+}
+
+function ModelFacts({ model }: { readonly model: CatalogModel }) {
+  const words = useWords(CATALOG_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  return (
+    <div className="flex flex-col gap-5">
+      <Facts>
+        <Fact name={words.name}>{model.name}</Fact>
+        {model.description === "" ? null : <Fact name={words.description}>{model.description}</Fact>}
+        {model.badge === "" ? null : <Fact name={words.badge}>{model.badge}</Fact>}
+        <Fact name={words.modalities}>{model.inputModalities.join(", ")}</Fact>
+        <Fact name={words.context}>{formats.count(model.contextLength)}</Fact>
+        <Fact name={words.maxOutput}>{formats.count(model.maxOutputTokens)}</Fact>
+        <Fact name={words.hiddenOutput}>{model.hiddenOutput ? shared.yes : shared.no}</Fact>
+      </Facts>
+      <PriceFacts title={`${words.price} · ${words.perMillion}`} prices={model.price} />
+      <section aria-label={words.routes} className="flex flex-col gap-3">
+        <h3 className="font-medium">{words.routes}</h3>
+        {model.routes.map((route, index) => (
+          <PriceFacts
+            key={`${route.upstream} ${route.model}`}
+            title={
+              <Mono>
+                {index + 1}. {route.upstream} · {route.model}
+              </Mono>
+            }
+            prices={route.cost}
+          />
+        ))}
+      </section>
+    </div>
+  );
+}
+
+function PriceFacts({ title, prices }: { readonly title: ReactNode; readonly prices: CatalogPrices | undefined }) {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  return (
+    <section className="rounded-lg border border-line">
+      <h4 className="border-b border-line px-3 py-2 font-medium">{title}</h4>
+      <div className="p-3">
+        {prices === undefined ? (
+          <p className="text-muted">{words.costUnknown}</p>
+        ) : (
+          <Facts>
+            <Fact name={words.input}>{formats.exactRupiah(prices.input)}</Fact>
+            <Fact name={words.output}>{formats.exactRupiah(prices.output)}</Fact>
+            <Fact name={words.cache}>
+              {prices.cacheHit === undefined ? words.asInput : formats.exactRupiah(prices.cacheHit)}
+            </Fact>
+          </Facts>
+        )}
+      </div>
+    </section>
+  );
+}

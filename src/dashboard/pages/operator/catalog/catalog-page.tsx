@@ -1,0 +1,53 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useSearch } from "@tanstack/react-router";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Page } from "../../../parts/page.tsx";
+import { Segments } from "../../../parts/segments.tsx";
+import { Failed, SkeletonLines } from "../../../parts/states.tsx";
+import { useChangeAddress } from "../parts/address.ts";
+import { CatalogDraft } from "./catalog-draft.tsx";
+import { CatalogHistory } from "./catalog-history.tsx";
+import { CatalogModels } from "./catalog-models.tsx";
+import { CATALOG_WORDS } from "./catalog-words.ts";
+
+type View = "live" | "draft" | "history";
+
+/** What is sold: as it is live, as a draft that somebody works on, and as it was. */
+export function CatalogPage() {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  const change = useChangeAddress();
+  const search = useSearch({ from: "/inside/operator/catalog" });
+  const { data, error, refetch } = useQuery(OperatorService.method.getCatalog, {});
+  const view: View = search.view === "draft" || search.view === "history" ? search.view : "live";
+  const version = data?.version ?? 0;
+  return (
+    <Page
+      title={words.title}
+      about={version === 0 ? words.noVersion : `${words.versionNow}: ${formats.count(version)}`}
+      actions={
+        <Segments
+          label={words.view}
+          value={view}
+          choices={[
+            { value: "live", label: words.live },
+            { value: "draft", label: words.draft },
+            { value: "history", label: words.history },
+          ]}
+          onChange={(next) => change({ view: next === "live" ? undefined : next })}
+        />
+      }
+    >
+      {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null ? <SkeletonLines lines={8} /> : null}
+      {data === undefined || view === "history" ? null : view === "draft" ? (
+        <CatalogDraft live={data} />
+      ) : (
+        <CatalogModels models={data.catalog?.models ?? []} />
+      )}
+      {view === "history" ? <CatalogHistory live={data} /> : null}
+    </Page>
+  );
+}

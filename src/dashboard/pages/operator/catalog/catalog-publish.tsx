@@ -1,0 +1,100 @@
+// Publishing a draft: the second confirmation, with what it does once more.
+
+import { useState } from "react";
+import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/saldo/operator/v1/catalog_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { factsOf } from "../../../api/transport.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { CATALOG_WORDS } from "./catalog-words.ts";
+import type { Draft } from "./draft.ts";
+
+const MOST_NAMED = 8;
+
+type CatalogPublishProps = {
+  readonly draft: Draft;
+  readonly changes: readonly CatalogChange[];
+  /** Somebody was faster: the difference is asked for again, and says so. */
+  readonly onConflict: () => Promise<void>;
+  readonly onPublished: () => void;
+};
+
+/** The button and its dialog. */
+export function CatalogPublish({ draft, changes, onConflict, onPublished }: CatalogPublishProps) {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  const notify = useNotify();
+  const publish = useOrder(OperatorService.method.publishCatalog);
+  const [isAsked, setAsked] = useState(false);
+  const [reason, setReason] = useState("");
+  const send = async () => {
+    try {
+      const answer = await publish.mutateAsync({
+        draft: { content: { case: "yaml", value: draft.yaml } },
+        baseVersion: draft.base,
+        reason,
+      });
+      const version = `${words.version} ${formats.count(answer.version)}`;
+      notify(answer.changes.length === 0 ? words.unchanged : words.published, version);
+      onPublished();
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      await onConflict();
+      notify(words.conflict);
+    }
+  };
+  const count = (kind: CatalogChangeKind) => changes.filter(({ change }) => change === kind).length;
+  return (
+    <>
+      <Button look="action" onClick={() => setAsked(true)}>
+        {words.publish}
+      </Button>
+      <OrderDialog
+        open={isAsked}
+        onClose={() => setAsked(false)}
+        title={words.publishTitle}
+        about={words.publishAbout}
+        confirm={words.confirmPublish}
+        onOrder={send}
+      >
+        <Facts>
+          <Fact name={words.added}>{formats.count(count(CatalogChangeKind.ADDED))}</Fact>
+          <Fact name={words.changed}>{formats.count(count(CatalogChangeKind.CHANGED))}</Fact>
+          <Fact name={words.retired}>{formats.count(count(CatalogChangeKind.RETIRED))}</Fact>
+        </Facts>
+        <Retired changes={changes} />
+        <ReasonField value={reason} onChange={setReason} />
+      </OrderDialog>
+    </>
+  );
+}
+
+function Retired({ changes }: { readonly changes: readonly CatalogChange[] }) {
+  const words = useWords(CATALOG_WORDS);
+  const formats = useFormats();
+  const retired = changes.filter(
+    ({ kind, change }) => kind === CatalogEntryKind.MODEL && change === CatalogChangeKind.RETIRED,
+  );
+  if (retired.length === 0) return null;
+  return (
+    <div className="rounded-lg bg-warn-soft p-3 text-warn">
+      <p className="font-medium">{words.retiredWarning}</p>
+      <ul className="mt-1">
+        {retired.slice(0, MOST_NAMED).map(({ id }) => (
+          <li key={id}>
+            <Mono>{id}</Mono>
+          </li>
+        ))}
+        {retired.length > MOST_NAMED ? <li>+ {formats.count(retired.length - MOST_NAMED)}</li> : null}
+      </ul>
+    </div>
+  );
+}
+
+function isConflict(error: unknown): boolean {
+  return factsOf(error)?.details.some(({ rule }) => rule === "catalog.base_version") ?? false;
+}

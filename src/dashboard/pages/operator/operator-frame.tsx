@@ -1,0 +1,49 @@
+// The frame of everything that operators look at and order: its sections, each a page of its own.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, type LinkProps, Outlet } from "@tanstack/react-router";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { useWords } from "../../language/language.tsx";
+import { LinkButton } from "../../parts/button.tsx";
+import { Empty } from "../../parts/states.tsx";
+import { OPERATOR_WORDS } from "./operator-words.ts";
+
+type Section = { readonly to: NonNullable<LinkProps["to"]>; readonly name: keyof typeof OPERATOR_WORDS.id };
+
+const SECTIONS: readonly Section[] = [
+  { to: "/operator/catalog", name: "catalog" },
+  { to: "/operator/accounts", name: "accounts" },
+];
+
+/** The sections above, the chosen one below. The server refuses everybody else; here they are only told so. */
+export function OperatorFrame() {
+  const words = useWords(OPERATOR_WORDS);
+  const { data } = useQuery(AccountsService.method.getMe, {});
+  if (data?.person?.roles.includes(Role.OPERATOR) !== true) {
+    return (
+      <Empty title={words.onlyOperators} action={<LinkButton to="/">{words.home}</LinkButton>}>
+        {words.onlyOperatorsAbout}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <nav aria-label={words.sections} className="border-b border-line bg-card">
+        <ul className="mx-auto flex w-full max-w-6xl flex-wrap gap-x-1 px-2 sm:px-4">
+          {SECTIONS.map(({ to, name }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                className="-mb-px flex min-h-10 items-center border-b-2 border-transparent px-2 text-[0.8125rem] font-medium text-muted hover:text-ink data-[status=active]:border-action data-[status=active]:text-ink"
+              >
+                {words[name]}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Outlet />
+    </>
+  );
+}

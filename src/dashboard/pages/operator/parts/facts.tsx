@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+
+/** Names and what they are, one under the other. */
+export function Facts({ children }: { readonly children: ReactNode }) {
+  return <dl className="flex flex-col gap-2">{children}</dl>;
+}
+
+/** One of them. A long value goes on below, it is never cut off. */
+export function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {
+  return (
+    <div className="flex items-baseline justify-between gap-4">
+      <dt className="shrink-0 text-muted">{name}</dt>
+      <dd className="digits min-w-0 text-right break-words">{children}</dd>
+    </div>
+  );
+}
+
+/** An id, a model, a reason: what is typed by machines. */
+export function Mono({ children }: { readonly children: ReactNode }) {
+  return <code className="font-mono text-[0.8125rem] break-all">{children}</code>;
+}

@@ -1,0 +1,151 @@
+// Orders: what an operator has done. An order is written, looked at once more where it moves money, and then sent; a refusal
+// keeps what was written.
+
+import type { DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
+import { useMutation } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { useWords } from "../../../language/language.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { TextArea } from "../../../parts/field.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { Refused } from "./refused.tsx";
+
+/** The most characters of a reason. */
+const LONGEST_REASON = 500;
+
+/** Sends an order. Afterwards everything that is shown is asked for again. */
+export function useOrder<Input extends DescMessage, Output extends DescMessage>(
+  method: DescMethodUnary<Input, Output>,
+) {
+  const queries = useQueryClient();
+  return useMutation(method, { onSuccess: () => void queries.invalidateQueries() });
+}
+
+type OrderDialogProps = {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: ReactNode;
+  readonly about?: ReactNode;
+  /** What is written. */
+  readonly children?: ReactNode;
+  /** What is shown before it is sent. Left out: it is sent from where it is written. */
+  readonly review?: () => ReactNode;
+  /** The button that sends it. */
+  readonly confirm: string;
+  readonly isDanger?: boolean;
+  /** Sends it; when it throws, the dialog stays and says so. */
+  readonly onOrder: () => Promise<unknown>;
+  /** What can be done about a refusal besides trying again. */
+  readonly onRefused?: (error: unknown) => ReactNode;
+};
+
+/** The dialog of an order. While it is sent it cannot be closed, so that its answer is not lost. */
+export function OrderDialog({ open, onClose, title, about, ...order }: OrderDialogProps) {
+  const [isBusy, setBusy] = useState(false);
+  return (
+    <Dialog open={open} onClose={onClose} title={title} about={about} kept={isBusy}>
+      <OrderForm {...order} isBusy={isBusy} setBusy={setBusy} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+type OrderFormProps = Omit<OrderDialogProps, "open" | "title" | "about"> & {
+  readonly isBusy: boolean;
+  readonly setBusy: (isBusy: boolean) => void;
+};
+
+function OrderForm({
+  children,
+  review,
+  confirm,
+  isDanger,
+  onOrder,
+  onRefused,
+  onClose,
+  isBusy,
+  setBusy,
+}: OrderFormProps) {
+  const words = useWords(OPERATOR_WORDS);
+  const [isReviewed, setReviewed] = useState(false);
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const isLast = review === undefined || isReviewed;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!isLast) {
+      setReviewed(true);
+      return;
+    }
+    setBusy(true);
+    setRefusal(null);
+    try {
+      await onOrder();
+      onClose();
+    } catch (error) {
+      setRefusal(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const leave = () => {
+    if (!isReviewed) return onClose();
+    setReviewed(false);
+    setRefusal(null);
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+      {isReviewed ? (
+        <>
+          <p className="text-muted">{words.reviewAbout}</p>
+          {review?.()}
+        </>
+      ) : (
+        children
+      )}
+      {refusal === null ? null : (
+        <>
+          <Refused error={refusal} />
+          {onRefused?.(refusal)}
+        </>
+      )}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={leave} disabled={isBusy}>
+          {isReviewed ? words.back : words.cancel}
+        </Button>
+        <Button
+          key={String(isLast)}
+          type="submit"
+          look={isLast && isDanger === true ? "danger" : "action"}
+          busy={isBusy}
+        >
+          {isLast ? confirm : words.review}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Why it is done. */
+export function ReasonField({
+  value,
+  onChange,
+  required = false,
+}: {
+  readonly value: string;
+  readonly onChange: (reason: string) => void;
+  readonly required?: boolean;
+}) {
+  const words = useWords(OPERATOR_WORDS);
+  return (
+    <TextArea
+      label={required ? words.reason : words.optionalReason}
+      hint={words.reasonHint}
+      required={required}
+      rows={2}
+      maxLength={LONGEST_REASON}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  );
+}
