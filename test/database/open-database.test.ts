@@ -117,7 +117,7 @@ describe.each(testBackends())("a database on the %s server", (backend) => {
 describe("migrations", () => {
   test("run once when several processes start at once", async () => {
     const opened = await createTestDatabase();
-    await asOwner(opened.url, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    await asOwner(opened.url, "DROP SCHEMA auth, public CASCADE; CREATE SCHEMA public");
     const owner = clientConfig({ connectionString: opened.url }, "test");
     const ran = await Promise.all([migrate(owner), migrate(owner), migrate(owner)]);
     const all = migrations.map(({ name }) => name);
