@@ -7,11 +7,10 @@ import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Card } from "../../../parts/card.tsx";
-import { TextField } from "../../../parts/field.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { Segments } from "../../../parts/segments.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { AMOUNT_PATTERN } from "../parts/amounts.ts";
+import { AmountField } from "../parts/amount-field.tsx";
 import { Fact, Facts, Mono } from "../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { isReusedName } from "../parts/refused.tsx";
@@ -99,36 +98,6 @@ function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
       <AmountField label={words.amount} value={amount} onChange={setAmount} required />
       <ReasonField required value={reason} onChange={setReason} />
     </OrderDialog>
-  );
-}
-
-/** Rupiah as the contracts take them; what they would refuse is told while it is typed. */
-export function AmountField({
-  label,
-  value,
-  onChange,
-  required = false,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (amount: string) => void;
-  readonly required?: boolean;
-}) {
-  const words = useWords(ACCOUNTS_WORDS);
-  const isWrong = value !== "" && !new RegExp(`^${AMOUNT_PATTERN}$`).test(value);
-  return (
-    <TextField
-      label={label}
-      hint={words.amountHint}
-      {...(isWrong ? { problem: words.amountWrong } : {})}
-      inputMode="decimal"
-      pattern={AMOUNT_PATTERN}
-      title={words.amountWrong}
-      autoComplete="off"
-      required={required}
-      value={value}
-      onChange={({ target }) => onChange(target.value.trim())}
-    />
   );
 }
 

@@ -7,10 +7,10 @@ import { useWords } from "../../../language/language.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
+import { AmountField } from "../parts/amount-field.tsx";
 import { UUID_PATTERN } from "../parts/amounts.ts";
 import { Fact, Facts, Mono } from "../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { AmountField } from "./account-money.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 
 const LONGEST_NAME = 100;

@@ -20,5 +20,3 @@ export function useAssetAmount(): (amount: Decimal, asset: string) => string {
 
 /** The id of an account, a merchant, an event. */
 export const UUID_PATTERN = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
-/** Rupiah above 0 with at most six decimals, as the contracts take them. */
-export const AMOUNT_PATTERN = "(?=.*[1-9])(0|[1-9][0-9]{0,12})(\\.[0-9]{1,6})?";
