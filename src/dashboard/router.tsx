@@ -54,9 +54,7 @@ const inside = createRoute({ getParentRoute: () => root, id: "inside", component
 const overview = createRoute({
   getParentRoute: () => inside,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/billing" });
-  },
+  component: lazyRouteComponent(() => import("./pages/overview/overview-page.tsx"), "OverviewPage"),
 });
 const billing = createRoute({
   getParentRoute: () => inside,

@@ -14,6 +14,7 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/forgot-password", isOutside: true },
   { path: "/reset-password?token=x", isOutside: true },
   { path: "/no/such/page", isOutside: true },
+  { path: "/" },
   { path: "/usage" },
   { path: "/usage?tab=requests&unit=tokens&from=2026-11-01&to=2026-11-30" },
   { path: "/billing" },

@@ -25,7 +25,8 @@ export function byAmount(one: Decimal, other: Decimal): number {
   return difference === 0n ? 0 : difference > 0n ? 1 : -1;
 }
 
-function unitsOf(amount: Decimal): bigint {
+/** An amount in millionths of a rupiah. */
+export function unitsOf(amount: Decimal): bigint {
   const found = /^(-?)(\d+)(?:\.(\d{1,6})0*)?$/.exec(amount);
   if (found === null) throw new RangeError(`not an amount of rupiah: ${amount}`);
   const [, sign, whole = "0", fraction = ""] = found;

@@ -7,7 +7,7 @@ import { Segments } from "../../parts/segments.tsx";
 import { StackedBars, Swatch } from "../../parts/stacked-bars.tsx";
 import { Skeleton } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
-import { barsOf, sharesOf } from "./usage-bars.ts";
+import { barsOf, type ModelShare, sharesOf } from "./usage-bars.ts";
 import { useChangeSearch } from "./usage-filters.tsx";
 import { rangeOf, type UsageSearch } from "./usage-search.ts";
 import { USAGE_WORDS } from "./usage-words.ts";
@@ -59,15 +59,7 @@ export function UsageChart({
       ) : (
         <StackedBars label={words.chart} bars={bars} tick={formats.compact} />
       )}
-      <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-2">
-        {shares.map(({ model, colour, total }) => (
-          <li key={model ?? ""} className="flex min-w-0 items-center gap-2">
-            <Swatch colour={colour} />
-            <span className="truncate font-mono text-[0.8125rem]">{model ?? words.others}</span>
-            <span className="digits text-muted">{valueName(total)}</span>
-          </li>
-        ))}
-      </ul>
+      <Legend shares={shares} valueName={valueName} />
       {shares.length === 0 ? null : (
         <details className="mt-3">
           <summary className="text-muted">{words.asTable}</summary>
@@ -90,5 +82,27 @@ export function UsageChart({
         </details>
       )}
     </Card>
+  );
+}
+
+/** Which colour is which model, and what each came to. */
+export function Legend({
+  shares,
+  valueName,
+}: {
+  readonly shares: readonly ModelShare[];
+  readonly valueName: (value: Decimal) => string;
+}) {
+  const words = useWords(USAGE_WORDS);
+  return (
+    <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-2">
+      {shares.map(({ model, colour, total }) => (
+        <li key={model ?? ""} className="flex min-w-0 items-center gap-2">
+          <Swatch colour={colour} />
+          <span className="truncate font-mono text-[0.8125rem]">{model ?? words.others}</span>
+          <span className="digits text-muted">{valueName(total)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -56,7 +56,7 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
       head: words.time,
       cell: ({ createdAt, model }) => (
         <>
-          <span className="whitespace-nowrap text-muted">
+          <span className="text-muted md:whitespace-nowrap">
             {createdAt === undefined ? "" : formats.time(timestampDate(createdAt))}
           </span>
           <span className="block font-mono text-[0.8125rem] break-all md:hidden">{model}</span>

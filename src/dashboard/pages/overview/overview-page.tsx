@@ -1,0 +1,146 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Wallet } from "lucide-react";
+import { useMemo } from "react";
+import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { dayOf, daysLater } from "../../language/days.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { LinkButton } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Page } from "../../parts/page.tsx";
+import { StackedBars } from "../../parts/stacked-bars.tsx";
+import { Failed, Skeleton, SkeletonLines } from "../../parts/states.tsx";
+import { Table } from "../../parts/table.tsx";
+import { barsOf, sharesOf } from "../usage/usage-bars.ts";
+import { Legend } from "../usage/usage-chart.tsx";
+import { useRequestColumns } from "../usage/usage-requests.tsx";
+import { filterOf } from "../usage/usage-search.ts";
+import { USAGE_WORDS } from "../usage/usage-words.ts";
+import { Checklist } from "./checklist.tsx";
+import { OverviewNumbers } from "./overview-numbers.tsx";
+import { OVERVIEW_WORDS } from "./overview-words.ts";
+import { useFirstSteps } from "./use-first-steps.ts";
+
+const CHART_DAYS = 14;
+const SHOWN_REQUESTS = 5;
+const REFRESH_MS = 15_000;
+
+/** What a person wants to know first; for somebody new, what to do first. */
+export function OverviewPage() {
+  const words = useWords(OVERVIEW_WORDS);
+  const steps = useFirstSteps();
+  const filter = useMemo(() => filterOf({}, new Date()), []);
+  const usage = useQuery(BillingService.method.summarizeUsage, { filter }, { refetchInterval: REFRESH_MS });
+  return (
+    <Page
+      title={words.title}
+      about={words.about}
+      actions={
+        <LinkButton to="/billing" look={steps?.isDone === true ? "action" : "plain"} icon={<Wallet aria-hidden />}>
+          {words.topUp}
+        </LinkButton>
+      }
+    >
+      {steps === null || steps.isDone ? null : <Checklist steps={steps} />}
+      <OverviewNumbers usage={usage.data} />
+      {/* Who has asked for nothing yet has the list of first steps instead of an empty chart. */}
+      {steps !== null && steps.firstRequest === null ? null : (
+        <>
+          <MiniChart data={usage.data} error={usage.error} retry={() => void usage.refetch()} />
+          <LastRequests />
+        </>
+      )}
+    </Page>
+  );
+}
+
+type MiniChartProps = {
+  readonly data: SummarizeUsageResponse | undefined;
+  readonly error: unknown;
+  readonly retry: () => void;
+};
+
+function MiniChart({ data, error, retry }: MiniChartProps) {
+  const words = useWords(OVERVIEW_WORDS);
+  const { others } = useWords(USAGE_WORDS);
+  const formats = useFormats();
+  const last = dayOf(new Date());
+  const first = daysLater(last, 1 - CHART_DAYS);
+  const rows = data?.rows.filter(({ day }) => day >= first);
+  return (
+    <Card
+      title={words.chart}
+      aside={
+        <LinkButton to="/usage" look="quiet">
+          {words.allUsage}
+        </LinkButton>
+      }
+    >
+      {rows === undefined ? (
+        error === null ? (
+          <Skeleton className="h-45 w-full" />
+        ) : (
+          <Failed error={error} retry={retry} />
+        )
+      ) : (
+        <>
+          <StackedBars
+            label={words.chart}
+            height={180}
+            tick={formats.compact}
+            bars={barsOf({
+              rows,
+              unit: "rupiah",
+              range: { first, last },
+              othersName: others,
+              dayName: formats.day,
+              valueName: formats.cost,
+            })}
+          />
+          <Legend shares={sharesOf(rows, "rupiah")} valueName={formats.cost} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+function LastRequests() {
+  const words = useWords(OVERVIEW_WORDS);
+  const navigate = useNavigate();
+  const columns = useRequestColumns();
+  const { data, error, refetch } = useQuery(
+    BillingService.method.listUsage,
+    { pageSize: SHOWN_REQUESTS },
+    { refetchInterval: REFRESH_MS },
+  );
+  return (
+    <Card
+      flush
+      title={words.last}
+      aside={
+        <LinkButton to="/usage" search={{ tab: "requests" }} look="quiet">
+          {words.allRequests}
+        </LinkButton>
+      }
+    >
+      {data === undefined ? (
+        error === null ? (
+          <SkeletonLines lines={SHOWN_REQUESTS} />
+        ) : (
+          <Failed error={error} retry={() => void refetch()} />
+        )
+      ) : (
+        <Table
+          label={words.last}
+          columns={columns}
+          rows={data.records}
+          keyOf={({ requestId }) => requestId}
+          onOpen={({ requestId }) => void navigate({ to: "/usage", search: { tab: "requests", request: requestId } })}
+          openLabel={({ requestId }) => `${words.open} ${requestId}`}
+        />
+      )}
+    </Card>
+  );
+}

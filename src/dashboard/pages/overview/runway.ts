@@ -1,0 +1,20 @@
+// How long a balance lasts if days go on as they did. A guess to plan by; nothing is billed by it.
+
+import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { type Day, daysLater } from "../../language/days.ts";
+import { sumOf, unitsOf } from "../../language/decimal.ts";
+import type { Decimal } from "../../language/format.ts";
+
+/** How many days are looked back at, today included. */
+const LOOKED_BACK = 7;
+
+/** What was spent from a day on. */
+export function spentSince(rows: readonly UsageSummary[], first: Day): Decimal {
+  return sumOf(rows.filter(({ day }) => day >= first).map(({ charge }) => charge));
+}
+
+/** Whole days that the balance lasts. Null: nothing was spent, so it cannot be told. */
+export function runwayOf(available: Decimal, rows: readonly UsageSummary[], today: Day): bigint | null {
+  const spent = unitsOf(spentSince(rows, daysLater(today, 1 - LOOKED_BACK)));
+  return spent === 0n ? null : (unitsOf(available) * BigInt(LOOKED_BACK)) / spent;
+}

@@ -1,0 +1,55 @@
+// How far somebody new has come: a key, a first request, a balance. What is known already is not asked for again.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { useEffect, useRef } from "react";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { useWords } from "../../language/language.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { isSettled } from "../billing/top-up-states.tsx";
+import { ANSWERED } from "../usage/usage-search.ts";
+import { OVERVIEW_WORDS } from "./overview-words.ts";
+
+const POLL_MS = 3_000;
+const MOST_KEYS = 200;
+const MOST_TOP_UPS = 20;
+
+export type FirstSteps = {
+  readonly hasKey: boolean;
+  /** A request that was answered; null while there is none. */
+  readonly firstRequest: UsageRecord | null;
+  /** There is, or was, a balance. A welcome credit is one too. */
+  readonly hasBalance: boolean;
+  readonly isDone: boolean;
+};
+
+/** The steps; null while they are not known. Gives notice when the first request arrives. */
+export function useFirstSteps(): FirstSteps | null {
+  const keys = useQuery(KeysService.method.listKeys, { pageSize: MOST_KEYS });
+  const answered = useQuery(
+    BillingService.method.listUsage,
+    { filter: { bases: ANSWERED }, pageSize: 1 },
+    // Not asked while the tab is behind, nor once there is one.
+    { refetchInterval: ({ state }) => ((state.data?.records.length ?? 0) > 0 ? false : POLL_MS) },
+  );
+  const balance = useQuery(BillingService.method.getBalance, {});
+  const topUps = useQuery(BillingService.method.listTopUps, { pageSize: MOST_TOP_UPS });
+  useNoticeOfArrival(answered.data?.records.length);
+  if (keys.data === undefined || answered.data === undefined || balance.data === undefined) return null;
+  const hasKey = keys.data.keys.some((key) => !key.isPlayground);
+  const firstRequest = answered.data.records[0] ?? null;
+  const hasBalance =
+    balance.data.balance?.available !== "0" || topUps.data?.topUps.some(({ state }) => isSettled(state)) === true;
+  return { hasKey, firstRequest, hasBalance, isDone: hasKey && firstRequest !== null && hasBalance };
+}
+
+function useNoticeOfArrival(count: number | undefined): void {
+  const words = useWords(OVERVIEW_WORDS);
+  const notify = useNotify();
+  const before = useRef(count);
+  useEffect(() => {
+    if (before.current === 0 && count === 1) notify(words.requestDone);
+    before.current = count;
+  }, [count, notify, words]);
+}
