@@ -34,10 +34,27 @@ const DEMO_LOCK = 5_841_020_120;
 
 /** Makes the demo account if there is none, keeps money on it, and issues a fresh key and sandbox pair. */
 export function prepareDemo(database: Database): Promise<Demo> {
+  return inTurn(database, () => prepareInTurn(database));
+}
+
+function inTurn<Made>(database: Database, work: () => Promise<Made>): Promise<Made> {
   return withTransaction(database, async (client) => {
     await client.query("SET LOCAL lock_timeout = '10s'");
     await client.query("SELECT pg_advisory_xact_lock($1)", [DEMO_LOCK]);
-    return prepareInTurn(database);
+    return work();
+  });
+}
+
+/**
+ * The demo's account and its sandbox merchant, made where they are not there yet. Unlike a start it leaves the printed key and
+ * pair as they are.
+ */
+export function findDemo(database: Database): Promise<{ accountId: string; merchantId: string }> {
+  return inTurn(database, async () => {
+    const accountId = await demoAccount(database);
+    const merchant = await demoMerchant(database, accountId);
+    const { merchantId } = merchant ?? (await makeMerchant(database, accountId));
+    return { accountId, merchantId };
   });
 }
 
@@ -76,14 +93,20 @@ async function freshKey(database: Database, accountId: string): Promise<string> 
 }
 
 async function freshPair(database: Database, accountId: string): Promise<{ apiKey: string; secretKey: string }> {
-  const merchant = (await listMerchants(database, accountId)).find(({ environment }) => environment === "sandbox");
-  if (merchant === undefined) {
-    const made = await createMerchant(database, { accountId, environment: "sandbox" });
-    await creditMerchant(database, { merchantId: made.merchantId, ...COINS });
-    return made;
-  }
+  const merchant = await demoMerchant(database, accountId);
+  if (merchant === undefined) return makeMerchant(database, accountId);
   for (const { pairId, revokedAt } of await listPairs(database, merchant.merchantId)) {
     if (revokedAt === null) await revokePair(database, pairId);
   }
   return issuePair(database.pool, merchant.merchantId);
+}
+
+async function demoMerchant(database: Database, accountId: string) {
+  return (await listMerchants(database, accountId)).find(({ environment }) => environment === "sandbox");
+}
+
+async function makeMerchant(database: Database, accountId: string) {
+  const made = await createMerchant(database, { accountId, environment: "sandbox" });
+  await creditMerchant(database, { merchantId: made.merchantId, ...COINS });
+  return made;
 }

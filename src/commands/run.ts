@@ -16,6 +16,7 @@ import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
 import { payoutCommands } from "./payouts.ts";
+import { seedCommands } from "./seed.ts";
 import { serviceTokenCommands } from "./service-tokens.ts";
 import { settingCommands } from "./settings.ts";
 import { transferCommands } from "./transfers.ts";
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
   ...serviceTokenCommands,
   ...operatorCommands,
   ...transferCommands,
+  ...seedCommands,
   ...databaseCommands,
 ];
 

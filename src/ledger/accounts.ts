@@ -19,8 +19,9 @@ const CREDIT = `
 WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
 ), ins AS (
-  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note)
-  SELECT $2::uuid, $8::uuid, 'IDR/6', $3::uuid, a.id, $4::bigint, $5::text, $6::text, $7::text FROM acc a
+  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at)
+  SELECT $2::uuid, $8::uuid, 'IDR/6', $3::uuid, a.id, $4::bigint, $5::text, $6::text, $7::text,
+         coalesce($9::timestamptz, clock_timestamp()) FROM acc a
   ON CONFLICT (reference) DO NOTHING RETURNING id
 ), upd AS (
   UPDATE account a SET posted = l.posted + $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
@@ -80,6 +81,8 @@ export type Credit = {
   readonly note?: string;
   /** The event it belongs to; left out, it is one by itself. */
   readonly groupId?: string;
+  /** When it happened, for the made-up history of a demo. Left out or null, as everywhere else: now. */
+  readonly at?: Date | null;
 };
 
 /** A credit as it was posted, now or before under the same reference. Money is micro-rupiah. */
@@ -97,7 +100,8 @@ export type PostedCredit = {
 export async function creditAccount(client: PoolClient, credit: Credit): Promise<PostedCredit> {
   const { accountId, amount } = credit;
   invariant(amount > 0n, "a credit is greater than zero");
-  const postingId = uuidv7();
+  const at = credit.at ?? null;
+  const postingId = uuidv7(at?.getTime());
   await client.query("SET LOCAL lock_timeout = '5s'");
   const { rows } = await client.query<{ posted_now: boolean; available: bigint }>(CREDIT, [
     accountId,
@@ -108,6 +112,7 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
     credit.reference ?? null,
     credit.note ?? null,
     credit.groupId ?? postingId,
+    at,
   ]);
   const row = rows[0];
   if (row === undefined) throw new NotFound("There is no such account.");

@@ -24,12 +24,24 @@ type Decision = {
   readonly problem: string | null;
 };
 
-/** Applies what a provider has said and gives the top-up as it is then. Errors: NotFound. */
-export function applyPayment(database: Database, topUpId: string, facts: PaymentFacts): Promise<TopUp> {
-  return withRetry(() => withTransaction(database, (client) => applyIn(client, topUpId, facts)));
+/**
+ * Applies what a provider has said and gives the top-up as it is then. `at`: when it was paid, in a made-up history; null, it is
+ * now. Errors: NotFound.
+ */
+export function applyPayment(
+  database: Database,
+  topUpId: string,
+  facts: PaymentFacts,
+  at: Date | null = null,
+): Promise<TopUp> {
+  return withRetry(() => withTransaction(database, (client) => applyIn(client, topUpId, { facts, at })));
 }
 
-async function applyIn(client: PoolClient, topUpId: string, facts: PaymentFacts): Promise<TopUp> {
+async function applyIn(
+  client: PoolClient,
+  topUpId: string,
+  { facts, at }: { facts: PaymentFacts; at: Date | null },
+): Promise<TopUp> {
   const [known] = await selectTopUps(client, [topUpId]);
   if (known === undefined) throw new NotFound("There is no such top-up.");
   await lockAccount(client, known.accountId);
@@ -42,10 +54,10 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentFacts)
   const isSame = state === topUp.state && decision.givenBack === topUp.givenBack && problem === topUp.problem;
   if (isSame && providerReference === topUp.providerReference) return topUp;
 
-  if (decision.steps.includes("paid")) await credit(client, topUp);
+  if (decision.steps.includes("paid")) await credit(client, topUp, at);
   if (decision.givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
   const { givenBack } = decision;
-  await saveMoved(client, { topUpId, state, givenBack, problem, providerReference, isCredited: isCredited(state) });
+  await saveMoved(client, { topUpId, state, givenBack, problem, providerReference, isCredited: isCredited(state), at });
   const [moved] = await selectTopUps(client, [topUpId]);
   invariant(moved !== undefined, "a top-up that was written can be read");
   return moved;
@@ -83,7 +95,7 @@ function atMost(amount: bigint | null, most: bigint): bigint | null {
 }
 
 /** Puts the order's own amount on the account, once for ever, and takes what it owes from that. */
-async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp): Promise<void> {
+async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp, at: Date | null): Promise<void> {
   const posted = await creditAccount(client, {
     accountId,
     amount,
@@ -91,6 +103,7 @@ async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp)
     reason: "top_up",
     reference: `top-up:${topUpId}`,
     groupId: topUpId,
+    at,
   });
   invariant(posted.isNew, "a top-up that is not credited yet has no posting");
   await collectOwed(client, { accountId, topUpId, amount });

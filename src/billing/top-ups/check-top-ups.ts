@@ -21,6 +21,8 @@ export type TopUpChecks = {
   /** The providers of this process. Orders of others are left to processes that have them. */
   readonly providers: Pick<PaymentProviders, "names" | "of">;
   readonly clock: Clock;
+  /** When what is ordered and paid happens, in a made-up history. Null: when it does. */
+  readonly happensAt: (() => Date) | null;
   /** Hears why an order could not be asked about or applied. It comes again. */
   readonly onFailure: (topUpId: string, error: unknown) => void;
 };
@@ -62,7 +64,7 @@ async function checkDue(checks: TopUpChecks, due: DueTopUp): Promise<void> {
 }
 
 async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp> {
-  const { database, providers, clock } = checks;
+  const { database, providers, clock, happensAt } = checks;
   const [topUp] = await selectTopUps(database.pool, [topUpId]);
   if (topUp === undefined) throw new NotFound("There is no such top-up.");
   const provider = providers.of(topUp.provider);
@@ -72,7 +74,8 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
     reference: topUp.providerReference,
     isCredited: isCredited(topUp.state),
   });
-  return applyPayment(database, topUpId, hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts);
+  const known = hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts;
+  return applyPayment(database, topUpId, known, happensAt?.());
 }
 
 function expired(facts: PaymentFacts): PaymentFacts {

@@ -27,8 +27,8 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     edits: [
       topUps(
         "apply-payment.ts",
-        'if (decision.steps.includes("paid")) await credit(client, topUp);',
-        'if (decision.steps.includes("paid")) await credit(client, { ...topUp, amount: facts.amount ?? topUp.amount });',
+        'if (decision.steps.includes("paid")) await credit(client, topUp, at);',
+        'if (decision.steps.includes("paid")) await credit(client, { ...topUp, amount: facts.amount ?? topUp.amount }, at);',
       ),
     ],
     noticedBy: crediting("with a fee for the payer on top is credited as ordered"),

@@ -1,0 +1,44 @@
+// A few transfers of the demo's merchant, ordered now: no chain sends in the past. A server that runs carries them out within
+// seconds; the decimals of an amount say what comes of it.
+
+import type { Database } from "../../database/database.ts";
+import { checkAddress } from "../../merchant/addresses.ts";
+import { createTransfer } from "../../merchant/create-transfer.ts";
+import { creditMerchant } from "../../merchant/merchants.ts";
+
+const COINS = [
+  { currencyCode: "TRX", amountText: "500" },
+  { currencyCode: "USDT", amountText: "750" },
+  { currencyCode: "BTC", amountText: "0.05" },
+] as const;
+
+const TRON = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC";
+const ETHEREUM = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const BITCOIN = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
+
+const ORDERS = [
+  { externalId: "payroll-ayu", currencyCode: "TRX", amountText: "120", address: TRON },
+  { externalId: "invoice-2041", currencyCode: "USDT", amountText: "85.5", address: ETHEREUM },
+  { externalId: "refund-318", currencyCode: "TRX", amountText: "10.0004", address: TRON },
+  { externalId: "invoice-2042", currencyCode: "USDT", amountText: "240", address: ETHEREUM },
+  { externalId: "savings-nov", currencyCode: "BTC", amountText: "0.0125", address: BITCOIN },
+  { externalId: "payroll-budi", currencyCode: "TRX", amountText: "95.25", address: TRON },
+] as const;
+
+/** Orders the transfers, and puts coins on the merchant's funds for them. Gives how many there are. */
+export async function seedTransfers(database: Database, merchantId: string): Promise<number> {
+  const sources = {
+    database,
+    isServed: () => true,
+    checkAddress: (destination: { currencyCode: string; network: string; address: string }) =>
+      checkAddress({ ...destination, forbidden: new Set() }),
+  };
+  for (const { currencyCode, amountText } of COINS) {
+    const reference = `seed:${merchantId}:${currencyCode}`;
+    await creditMerchant(database, { merchantId, currencyCode, amountText, reason: "seed", reference });
+  }
+  for (const order of ORDERS) {
+    await createTransfer(sources, { ...order, merchantId, environment: "sandbox", network: "" });
+  }
+  return ORDERS.length;
+}
