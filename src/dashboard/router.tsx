@@ -10,6 +10,7 @@ import {
   redirect,
   type RouterHistory,
 } from "@tanstack/react-router";
+import { readModelsSearch } from "./pages/models/models-search.ts";
 import { readUsageSearch } from "./pages/usage/usage-search.ts";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
@@ -70,6 +71,12 @@ const keys = createRoute({
     create === true ? { create } : {},
   component: lazyRouteComponent(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
 });
+const models = createRoute({
+  getParentRoute: () => inside,
+  path: "/models",
+  validateSearch: readModelsSearch,
+  component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+});
 const usage = createRoute({
   getParentRoute: () => inside,
   path: "/usage",
@@ -114,7 +121,7 @@ const tree = root.addChildren([
   signUp,
   forgotPassword,
   resetPassword,
-  inside.addChildren([overview, usage, keys, billing, operatorPages]),
+  inside.addChildren([overview, usage, models, keys, billing, operatorPages]),
 ]);
 
 /** The router of the page; a test gives it a history of its own. */

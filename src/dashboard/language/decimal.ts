@@ -8,10 +8,14 @@ const SCALE = 6;
 
 /** The sum, exactly. */
 export function sumOf(amounts: readonly Decimal[]): Decimal {
-  const total = amounts.reduce((sum, amount) => sum + unitsOf(amount), 0n);
-  const digits = (total < 0n ? -total : total).toString().padStart(SCALE + 1, "0");
+  return decimalOf(amounts.reduce((sum, amount) => sum + unitsOf(amount), 0n));
+}
+
+/** Millionths of a rupiah as a decimal string. */
+export function decimalOf(units: bigint): Decimal {
+  const digits = (units < 0n ? -units : units).toString().padStart(SCALE + 1, "0");
   const fraction = digits.slice(-SCALE).replace(/0+$/, "");
-  return `${total < 0n ? "-" : ""}${digits.slice(0, -SCALE)}${fraction === "" ? "" : `.${fraction}`}`;
+  return `${units < 0n ? "-" : ""}${digits.slice(0, -SCALE)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
 /** A number for the height of a bar: close enough to draw, never to show. */

@@ -10,17 +10,9 @@ const WORDS = {
 
 const SHOWN_MS = 2_000;
 
-/** Copies a text and says that it did. `what` names it where "copy" alone could mean several. */
-export function CopyButton({
-  text,
-  what,
-  onCopied,
-}: {
-  readonly text: string;
-  readonly what?: string;
-  readonly onCopied?: () => void;
-}) {
-  const words = useWords(WORDS);
+type CopyProps = { readonly text: string; readonly what?: string };
+
+function useCopy(text: string) {
   const [state, setState] = useState<"copy" | "copied" | "failed">("copy");
   const timer = useRef<number>(undefined);
   useEffect(() => () => window.clearTimeout(timer.current), []);
@@ -28,21 +20,44 @@ export function CopyButton({
     try {
       await navigator.clipboard.writeText(text);
       setState("copied");
-      onCopied?.();
     } catch {
       setState("failed");
     }
     window.clearTimeout(timer.current);
     timer.current = window.setTimeout(() => setState("copy"), SHOWN_MS);
   };
+  return { state, copy: () => void copy() };
+}
+
+/** Copies a text and says that it did. `what` names it where "copy" alone could mean several. */
+export function CopyButton({ text, what }: CopyProps) {
+  const words = useWords(WORDS);
+  const { state, copy } = useCopy(text);
   return (
     <Button
-      onClick={() => void copy()}
+      onClick={copy}
       icon={state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />}
       aria-label={what === undefined ? undefined : `${words.copy}: ${what}`}
     >
       <span aria-live="polite">{words[state]}</span>
     </Button>
+  );
+}
+
+/** The same without words, beside a text in a row. */
+export function CopyIconButton({ text, what = text }: CopyProps) {
+  const words = useWords(WORDS);
+  const { state, copy } = useCopy(text);
+  return (
+    <button
+      type="button"
+      onClick={copy}
+      title={words[state]}
+      aria-label={`${words[state]}: ${what}`}
+      className="inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted hover:bg-sunken hover:text-ink [&_svg]:size-3.5"
+    >
+      {state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />}
+    </button>
   );
 }
 

@@ -1,6 +1,6 @@
 // Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
 
-import { ChartColumn, House, KeyRound, type LucideIcon, Shield, Wallet } from "lucide-react";
+import { ChartColumn, Cpu, House, KeyRound, type LucideIcon, Shield, Wallet } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Words } from "../language/language.tsx";
 
@@ -58,6 +58,7 @@ export const GROUPS: readonly Group[] = [
     name: "gateway",
     places: [
       { to: "/usage", name: "usage", icon: ChartColumn },
+      { to: "/models", name: "models", icon: Cpu },
       { to: "/keys", name: "keys", icon: KeyRound },
     ],
   },

@@ -3,7 +3,6 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import type { CreateKeyResponse } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { factsOf } from "../../api/transport.ts";
@@ -15,6 +14,7 @@ import { SelectField } from "../../parts/field.tsx";
 import { useNotify } from "../../parts/notices.tsx";
 import { Failed, SkeletonLines } from "../../parts/states.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
+import { firstModelOf } from "../models/first-model.ts";
 import { FirstRequest } from "./first-request.tsx";
 import { isKeyName, KeyNameField } from "./key-name-field.tsx";
 import { KEYS_WORDS } from "./keys-words.ts";
@@ -101,7 +101,7 @@ function TryIt({ secret }: { readonly secret: string }) {
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
   if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
   if (data === undefined) return <SkeletonLines />;
-  const model = data.data.find(({ id }) => id === modelId) ?? cheapestOf(data.data);
+  const model = data.data.find(({ id }) => id === modelId) ?? firstModelOf(data.data);
   if (model === undefined) return null;
   return (
     <section aria-label={words.tryIt} className="min-w-0">
@@ -118,9 +118,4 @@ function TryIt({ secret }: { readonly secret: string }) {
       />
     </section>
   );
-}
-
-/** A free model answers somebody who has not paid yet. */
-function cheapestOf(models: readonly Model[]): Model | undefined {
-  return models.find(({ pricing }) => pricing?.input === "0" && pricing.output === "0") ?? models[0];
 }

@@ -2,7 +2,6 @@
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
-import type { ReactNode } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../language/format.ts";
@@ -11,6 +10,7 @@ import { isNotFound } from "../../api/transport.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Fact } from "../../parts/fact.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { toldBasis } from "./basis.ts";
 import { useKeyNames } from "./usage-filters.tsx";
@@ -101,14 +101,5 @@ function Formula({ record, credited }: { readonly record: UsageRecord; readonly 
       </dl>
       {record.charge === record.cost ? null : <p className="px-3 pb-3 text-xs text-muted">{words.notCharged}</p>}
     </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className="flex items-baseline justify-between gap-4">
-      <dt className="shrink-0 text-muted">{name}</dt>
-      <dd className="min-w-0 text-right">{children}</dd>
-    </div>
   );
 }

@@ -1,0 +1,86 @@
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { CopyIconButton } from "../../parts/copy.tsx";
+import type { Column } from "../../parts/table.tsx";
+import { MODELS_WORDS } from "./models-words.ts";
+
+/** The columns of the list of models. */
+export function useModelColumns(): readonly Column<Model>[] {
+  const words = useWords(MODELS_WORDS);
+  const formats = useFormats();
+  return [
+    {
+      key: "model",
+      head: words.model,
+      cell: ({ id, name, badge }) => (
+        <>
+          <span className="flex flex-wrap items-center gap-x-2 gap-y-1 font-medium">
+            {name}
+            {badge === undefined ? null : (
+              <Badge tone="good" sign={false}>
+                {badge}
+              </Badge>
+            )}
+          </span>
+          <span className="block font-mono text-xs break-all text-muted md:hidden">{id}</span>
+        </>
+      ),
+    },
+    {
+      key: "id",
+      head: words.id,
+      wide: true,
+      cell: ({ id }) => (
+        // Above the row's own button.
+        <span className="relative z-1 -my-1 inline-flex items-center gap-1">
+          <code className="font-mono text-[0.8125rem] break-all">{id}</code>
+          <CopyIconButton text={id} />
+        </span>
+      ),
+    },
+    { key: "takes", head: words.takes, wide: true, cell: (model) => <Modalities model={model} /> },
+    {
+      key: "context",
+      head: words.context,
+      right: true,
+      wide: true,
+      cell: ({ contextLength }) => formats.size(contextLength),
+    },
+    {
+      key: "input",
+      head: words.input,
+      right: true,
+      cell: ({ pricing }) => <span className="whitespace-nowrap">{formats.exactRupiah(pricing?.input)}</span>,
+    },
+    { key: "cache", head: words.cache, right: true, wide: true, cell: (model) => <CachePrice model={model} /> },
+    {
+      key: "output",
+      head: words.output,
+      right: true,
+      cell: ({ pricing }) => <span className="whitespace-nowrap">{formats.exactRupiah(pricing?.output)}</span>,
+    },
+  ];
+}
+
+/** What a model takes, in words. */
+export function Modalities({ model }: { readonly model: Model }) {
+  const words: Readonly<Record<string, string>> = useWords(MODELS_WORDS);
+  return (model.architecture?.inputModalities ?? []).map((modality) => words[modality] ?? modality).join(", ");
+}
+
+/** The price of input from the cache, with how much of the input price it is. */
+export function CachePrice({ model: { pricing } }: { readonly model: Model }) {
+  const words = useWords(MODELS_WORDS);
+  const formats = useFormats();
+  if (pricing?.cacheHit === undefined) return <span className="text-muted">{words.asInput}</span>;
+  return (
+    <span className="whitespace-nowrap">
+      {formats.exactRupiah(pricing.cacheHit)}
+      {pricing.cacheHitPercent === undefined ? null : (
+        <span className="text-muted"> ({formats.percent(pricing.cacheHitPercent / 100)})</span>
+      )}
+    </span>
+  );
+}

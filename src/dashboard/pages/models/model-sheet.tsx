@@ -1,0 +1,81 @@
+// One model with everything about it: what it takes and costs, what a request would come to, and how to call it.
+
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { CopyIconButton } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Fact } from "../../parts/fact.tsx";
+import { Empty, SkeletonLines } from "../../parts/states.tsx";
+import { Snippets } from "../../snippets/snippets.tsx";
+import { CachePrice, Modalities } from "./model-columns.tsx";
+import { MODELS_WORDS } from "./models-words.ts";
+import { PriceCalculator } from "./price-calculator.tsx";
+
+type ModelSheetProps = {
+  readonly modelId: string | undefined;
+  readonly models: readonly Model[] | undefined;
+  readonly onClose: () => void;
+};
+
+/** Opens at the right when the address names a model. */
+export function ModelSheet({ modelId, models, onClose }: ModelSheetProps) {
+  const words = useWords(MODELS_WORDS);
+  const model = models?.find(({ id }) => id === modelId);
+  return (
+    <Dialog side open={modelId !== undefined} onClose={onClose} title={model?.name ?? words.model}>
+      {model === undefined ? (
+        models === undefined ? (
+          <SkeletonLines lines={8} />
+        ) : (
+          <Empty title={words.unknown} />
+        )
+      ) : (
+        <Sheet model={model} />
+      )}
+    </Dialog>
+  );
+}
+
+function Sheet({ model }: { readonly model: Model }) {
+  const words = useWords(MODELS_WORDS);
+  const formats = useFormats();
+  return (
+    <div className="flex min-w-0 flex-col gap-5">
+      <div>
+        <p className="flex items-center gap-1">
+          <code className="font-mono text-[0.8125rem] break-all">{model.id}</code>
+          <CopyIconButton text={model.id} />
+          {model.badge === undefined ? null : (
+            <Badge tone="good" sign={false}>
+              {model.badge}
+            </Badge>
+          )}
+        </p>
+        {model.description === "" ? null : <p className="mt-1 text-muted">{model.description}</p>}
+      </div>
+      <dl className="digits flex flex-col gap-2">
+        <Fact name={words.takes}>
+          <Modalities model={model} />
+        </Fact>
+        <Fact name={words.context}>
+          {formats.size(model.contextLength)} {words.tokens}
+        </Fact>
+        <Fact name={words.maxOutput}>
+          {formats.size(model.maxOutputTokens)} {words.tokens}
+        </Fact>
+        <Fact name={words.input}>{formats.exactRupiah(model.pricing?.input)}</Fact>
+        <Fact name={words.cache}>
+          <CachePrice model={model} />
+        </Fact>
+        <Fact name={words.output}>{formats.exactRupiah(model.pricing?.output)}</Fact>
+      </dl>
+      {model.pricing === undefined ? null : <PriceCalculator pricing={model.pricing} />}
+      <section aria-label={words.use} className="flex min-w-0 flex-col gap-3">
+        <h3 className="font-medium">{words.use}</h3>
+        <Snippets model={model} />
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,156 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { RefreshCw } from "lucide-react";
+import { useEffect, useState } from "react";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { SelectField, TextField } from "../../parts/field.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { Table } from "../../parts/table.tsx";
+import { useModelColumns } from "./model-columns.tsx";
+import { ModelSheet } from "./model-sheet.tsx";
+import { fittingModels, MODALITIES, type Modality, type ModelsSearch, type Sort, SORTS } from "./models-search.ts";
+import { MODELS_WORDS } from "./models-words.ts";
+
+const REFRESH_MS = 60_000;
+
+type Change = (change: { readonly [Name in keyof ModelsSearch]?: ModelsSearch[Name] | undefined }) => void;
+
+/** Every model that can be called and what it costs. */
+export function ModelsPage() {
+  const words = useWords(MODELS_WORDS);
+  const formats = useFormats();
+  const search = useSearch({ from: "/inside/models" });
+  const change = useChangeModelsSearch();
+  const catalog = useQuery(GatewayService.method.listModels, {}, { refetchInterval: REFRESH_MS });
+  const { data, error, dataUpdatedAt, refetch, isFetching } = catalog;
+  return (
+    <Page
+      title={words.title}
+      about={
+        data === undefined ? words.about : `${words.about} ${words.asOf} ${formats.time(new Date(dataUpdatedAt))} WIB.`
+      }
+      actions={
+        <Button icon={<RefreshCw aria-hidden />} busy={isFetching} onClick={() => void refetch()}>
+          {words.refresh}
+        </Button>
+      }
+    >
+      {error !== null && data !== undefined ? (
+        <p role="alert" className="rounded-lg bg-warn-soft px-4 py-2 text-warn">
+          {words.stale}
+        </p>
+      ) : null}
+      <Filters search={search} change={change} />
+      <Card flush>
+        {data === undefined ? (
+          error === null ? (
+            <SkeletonLines lines={6} />
+          ) : (
+            <Failed error={error} retry={() => void refetch()} />
+          )
+        ) : (
+          <ModelTable models={data.data} search={search} change={change} />
+        )}
+      </Card>
+      <ModelSheet modelId={search.model} models={data?.data} onClose={() => change({ model: undefined })} />
+    </Page>
+  );
+}
+
+function ModelTable({
+  models,
+  search,
+  change,
+}: {
+  readonly models: readonly Model[];
+  readonly search: ModelsSearch;
+  readonly change: Change;
+}) {
+  const words = useWords(MODELS_WORDS);
+  const columns = useModelColumns();
+  const fitting = fittingModels(models, search);
+  if (models.length === 0) return <Empty title={words.empty}>{words.emptyAbout}</Empty>;
+  if (fitting.length === 0)
+    return (
+      <Empty
+        title={words.nothing}
+        action={<Button onClick={() => change({ q: undefined, takes: undefined })}>{words.clear}</Button>}
+      >
+        {words.nothingAbout}
+      </Empty>
+    );
+  return (
+    <Table
+      label={words.title}
+      columns={columns}
+      rows={fitting}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => change({ model: id })}
+    />
+  );
+}
+
+function Filters({ search, change }: { readonly search: ModelsSearch; readonly change: Change }) {
+  const words = useWords(MODELS_WORDS);
+  // Kept here as well: the address follows a moment later, and a letter typed meanwhile would be lost.
+  const [typed, setTyped] = useState(search.q ?? "");
+  useEffect(() => {
+    if (search.q === undefined) setTyped("");
+  }, [search.q]);
+  return (
+    <div role="search" className="flex flex-wrap items-end gap-3">
+      <TextField
+        type="search"
+        label={words.search}
+        placeholder={words.searchHint}
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value);
+          change({ q: target.value || undefined });
+        }}
+        className="min-w-0 flex-1 basis-48"
+      />
+      <SelectField
+        label={words.takes}
+        value={search.takes ?? ""}
+        onChange={({ target }) => change({ takes: (target.value || undefined) as Modality | undefined })}
+      >
+        <option value="">{words.all}</option>
+        {MODALITIES.map((modality) => (
+          <option key={modality} value={modality}>
+            {words[modality]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.sort}
+        value={search.sort ?? "name"}
+        onChange={({ target }) => change({ sort: target.value as Sort })}
+      >
+        {SORTS.map((sort) => (
+          <option key={sort} value={sort}>
+            {words[sort]}
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}
+
+function useChangeModelsSearch(): Change {
+  const navigate = useNavigate({ from: "/models" });
+  return (change) =>
+    void navigate({
+      search: (search) =>
+        Object.fromEntries(Object.entries({ ...search, ...change }).filter(([, value]) => value !== undefined)),
+      // Each letter of a search is not a page to go back to.
+      replace: !("model" in change),
+      resetScroll: false,
+    });
+}
