@@ -114,7 +114,40 @@ const operatorAccount = createRoute({
   component: lazyRouteComponent(() => import("./pages/operator/accounts/account-page.tsx"), "AccountPage"),
 });
 
-const operatorPages = operator.addChildren([operatorHome, operatorCatalog, operatorAccounts, operatorAccount]);
+const operatorUpstreams = createRoute({
+  getParentRoute: () => operator,
+  path: "/upstreams",
+  validateSearch: texts("upstream"),
+  component: lazyRouteComponent(() => import("./pages/operator/upstreams/upstreams-page.tsx"), "UpstreamsPage"),
+});
+const operatorLedger = createRoute({
+  getParentRoute: () => operator,
+  path: "/ledger",
+  validateSearch: texts("view", "account", "reason", "reference", "group", "asset", "from", "to", "open"),
+  component: lazyRouteComponent(() => import("./pages/operator/ledger/ledger-page.tsx"), "LedgerPage"),
+});
+const operatorTopUps = createRoute({
+  getParentRoute: () => operator,
+  path: "/top-ups",
+  validateSearch: texts("account", "provider", "state", "problems", "topUp"),
+  component: lazyRouteComponent(() => import("./pages/operator/top-ups/top-ups-page.tsx"), "TopUpsPage"),
+});
+const operatorLog = createRoute({
+  getParentRoute: () => operator,
+  path: "/log",
+  validateSearch: texts("operator", "action", "subject", "from", "to", "open"),
+  component: lazyRouteComponent(() => import("./pages/operator/log/log-page.tsx"), "LogPage"),
+});
+const operatorPages = operator.addChildren([
+  operatorHome,
+  operatorCatalog,
+  operatorUpstreams,
+  operatorAccounts,
+  operatorAccount,
+  operatorLedger,
+  operatorTopUps,
+  operatorLog,
+]);
 
 const tree = root.addChildren([
   signIn,

@@ -28,5 +28,11 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/operator/catalog?model=demo/large" },
   { path: "/operator/catalog?view=draft" },
   { path: "/operator/catalog?view=history" },
+  { path: "/operator/upstreams" },
+  { path: "/operator/upstreams?upstream=demo" },
   { path: "/operator/accounts" },
+  { path: "/operator/ledger" },
+  { path: "/operator/ledger?view=trial" },
+  { path: "/operator/top-ups" },
+  { path: "/operator/log" },
 ];

@@ -8,6 +8,8 @@ import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
 
 /** A call that takes longer is given up; streams have no limit. */
 const CALL_WITHIN_MS = 20_000;
+/** A little more than the server takes at most for the longest of them. */
+const LONG_CALL_WITHIN_MS = 45_000;
 
 const signedOutListeners = new Set<() => void>();
 
@@ -36,8 +38,8 @@ const settings = {
 /** The transport of every query, mutation and stream. */
 export const transport = createConnectTransport({ ...settings, useHttpGet: true });
 
-/** The same, without GET: for questions that are too long for an address. */
-export const postTransport = createConnectTransport(settings);
+/** For questions of operators that are too long for an address, or go through whole books. */
+export const patientTransport = createConnectTransport({ ...settings, defaultTimeoutMs: LONG_CALL_WITHIN_MS });
 
 /** The facts of an error: its code, the fields that were wrong, the id to ask us about. Null: it did not come from us. */
 export function factsOf(error: unknown): ErrorFacts | null {

@@ -13,7 +13,11 @@ type Section = { readonly to: NonNullable<LinkProps["to"]>; readonly name: keyof
 
 const SECTIONS: readonly Section[] = [
   { to: "/operator/catalog", name: "catalog" },
+  { to: "/operator/upstreams", name: "upstreams" },
   { to: "/operator/accounts", name: "accounts" },
+  { to: "/operator/ledger", name: "ledger" },
+  { to: "/operator/top-ups", name: "topUps" },
+  { to: "/operator/log", name: "log" },
 ];
 
 /** The sections above, the chosen one below. The server refuses everybody else; here they are only told so. */

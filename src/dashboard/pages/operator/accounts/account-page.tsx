@@ -92,6 +92,20 @@ function Summary({ data, account }: { readonly data: GetAccountResponse; readonl
         <Fact name={words.keys}>{formats.count(account.workingKeys)}</Fact>
         <Fact name={words.lastUsage}>{data.lastUsageAt === undefined ? words.never : when(data.lastUsageAt)}</Fact>
       </Facts>
+      <div className="mt-4 flex flex-wrap gap-2">
+        <LinkButton to="/operator/ledger" search={{ account: account.id, reason: "usage" }}>
+          {words.usage}
+        </LinkButton>
+        <LinkButton to="/operator/ledger" search={{ account: account.id }}>
+          {words.postings}
+        </LinkButton>
+        <LinkButton to="/operator/top-ups" search={{ account: account.id }}>
+          {words.topUps}
+        </LinkButton>
+        <LinkButton to="/operator/log" search={{ subject: account.id }}>
+          {words.actions}
+        </LinkButton>
+      </div>
     </Card>
   );
 }

@@ -5,7 +5,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { GetCatalogResponse, PreviewCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { postTransport } from "../../../api/transport.ts";
+import { patientTransport } from "../../../api/transport.ts";
 import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
 import { Button } from "../../../parts/button.tsx";
@@ -34,7 +34,7 @@ export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
   const [kept, setKept] = useDraft();
   const draft = kept ?? { yaml: live.yaml, base: live.version };
   const [compared, setCompared] = useState<Compared | null>(null);
-  const preview = useMutation(OperatorService.method.previewCatalog, { transport: postTransport });
+  const preview = useMutation(OperatorService.method.previewCatalog, { transport: patientTransport });
   const compare = async (yaml: string) => {
     const answer = await preview.mutateAsync({ draft: { content: { case: "yaml", value: yaml } } });
     setCompared({ of: yaml, preview: answer });

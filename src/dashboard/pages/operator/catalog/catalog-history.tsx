@@ -81,7 +81,7 @@ function useVersionColumns(live: number | undefined): readonly Column<CatalogVer
       head: words.when,
       cell: ({ publishedAt, operator }) => (
         <>
-          <span className="text-muted">{when(publishedAt)}</span>
+          <span className="text-muted md:whitespace-nowrap">{when(publishedAt)}</span>
           <span className="block break-all md:hidden">{operator}</span>
         </>
       ),
@@ -90,7 +90,7 @@ function useVersionColumns(live: number | undefined): readonly Column<CatalogVer
       key: "operator",
       head: words.operator,
       wide: true,
-      cell: ({ operator }) => <span className="break-all">{operator}</span>,
+      cell: ({ operator }) => <span className="break-words">{operator}</span>,
     },
     {
       key: "reason",

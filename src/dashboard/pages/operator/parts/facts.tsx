@@ -17,5 +17,5 @@ export function Fact({ name, children }: { readonly name: ReactNode; readonly ch
 
 /** An id, a model, a reason: what is typed by machines. */
 export function Mono({ children }: { readonly children: ReactNode }) {
-  return <code className="font-mono text-[0.8125rem] break-all">{children}</code>;
+  return <code className="font-mono text-[0.8125rem] break-words">{children}</code>;
 }

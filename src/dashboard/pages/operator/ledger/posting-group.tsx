@@ -1,0 +1,113 @@
+// All postings of one event, at the right.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { LedgerAccount, Posting } from "#gen/saldo/operator/v1/ledger_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { isNotFound } from "../../../api/transport.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { CopyButton } from "../../../parts/copy.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { Empty, SkeletonLines } from "../../../parts/states.tsx";
+import { CreditNoteDialog } from "../accounts/credit-note.tsx";
+import { useAssetAmount, useWhen } from "../parts/amounts.ts";
+import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { NotLoaded } from "../parts/rows.tsx";
+import { LEDGER_WORDS } from "./ledger-words.ts";
+
+/** Opens when the address names a group. */
+export function PostingGroup({
+  groupId,
+  onClose,
+}: {
+  readonly groupId: string | undefined;
+  readonly onClose: () => void;
+}) {
+  const words = useWords(LEDGER_WORDS);
+  const [noteOf, setNoteOf] = useState<string | null>(null);
+  return (
+    <>
+      <Dialog side open={groupId !== undefined} onClose={onClose} title={words.groupTitle} about={words.groupAbout}>
+        {groupId === undefined ? null : <Group groupId={groupId} onNote={setNoteOf} />}
+      </Dialog>
+      {noteOf === null ? null : <CreditNoteDialog of={noteOf} onClose={() => setNoteOf(null)} />}
+    </>
+  );
+}
+
+function Group({ groupId, onNote }: { readonly groupId: string; readonly onNote: (requestId: string) => void }) {
+  const words = useWords(LEDGER_WORDS);
+  const query = useQuery(OperatorService.method.getPostingGroup, { groupId });
+  const { data, error } = query;
+  if (error !== null) return isNotFound(error) ? <Empty title={words.groupMissing} /> : <NotLoaded query={query} />;
+  if (data === undefined) return <SkeletonLines lines={8} />;
+  return (
+    <div className="flex flex-col gap-4">
+      <Mono>{groupId}</Mono>
+      <div className="flex flex-wrap gap-2">
+        <CopyButton text={groupId} what={words.group} />
+        {data.postings.some(({ reason }) => reason === "usage") ? (
+          <Button onClick={() => onNote(groupId)}>{words.creditNote}</Button>
+        ) : null}
+      </div>
+      {data.postings.map((posting) => (
+        <OnePosting key={`${posting.id} ${posting.reason}`} posting={posting} />
+      ))}
+    </div>
+  );
+}
+
+function OnePosting({ posting }: { readonly posting: Posting }) {
+  const words = useWords(LEDGER_WORDS);
+  const amountOf = useAssetAmount();
+  const when = useWhen();
+  return (
+    <section aria-label={`${words.posting} ${posting.id}`} className="rounded-lg border border-line p-3">
+      <Facts>
+        <Fact name={<Mono>{posting.reason}</Mono>}>
+          <strong className="font-semibold">{amountOf(posting.amount, posting.asset)}</strong>
+        </Fact>
+        <Fact name={words.debit}>
+          <Side account={posting.debit} />
+        </Fact>
+        <Fact name={words.credit}>
+          <Side account={posting.credit} />
+        </Fact>
+        <Fact name={words.asset}>
+          <Mono>{posting.asset}</Mono>
+        </Fact>
+        <Fact name={words.time}>{when(posting.postedAt)}</Fact>
+        {posting.reference === "" ? null : (
+          <Fact name={words.reference}>
+            <Mono>{posting.reference}</Mono>
+          </Fact>
+        )}
+        {posting.note === "" ? null : <Fact name={words.note}>{posting.note}</Fact>}
+        <Fact name={words.posting}>
+          <Mono>{posting.id}</Mono>
+        </Fact>
+      </Facts>
+    </section>
+  );
+}
+
+/** A customer's funds lead to the customer. */
+function Side({ account }: { readonly account: LedgerAccount | undefined }) {
+  if (account === undefined) return null;
+  const id = <span className="font-mono text-xs break-all">{account.id}</span>;
+  return (
+    <>
+      <Mono>{account.class}</Mono>
+      <br />
+      {account.class === "customer_funds" ? (
+        <Link to="/operator/accounts/$accountId" params={{ accountId: account.id }} className="underline">
+          {id}
+        </Link>
+      ) : (
+        id
+      )}
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+// What the books sum to: every asset to zero, shown and not only claimed.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { RefreshCw } from "lucide-react";
+import type { GetTrialBalanceResponse, TrialBalanceRow, TrialBalanceSum } from "#gen/saldo/operator/v1/ledger_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { patientTransport } from "../../../api/transport.ts";
+import { UNKNOWN } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Badge } from "../../../parts/badge.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { Failed, SkeletonLines } from "../../../parts/states.tsx";
+import { type Column, Table } from "../../../parts/table.tsx";
+import { useAssetAmount, useWhen } from "../parts/amounts.ts";
+import { Mono } from "../parts/facts.tsx";
+import { LEDGER_WORDS } from "./ledger-words.ts";
+
+/** The trial balance of a moment. It is summed when it is asked for, not whenever the window is looked at again. */
+export function TrialBalance() {
+  const words = useWords(LEDGER_WORDS);
+  const when = useWhen();
+  const { data, error, refetch, isFetching } = useQuery(
+    OperatorService.method.getTrialBalance,
+    {},
+    { transport: patientTransport, staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false },
+  );
+  return (
+    <>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <p className="max-w-prose text-muted">
+          {data === undefined ? words.slow : `${words.takenAt} ${when(data.takenAt)}. `}
+          {data === undefined ? null : data.isBalanced ? words.balancedAbout : words.notBalancedAbout}
+        </p>
+        <Button icon={<RefreshCw aria-hidden />} busy={isFetching} onClick={() => void refetch()}>
+          {words.again}
+        </Button>
+      </div>
+      {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null ? <SkeletonLines lines={10} /> : null}
+      {data === undefined ? null : <Books data={data} />}
+    </>
+  );
+}
+
+function Books({ data }: { readonly data: GetTrialBalanceResponse }) {
+  const words = useWords(LEDGER_WORDS);
+  return (
+    <>
+      <Card
+        flush
+        title={words.sum}
+        aside={
+          <span data-testid="is-balanced">
+            {data.isBalanced ? (
+              <Badge tone="good">{words.balanced}</Badge>
+            ) : (
+              <Badge tone="bad">{words.notBalanced}</Badge>
+            )}
+          </span>
+        }
+      >
+        <Table label={words.sum} columns={useSumColumns()} rows={data.sums} keyOf={({ asset }) => asset} />
+      </Card>
+      <Card flush title={words.trial}>
+        <Table
+          label={words.trial}
+          columns={useRowColumns()}
+          rows={data.rows}
+          keyOf={(row) => `${row.asset} ${row.class}`}
+        />
+      </Card>
+    </>
+  );
+}
+
+function useSumColumns(): readonly Column<TrialBalanceSum>[] {
+  const words = useWords(LEDGER_WORDS);
+  const amountOf = useAssetAmount();
+  return [
+    { key: "asset", head: words.asset, cell: ({ asset }) => <Mono>{asset}</Mono> },
+    { key: "debits", head: words.debits, right: true, wide: true, cell: (sum) => amountOf(sum.debits, sum.asset) },
+    { key: "credits", head: words.credits, right: true, wide: true, cell: (sum) => amountOf(sum.credits, sum.asset) },
+    {
+      key: "balance",
+      head: words.balance,
+      right: true,
+      cell: ({ balance, asset }) => (
+        <span className="inline-flex flex-wrap items-center justify-end gap-2 whitespace-nowrap">
+          {amountOf(balance, asset)}
+          {balance === "0" ? <Badge tone="good">{words.isZero}</Badge> : <Badge tone="bad">{words.isNotZero}</Badge>}
+        </span>
+      ),
+    },
+  ];
+}
+
+function useRowColumns(): readonly Column<TrialBalanceRow>[] {
+  const words = useWords(LEDGER_WORDS);
+  const amountOf = useAssetAmount();
+  return [
+    {
+      key: "class",
+      head: words.class,
+      cell: (row) => (
+        <>
+          <Mono>{row.class}</Mono> <span className="text-xs text-muted">{row.asset}</span>
+        </>
+      ),
+    },
+    { key: "debits", head: words.debits, right: true, wide: true, cell: (row) => amountOf(row.debits, row.asset) },
+    { key: "credits", head: words.credits, right: true, wide: true, cell: (row) => amountOf(row.credits, row.asset) },
+    {
+      key: "balance",
+      head: words.balance,
+      right: true,
+      cell: (row) => <span className="whitespace-nowrap">{amountOf(row.balance, row.asset)}</span>,
+    },
+    {
+      key: "kept",
+      head: words.kept,
+      right: true,
+      wide: true,
+      cell: ({ keptBalance, asset }) => (keptBalance === undefined ? UNKNOWN : amountOf(keptBalance, asset)),
+    },
+  ];
+}

@@ -1,0 +1,36 @@
+// The words of the operators' log.
+
+import type { Words } from "../../../language/language.tsx";
+
+export const LOG_WORDS = {
+  id: {
+    title: "Jejak operator",
+    about: "Setiap perintah operator, dari dasbor maupun baris perintah. Tidak pernah diubah atau dihapus.",
+    list: "Perintah operator",
+    operator: "Operator",
+    action: "Tindakan",
+    subject: "Terhadap",
+    reason: "Alasan",
+    facts: "Rincian",
+    nothing: "Tidak ada tindakan yang cocok",
+    nothingAbout: "Longgarkan filternya. Tindakan ditulis lengkap, misalnya “account freeze”.",
+    entry: "Tindakan operator",
+    id: "Id",
+    openAccount: "Buka akun",
+  },
+  en: {
+    title: "Operator log",
+    about: "Every operator's order, from the dashboard and the command line. Never changed or removed.",
+    list: "Operators' orders",
+    operator: "Operator",
+    action: "Action",
+    subject: "Subject",
+    reason: "Reason",
+    facts: "Facts",
+    nothing: "No action matches",
+    nothingAbout: "Loosen the filters. Actions are written out, such as “account freeze”.",
+    entry: "Operator's action",
+    id: "Id",
+    openAccount: "Open account",
+  },
+} satisfies Words<Record<string, string>>;
