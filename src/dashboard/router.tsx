@@ -6,6 +6,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  notFound,
   Outlet,
   redirect,
   type RouterHistory,
@@ -13,6 +14,7 @@ import {
 import { readModelsSearch } from "./pages/models/models-search.ts";
 import { readUsageSearch } from "./pages/usage/usage-search.ts";
 import { NotFoundPage } from "./pages/not-found.tsx";
+import { isEnvironmentName } from "./pages/transfers/environment-names.ts";
 import { SignedIn } from "./shell/signed-in.tsx";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
@@ -149,12 +151,46 @@ const operatorPages = operator.addChildren([
   operatorLog,
 ]);
 
+const transfers = createRoute({
+  getParentRoute: () => inside,
+  path: "/transfers",
+  beforeLoad: () => {
+    throw redirect({ to: "/transfers/$environment", params: { environment: "sandbox" } });
+  },
+});
+const merchant = createRoute({
+  getParentRoute: () => inside,
+  path: "/transfers/$environment",
+  beforeLoad: ({ params }) => {
+    if (!isEnvironmentName(params.environment)) throw notFound();
+  },
+  component: lazyRouteComponent(() => import("./pages/transfers/merchant-frame.tsx"), "MerchantFrame"),
+});
+const transferList = createRoute({
+  getParentRoute: () => merchant,
+  path: "/",
+  validateSearch: texts("status"),
+  component: lazyRouteComponent(() => import("./pages/transfers/transfer-list-page.tsx"), "TransferListPage"),
+});
+const transferOrder = createRoute({
+  getParentRoute: () => merchant,
+  path: "/new",
+  component: lazyRouteComponent(() => import("./pages/transfers/order-page.tsx"), "OrderPage"),
+});
+const transfer = createRoute({
+  getParentRoute: () => merchant,
+  path: "/$transferId",
+  component: lazyRouteComponent(() => import("./pages/transfers/transfer-page.tsx"), "TransferPage"),
+});
+
+const transferPages = merchant.addChildren([transferList, transferOrder, transfer]);
+
 const tree = root.addChildren([
   signIn,
   signUp,
   forgotPassword,
   resetPassword,
-  inside.addChildren([overview, usage, models, keys, billing, operatorPages]),
+  inside.addChildren([overview, usage, models, keys, billing, transfers, transferPages, operatorPages]),
 ]);
 
 /** The router of the page; a test gives it a history of its own. */

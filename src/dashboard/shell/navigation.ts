@@ -1,6 +1,6 @@
 // Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
 
-import { ChartColumn, Cpu, House, KeyRound, type LucideIcon, Shield, Wallet } from "lucide-react";
+import { ChartColumn, Cpu, House, KeyRound, type LucideIcon, Send, Shield, Wallet } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Words } from "../language/language.tsx";
 
@@ -62,6 +62,12 @@ export const GROUPS: readonly Group[] = [
       { to: "/keys", name: "keys", icon: KeyRound },
     ],
   },
-  { name: "money", places: [{ to: "/billing", name: "billing", icon: Wallet }] },
+  {
+    name: "money",
+    places: [
+      { to: "/billing", name: "billing", icon: Wallet },
+      { to: "/transfers", name: "transfers", icon: Send },
+    ],
+  },
   { name: "administration", places: [{ to: "/operator", name: "operator", icon: Shield }], forOperators: true },
 ];

@@ -1,0 +1,148 @@
+// What the merchant has in each currency, and the faucet of the sandbox.
+
+import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card, Stat } from "../../parts/card.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { Empty, Failed, Skeleton } from "../../parts/states.tsx";
+import { isAmount } from "./coins.ts";
+import { CurrencyFields, FIRST_COIN } from "./currency-fields.tsx";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { Refused } from "./refused.tsx";
+
+const REFRESHED_EVERY_MS = 10_000;
+
+/** One number for each currency. */
+export function MerchantBalances() {
+  const words = useWords(MERCHANT_WORDS);
+  const { merchantId, environment } = useMerchantHere();
+  const [isFaucetOpen, setFaucetOpen] = useState(false);
+  const { data, error, refetch } = useQuery(
+    MerchantService.method.listMerchantBalances,
+    { merchantId },
+    { refetchInterval: REFRESHED_EVERY_MS },
+  );
+  const faucet =
+    environment === "sandbox" ? <Button onClick={() => setFaucetOpen(true)}>{words.faucet}</Button> : undefined;
+  return (
+    <section aria-label={words.balances} className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <h2 className="text-base font-semibold">{words.balances}</h2>
+        {faucet}
+      </div>
+      {error !== null && data === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
+      {data === undefined && error === null ? <Skeleton className="h-24 w-full sm:w-72" /> : null}
+      {data?.balances.length === 0 ? (
+        <Card>
+          <Empty title={words.noBalances}>
+            {environment === "sandbox" ? words.noBalancesSandbox : words.noBalancesProduction}
+          </Empty>
+        </Card>
+      ) : null}
+      <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+        {data?.balances.map((balance) => (
+          <BalanceOf key={balance.currencyCode} {...balance} />
+        ))}
+      </div>
+      <FaucetDialog open={isFaucetOpen} onClose={() => setFaucetOpen(false)} />
+    </section>
+  );
+}
+
+function BalanceOf({
+  currencyCode,
+  available,
+  held,
+}: {
+  readonly currencyCode: string;
+  readonly available: string;
+  readonly held: string;
+}) {
+  const words = useWords(MERCHANT_WORDS);
+  const formats = useFormats();
+  return (
+    <Stat label={`${currencyCode} ${words.available}`} hint={`${formats.coins(held, currencyCode)} ${words.held}`}>
+      <span data-testid={`available-${currencyCode}`} className="block text-xl break-all whitespace-normal">
+        {formats.coins(available, currencyCode)}
+      </span>
+    </Stat>
+  );
+}
+
+function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const words = useWords(MERCHANT_WORDS);
+  const notify = useNotify();
+  const formats = useFormats();
+  const refresh = useRefreshedBalances();
+  const { merchantId } = useMerchantHere();
+  const [coin, setCoin] = useState(FIRST_COIN);
+  const [amount, setAmount] = useState("1000");
+  const [isWrong, setWrong] = useState(false);
+  const { mutate, error, isPending, reset } = useMutation(MerchantService.method.useFaucet, {
+    onSuccess: ({ balance }) => {
+      refresh();
+      notify(
+        words.faucetTaken,
+        balance === undefined ? undefined : formats.coins(balance.available, balance.currencyCode),
+      );
+      onClose();
+    },
+  });
+  const take = (event: FormEvent) => {
+    event.preventDefault();
+    setWrong(!isAmount(amount));
+    if (isAmount(amount)) mutate({ merchantId, ...coin, amount });
+  };
+  const close = () => {
+    reset();
+    onClose();
+  };
+  return (
+    <Dialog open={open} onClose={close} title={words.faucet} about={words.faucetAbout}>
+      <form noValidate onSubmit={take} className="flex flex-col gap-4">
+        <CurrencyFields value={coin} onChange={setCoin} />
+        <TextField
+          label={words.amount}
+          hint={words.amountHint}
+          {...(isWrong ? { problem: words.amountWrong } : {})}
+          inputMode="decimal"
+          autoComplete="off"
+          value={amount}
+          onChange={({ target }) => setAmount(target.value.trim())}
+        />
+        {error === null ? null : <Refused error={error} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={close}>{words.cancel}</Button>
+          <Button type="submit" look="action" busy={isPending}>
+            {words.faucetTake}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Has balances asked for again, after something has changed them. */
+export function useRefreshedBalances(): () => void {
+  const queries = useQueryClient();
+  return () =>
+    void queries.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema: MerchantService.method.listMerchantBalances, cardinality: "finite" }),
+    });
+}
+
+/** What is available in a currency. Undefined: it is not known, or there is none. */
+export function useAvailable(currencyCode: string): string | undefined {
+  const { merchantId } = useMerchantHere();
+  const { data } = useQuery(MerchantService.method.listMerchantBalances, { merchantId });
+  if (data === undefined) return undefined;
+  return data.balances.find((balance) => balance.currencyCode === currencyCode)?.available ?? "0";
+}

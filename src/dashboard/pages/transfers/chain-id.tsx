@@ -1,0 +1,28 @@
+import { ExternalLink } from "lucide-react";
+import { useWords } from "../../language/language.tsx";
+import { explorerLink } from "./coins.ts";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { TRANSFER_WORDS } from "./transfer-words.ts";
+
+/** A hash or an address, whole; in production with a link to where anybody can look it up. The sandbox's chain is ours alone. */
+export function ChainId({
+  network,
+  what,
+  id,
+}: {
+  readonly network: string;
+  readonly what: "transaction" | "address";
+  readonly id: string;
+}) {
+  const words = useWords(TRANSFER_WORDS);
+  const { environment } = useMerchantHere();
+  const link = environment === "production" ? explorerLink(network, what, id) : null;
+  const text = <code className="font-mono text-[0.8125rem] break-all">{id}</code>;
+  if (link === null) return text;
+  return (
+    <a href={link} target="_blank" rel="noreferrer" className="underline underline-offset-2">
+      {text} <ExternalLink className="inline size-3.5" aria-hidden />
+      <span className="sr-only">{words.explorer}</span>
+    </a>
+  );
+}

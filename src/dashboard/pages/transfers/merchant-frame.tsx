@@ -1,0 +1,146 @@
+// The frame of a merchant's pages: which world they are about, what can be done there, and the merchant itself, which is made
+// here when the account has none yet.
+
+import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { type EnvironmentName, ENVIRONMENTS, isEnvironmentName } from "./environment-names.ts";
+import { ENVIRONMENT_COLOURS, ENVIRONMENT_EDGES, ENVIRONMENT_OF, EnvironmentLabel } from "./environments.tsx";
+import { MerchantContext } from "./merchant-here.tsx";
+import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { type Pair, PairDialog } from "./pair-dialog.tsx";
+import { Refused } from "./refused.tsx";
+
+/** The frame; the page stands in its outlet. */
+export function MerchantFrame() {
+  const words = useWords(MERCHANT_WORDS);
+  const { environment: named } = useParams({ from: "/inside/transfers/$environment" });
+  const environment = isEnvironmentName(named) ? named : "sandbox";
+  return (
+    <Page title={words.title} about={words.about} actions={<EnvironmentLinks environment={environment} />}>
+      <p
+        className={`flex flex-wrap items-center gap-x-2 rounded-lg border-l-4 px-3 py-2 ${ENVIRONMENT_COLOURS[environment]} ${ENVIRONMENT_EDGES[environment]}`}
+      >
+        <strong className="font-semibold">
+          <EnvironmentLabel environment={environment} />
+        </strong>
+        <span>{environment === "sandbox" ? words.sandboxAbout : words.productionAbout}</span>
+      </p>
+      <MerchantOf key={environment} environment={environment} />
+    </Page>
+  );
+}
+
+function EnvironmentLinks({ environment }: { readonly environment: EnvironmentName }) {
+  const words = useWords(MERCHANT_WORDS);
+  return (
+    <nav aria-label={words.environments} className="inline-flex rounded-lg bg-sunken p-0.5">
+      {ENVIRONMENTS.map((name) => (
+        <Link
+          key={name}
+          to="/transfers/$environment"
+          params={{ environment: name }}
+          aria-current={name === environment ? "page" : undefined}
+          className={`inline-flex min-h-8 items-center rounded-md px-3 text-[0.8125rem] font-medium ${
+            name === environment ? ENVIRONMENT_COLOURS[name] : "text-muted hover:text-ink"
+          }`}
+        >
+          <EnvironmentLabel environment={name} />
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function MerchantOf({ environment }: { readonly environment: EnvironmentName }) {
+  const [pair, setPair] = useState<Pair | null>(null);
+  const { data, error, refetch } = useQuery(MerchantService.method.listMerchants, {});
+  const merchantId = data?.merchants.find((merchant) => merchant.environment === ENVIRONMENT_OF[environment])?.id;
+  const here = useMemo(
+    () => (merchantId === undefined ? null : { merchantId, environment, showPair: setPair }),
+    [merchantId, environment],
+  );
+  if (data === undefined)
+    return error === null ? <SkeletonLines lines={6} /> : <Failed error={error} retry={() => void refetch()} />;
+  return (
+    <>
+      {here === null ? (
+        <NoMerchant environment={environment} onMade={setPair} />
+      ) : (
+        <MerchantContext value={here}>
+          <Parts environment={environment} />
+          <Outlet />
+        </MerchantContext>
+      )}
+      <PairDialog pair={pair} environment={environment} onClose={() => setPair(null)} />
+    </>
+  );
+}
+
+function NoMerchant({
+  environment,
+  onMade,
+}: {
+  readonly environment: EnvironmentName;
+  readonly onMade: (pair: Pair) => void;
+}) {
+  const words = useWords(MERCHANT_WORDS);
+  const queries = useQueryClient();
+  const isSandbox = environment === "sandbox";
+  const { mutate, error, isPending } = useMutation(MerchantService.method.createMerchant, {
+    // The pair is kept nowhere but in the dialog that shows it.
+    gcTime: 0,
+    onSuccess: ({ apiKey, secretKey }) => {
+      onMade({ apiKey, secretKey });
+      void queries.invalidateQueries({
+        queryKey: createConnectQueryKey({ schema: MerchantService.method.listMerchants, cardinality: "finite" }),
+      });
+    },
+  });
+  return (
+    <Card>
+      <Empty
+        title={isSandbox ? words.noMerchantSandbox : words.noMerchantProduction}
+        action={
+          <Button look="action" busy={isPending} onClick={() => mutate({ environment: ENVIRONMENT_OF[environment] })}>
+            {isSandbox ? words.makeSandbox : words.makeProduction}
+          </Button>
+        }
+      >
+        {isSandbox ? words.noMerchantSandboxAbout : words.noMerchantProductionAbout}
+      </Empty>
+      {error === null ? null : <Refused error={error} instead={{ currency_unsupported: words.notOffered }} />}
+    </Card>
+  );
+}
+
+const PARTS = [
+  { to: "/transfers/$environment", name: "list" },
+  { to: "/transfers/$environment/new", name: "order" },
+] as const;
+
+function Parts({ environment }: { readonly environment: EnvironmentName }) {
+  const words = useWords(MERCHANT_WORDS);
+  return (
+    <nav aria-label={words.parts} className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
+      {PARTS.map(({ to, name }) => (
+        <Link
+          key={to}
+          to={to}
+          params={{ environment }}
+          activeOptions={{ exact: true, includeSearch: false }}
+          className="inline-flex min-h-10 items-center border-b-2 border-transparent px-3 font-medium whitespace-nowrap text-muted hover:text-ink data-[status=active]:border-action data-[status=active]:text-ink"
+        >
+          {words[name]}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,106 @@
+// A new pair of API key and secret key: this is the only time it is seen, so it is not closed by accident.
+
+import { useWords, type Words } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { CodeBlock, CopyButton } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import type { EnvironmentName } from "./environment-names.ts";
+import { EnvironmentBadge } from "./environments.tsx";
+
+const WORDS = {
+  id: {
+    title: "Simpan pasangan kunci ini sekarang",
+    about: "Kunci rahasia hanya ditampilkan sekali ini. Simpan di pengelola rahasia server Anda, jangan di kode.",
+    apiKey: "Kunci API",
+    secretKey: "Kunci rahasia",
+    header: "Header Basic",
+    headerAbout: "Gabungan kunci API, titik dua dan kunci rahasia dalam base64, siap dipakai.",
+    attempt: "Coba dari terminal",
+    kept: "Sudah saya simpan",
+  },
+  en: {
+    title: "Keep this pair of keys now",
+    about: "The secret key is shown this once. Keep it in your server's secret store, not in code.",
+    apiKey: "API key",
+    secretKey: "Secret key",
+    header: "Basic header",
+    headerAbout: "The API key, a colon and the secret key in base64, ready to be sent.",
+    attempt: "Try it in a terminal",
+    kept: "I have saved it",
+  },
+} satisfies Words<Record<string, string>>;
+
+/** A pair, as it is seen once. */
+export type Pair = { readonly apiKey: string; readonly secretKey: string };
+
+/** Shows the pair until the reader says that it is kept. */
+export function PairDialog({
+  pair,
+  environment,
+  onClose,
+}: {
+  readonly pair: Pair | null;
+  readonly environment: EnvironmentName;
+  readonly onClose: () => void;
+}) {
+  const words = useWords(WORDS);
+  return (
+    <Dialog kept open={pair !== null} onClose={onClose} title={words.title} about={words.about}>
+      {pair === null ? null : (
+        <>
+          <div>
+            <EnvironmentBadge environment={environment} />
+          </div>
+          <Secret name={words.apiKey} text={pair.apiKey} />
+          <Secret name={words.secretKey} text={pair.secretKey} />
+          <Secret name={words.header} text={basicHeaderOf(pair)} about={words.headerAbout} />
+          <section className="flex min-w-0 flex-col gap-1.5">
+            <h3 className="text-[0.8125rem] font-medium">{words.attempt}</h3>
+            <CodeBlock what={words.attempt} code={curlOf(pair, environment)} />
+          </section>
+          <Button look="action" onClick={onClose} className="self-end">
+            {words.kept}
+          </Button>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** A secret that is shown once, with its name and a button to copy it. */
+export function Secret({
+  name,
+  text,
+  about,
+}: {
+  readonly name: string;
+  readonly text: string;
+  readonly about?: string;
+}) {
+  return (
+    <section className="flex min-w-0 flex-col gap-1.5">
+      <h3 className="text-[0.8125rem] font-medium">{name}</h3>
+      <div className="flex items-start gap-2">
+        <code className="min-w-0 flex-1 rounded-lg bg-sunken px-3 py-2 font-mono text-[0.8125rem] break-all">
+          {text}
+        </code>
+        <CopyButton text={text} what={name} />
+      </div>
+      {about === undefined ? null : <p className="text-xs text-muted">{about}</p>}
+    </section>
+  );
+}
+
+/** What `authorization` is, as every request of a merchant has it. */
+export function basicHeaderOf({ apiKey, secretKey }: Pair): string {
+  return `Basic ${btoa(`${apiKey}:${secretKey}`)}`;
+}
+
+/** Where the merchant's API begins. */
+export function apiBase(environment: EnvironmentName): string {
+  return `${window.location.origin}${environment === "sandbox" ? "/sandbox" : ""}/v1`;
+}
+
+function curlOf({ apiKey, secretKey }: Pair, environment: EnvironmentName): string {
+  return `curl ${apiBase(environment)}/merchant-balances \\\n  -u '${apiKey}:${secretKey}'`;
+}

@@ -1,0 +1,56 @@
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Card } from "../../parts/card.tsx";
+import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import { useAvailable } from "./balances.tsx";
+import { ORDER_WORDS } from "./order-words.ts";
+import { Refused } from "./refused.tsx";
+import { type Priced, useQuote } from "./use-quote.ts";
+
+/** What the typed amount comes to, while it is typed. */
+export function QuoteCard({ priced }: { readonly priced: Priced }) {
+  const words = useWords(ORDER_WORDS);
+  const { quote, error, isCurrent } = useQuote(priced);
+  return (
+    <Card title={words.price}>
+      <div aria-live="polite" aria-busy={!isCurrent}>
+        {quote === undefined && error === null ? <p className="text-muted">{words.priceAbout}</p> : null}
+        {error === null ? null : <Refused error={error} />}
+        {quote === undefined || error !== null ? null : (
+          <div className={isCurrent ? "" : "opacity-60"}>
+            <QuoteLines quote={quote} />
+          </div>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** What is received, the fee and the total, with every digit, and what there is. */
+export function QuoteLines({ quote }: { readonly quote: Quote }) {
+  const words = useWords(ORDER_WORDS);
+  const formats = useFormats();
+  const available = useAvailable(quote.currencyCode);
+  const coins = (amount: string) => formats.coins(amount, quote.currencyCode);
+  return (
+    <dl className="digits flex flex-col gap-2">
+      <Line name={words.received} amount={coins(quote.receivedAmount)} />
+      <Line name={words.fee} amount={`+ ${coins(quote.fee)}`} />
+      <div className="border-t border-line pt-2 text-base font-semibold">
+        <Line name={words.total} amount={coins(quote.totalAmount)} />
+      </div>
+      <div className="text-xs text-muted">
+        <Line name={words.available} amount={available === undefined ? "—" : coins(available)} />
+      </div>
+    </dl>
+  );
+}
+
+function Line({ name, amount }: { readonly name: string; readonly amount: string }) {
+  return (
+    <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+      <dt>{name}</dt>
+      <dd className="break-all">{amount}</dd>
+    </div>
+  );
+}

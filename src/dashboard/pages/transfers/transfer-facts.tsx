@@ -1,0 +1,66 @@
+import type { ReactNode } from "react";
+import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
+import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Card } from "../../parts/card.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { ChainId } from "./chain-id.tsx";
+import { networkName } from "./coins.ts";
+import { TRANSFER_WORDS } from "./transfer-words.ts";
+
+/** What was ordered, what it comes to, and where it is on the chain. */
+export function TransferFacts({
+  statement,
+  transfer,
+}: {
+  readonly statement: TransferStatement;
+  readonly transfer: Transfer;
+}) {
+  const words = useWords(TRANSFER_WORDS);
+  const formats = useFormats();
+  const coins = (amount: string) => formats.coins(amount, transfer.currencyCode);
+  return (
+    <Card title={words.summary} aside={<CopyButton text={transfer.id} what={words.id} />}>
+      <dl className="digits flex flex-col divide-y divide-line [&>div]:py-2">
+        <Fact name={words.received}>{coins(transfer.receivedAmount)}</Fact>
+        <Fact name={words.fee}>{coins(transfer.fee)}</Fact>
+        <Fact name={words.total}>
+          <strong className="font-semibold">{coins(transfer.totalAmount)}</strong>
+        </Fact>
+        {/[1-9]/.test(statement.held) ? <Fact name={words.held}>{coins(statement.held)}</Fact> : null}
+        <Fact name={words.network}>{networkName(transfer.network)}</Fact>
+        <Fact name={words.address}>
+          <ChainId network={transfer.network} what="address" id={transfer.address} />
+        </Fact>
+        <Fact name={words.transaction}>
+          {transfer.transactionHash === undefined ? (
+            <span className="text-muted">{words.notSent}</span>
+          ) : (
+            <ChainId network={transfer.network} what="transaction" id={transfer.transactionHash} />
+          )}
+        </Fact>
+        <Fact name={words.confirmations}>{formats.count(transfer.confirmations)}</Fact>
+        {transfer.reason === undefined ? null : <Fact name={words.reason}>{transfer.reason}</Fact>}
+        <Fact name={words.slug}>
+          <code className="font-mono text-[0.8125rem]">{transfer.slug}</code>
+        </Fact>
+        <Fact name={words.id}>
+          <code className="font-mono text-xs break-all">{transfer.id}</code>
+        </Fact>
+        <Fact name={words.feeVersion}>
+          <code className="font-mono text-xs break-all">{statement.feeId}</code>
+        </Fact>
+      </dl>
+    </Card>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="grid gap-x-4 gap-y-0.5 sm:grid-cols-[11rem_minmax(0,1fr)]">
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </div>
+  );
+}

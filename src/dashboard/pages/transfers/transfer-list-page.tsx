@@ -1,0 +1,158 @@
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Send } from "lucide-react";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { SelectField } from "../../parts/field.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { MerchantBalances } from "./balances.tsx";
+import { networkName } from "./coins.ts";
+import { Limits } from "./limits.tsx";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { isOpen, isStatus, StatusBadge, STATUSES } from "./transfer-status.tsx";
+
+const PAGE_SIZE = 25;
+/** How often a list is asked for again while something in it is under way. */
+const FOLLOWED_EVERY_MS = 5_000;
+
+/** What there is to send, and what was sent. */
+export function TransferListPage() {
+  return (
+    <>
+      <MerchantBalances />
+      <Transfers />
+      <Limits />
+    </>
+  );
+}
+
+function Transfers() {
+  const words = useWords(MERCHANT_WORDS);
+  const navigate = useNavigate();
+  const { merchantId, environment } = useMerchantHere();
+  const { status } = useSearch({ from: "/inside/transfers/$environment/" });
+  const show = (text: string) =>
+    void navigate({
+      to: "/transfers/$environment",
+      params: { environment },
+      search: isStatus(text) ? { status: text } : {},
+      resetScroll: false,
+    });
+  const query = useInfiniteQuery(
+    MerchantService.method.listMerchantTransfers,
+    { merchantId, status: isStatus(status) ? status : "", pageSize: PAGE_SIZE, pageToken: "" },
+    {
+      pageParamKey: "pageToken",
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      refetchInterval: ({ state }) =>
+        state.data?.pages.some(({ transfers }) => transfers.some((transfer) => isOpen(transfer.status))) === true
+          ? FOLLOWED_EVERY_MS
+          : false,
+    },
+  );
+  const { data, error, refetch } = query;
+  const transfers = data?.pages.flatMap((page) => page.transfers);
+  const columns = useTransferColumns();
+  return (
+    <Card title={words.list} flush aside={<StatusFilter value={isStatus(status) ? status : ""} onChange={show} />}>
+      {error === null ? null : (
+        <div className="p-4 pt-0">
+          <Failed error={error} retry={() => void refetch()} />
+        </div>
+      )}
+      {transfers === undefined && error === null ? <SkeletonLines lines={6} /> : null}
+      {transfers?.length === 0 && status === undefined ? <NoTransfers /> : null}
+      {transfers?.length === 0 && status !== undefined ? (
+        <Empty title={words.noneOfStatus} action={<Button onClick={() => show("")}>{words.showAll}</Button>} />
+      ) : null}
+      {transfers === undefined || transfers.length === 0 ? null : (
+        <Table
+          label={words.list}
+          columns={columns}
+          rows={transfers}
+          keyOf={({ id }) => id}
+          openLabel={() => words.open}
+          onOpen={({ id }) =>
+            void navigate({ to: "/transfers/$environment/$transferId", params: { environment, transferId: id } })
+          }
+        />
+      )}
+      <LoadMore pages={query} />
+    </Card>
+  );
+}
+
+function StatusFilter({ value, onChange }: { readonly value: string; readonly onChange: (status: string) => void }) {
+  const words = useWords(MERCHANT_WORDS);
+  const { environment } = useMerchantHere();
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <SelectField label={words.status} value={value} onChange={({ target }) => onChange(target.value)}>
+        <option value="">{words.all}</option>
+        {STATUSES.map((status) => (
+          <option key={status} value={status}>
+            {words[status]}
+          </option>
+        ))}
+      </SelectField>
+      <LinkButton look="action" icon={<Send aria-hidden />} to="/transfers/$environment/new" params={{ environment }}>
+        {words.order}
+      </LinkButton>
+    </div>
+  );
+}
+
+function NoTransfers() {
+  const words = useWords(MERCHANT_WORDS);
+  return <Empty title={words.none}>{words.noneAbout}</Empty>;
+}
+
+function useTransferColumns(): readonly Column<Transfer>[] {
+  const words = useWords(MERCHANT_WORDS);
+  const formats = useFormats();
+  return [
+    {
+      key: "externalId",
+      head: words.externalId,
+      cell: ({ externalId, createdAt }) => (
+        <>
+          <span className="font-mono text-[0.8125rem] break-all">{externalId}</span>
+          <span className="block text-xs text-muted">{formats.time(new Date(createdAt))}</span>
+        </>
+      ),
+    },
+    {
+      key: "received",
+      head: words.received,
+      right: true,
+      cell: ({ receivedAmount, currencyCode, network }) => (
+        <>
+          <span>{formats.coins(receivedAmount, currencyCode)}</span>
+          <span className="block text-xs text-muted">{networkName(network)}</span>
+        </>
+      ),
+    },
+    {
+      key: "fee",
+      head: words.fee,
+      right: true,
+      wide: true,
+      cell: ({ fee, currencyCode }) => <span className="text-muted">{formats.coins(fee, currencyCode)}</span>,
+    },
+    {
+      key: "total",
+      head: words.total,
+      right: true,
+      wide: true,
+      cell: ({ totalAmount, currencyCode }) => formats.coins(totalAmount, currencyCode),
+    },
+    { key: "status", head: words.status, cell: ({ status }) => <StatusBadge status={status} /> },
+  ];
+}

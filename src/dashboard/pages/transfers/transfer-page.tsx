@@ -1,0 +1,96 @@
+// One transfer with everything there is of it. It is asked for again while it can still change.
+
+import { Code, ConnectError } from "@connectrpc/connect";
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
+import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import { isNotFound } from "../../api/transport.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { CancelTransfer } from "./cancel-transfer.tsx";
+import { EnvironmentBadge } from "./environments.tsx";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { StatementCards } from "./statement-cards.tsx";
+import { Timeline } from "./timeline.tsx";
+import { TransferFacts } from "./transfer-facts.tsx";
+import { isOpen, mayBeCanceled, StatusBadge } from "./transfer-status.tsx";
+import { TRANSFER_WORDS } from "./transfer-words.ts";
+
+const FOLLOWED_EVERY_MS = 2_000;
+
+/** The page of the transfer that the address names. */
+export function TransferPage() {
+  const words = useWords(TRANSFER_WORDS);
+  const { environment } = useMerchantHere();
+  const { transferId } = useParams({ from: "/inside/transfers/$environment/$transferId" });
+  const { data, error, refetch } = useQuery(
+    MerchantService.method.getTransferStatement,
+    { transferId },
+    {
+      refetchInterval: ({ state }) =>
+        isOpen(state.data?.statement?.transfer?.status ?? "") ? FOLLOWED_EVERY_MS : false,
+    },
+  );
+  const { statement } = data ?? {};
+  return (
+    <>
+      <Link
+        to="/transfers/$environment"
+        params={{ environment }}
+        className="inline-flex min-h-6 items-center gap-1.5 self-start text-muted hover:text-ink"
+      >
+        <ArrowLeft className="size-4" aria-hidden />
+        {words.back}
+      </Link>
+      {error !== null && statement === undefined ? <NotShown error={error} retry={() => void refetch()} /> : null}
+      {statement === undefined && error === null ? <SkeletonLines lines={8} /> : null}
+      {statement?.transfer === undefined ? null : <Shown statement={statement} transfer={statement.transfer} />}
+    </>
+  );
+}
+
+/** An id that is no id is refused as one; for whoever followed a link it is as if there were none. */
+function NotShown({ error, retry }: { readonly error: unknown; readonly retry: () => void }) {
+  const words = useWords(TRANSFER_WORDS);
+  const isNoId = ConnectError.from(error).code === Code.InvalidArgument;
+  if (!isNotFound(error) && !isNoId) return <Failed error={error} retry={retry} />;
+  return (
+    <Card>
+      <Empty title={words.gone}>{words.goneAbout}</Empty>
+    </Card>
+  );
+}
+
+function Shown({ statement, transfer }: { readonly statement: TransferStatement; readonly transfer: Transfer }) {
+  const formats = useFormats();
+  const { environment } = useMerchantHere();
+  return (
+    <>
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <div className="min-w-0">
+          <h2 className="digits text-xl font-semibold break-all">
+            {formats.coins(transfer.receivedAmount, transfer.currencyCode)}
+          </h2>
+          <p className="font-mono text-[0.8125rem] break-all text-muted">{transfer.externalId}</p>
+          <div className="mt-2 flex flex-wrap gap-2">
+            <span aria-live="polite" data-testid="transfer-status">
+              <StatusBadge status={transfer.status} />
+            </span>
+            <EnvironmentBadge environment={environment} />
+          </div>
+        </div>
+        {mayBeCanceled(transfer.status) ? <CancelTransfer transferId={transfer.id} /> : null}
+      </div>
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <TransferFacts statement={statement} transfer={transfer} />
+        <Timeline events={transfer.history} network={transfer.network} />
+      </div>
+      <StatementCards statement={statement} currencyCode={transfer.currencyCode} network={transfer.network} />
+    </>
+  );
+}

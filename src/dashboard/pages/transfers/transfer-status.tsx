@@ -1,0 +1,40 @@
+// How a transfer's status is told.
+
+import { useWords } from "../../language/language.tsx";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { MERCHANT_WORDS } from "./merchant-words.ts";
+
+/** Every status, in the order in which a transfer comes to them. */
+export const STATUSES = ["WAITING", "PENDING", "SUBMITTED", "CONFIRMED", "REJECTED", "CANCELED"] as const;
+
+export type TransferStatus = (typeof STATUSES)[number];
+
+const TONES: Readonly<Record<TransferStatus, Tone>> = {
+  WAITING: "warn",
+  PENDING: "warn",
+  SUBMITTED: "info",
+  CONFIRMED: "good",
+  REJECTED: "bad",
+  CANCELED: "neutral",
+};
+
+/** Whether a text is a status that this page knows. */
+export function isStatus(text: string | undefined): text is TransferStatus {
+  return STATUSES.some((status) => status === text);
+}
+
+/** Whether a transfer can still change. */
+export function isOpen(status: string): boolean {
+  return status === "WAITING" || status === "PENDING" || status === "SUBMITTED";
+}
+
+/** Whether asking to cancel makes sense; the server knows whether it is too late. */
+export function mayBeCanceled(status: string): boolean {
+  return status === "WAITING" || status === "PENDING";
+}
+
+/** The status as a word with a sign; one that a newer server knows is shown as it is. */
+export function StatusBadge({ status }: { readonly status: string }) {
+  const words = useWords(MERCHANT_WORDS);
+  return isStatus(status) ? <Badge tone={TONES[status]}>{words[status]}</Badge> : <Badge>{status}</Badge>;
+}

@@ -1,0 +1,51 @@
+// The price of what is being typed, from the server: the page computes none.
+
+import { callUnaryMethod, useQuery } from "@connectrpc/connect-query";
+import { keepPreviousData } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import { transport } from "../../api/transport.ts";
+import { isAmount } from "./coins.ts";
+
+/** Whoever types is let finish. */
+const TYPED_WITHIN_MS = 350;
+
+export type Priced = {
+  readonly merchantId: string;
+  readonly currencyCode: string;
+  readonly network: string;
+  readonly amount: string;
+};
+
+/** The price, a moment after the last key. `isOf` says whether it is of what stands there now. */
+export function useQuote(priced: Priced): {
+  readonly quote: Quote | undefined;
+  readonly error: unknown;
+  readonly isCurrent: boolean;
+} {
+  const asked = useSettled(JSON.stringify(priced));
+  const { merchantId, currencyCode, network, amount } = JSON.parse(asked) as Priced;
+  const { data, error, isPlaceholderData } = useQuery(
+    MerchantService.method.calculateMerchantTransfer,
+    { merchantId, currencyCode, network, amount },
+    { enabled: isAmount(amount), placeholderData: keepPreviousData, retry: false },
+  );
+  const isCurrent = asked === JSON.stringify(priced) && !isPlaceholderData;
+  return { quote: isAmount(priced.amount) ? data?.quote : undefined, error, isCurrent };
+}
+
+/** The price of exactly this, now: what is shown to be confirmed. Errors: ConnectError. */
+export async function askQuote(priced: Priced): Promise<Quote | undefined> {
+  const { quote } = await callUnaryMethod(transport, MerchantService.method.calculateMerchantTransfer, priced);
+  return quote;
+}
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSettled(text), TYPED_WITHIN_MS);
+    return () => window.clearTimeout(timer);
+  }, [text]);
+  return settled;
+}

@@ -1,0 +1,114 @@
+// Somebody makes a merchant, keeps its pair, sends a transfer of the sandbox and sends it again: it exists once. Nobody else
+// sees it.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+
+const ADDRESS = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
+/** Shown as it is, whatever it looks like. */
+const EXTERNAL_ID = "<b>inv/1:a.b</b>";
+
+/** A page that is loaded on a busy machine. */
+const SHOWN = { timeout: 15_000 };
+
+describe("transfers of a merchant", () => {
+  let dashboard: Dashboard;
+  let visit: Visit;
+  let transferPath: string;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    visit = await dashboard.signUp();
+  });
+  afterAll(() => dashboard.close());
+
+  it("shows the pair of a new merchant once, not closed by Escape, and its header works in the sandbox only", async () => {
+    const { page } = visit;
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers`);
+    await page.getByRole("button", { name: "Buat merchant sandbox" }).click();
+    const dialog = page.getByRole("dialog", { name: "Simpan pasangan kunci ini sekarang" });
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await page.mouse.click(5, 5);
+    const header = await dialog.getByText(/^Basic \S+$/).textContent();
+    const answers = await Promise.all(
+      ["/sandbox/v1/merchant-balances", "/v1/merchant-balances"].map((path) =>
+        fetch(dashboard.saldo.httpUrl + path, { headers: { authorization: header ?? "" } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 401]);
+    await dialog.getByRole("button", { name: "Sudah saya simpan" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await page.reload();
+    await page.getByText("Saldo masih kosong").waitFor();
+    expect(await page.getByText(header ?? "").count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe("/transfers/sandbox");
+  });
+
+  it("sends what was confirmed, with the fee and the total that were shown", async () => {
+    const { page } = visit;
+    await page.getByRole("button", { name: "Keran sandbox" }).click();
+    await page.getByRole("button", { name: "Ambil koin" }).click();
+    await expect.poll(() => page.getByTestId("available-TRX").textContent(), SHOWN).toBe("1.000 TRX");
+    await order(page, "12.5");
+    const dialog = page.getByRole("dialog", { name: "Periksa sekali lagi" });
+    expect(await dialog.locator("dd").allTextContents()).toEqual([
+      ADDRESS,
+      "TRON",
+      EXTERNAL_ID,
+      "12,5 TRX",
+      "+ 16,7 TRX",
+      "29,2 TRX",
+      "1.000 TRX",
+    ]);
+    await dialog.getByRole("button", { name: "Kirim 12,5 TRX" }).click();
+    await page.getByTestId("transfer-status").getByText("Selesai").waitFor({ timeout: 30_000 });
+    transferPath = new URL(page.url()).pathname;
+    await expect
+      .poll(() => page.getByRole("table", { name: "Buku besar" }).getByText("-16,7 TRX").count(), SHOWN)
+      .toBe(1);
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox?status=CONFIRMED`);
+    await expect.poll(() => page.getByTestId("available-TRX").textContent(), SHOWN).toBe("970,8 TRX");
+    await page.getByRole("table", { name: "Transfer" }).getByRole("button", { name: EXTERNAL_ID }).waitFor();
+    expectNoComplaints(dashboard);
+  });
+
+  it("says of the same order that it is there already, links to it and sends nothing", async () => {
+    const { page } = visit;
+    await order(page, "12.50");
+    await page.getByRole("dialog").getByRole("button", { name: "Kirim 12,5 TRX" }).click();
+    await page.getByRole("heading", { name: "Transfer ini sudah ada" }).waitFor();
+    await page.getByRole("link", { name: "Buka transfer yang sudah ada" }).click();
+    await page.getByTestId("transfer-status").waitFor();
+    expect(new URL(page.url()).pathname).toBe(transferPath);
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox`);
+    await expect.poll(() => page.getByRole("table", { name: "Transfer" }).locator("tbody tr").count(), SHOWN).toBe(1);
+    expect(await page.getByTestId("available-TRX").textContent()).toBe("970,8 TRX");
+  });
+
+  it("refuses the same external id for another amount, and says so", async () => {
+    const { page } = visit;
+    await order(page, "13");
+    await page.getByRole("dialog").getByRole("button", { name: "Kirim 13 TRX" }).click();
+    await page.getByText("ID eksternal ini sudah dipakai untuk transfer lain").waitFor();
+    await page.getByRole("button", { name: "Ubah dulu" }).click();
+    expect(new URL(page.url()).pathname).toBe("/transfers/sandbox/new");
+  });
+
+  it("shows nobody else's transfer", async () => {
+    const other = await dashboard.visitDemo(transferPath);
+    await other.page.getByText("Transfer ini tidak ada").waitFor();
+    expect(await other.page.getByText(ADDRESS).count()).toBe(0);
+    await other.context.close();
+    expectNoComplaints(dashboard);
+  });
+
+  async function order(page: Page, amount: string): Promise<void> {
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
+    await page.getByLabel("Jumlah yang diterima").fill(amount);
+    await page.getByLabel("Alamat tujuan").fill(ADDRESS);
+    await page.getByLabel("ID eksternal").fill(EXTERNAL_ID);
+    await page.getByRole("button", { name: "Lanjut ke konfirmasi" }).click();
+    await page.getByRole("dialog", { name: "Periksa sekali lagi" }).waitFor();
+  }
+});
