@@ -40,6 +40,11 @@ describe("the chains of the configuration", () => {
   it.each([
     ["a node without a key", { SALDO_ETHEREUM_KEY_VARIABLE: "" }, "SALDO_ETHEREUM_KEY_VARIABLE"],
     ["a key that is not there", { HOT_WALLET_KEY: "" }, "SALDO_ETHEREUM_KEY_VARIABLE"],
+    [
+      "a key that the catalog could send away",
+      { SALDO_ETHEREUM_KEY_VARIABLE: "WALLET_API_KEY", WALLET_API_KEY: KEY },
+      "SALDO_ETHEREUM_KEY_VARIABLE",
+    ],
     ["a token nobody knows", { SALDO_ETHEREUM_TOKENS: `DOGE=${TOKEN}` }, "SALDO_ETHEREUM_TOKENS"],
     ["a contract that is none", { SALDO_ETHEREUM_TOKENS: "USDT=0x12" }, "SALDO_ETHEREUM_TOKENS"],
     ["finality after no block", { SALDO_ETHEREUM_FINALITY: "0" }, "SALDO_ETHEREUM_FINALITY"],

@@ -48,6 +48,10 @@ export function readChains(read: SettingReaders): readonly ChainConfig[] {
     if (key.variable === null || text(key.variable) === null) {
       throw read.wrong(key.name, key.variable ?? "", "the name of a variable that holds the wallet's private key");
     }
+    // Operators of the catalog may have a variable of such a name sent to an upstream of theirs.
+    if (key.variable.endsWith("_API_KEY")) {
+      throw read.wrong(key.name, key.variable, "the name of a variable that does not end in _API_KEY");
+    }
     return [{ network, rpcUrl, keyVariable: key.variable, ...rest() }];
   };
   return [

@@ -5,6 +5,7 @@ import { ValidationError } from "../kernel/errors.ts";
 import type { Modality, UpstreamConfig } from "./catalog.ts";
 import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
 import { MAX_PRICE } from "./prices.ts";
+import { isKeyVariable } from "./upstream-file.ts";
 
 const YAML = `
 upstreams:
@@ -193,6 +194,9 @@ describe("a catalog file", () => {
 
   test("takes the name of an environment variable and not a credential, which no message repeats", () => {
     expect(problemsOfUpstream({ api_key_env: "LOCAL_API_KEY" })).toEqual([]);
+    for (const api_key_env of ["MIDTRANS_SERVER_KEY", "XENDIT_API_KEY", "SALDO_API_KEY", "DATABASE_URL", "PATH"]) {
+      expect(problemsOfUpstream({ api_key_env })).toEqual(["upstreams[0].api_key_env text"]);
+    }
     const secret = "sk-abcdef";
     for (const fields of [
       { api_key_env: secret },
@@ -246,7 +250,7 @@ describe("a catalog file", () => {
               id: fc.constant(id),
               kind: fc.constant("openai-compatible" as const),
               baseUrl: fc.constantFrom("https://api.example.com/v1", "https://x.example:8443"),
-              apiKeyEnv: fc.option(fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,20}$/)),
+              apiKeyEnv: fc.option(fc.stringMatching(/^[A-RT-W][A-Z0-9_]{0,20}_API_KEY$/).filter(isKeyVariable)),
               allowPrivateAddress: fc.boolean(),
               connectTimeoutMs: fc.oneof(fc.constant(5_000), timeout),
               firstByteTimeoutMs: timeout,

@@ -7,11 +7,18 @@ export const DEFAULT_TIMEOUTS_MS = { connect: 5_000, firstByte: 120_000, idle: 6
 
 const KINDS = ["openai-compatible", "demo"] as const satisfies readonly UpstreamKind[];
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]*$/;
-// The name of an environment variable. A credential written here by mistake is unlikely to look like one.
-const VARIABLE = /^[A-Z_][A-Z0-9_]*$/;
+// Whoever publishes a catalog chooses where the value of this variable is sent. So it may be none that this service has for
+// itself: those of payment providers are told apart by their names, and config-chains.ts takes no wallet's key from a name
+// that ends like this. A credential written here by mistake is unlikely to look like one.
+const KEY_VARIABLE = /^(?!SALDO_|MIDTRANS_|XENDIT_)[A-Z_][A-Z0-9_]*_API_KEY$/;
 const TIMEOUT_RANGE_MS = { min: 100, max: 600_000 };
 /** What stands as the base URL of the upstream that lives in our own process. */
 const DEMO_BASE_URL = "demo:";
+
+/** Whether an upstream may be given the value of an environment variable as its credential. */
+export function isKeyVariable(name: string): boolean {
+  return KEY_VARIABLE.test(name);
+}
 
 /** Reads one upstream of the file. Null: it is no mapping, which is noted. */
 export function readUpstream(field: FileField): UpstreamConfig | null {
@@ -34,7 +41,11 @@ export function readUpstream(field: FileField): UpstreamConfig | null {
     baseUrl: readBaseUrl(at.base_url, { kind, allowPrivateAddress }),
     apiKeyEnv: at.api_key_env.isAbsent
       ? null
-      : at.api_key_env.text({ max: 100, pattern: VARIABLE, says: "the name of an environment variable in capitals" }),
+      : at.api_key_env.text({
+          max: 100,
+          pattern: KEY_VARIABLE,
+          says: "the name of an environment variable in capitals that ends in _API_KEY and is none of this service's own",
+        }),
     allowPrivateAddress,
     connectTimeoutMs: at.connect_timeout_ms.integer({ ...TIMEOUT_RANGE_MS, fallback: DEFAULT_TIMEOUTS_MS.connect }),
     firstByteTimeoutMs: at.first_byte_timeout_ms.integer({

@@ -60,7 +60,7 @@ export async function startGateway(
     HOME: process.env["HOME"],
     NODE_ENV: "production",
     SALDO_DATA_DIR: join(folder, "data"),
-    BENCH_UPSTREAM_KEY: "bench",
+    BENCH_UPSTREAM_API_KEY: "bench",
     ...tuning(),
   };
   const saldo = (...args: string[]) => runCommand(args, environment);
@@ -216,7 +216,7 @@ upstreams:
   - id: bench
     kind: openai-compatible
     base_url: "${new URL("/v1", upstream).href}"
-    api_key_env: BENCH_UPSTREAM_KEY
+    api_key_env: BENCH_UPSTREAM_API_KEY
     allow_private_address: true
 models:
   - id: ${MODEL_ID}

@@ -12,7 +12,7 @@ function openLoggedBench(...[setup]: Parameters<typeof openBench>) {
 it("warns once of an upstream whose credential is not set, by the name of the variable", async () => {
   const bench = openLoggedBench({
     models: [modelOf("local/a"), modelOf("local/b")],
-    upstreams: [upstreamOf("local", "http://127.0.0.1:9/v1", { apiKeyEnv: "UNSET_LOCAL_KEY" })],
+    upstreams: [upstreamOf("local", "http://127.0.0.1:9/v1", { apiKeyEnv: "UNSET_LOCAL_API_KEY" })],
   });
   const first = await bench.send(chat("local/a", "Hello"));
   const second = await bench.send(chat("local/b", "Hello"));
@@ -23,9 +23,19 @@ it("warns once of an upstream whose credential is not set, by the name of the va
       kind: "upstream_without_credential",
       requestId: first.requestId,
       upstream: "local",
-      variable: "UNSET_LOCAL_KEY",
+      variable: "UNSET_LOCAL_API_KEY",
     },
   ]);
+});
+
+it("sends nobody a variable that is not for upstreams, however its name came into the catalog", async () => {
+  const config = { apiKeyEnv: "MIDTRANS_SERVER_KEY" };
+  const bench = openLoggedBench({
+    models: [modelOf("local/a")],
+    upstreams: [upstreamOf("local", "http://127.0.0.1:9/v1", config)],
+  });
+  expect((await bench.send(chat("local/a", "Hello"))).error).toEqual(expect.any(UpstreamBusy));
+  expect(bench.lines).toMatchObject([{ kind: "upstream_without_credential", variable: "MIDTRANS_SERVER_KEY" }]);
 });
 
 it("warns of a preset that is gone with its variable, and answers by the next route", async () => {

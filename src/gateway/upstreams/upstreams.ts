@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Route, RouteCost, UpstreamConfig } from "../../catalog/catalog.ts";
+import { isKeyVariable } from "../../catalog/upstream-file.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "./openai-compatible/openai-compatible-upstream.ts";
@@ -96,8 +97,13 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 /** Null: the upstream's credential is not set. */
 function openUpstream(config: UpstreamConfig, options: UpstreamsOptions): ChatUpstream | null {
   if (config.kind === "demo") return createDemoUpstream(config.id, options.demo);
-  const apiKey = config.apiKeyEnv === null ? null : options.credential(config.apiKeyEnv);
+  const apiKey = config.apiKeyEnv === null ? null : credentialOf(config.apiKeyEnv, options);
   return apiKey === undefined || apiKey === "" ? null : createOpenAiCompatibleUpstream(config, apiKey);
+}
+
+/** What a catalog was given by hand, or before there was a rule, may name a variable that is not for upstreams. */
+function credentialOf(variable: string, { credential }: UpstreamsOptions): string | undefined {
+  return isKeyVariable(variable) ? credential(variable) : undefined;
 }
 
 function isSame(a: UpstreamConfig, b: UpstreamConfig): boolean {

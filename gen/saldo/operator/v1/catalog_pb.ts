@@ -241,7 +241,7 @@ export type CatalogUpstream = Message<"saldo.operator.v1.CatalogUpstream"> & {
   baseUrl: string;
 
   /**
-   * The environment variable that holds its credential; never the credential. Empty: it needs none.
+   * The environment variable that holds its credential; never the credential. Its name ends in `_API_KEY`. Empty: it needs none.
    *
    * @generated from field: string api_key_env = 4;
    */
