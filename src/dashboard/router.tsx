@@ -140,6 +140,17 @@ const operatorLog = createRoute({
   validateSearch: texts("operator", "action", "subject", "from", "to", "open"),
   component: lazyRouteComponent(() => import("./pages/operator/log/log-page.tsx"), "LogPage"),
 });
+const operatorService = createRoute({
+  getParentRoute: () => operator,
+  path: "/service",
+  component: lazyRouteComponent(() => import("./pages/operator/service/service-page.tsx"), "ServicePage"),
+});
+const operatorMargin = createRoute({
+  getParentRoute: () => operator,
+  path: "/margin",
+  validateSearch: texts("from", "to", "by"),
+  component: lazyRouteComponent(() => import("./pages/operator/margin/margin-page.tsx"), "MarginPage"),
+});
 const operatorPages = operator.addChildren([
   operatorHome,
   operatorCatalog,
@@ -148,6 +159,8 @@ const operatorPages = operator.addChildren([
   operatorAccount,
   operatorLedger,
   operatorTopUps,
+  operatorService,
+  operatorMargin,
   operatorLog,
 ]);
 

@@ -38,5 +38,8 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/operator/ledger" },
   { path: "/operator/ledger?view=trial" },
   { path: "/operator/top-ups" },
+  { path: "/operator/service" },
+  { path: "/operator/service", press: /^(Hentikan…|Stop…)$/ },
+  { path: "/operator/margin" },
   { path: "/operator/log" },
 ];

@@ -17,6 +17,8 @@ const SECTIONS: readonly Section[] = [
   { to: "/operator/accounts", name: "accounts" },
   { to: "/operator/ledger", name: "ledger" },
   { to: "/operator/top-ups", name: "topUps" },
+  { to: "/operator/service", name: "service" },
+  { to: "/operator/margin", name: "margin" },
   { to: "/operator/log", name: "log" },
 ];
 

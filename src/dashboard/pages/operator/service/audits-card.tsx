@@ -1,0 +1,88 @@
+// What the audits last found, and when.
+
+import { useQuery } from "@connectrpc/connect-query";
+import type { AuditState, AuditViolation } from "#gen/saldo/operator/v1/operation_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Badge } from "../../../parts/badge.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { Failed, SkeletonLines } from "../../../parts/states.tsx";
+import { type Column, Table } from "../../../parts/table.tsx";
+import { useWhen } from "../parts/amounts.ts";
+import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { SERVICE_WORDS } from "./service-words.ts";
+
+const ASK_AGAIN_MS = 30_000;
+
+/** Each kind of audit with its last findings. */
+export function AuditsCard() {
+  const words = useWords(SERVICE_WORDS);
+  const { data, error, refetch } = useQuery(OperatorService.method.listAudits, {}, { refetchInterval: ASK_AGAIN_MS });
+  if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
+  if (data === undefined) {
+    return (
+      <Card title={words.audits}>
+        <SkeletonLines />
+      </Card>
+    );
+  }
+  return (
+    <section aria-label={words.audits} className="grid items-start gap-4 lg:grid-cols-2">
+      {data.audits.map((audit) => (
+        <Audit key={audit.kind} audit={audit} />
+      ))}
+    </section>
+  );
+}
+
+function Audit({ audit }: { readonly audit: AuditState }) {
+  const words = useWords(SERVICE_WORDS);
+  const when = useWhen();
+  const name = audit.kind === "full" ? words.full : audit.kind === "incremental" ? words.incremental : audit.kind;
+  const told = (at: AuditState["startedAt"]) => (at === undefined ? words.never : when(at));
+  return (
+    <Card flush title={`${words.audits}: ${name}`} aside={<Outcome audit={audit} />}>
+      <div className="px-4 pb-4">
+        <Facts>
+          <Fact name={words.started}>{told(audit.startedAt)}</Fact>
+          <Fact name={words.finished}>{told(audit.finishedAt)}</Fact>
+          <Fact name={words.covered}>{told(audit.coveredUntil)}</Fact>
+        </Facts>
+      </div>
+      {audit.violations.length === 0 ? null : <Violations violations={audit.violations} />}
+    </Card>
+  );
+}
+
+function Outcome({ audit: { finishedAt, violationCount } }: { readonly audit: AuditState }) {
+  const words = useWords(SERVICE_WORDS);
+  const formats = useFormats();
+  if (finishedAt === undefined) return <Badge tone="neutral">{words.notRun}</Badge>;
+  if (violationCount === 0) return <Badge tone="good">{words.clean}</Badge>;
+  return (
+    <Badge tone="bad">
+      {formats.count(violationCount)} {words.violations}
+    </Badge>
+  );
+}
+
+function Violations({ violations }: { readonly violations: readonly AuditViolation[] }) {
+  const words = useWords(SERVICE_WORDS);
+  const columns: readonly Column<AuditViolation>[] = [
+    { key: "rule", head: words.rule, cell: ({ check }) => check },
+    { key: "subject", head: words.subject, cell: ({ subject }) => <Mono>{subject}</Mono> },
+    { key: "detail", head: words.detail, cell: ({ detail }) => <span className="break-words">{detail}</span> },
+  ];
+  return (
+    <>
+      <Table
+        label={words.violations}
+        columns={columns}
+        rows={violations}
+        keyOf={({ check, subject, detail }) => `${check} ${subject} ${detail}`}
+      />
+      <p className="px-4 pb-3 text-xs text-muted">{words.shownFirst}</p>
+    </>
+  );
+}

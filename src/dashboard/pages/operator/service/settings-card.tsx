@@ -1,0 +1,96 @@
+// What operators set for everybody.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { Failed, SkeletonLines } from "../../../parts/states.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { Fact, Facts } from "../parts/facts.tsx";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { SERVICE_WORDS } from "./service-words.ts";
+
+/** From nothing to ten million rupiah, as the contract takes it. */
+const WELCOME = "(10000000(\\.0{1,6})?|(0|[1-9][0-9]{0,6})(\\.[0-9]{1,6})?)";
+
+/** The settings and the order that changes them. */
+export function SettingsCard() {
+  const words = useWords(SERVICE_WORDS);
+  const formats = useFormats();
+  const [isAsked, setAsked] = useState(false);
+  const { data, error, refetch } = useQuery(OperatorService.method.getSettings, {});
+  const settings = data?.settings;
+  return (
+    <Card title={words.settings}>
+      {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
+      {settings === undefined && error === null ? <SkeletonLines lines={2} /> : null}
+      {settings === undefined ? null : (
+        <div className="flex flex-col items-start gap-4">
+          <div className="w-full">
+            <Facts>
+              <Fact name={words.welcome}>
+                <strong className="font-semibold">{formats.exactRupiah(settings.welcomeCredit)}</strong>
+              </Fact>
+            </Facts>
+          </div>
+          <p className="text-muted">{words.welcomeAbout}</p>
+          <Button onClick={() => setAsked(true)}>{words.changeWelcome}</Button>
+          {isAsked ? <WelcomeDialog now={settings.welcomeCredit} onClose={() => setAsked(false)} /> : null}
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClose: () => void }) {
+  const words = useWords(SERVICE_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  const notify = useNotify();
+  const update = useOrder(OperatorService.method.updateSettings);
+  const [amount, setAmount] = useState(now);
+  const [reason, setReason] = useState("");
+  const isWrong = !new RegExp(`^${WELCOME}$`).test(amount);
+  const send = async () => {
+    await update.mutateAsync({ settings: { welcomeCredit: amount }, reason });
+    notify(shared.done);
+  };
+  return (
+    <OrderDialog
+      open
+      onClose={onClose}
+      title={words.changeTitle}
+      about={words.welcomeAbout}
+      confirm={words.confirmWelcome}
+      onOrder={send}
+      review={() => (
+        <div className="rounded-lg border border-line bg-sunken p-4">
+          <Facts>
+            <Fact name={words.before}>{formats.exactRupiah(now)}</Fact>
+            <Fact name={words.after}>
+              <strong className="font-semibold">{formats.exactRupiah(amount)}</strong>
+            </Fact>
+          </Facts>
+        </div>
+      )}
+    >
+      <TextField
+        label={words.welcomeField}
+        {...(isWrong && amount !== "" ? { problem: words.welcomeWrong } : {})}
+        required
+        inputMode="decimal"
+        pattern={WELCOME}
+        title={words.welcomeWrong}
+        autoComplete="off"
+        value={amount}
+        onChange={({ target }) => setAmount(target.value.trim())}
+      />
+      <ReasonField value={reason} onChange={setReason} />
+    </OrderDialog>
+  );
+}
