@@ -67,6 +67,7 @@ describe("a payment", () => {
     ["settlement before pending", ["paid", "pending"], "paid"],
     ["an expiry after the settlement", ["pending", "paid", "expired"], "paid"],
     ["a denial after the settlement", ["paid", "failed"], "paid"],
+    ["a cancellation after the settlement", ["paid", "canceled"], "refunded"],
     ["a payment after the expiry", ["pending", "expired", "paid"], "paid"],
     ["a payment after a denial", ["failed", "paid"], "paid"],
     ["a payment after the order was canceled", ["canceled", "paid"], "paid"],
@@ -78,7 +79,7 @@ describe("a payment", () => {
     const { topUpId } = await world.open(one, accountId);
     for (const status of statuses) await world.happens(one, topUpId, { status });
     expect(await stateOf(accountId, topUpId)).toBe(state);
-    expect(await world.creditsOf(topUpId)).toBe(state === "paid" ? 1 : 0);
+    expect(await world.creditsOf(topUpId)).toBe(state === "paid" || state === "refunded" ? 1 : 0);
   });
 
   it("whose settlement was told before it was pending, by copies that come in any order, is credited once", async () => {

@@ -28,10 +28,13 @@ export type FakePayment = {
     | "canceled"
     | "partially_refunded"
     | "refunded"
+    | "partially_charged_back"
     | "charged_back";
   /** What the payer pays, fees included. */
   gross: number;
   refunded: number;
+  /** What the payer's bank took back of it in part. */
+  chargedBack: number;
   currency: string;
   /** The order id its answers name, where that is another one. */
   toldOrderId: string;
@@ -45,6 +48,8 @@ export type FakeProvider = Awaited<ReturnType<typeof startFakeProvider>>;
 /** Starts the fake on a free port. */
 export async function startFakeProvider() {
   const payments = new Map<string, FakePayment>();
+  /** What is told of a payment the next time only. */
+  const once = new Map<string, Partial<FakePayment>>();
   const asked: string[] = [];
   const sockets = new Set<Socket>();
   const state: { misbehaviour: Misbehaviour | null } = { misbehaviour: null };
@@ -78,6 +83,7 @@ export async function startFakeProvider() {
       status: "none",
       gross: amount,
       refunded: 0,
+      chargedBack: 0,
       currency: "IDR",
       toldOrderId: orderId,
     };
@@ -120,7 +126,9 @@ export async function startFakeProvider() {
       json(response, 404, { status_code: "404", status_message: "Transaction doesn't exist." });
       return;
     }
-    json(response, 200, { ...midtransBody(payment), status_message: "Success, transaction is found" });
+    const told = { ...payment, ...once.get(orderId) };
+    once.delete(orderId);
+    json(response, 200, { ...midtransBody(told), status_message: "Success, transaction is found" });
   }
 
   function answerXendit(method: string, url: URL, sent: Record<string, unknown>, response: ServerResponse): void {
@@ -192,6 +200,10 @@ export async function startFakeProvider() {
     set(orderId: string, changed: Partial<FakePayment>): void {
       Object.assign(this.payment(orderId), changed);
     },
+    /** Answers the next question about a payment at Midtrans as if it were so, as a lagging copy of theirs would. */
+    answerOnce(orderId: string, told: Partial<FakePayment>): void {
+      once.set(orderId, told);
+    },
     /** Misbehaves from now on; null: no longer. */
     misbehave(how: Misbehaviour | null): void {
       state.misbehaviour = how;
@@ -240,6 +252,7 @@ const XENDIT_STATUS: Readonly<Record<FakePayment["status"], string>> = {
   canceled: "EXPIRED",
   partially_refunded: "SETTLED",
   refunded: "SETTLED",
+  partially_charged_back: "SETTLED",
   charged_back: "SETTLED",
 };
 
@@ -255,11 +268,12 @@ const MIDTRANS_STATUS: Readonly<Record<FakePayment["status"], readonly [status: 
     canceled: ["cancel", "200", "accept"],
     partially_refunded: ["partial_refund", "200", "accept"],
     refunded: ["refund", "200", "accept"],
+    partially_charged_back: ["partial_chargeback", "200", "accept"],
     charged_back: ["chargeback", "200", "accept"],
   };
 
 /** All values are texts, as theirs are. */
-function midtransBody({ transactionId, toldOrderId, status, gross, refunded, currency }: FakePayment) {
+function midtransBody({ transactionId, toldOrderId, status, gross, refunded, chargedBack, currency }: FakePayment) {
   const [transactionStatus, statusCode, fraudStatus] = MIDTRANS_STATUS[status];
   const body: Record<string, string> = {
     transaction_id: transactionId,
@@ -271,6 +285,7 @@ function midtransBody({ transactionId, toldOrderId, status, gross, refunded, cur
     currency,
     payment_type: "qris",
     ...(refunded > 0 ? { refund_amount: `${refunded}.00` } : {}),
+    ...(chargedBack > 0 ? { chargeback_amount: `${chargedBack}.00` } : {}),
   };
   return body;
 }

@@ -2,6 +2,7 @@
 // first from what it buys next.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { applyPayment } from "../../src/billing/top-ups/apply-payment.ts";
 import { SOUND } from "../money/world.ts";
 import { AMOUNT, MICRO, RUPIAH, type TopUpProcess, TopUpWorld } from "./world.ts";
 
@@ -78,6 +79,91 @@ describe("money that is given back", () => {
     });
     expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
   });
+
+  it("in part by the provider and then by the payer's bank is taken both times", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(one, accountId);
+    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
+    await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 10_000 });
+    expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
+      state: "charged_back",
+      givenBack: 15_000n * MICRO,
+    });
+    expect(await world.standing(accountId)).toEqual({ available: 10_000, owed: 0 });
+  });
+
+  it.each([
+    ["whole", { status: "refunded", refunded: RUPIAH }, "refunded", 0],
+    ["in part", { status: "partially_refunded", refunded: 7_000 }, "partially_refunded", 13_000],
+  ] as const)(
+    "in part by the payer's bank and then %s by the provider is taken both times",
+    async (_how, then, state, left) => {
+      const accountId = await world.money.account(0n);
+      const { topUpId } = await world.paid(one, accountId);
+      await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 5_000 });
+      expect(await world.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
+      await world.happens(one, topUpId, then);
+      expect(await stateOf(accountId, topUpId)).toBe(state);
+      expect(await world.standing(accountId)).toEqual({ available: left, owed: 0 });
+    },
+  );
+
+  it("in larger parts by the payer's bank is heard of each time, and asked for where nobody tells", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(one, accountId);
+    await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 5_000 });
+    await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 8_000 });
+    expect(await world.standing(accountId)).toEqual({ available: 17_000, owed: 0 });
+    world.fake.set(topUpId, { chargedBack: 9_000 });
+    await world.makeDue(topUpId);
+    await one.topUps.checkDue();
+    expect(await world.standing(accountId)).toEqual({ available: 16_000, owed: 0 });
+  });
+
+  it("is no less and no other for an older report that comes late", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(one, accountId);
+    await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 15_000 });
+    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000, chargedBack: 0 });
+    expect(await stateOf(accountId, topUpId)).toBe("charged_back");
+    expect(await world.standing(accountId)).toEqual({ available: 10_000, owed: 0 });
+  });
+
+  it("by canceling a payment that was credited is taken whole, and what is used is owed", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.open(one, accountId);
+    await world.happens(one, topUpId, { status: "captured" });
+    await world.spend(accountId, 20_000n * MICRO);
+    await world.happens(one, topUpId, { status: "canceled" });
+    expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({ state: "refunded", givenBack: AMOUNT });
+    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 20_000 });
+    expect(await world.isDue(topUpId)).toBe(false);
+  });
+
+  it("is not believed of an answer that was on its way when the payment was confirmed, or that is not given twice", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(one, accountId);
+    const late = { state: "canceled", amount: AMOUNT, givenBack: 0n, reference: null } as const;
+    await applyPayment(other.database, topUpId, late);
+    world.fake.answerOnce(topUpId, { status: "canceled" });
+    await one.topUps.verifyNow(topUpId);
+    expect(await stateOf(accountId, topUpId)).toBe("paid");
+    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+  });
+
+  it.each(["failed", "expired"] as const)(
+    "though the provider only says %s of what it had confirmed is told to the operator and takes nothing",
+    async (status) => {
+      const accountId = await world.money.account(0n);
+      const { topUpId } = await world.paid(one, accountId);
+      await world.happens(one, topUpId, { status });
+      expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
+        state: "paid",
+        problem: expect.stringContaining(status) as string,
+      });
+      expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    },
+  );
 
   it("told by twenty at once on two processes is taken once", async () => {
     const accountId = await world.money.account(0n);

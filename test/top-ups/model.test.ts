@@ -20,6 +20,7 @@ const STATUSES = [
   "canceled",
   "partially_refunded",
   "refunded",
+  "partially_charged_back",
   "charged_back",
 ] as const satisfies FakePayment["status"][];
 
@@ -63,19 +64,22 @@ class Model {
   readonly owed = new Map<string, number>();
   readonly orders = new Map<string, Order>();
 
-  report(topUpId: string, { status, gross, refunded }: FakePayment): void {
+  report(topUpId: string, { status, gross, refunded, chargedBack }: FakePayment): void {
     const order = this.orders.get(topUpId);
     if (order === undefined) return;
-    const { accountId, amount } = order;
+    const { accountId, amount, credited: wasCredited } = order;
     const whole = status === "refunded" || status === "charged_back";
-    const isMoney = whole || ["paid", "captured", "partially_refunded"].includes(status);
+    const inPart = status === "partially_refunded" || status === "partially_charged_back";
+    const isMoney = whole || inPart || status === "paid" || status === "captured";
     if (isMoney && !order.credited && gross >= amount) {
       order.credited = true;
       const debt = Math.min(this.#of(this.owed, accountId), amount);
       this.#add(this.owed, accountId, -debt);
       this.#add(this.available, accountId, amount - debt);
     }
-    const given = whole ? amount : status === "partially_refunded" ? Math.min(refunded, amount) : 0;
+    // What was credited and is canceled then is given back; before, there is nothing to give.
+    const isVoided = status === "canceled" && wasCredited;
+    const given = whole || isVoided ? amount : inPart ? Math.min(refunded + chargedBack, amount) : 0;
     if (!order.credited || given <= order.givenBack) return;
     const taken = Math.min(this.#of(this.available, accountId), given - order.givenBack);
     this.#add(this.available, accountId, -taken);
@@ -134,7 +138,8 @@ describe("payments at random", () => {
       if (topUpId === undefined) continue;
       const amount = model.orders.get(topUpId)?.amount ?? 0;
       const refunded = status === "partially_refunded" ? Math.floor(amount * refundedPart) : 0;
-      world.fake.set(topUpId, { status, refunded, gross: taken.short ? amount - 1 : amount });
+      const chargedBack = status === "partially_charged_back" ? Math.floor(amount * refundedPart) : 0;
+      world.fake.set(topUpId, { status, refunded, chargedBack, gross: taken.short ? amount - 1 : amount });
       asked.add(topUpId);
     }
     const telling = [...asked].flatMap((topUpId) => [

@@ -24,6 +24,12 @@ type Decision = {
   readonly problem: string | null;
 };
 
+/** What a provider has said. */
+export type PaymentReport = PaymentFacts & {
+  /** Whether it said, asked again after the credit, that the payment is none. Left out: false. */
+  readonly isUndone?: boolean;
+};
+
 /**
  * Applies what a provider has said and gives the top-up as it is then. `at`: when it was paid, in a made-up history; null, it is
  * now. Errors: NotFound.
@@ -31,7 +37,7 @@ type Decision = {
 export function applyPayment(
   database: Database,
   topUpId: string,
-  facts: PaymentFacts,
+  facts: PaymentReport,
   at: Date | null = null,
 ): Promise<TopUp> {
   return withRetry(() => withTransaction(database, (client) => applyIn(client, topUpId, { facts, at })));
@@ -40,7 +46,7 @@ export function applyPayment(
 async function applyIn(
   client: PoolClient,
   topUpId: string,
-  { facts, at }: { facts: PaymentFacts; at: Date | null },
+  { facts, at }: { facts: PaymentReport; at: Date | null },
 ): Promise<TopUp> {
   const [known] = await selectTopUps(client, [topUpId]);
   if (known === undefined) throw new NotFound("There is no such top-up.");
@@ -64,9 +70,10 @@ async function applyIn(
 }
 
 /** What a report changes. Pure but for its words. */
-function decide(topUp: TopUp, facts: PaymentFacts): Decision {
+function decide(topUp: TopUp, facts: PaymentReport): Decision {
   const nothing: Decision = { steps: [], givenBack: topUp.givenBack, problem: topUp.problem };
   if (facts.state === "unknown") return nothing;
+  if (facts.isUndone === true && isCredited(topUp.state)) return undo(topUp, facts.state);
   const steps = statesAfter(topUp.state, facts.state);
   if (steps.includes("paid")) {
     // What is credited is our own amount, and only if at least that was paid: a payer's fee may lie on top of it.
@@ -87,7 +94,19 @@ function decide(topUp: TopUp, facts: PaymentFacts): Decision {
     return { steps, givenBack: topUp.givenBack, problem };
   }
   // What was seen earlier may come later; what was given back only grows.
-  return { steps, givenBack: givenBack > topUp.givenBack ? givenBack : topUp.givenBack, problem: null };
+  const grows = givenBack > topUp.givenBack;
+  if (topUp.state === "charged_back" && !grows) return nothing;
+  return { steps, givenBack: grows ? givenBack : topUp.givenBack, problem: null };
+}
+
+/** What becomes of a credit whose payment is none after all. */
+function undo(topUp: TopUp, reported: ReportedState): Decision {
+  // A payment that was captured is given back whole by canceling it.
+  if (reported === "canceled")
+    return { steps: statesAfter(topUp.state, "refunded"), givenBack: topUp.amount, problem: null };
+  // No provider does that to a payment it has confirmed, so a person has to find out which of its two answers is wrong.
+  const problem = `The provider says ${reported} of a payment that it had confirmed. Nothing was taken back for it.`;
+  return { steps: [], givenBack: topUp.givenBack, problem };
 }
 
 function atMost(amount: bigint | null, most: bigint): bigint | null {

@@ -6,8 +6,8 @@ const START = Date.parse("2026-11-21T00:00:00Z");
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-function looksAt(state: TopUpState, untilMs: number): number[] {
-  const topUp = { state, createdAt: new Date(START), changedAt: new Date(START) };
+function looksAt(state: TopUpState, untilMs: number, givenBack = 0n): number[] {
+  const topUp = { state, amount: 10n, givenBack, createdAt: new Date(START), changedAt: new Date(START) };
   const looks: number[] = [];
   for (let at: number | null = START; at !== null && at - START < untilMs && looks.length < 10_000;) {
     at = nextCheck(topUp, at);
@@ -29,15 +29,22 @@ describe("the schedule", () => {
     },
   );
 
-  test.each(["expired", "failed", "canceled", "paid", "partially_refunded"] as const)(
-    "looks for what comes late of an order that is %s, four times",
-    (state) => {
-      expect(looksAt(state, 365 * DAY_MS)).toEqual([60 * MINUTE_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS]);
+  test.each([
+    ["expired", 0n],
+    ["failed", 0n],
+    ["canceled", 0n],
+    ["paid", 0n],
+    ["partially_refunded", 9n],
+    ["charged_back", 9n],
+  ] as const)(
+    "looks for what comes late of an order that is %s with %d of 10 given back, four times",
+    (state, given) => {
+      expect(looksAt(state, 365 * DAY_MS, given)).toEqual([60 * MINUTE_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS]);
     },
   );
 
-  test.each(["refunded", "charged_back"] as const)("asks no more about an order that is %s", (state) => {
-    expect(looksAt(state, DAY_MS)).toEqual([]);
+  test.each(["refunded", "charged_back"] as const)("asks no more about an order that is %s whole", (state) => {
+    expect(looksAt(state, DAY_MS, 10n)).toEqual([]);
   });
 });
 

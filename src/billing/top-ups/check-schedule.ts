@@ -22,14 +22,20 @@ const LATE_LOOKS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
 const AWAY_STEP_MS = { first: 5 * SECOND_MS, most: 30 * MINUTE_MS } as const;
 
 const WAITING: ReadonlySet<TopUpState> = new Set(["created", "pending", "review"]);
-const OVER: ReadonlySet<TopUpState> = new Set(["refunded", "charged_back"]);
 
 /** When to ask about a top-up again, in milliseconds of Unix time; null: never again by ourselves. */
 export function nextCheck(
-  { state, createdAt, changedAt }: Pick<TopUp, "state" | "createdAt" | "changedAt">,
+  {
+    state,
+    amount,
+    givenBack,
+    createdAt,
+    changedAt,
+  }: Pick<TopUp, "state" | "amount" | "givenBack" | "createdAt" | "changedAt">,
   nowMs: number,
 ): number | null {
-  if (OVER.has(state)) return null;
+  // Of a part that was given back the rest may follow.
+  if (givenBack >= amount) return null;
   if (!WAITING.has(state)) {
     return LATE_LOOKS_MS.map((each) => changedAt.getTime() + each).find((each) => each > nowMs) ?? null;
   }

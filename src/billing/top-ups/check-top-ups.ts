@@ -8,7 +8,7 @@ import { type PaymentFacts, PaymentProviderError } from "../payments/payment-pro
 import type { PaymentProviders } from "../payments/payment-providers.ts";
 import { applyPayment } from "./apply-payment.ts";
 import { hasRunOut, nextCheck, pauseAfterFailure } from "./check-schedule.ts";
-import { isCredited } from "./states.ts";
+import { isCredited, isUnpaid } from "./states.ts";
 import { claimDue, type DueTopUp, reschedule, selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
 
@@ -69,13 +69,19 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   if (topUp === undefined) throw new NotFound("There is no such top-up.");
   const provider = providers.of(topUp.provider);
   if (provider === null) throw new PaymentProviderError("refused", `the provider ${topUp.provider} is not configured`);
-  const facts = await provider.ask({
+  const asked = {
     orderId: topUpId,
     reference: topUp.providerReference,
     isCredited: isCredited(topUp.state),
-  });
+  };
+  let facts = await provider.ask(asked);
+  // An answer that was on its way while the payment was confirmed is old. One to a question that was asked after the credit,
+  // and that is given twice, is not.
+  const contradicts = asked.isCredited && isUnpaid(facts.state);
+  if (contradicts) facts = await provider.ask(asked);
+  const isUndone = contradicts && isUnpaid(facts.state);
   const known = hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts;
-  return applyPayment(database, topUpId, known, happensAt?.());
+  return applyPayment(database, topUpId, { ...known, isUndone }, happensAt?.());
 }
 
 function expired(facts: PaymentFacts): PaymentFacts {

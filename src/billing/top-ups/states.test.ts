@@ -26,7 +26,7 @@ const TABLE: Readonly<Record<TopUpState, string>> = {
   paid: "              .       .      .       .      .        .    =     =        =",
   partially_refunded: ".       .      .       .      .        .    =     =        =",
   refunded: "          .       .      .       .      .        .    .     .        .",
-  charged_back: "      .       .      .       .      .        .    .     .        =",
+  charged_back: "      .       .      .       .      .        .    =     =        =",
 };
 
 const CASES = Object.entries(TABLE).flatMap(([state, row]) =>

@@ -39,9 +39,20 @@ const TRANSITIONS: Readonly<Record<TopUpState, Partial<Readonly<Record<ReportedS
     charged_back: ["charged_back"],
   },
   refunded: {},
-  // A part first, and then more.
-  charged_back: { charged_back: ["charged_back"] },
+  // A part first, and then more, by the bank or by the provider. What is no more than before changes nothing (apply-payment.ts).
+  charged_back: {
+    partially_refunded: ["partially_refunded"],
+    refunded: ["refunded"],
+    charged_back: ["charged_back"],
+  },
 };
+
+const UNPAID: ReadonlySet<string> = new Set<ReportedState>(["expired", "failed", "canceled"]);
+
+/** Whether a report says that nothing was paid in the end. */
+export function isUnpaid(reported: string): boolean {
+  return UNPAID.has(reported);
+}
 
 /** The states a top-up goes through when a provider reports one, in order; none: the report changes nothing. */
 export function statesAfter(state: TopUpState, reported: ReportedState): readonly ReportedState[] {

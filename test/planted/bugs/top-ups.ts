@@ -85,6 +85,32 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     noticedBy: givingBack("by the difference to what was taken before"),
   },
   {
+    name: "a payment that was canceled after it was credited stays credited",
+    edits: [
+      topUps(
+        "check-top-ups.ts",
+        "const contradicts = asked.isCredited && isUnpaid(facts.state);",
+        "const contradicts = false;",
+      ),
+    ],
+    noticedBy: givingBack("by canceling a payment that was credited"),
+  },
+  {
+    name: "one old answer takes a credit back",
+    edits: [topUps("check-top-ups.ts", "if (contradicts) facts = await provider.ask(asked);", "")],
+    noticedBy: givingBack("or that is not given twice"),
+  },
+  {
+    name: "what the bank took back is not added to what the provider gave back",
+    edits: [payments("midtrans/midtrans-provider.ts", '["refund_amount", "chargeback_amount"]', '["refund_amount"]')],
+    noticedBy: givingBack("in part by the provider and then by the payer's bank"),
+  },
+  {
+    name: "an older report moves a chargeback back to a refund",
+    edits: [topUps("apply-payment.ts", 'if (topUp.state === "charged_back" && !grows) return nothing;', "")],
+    noticedBy: givingBack("no less and no other for an older report"),
+  },
+  {
     name: "what an account owes is not collected",
     edits: [topUps("apply-payment.ts", "  await collectOwed(client, { accountId, topUpId, amount });\n", "")],
     noticedBy: givingBack("collected first from what it buys next"),

@@ -133,10 +133,19 @@ function givenBackOf(said: string, body: JsonObject, amount: bigint | null): big
       return amount;
     case "partial_refund":
     case "partial_chargeback":
-      return rupiah(textOf(body, "refund_amount")) ?? rupiah(textOf(body, "chargeback_amount"));
+      return sumOf(RETURNED.map((member) => rupiah(textOf(body, member))));
     default:
       return 0n;
   }
+}
+
+/** What the provider gave back and what a bank took back are told beside each other, whichever came last. */
+const RETURNED = ["refund_amount", "chargeback_amount"] as const;
+
+/** The sum of what can be read; null where nothing can. */
+function sumOf(amounts: readonly (bigint | null)[]): bigint | null {
+  const told = amounts.filter((amount) => amount !== null);
+  return told.length === 0 ? null : told.reduce((sum, amount) => sum + amount, 0n);
 }
 
 function notificationOf(told: JsonObject): Notification {
@@ -148,7 +157,8 @@ function notificationOf(told: JsonObject): Notification {
   const transaction = textOf(told, "transaction_id");
   // Of what is not signed only known words count, so that edited copies make no end of events.
   const words = [status, fraud].map((word) => (word in STATES || KNOWN_WORDS.has(word) ? word : "other"));
-  const parts = [orderId, textOf(told, "status_code"), amount, ...words, rupiah(textOf(told, "refund_amount")) ?? ""];
+  const returned = RETURNED.map((member) => rupiah(textOf(told, member)) ?? "");
+  const parts = [orderId, textOf(told, "status_code"), amount, ...words, ...returned];
   return {
     eventKey: hash(
       "sha256",
