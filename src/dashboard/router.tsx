@@ -79,6 +79,12 @@ const models = createRoute({
   validateSearch: readModelsSearch,
   component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
 });
+const playground = createRoute({
+  getParentRoute: () => inside,
+  path: "/playground",
+  validateSearch: texts("model"),
+  component: lazyRouteComponent(() => import("./pages/playground/playground-page.tsx"), "PlaygroundPage"),
+});
 const usage = createRoute({
   getParentRoute: () => inside,
   path: "/usage",
@@ -203,7 +209,7 @@ const tree = root.addChildren([
   signUp,
   forgotPassword,
   resetPassword,
-  inside.addChildren([overview, usage, models, keys, billing, transfers, transferPages, operatorPages]),
+  inside.addChildren([overview, usage, models, playground, keys, billing, transfers, transferPages, operatorPages]),
 ]);
 
 /** The router of the page; a test gives it a history of its own. */

@@ -18,6 +18,8 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/usage" },
   { path: "/usage?tab=requests&unit=tokens&from=2026-11-01&to=2026-11-30" },
   { path: "/billing" },
+  { path: "/playground" },
+  { path: "/playground", press: /^(Lihat kode|View code)$/ },
   { path: "/models" },
   { path: "/models", press: /^Demo Large/ },
   { path: "/transfers/sandbox" },

@@ -1,6 +1,6 @@
 // Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
 
-import { ChartColumn, Cpu, House, KeyRound, type LucideIcon, Send, Shield, Wallet } from "lucide-react";
+import { ChartColumn, Cpu, House, KeyRound, type LucideIcon, MessageSquare, Send, Shield, Wallet } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Words } from "../language/language.tsx";
 
@@ -59,6 +59,7 @@ export const GROUPS: readonly Group[] = [
     places: [
       { to: "/usage", name: "usage", icon: ChartColumn },
       { to: "/models", name: "models", icon: Cpu },
+      { to: "/playground", name: "playground", icon: MessageSquare },
       { to: "/keys", name: "keys", icon: KeyRound },
     ],
   },

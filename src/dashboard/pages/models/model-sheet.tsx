@@ -1,9 +1,11 @@
 // One model with everything about it: what it takes and costs, what a request would come to, and how to call it.
 
+import { MessageSquare } from "lucide-react";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge } from "../../parts/badge.tsx";
+import { LinkButton } from "../../parts/button.tsx";
 import { CopyIconButton } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Fact } from "../../parts/fact.tsx";
@@ -72,6 +74,9 @@ function Sheet({ model }: { readonly model: Model }) {
         <Fact name={words.output}>{formats.exactRupiah(model.pricing?.output)}</Fact>
       </dl>
       {model.pricing === undefined ? null : <PriceCalculator pricing={model.pricing} />}
+      <LinkButton to="/playground" search={{ model: model.id }} icon={<MessageSquare aria-hidden />}>
+        {words.tryIt}
+      </LinkButton>
       <section aria-label={words.use} className="flex min-w-0 flex-col gap-3">
         <h3 className="font-medium">{words.use}</h3>
         <Snippets model={model} />

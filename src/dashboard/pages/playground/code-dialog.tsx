@@ -1,0 +1,38 @@
+import { useState } from "react";
+import { useWords } from "../../language/language.tsx";
+import { LinkButton } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import type { SnippetRequest } from "../../snippets/code.ts";
+import { SNIPPET_WORDS } from "../../snippets/snippet-words.ts";
+import { ProgramCode } from "../../snippets/snippets.tsx";
+import { PLAYGROUND_WORDS } from "./playground-words.ts";
+
+/** The next request of the playground as a program would send it. */
+export function CodeDialog({ request, onClose }: { readonly request: SnippetRequest; readonly onClose: () => void }) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const { client } = useWords(SNIPPET_WORDS);
+  const [program, setProgram] = useState<"curl" | "node" | "python">("curl");
+  return (
+    <Dialog open wide onClose={onClose} title={words.code} about={words.codeAbout}>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <Segments
+          label={client}
+          value={program}
+          choices={[
+            { value: "curl", label: "curl" },
+            { value: "node", label: "Node.js" },
+            { value: "python", label: "Python" },
+          ]}
+          onChange={setProgram}
+        />
+        <LinkButton to="/keys" search={{ create: true }}>
+          {words.makeKey}
+        </LinkButton>
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        <ProgramCode program={program} request={request} place={{ origin: window.location.origin, secret: null }} />
+      </div>
+    </Dialog>
+  );
+}

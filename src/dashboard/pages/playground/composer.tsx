@@ -1,0 +1,55 @@
+import { Send, Square } from "lucide-react";
+import type { KeyboardEvent } from "react";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { TextArea } from "../../parts/field.tsx";
+import { PLAYGROUND_WORDS } from "./playground-words.ts";
+
+type ComposerProps = {
+  readonly draft: string;
+  readonly onDraft: (draft: string) => void;
+  readonly onSend: () => void;
+  /** Stops the answer that runs; null while there is none. */
+  readonly onStop: (() => void) | null;
+  /** Whether the settings are such that something can be sent. */
+  readonly isReady: boolean;
+};
+
+/** Where a message is written, sent and stopped. */
+export function Composer({ draft, onDraft, onSend, onStop, isReady }: ComposerProps) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const sendOnEnter = (event: KeyboardEvent) => {
+    // An input method is still composing: its Enter chooses a word.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    onSend();
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend();
+      }}
+      className="sticky bottom-0 -mx-4 -mb-4 flex items-end gap-3 rounded-b-xl border-t border-line bg-card p-4"
+    >
+      <TextArea
+        label={words.message}
+        placeholder={words.messageHint}
+        rows={2}
+        value={draft}
+        onChange={({ target }) => onDraft(target.value)}
+        onKeyDown={sendOnEnter}
+        className="flex-1"
+      />
+      {onStop === null ? (
+        <Button type="submit" look="action" icon={<Send aria-hidden />} disabled={!isReady || draft.trim() === ""}>
+          {words.send}
+        </Button>
+      ) : (
+        <Button look="danger" icon={<Square aria-hidden />} onClick={onStop}>
+          {words.stop}
+        </Button>
+      )}
+    </form>
+  );
+}

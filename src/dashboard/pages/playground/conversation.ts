@@ -1,0 +1,104 @@
+// A conversation as it stands on the page: what was asked, and each answer with how it ended. It is kept nowhere else.
+
+import type { Usage } from "#gen/saldo/gateway/v1/chat_pb.ts";
+import type {
+  CreateChatCompletionResponse,
+  StreamChatCompletionResponse,
+} from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { SnippetMessage, SnippetRequest } from "../../snippets/code.ts";
+
+/** How an answer ended, or that it goes on. */
+export type AnswerState = "running" | "done" | "stopped" | "failed";
+
+/** A question and its answer. */
+export type Exchange = {
+  readonly id: number;
+  readonly model: string;
+  readonly question: string;
+  readonly text: string;
+  readonly reasoning: string;
+  readonly state: AnswerState;
+  readonly finishReason: string;
+  readonly usage: Usage | null;
+  /** The request's id, with which its record is found. Empty until the first piece has come. */
+  readonly requestId: string;
+  /** What went wrong. Null: nothing. */
+  readonly error: unknown;
+};
+
+/** What is set beside the conversation. */
+export type PlaygroundSettings = {
+  readonly system: string;
+  readonly temperature: number | null;
+  readonly maxTokens: number | null;
+  readonly isStreamed: boolean;
+};
+
+/** An exchange that has just begun. */
+export function beginExchange(id: number, model: string, question: string): Exchange {
+  return {
+    id,
+    model,
+    question,
+    text: "",
+    reasoning: "",
+    state: "running",
+    finishReason: "",
+    usage: null,
+    requestId: "",
+    error: null,
+  };
+}
+
+/** An exchange with one more piece of a streamed answer. */
+export function withPiece(exchange: Exchange, piece: StreamChatCompletionResponse): Exchange {
+  const choice = piece.choices[0];
+  return {
+    ...exchange,
+    requestId: requestIdOf(piece.id),
+    text: exchange.text + (choice?.delta?.content ?? "") + (choice?.delta?.refusal ?? ""),
+    reasoning: exchange.reasoning + (choice?.delta?.reasoningContent ?? ""),
+    finishReason: choice?.finishReason ?? exchange.finishReason,
+    usage: piece.usage ?? exchange.usage,
+  };
+}
+
+/** An exchange with the whole answer. */
+export function withAnswer(exchange: Exchange, answer: CreateChatCompletionResponse): Exchange {
+  const choice = answer.choices[0];
+  return {
+    ...exchange,
+    state: "done",
+    requestId: requestIdOf(answer.id),
+    text: choice?.message?.content ?? choice?.message?.refusal ?? "",
+    reasoning: choice?.message?.reasoningContent ?? "",
+    finishReason: choice?.finishReason ?? "",
+    usage: answer.usage ?? null,
+  };
+}
+
+/** The request that asks a question after all that was said before. What got no answer was not said. */
+export function requestOf(
+  { model, question }: { readonly model: string; readonly question: string },
+  exchanges: readonly Exchange[],
+  { system, temperature, maxTokens, isStreamed }: PlaygroundSettings,
+): SnippetRequest {
+  const before = exchanges
+    .filter(({ text }) => text !== "")
+    .flatMap((exchange): SnippetMessage[] => [
+      { role: "user", content: exchange.question },
+      { role: "assistant", content: exchange.text },
+    ]);
+  const first: SnippetMessage[] = system.trim() === "" ? [] : [{ role: "system", content: system }];
+  return {
+    model,
+    messages: [...first, ...before, { role: "user", content: question }],
+    ...(temperature === null ? {} : { temperature }),
+    ...(maxTokens === null ? {} : { maxTokens }),
+    ...(isStreamed ? { stream: true } : {}),
+  };
+}
+
+function requestIdOf(completionId: string): string {
+  return completionId.replace(/^chatcmpl-/, "");
+}

@@ -1,0 +1,82 @@
+import { Link } from "@tanstack/react-router";
+import { LoaderCircle } from "lucide-react";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { CopyIconButton } from "../../parts/copy.tsx";
+import type { Exchange } from "./conversation.ts";
+import { PLAYGROUND_WORDS } from "./playground-words.ts";
+import { RequestFailure } from "./request-failure.tsx";
+
+/** A question, its answer as text, and what it came to. `retry` is null where it cannot be asked again. */
+export function ExchangeView({
+  exchange,
+  retry,
+}: {
+  readonly exchange: Exchange;
+  readonly retry: (() => void) | null;
+}) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const { question, model, text, reasoning, state, finishReason, error } = exchange;
+  return (
+    <li className="flex min-w-0 flex-col gap-3">
+      <div className="max-w-[85%] self-end rounded-xl bg-sunken px-3.5 py-2.5">
+        <p className="sr-only">{words.you}:</p>
+        <p className="break-words whitespace-pre-wrap">{question}</p>
+      </div>
+      <div className="min-w-0">
+        <p className="mb-1 font-mono text-xs break-all text-muted">{model}</p>
+        {reasoning === "" ? null : (
+          <details className="mb-2">
+            <summary className="text-muted">{words.reasoning}</summary>
+            <p className="mt-1 break-words whitespace-pre-wrap text-muted">{reasoning}</p>
+          </details>
+        )}
+        {text === "" ? null : <p className="break-words whitespace-pre-wrap">{text}</p>}
+        {state === "running" && text === "" ? (
+          <p className="flex items-center gap-2 text-muted">
+            <LoaderCircle className="size-4 animate-spin" aria-hidden />
+            {words.thinking}
+          </p>
+        ) : null}
+        {state === "done" && text === "" ? <p className="text-muted">{words.nothing}</p> : null}
+        {finishReason === "length" ? <p className="mt-1 text-warn">{words.cutShort}</p> : null}
+        {state === "stopped" ? <p className="mt-1 text-muted">{words.stopped}</p> : null}
+        {error === null ? null : <RequestFailure error={error} retry={retry} />}
+        {state === "running" ? null : <Figures exchange={exchange} />}
+      </div>
+    </li>
+  );
+}
+
+function Figures({ exchange: { usage, requestId, text } }: { readonly exchange: Exchange }) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const formats = useFormats();
+  const cached = usage?.promptTokensDetails?.cachedTokens ?? 0;
+  if (usage === null && requestId === "") return null;
+  return (
+    <div className="digits mt-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-muted">
+      {usage === null ? null : (
+        <>
+          <span>
+            {formats.count(usage.promptTokens)} {words.input}
+            {cached === 0 ? "" : ` (${formats.count(cached)} ${words.ofThem})`} +{" "}
+            {formats.count(usage.completionTokens)} {words.output} = {formats.count(usage.totalTokens)} {words.tokens}
+          </span>
+          <strong className="font-medium text-ink" data-testid="cost">
+            {formats.exactRupiah(usage.costIdr)}
+          </strong>
+        </>
+      )}
+      {requestId === "" ? null : (
+        <Link
+          to="/usage"
+          search={{ tab: "requests", request: requestId }}
+          className="inline-flex min-h-6 items-center underline underline-offset-2"
+        >
+          {words.record}
+        </Link>
+      )}
+      {text === "" ? null : <CopyIconButton text={text} what={words.conversation} />}
+    </div>
+  );
+}

@@ -1,0 +1,157 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Code, RotateCcw } from "lucide-react";
+import { useEffect, useState } from "react";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { firstModelOf } from "../models/first-model.ts";
+import { MODELS_WORDS } from "../models/models-words.ts";
+import { CodeDialog } from "./code-dialog.tsx";
+import { Composer } from "./composer.tsx";
+import { type Exchange, requestOf } from "./conversation.ts";
+import { ExchangeView } from "./exchange-view.tsx";
+import { PLAYGROUND_WORDS } from "./playground-words.ts";
+import { FIRST_SETTINGS, readSettings, SettingsCard } from "./settings-card.tsx";
+import { useConversation } from "./use-conversation.ts";
+
+/** How far from the end somebody is still at the end. */
+const NEAR_END_PX = 240;
+
+/** Models from the browser. */
+export function PlaygroundPage() {
+  const words = useWords(PLAYGROUND_WORDS);
+  const models = useWords(MODELS_WORDS);
+  const { model: wanted } = useSearch({ from: "/inside/playground" });
+  const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
+  const model = data?.data.find(({ id }) => id === wanted) ?? firstModelOf(data?.data ?? []);
+  if (model !== undefined) return <Playground models={data?.data ?? []} model={model} />;
+  return (
+    <Page title={words.title} about={words.about}>
+      {error === null ? (
+        data === undefined ? (
+          <SkeletonLines lines={8} />
+        ) : (
+          <Empty title={models.empty}>{models.emptyAbout}</Empty>
+        )
+      ) : (
+        <Failed error={error} retry={() => void refetch()} />
+      )}
+    </Page>
+  );
+}
+
+function Playground({ models, model }: { readonly models: readonly Model[]; readonly model: Model }) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const navigate = useNavigate();
+  const conversation = useConversation();
+  const [typed, setTyped] = useState(FIRST_SETTINGS);
+  const [draft, setDraft] = useState("");
+  const [isCodeShown, showCode] = useState(false);
+  const settings = readSettings(typed);
+  const send = () => {
+    const question = draft.trim();
+    if (question === "" || settings === null || conversation.isRunning) return;
+    conversation.ask(model.id, question, settings);
+    setDraft("");
+  };
+  const { exchanges } = conversation;
+  useFollowedEnd(exchanges);
+  return (
+    <Page
+      title={words.title}
+      about={words.about}
+      actions={
+        <>
+          {exchanges.length === 0 ? null : (
+            <Button icon={<RotateCcw aria-hidden />} onClick={conversation.clear}>
+              {words.clear}
+            </Button>
+          )}
+          <Button icon={<Code aria-hidden />} disabled={settings === null} onClick={() => showCode(true)}>
+            {words.code}
+          </Button>
+        </>
+      }
+    >
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_18rem]">
+        <Card className="flex flex-col gap-5 lg:min-h-[70dvh]">
+          <div role="log" aria-label={words.conversation} aria-busy={conversation.isRunning} className="flex-1">
+            {exchanges.length === 0 ? <Prompts onChoose={setDraft} /> : null}
+            <ol className="flex flex-col gap-6">
+              {exchanges.map((exchange, index) => (
+                <ExchangeView
+                  key={exchange.id}
+                  exchange={exchange}
+                  retry={
+                    index < exchanges.length - 1 || settings === null
+                      ? null
+                      : () => conversation.askAgain(model.id, settings)
+                  }
+                />
+              ))}
+            </ol>
+          </div>
+          <Composer
+            draft={draft}
+            onDraft={setDraft}
+            onSend={send}
+            onStop={conversation.isRunning ? conversation.stop : null}
+            isReady={settings !== null}
+          />
+        </Card>
+        <SettingsCard
+          models={models}
+          model={model}
+          typed={typed}
+          onTyped={setTyped}
+          onModel={(id) => void navigate({ to: "/playground", search: { model: id }, replace: true })}
+        />
+      </div>
+      {isCodeShown && settings !== null ? (
+        <CodeDialog
+          request={requestOf({ model: model.id, question: draft.trim() || words.prompt1 }, exchanges, settings)}
+          onClose={() => showCode(false)}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+/** Whoever reads at the end of the page stays there while an answer grows; whoever has scrolled up is left alone. */
+function useFollowedEnd(exchanges: readonly Exchange[]): void {
+  useEffect(() => {
+    if (exchanges.length === 0) return;
+    const { scrollHeight } = document.documentElement;
+    if (scrollHeight - window.innerHeight - window.scrollY < NEAR_END_PX) window.scrollTo({ top: scrollHeight });
+  }, [exchanges]);
+}
+
+function Prompts({ onChoose }: { readonly onChoose: (prompt: string) => void }) {
+  const words = useWords(PLAYGROUND_WORDS);
+  return (
+    <div className="flex flex-col gap-3">
+      <div>
+        <h2 className="text-base font-semibold">{words.tryThese}</h2>
+        <p className="text-muted">{words.tryAbout}</p>
+      </div>
+      <ul className="grid gap-2 sm:grid-cols-2">
+        {[words.prompt1, words.prompt2, words.prompt3, words.prompt4].map((prompt) => (
+          <li key={prompt} className="flex">
+            <button
+              type="button"
+              onClick={() => onChoose(prompt)}
+              className="w-full rounded-lg border border-line p-3 text-left hover:bg-sunken"
+            >
+              {prompt}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+// A request that failed: why, in words, and what to do about it.
+
+import { CircleAlert, Wallet } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { factsOf } from "../../api/transport.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
+import { PLAYGROUND_WORDS } from "./playground-words.ts";
+
+type FailureProps = {
+  readonly error: unknown;
+  /** Sends it again; null where something else was sent since. */
+  readonly retry: (() => void) | null;
+};
+
+/** The card of an error. Which one it is, the code of its facts says. */
+export function RequestFailure({ error, retry }: FailureProps) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const facts = factsOf(error);
+  const again = retry === null ? null : <Button onClick={retry}>{words.retry}</Button>;
+  if (facts?.code === "insufficient_balance") return <TooLittle facts={facts} again={again} />;
+  if (facts?.code === "rate_limit") return <TooMany facts={facts} retry={retry} />;
+  return (
+    <FailureCard title={words[titleOf(facts?.code)]} facts={facts} actions={again}>
+      {facts?.code === "upstream_busy" ? <p>{words.busyAbout}</p> : null}
+      {(facts?.details ?? []).map(({ field, message }) => (
+        <p key={`${field} ${message}`}>
+          {field === "" ? null : <code className="font-mono">{field}: </code>}
+          {message}
+        </p>
+      ))}
+    </FailureCard>
+  );
+}
+
+function titleOf(code: string | undefined): "busy" | "gone" | "invalid" | "failed" {
+  if (code === "upstream_busy") return "busy";
+  if (code === "model_not_found") return "gone";
+  return code === "validation_error" ? "invalid" : "failed";
+}
+
+function TooLittle({ facts, again }: { readonly facts: ErrorFacts; readonly again: ReactNode }) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const formats = useFormats();
+  return (
+    <FailureCard
+      title={words.insufficient}
+      facts={facts}
+      actions={
+        <>
+          <LinkButton to="/billing" look="action" icon={<Wallet aria-hidden />}>
+            {words.topUp}
+          </LinkButton>
+          {again}
+        </>
+      }
+    >
+      <p className="digits">
+        {words.available} <strong>{formats.exactRupiah(facts.availableIdr)}</strong> · {words.needed}{" "}
+        <strong>{formats.exactRupiah(facts.neededIdr)}</strong>
+      </p>
+      <p>{words.insufficientHint}</p>
+    </FailureCard>
+  );
+}
+
+function TooMany({ facts, retry }: { readonly facts: ErrorFacts; readonly retry: (() => void) | null }) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const formats = useFormats();
+  const left = useSecondsLeft(facts.retryAfterSeconds);
+  return (
+    <FailureCard
+      title={words.rateLimit}
+      facts={facts}
+      actions={
+        retry === null ? null : (
+          <Button onClick={retry} disabled={left > 0}>
+            {words.retry}
+          </Button>
+        )
+      }
+    >
+      <p className="digits">{left > 0 ? `${words.wait} ${formats.count(left)} ${words.seconds}.` : words.waitOver}</p>
+    </FailureCard>
+  );
+}
+
+function useSecondsLeft(seconds: number): number {
+  const [left, setLeft] = useState(seconds);
+  useEffect(() => {
+    if (left <= 0) return undefined;
+    const timer = window.setTimeout(() => setLeft(left - 1), 1_000);
+    return () => window.clearTimeout(timer);
+  }, [left]);
+  return left;
+}
+
+function FailureCard({
+  title,
+  facts,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly facts: ErrorFacts | null;
+  readonly actions: ReactNode;
+  readonly children?: ReactNode;
+}) {
+  const words = useWords(PLAYGROUND_WORDS);
+  return (
+    <div role="alert" className="mt-2 flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-4 text-bad">
+      <p className="flex items-center gap-2 font-medium">
+        <CircleAlert className="size-4 shrink-0" aria-hidden />
+        {title}
+      </p>
+      {children}
+      {facts === null || facts.requestId === "" ? null : (
+        <p className="text-xs">
+          {words.requestId}: <code className="font-mono break-all">{facts.requestId}</code>
+        </p>
+      )}
+      <div className="flex flex-wrap gap-2">{actions}</div>
+    </div>
+  );
+}

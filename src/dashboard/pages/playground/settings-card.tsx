@@ -1,0 +1,116 @@
+import { useId, useState } from "react";
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Card } from "../../parts/card.tsx";
+import { SelectField, TextArea, TextField } from "../../parts/field.tsx";
+import type { PlaygroundSettings } from "./conversation.ts";
+import { PLAYGROUND_WORDS } from "./playground-words.ts";
+
+/** The settings as they are typed. */
+export type TypedSettings = {
+  readonly system: string;
+  readonly temperature: string;
+  readonly maxTokens: string;
+  readonly isStreamed: boolean;
+};
+
+/** Few enough tokens that a small balance covers their hold. */
+export const FIRST_SETTINGS: TypedSettings = { system: "", temperature: "", maxTokens: "1024", isStreamed: true };
+
+const HIGHEST_TEMPERATURE = 2;
+const MOST_TOKENS = 4_294_967_295;
+
+/** The settings to send. Null: something that was typed makes no sense. */
+export function readSettings({ system, temperature, maxTokens, isStreamed }: TypedSettings): PlaygroundSettings | null {
+  const heat = readTemperature(temperature);
+  const most = readMaxTokens(maxTokens);
+  return heat === undefined || most === undefined ? null : { system, temperature: heat, maxTokens: most, isStreamed };
+}
+
+function readTemperature(text: string): number | null | undefined {
+  if (text.trim() === "") return null;
+  const value = Number(text.replace(",", "."));
+  return value >= 0 && value <= HIGHEST_TEMPERATURE ? value : undefined;
+}
+
+function readMaxTokens(text: string): number | null | undefined {
+  if (text.trim() === "") return null;
+  const value = Number(text);
+  return Number.isInteger(value) && value >= 1 && value <= MOST_TOKENS ? value : undefined;
+}
+
+type SettingsCardProps = {
+  readonly models: readonly Model[];
+  readonly model: Model;
+  readonly typed: TypedSettings;
+  readonly onTyped: (typed: TypedSettings) => void;
+  readonly onModel: (modelId: string) => void;
+};
+
+/** Model and what is asked of it. */
+export function SettingsCard({ models, model, typed, onTyped, onModel }: SettingsCardProps) {
+  const words = useWords(PLAYGROUND_WORDS);
+  const formats = useFormats();
+  const streamId = useId();
+  // On a narrow page the conversation comes first.
+  const [isOpen, setOpen] = useState(() => window.matchMedia("(min-width: 64rem)").matches);
+  const { pricing } = model;
+  return (
+    <Card title={words.settings} className="max-lg:order-first">
+      <div className="flex flex-col gap-4">
+        <SelectField
+          label={words.model}
+          value={model.id}
+          onChange={({ target }) => onModel(target.value)}
+          hint={`${formats.exactRupiah(pricing?.input)} ${words.input}, ${formats.exactRupiah(pricing?.output)} ${words.output}, ${words.perMillion}`}
+        >
+          {models.map(({ id }) => (
+            <option key={id}>{id}</option>
+          ))}
+        </SelectField>
+        <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+          <summary className="text-[0.8125rem] font-medium">{words.more}</summary>
+          <div className="mt-3 flex flex-col gap-4">
+            <TextArea
+              label={words.system}
+              rows={2}
+              placeholder={words.systemHint}
+              value={typed.system}
+              onChange={({ target }) => onTyped({ ...typed, system: target.value })}
+            />
+            <TextField
+              label={words.temperature}
+              hint={words.temperatureHint}
+              inputMode="decimal"
+              value={typed.temperature}
+              onChange={({ target }) => onTyped({ ...typed, temperature: target.value })}
+              {...(readTemperature(typed.temperature) === undefined ? { problem: words.temperatureWrong } : {})}
+            />
+            <TextField
+              label={words.maxTokens}
+              hint={words.maxTokensHint}
+              inputMode="numeric"
+              value={typed.maxTokens}
+              onChange={({ target }) => onTyped({ ...typed, maxTokens: target.value })}
+              {...(readMaxTokens(typed.maxTokens) === undefined ? { problem: words.maxTokensWrong } : {})}
+            />
+            <div className="flex items-start gap-2">
+              <input
+                id={streamId}
+                type="checkbox"
+                checked={typed.isStreamed}
+                onChange={({ target }) => onTyped({ ...typed, isStreamed: target.checked })}
+                className="mt-0.5 size-4 accent-action"
+              />
+              <label htmlFor={streamId} className="text-[0.8125rem]">
+                <span className="font-medium">{words.stream}</span>
+                <span className="block text-xs text-muted">{words.streamHint}</span>
+              </label>
+            </div>
+          </div>
+        </details>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,47 @@
+// The playground as a person uses it: over the session, with no key in the browser.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+
+describe("the playground", () => {
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+  });
+  afterAll(() => dashboard.close());
+
+  it("answers, tells what it cost, and stands on the account's playground key", async () => {
+    const { page } = await dashboard.visitDemo("/playground?model=demo%2Fsmall");
+    const keys: string[] = [];
+    page.on("request", (request) => keys.push(request.headers()["authorization"] ?? ""));
+    await page.getByLabel("Pesan", { exact: true }).fill("Halo <img src=x onerror=alert(1)> !tokens=20");
+    await page.keyboard.press("Enter");
+    expect(await page.getByTestId("cost").textContent()).toMatch(/^Rp\s0,\d+$/);
+    expect(keys.filter(Boolean)).toEqual([]);
+    await page.getByRole("link", { name: "Lihat di pemakaian" }).click();
+    await page.getByRole("dialog", { name: "Permintaan" }).getByText("Playground", { exact: true }).waitFor();
+    expectNoComplaints(dashboard);
+  });
+
+  it("says what is missing, and where to get it, when the balance is too low", async () => {
+    const { page } = await dashboard.signUp();
+    await page.goto(`${dashboard.saldo.httpUrl}/playground?model=demo%2Flarge`);
+    await page.getByLabel("Pesan", { exact: true }).fill("Halo");
+    await page.getByRole("button", { name: "Kirim" }).click();
+    const card = page.getByRole("alert").filter({ hasText: "Saldo tidak cukup" });
+    expect(await card.textContent()).toMatch(/Tersedia Rp\s0 · Dibutuhkan Rp\s\d/);
+    await card.getByRole("link", { name: "Isi saldo" }).click();
+    await page.waitForURL((url) => url.pathname === "/billing");
+    expectNoComplaints(dashboard);
+  });
+
+  it("stops an answer half-way, and keeps what has come", async () => {
+    const { page } = await dashboard.visitDemo("/playground?model=demo%2Fsmall");
+    await page.getByLabel("Pesan", { exact: true }).fill("!slow");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Berhenti" }).click();
+    await page.getByText("Dihentikan.").waitFor();
+    expect(await page.getByRole("button", { name: "Berhenti" }).count()).toBe(0);
+    expectNoComplaints(dashboard);
+  });
+});
