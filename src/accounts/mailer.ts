@@ -1,6 +1,6 @@
 // How mail leaves the service.
 
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 import { UpstreamBusy } from "../kernel/errors.ts";
 
 /** A mail of plain text to one address. */
@@ -37,8 +37,25 @@ export function createMailer({ smtpUrl, from }: MailSettings, show: ((text: stri
       },
     };
   }
-  const transport = createTransport({
-    url: smtpUrl,
+  // Loaded when the first mail is sent, and not in every start.
+  let transport: Promise<Transporter> | null = null;
+  return {
+    isConfigured: true,
+    async send({ to, subject, text }) {
+      try {
+        transport ??= openTransport(smtpUrl);
+        await (await transport).sendMail({ from, to: { name: "", address: to }, subject, text });
+      } catch (cause) {
+        throw new UpstreamBusy(undefined, { cause });
+      }
+    },
+  };
+}
+
+async function openTransport(url: string): Promise<Transporter> {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({
+    url,
     pool: true,
     maxConnections: MOST_CONNECTIONS,
     connectionTimeout: ANSWERS_WITHIN_MS,
@@ -48,14 +65,4 @@ export function createMailer({ smtpUrl, from }: MailSettings, show: ((text: stri
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return {
-    isConfigured: true,
-    async send({ to, subject, text }) {
-      try {
-        await transport.sendMail({ from, to: { name: "", address: to }, subject, text });
-      } catch (cause) {
-        throw new UpstreamBusy(undefined, { cause });
-      }
-    },
-  };
 }
