@@ -25,6 +25,7 @@ export function baseUrlOf({ publicUrl, host }: Pick<Config, "host" | "publicUrl"
 export function announce({ baseUrl, host, ports, demo, setUpLink, output }: Facts): void {
   const lines = [
     "Saldo is serving",
+    `  dashboard       ${baseUrl}/`,
     `  REST, Connect   ${baseUrl}/v1`,
     `  gRPC            ${host}:${ports.grpcPort}`,
     `  OpenAPI         ${baseUrl}/openapi.json`,
