@@ -146,6 +146,12 @@ const operatorLog = createRoute({
   validateSearch: texts("operator", "action", "subject", "from", "to", "open"),
   component: lazyRouteComponent(() => import("./pages/operator/log/log-page.tsx"), "LogPage"),
 });
+const operatorFees = createRoute({
+  getParentRoute: () => operator,
+  path: "/fees",
+  validateSearch: texts("merchant", "old"),
+  component: lazyRouteComponent(() => import("./pages/operator/fees/fees-page.tsx"), "FeesPage"),
+});
 const operatorService = createRoute({
   getParentRoute: () => operator,
   path: "/service",
@@ -165,6 +171,7 @@ const operatorPages = operator.addChildren([
   operatorAccount,
   operatorLedger,
   operatorTopUps,
+  operatorFees,
   operatorService,
   operatorMargin,
   operatorLog,

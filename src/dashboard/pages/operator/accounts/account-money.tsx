@@ -80,7 +80,7 @@ function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
       review={() => <Review account={account} amount={signed} reason={reason} />}
       onRefused={(error) =>
         isReusedName(error) ? (
-          <Button onClick={() => void (name.current = crypto.randomUUID())}>{words.newOrder}</Button>
+          <Button onClick={() => void (name.current = crypto.randomUUID())}>{shared.newOrder}</Button>
         ) : null
       }
     >

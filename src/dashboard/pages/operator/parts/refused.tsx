@@ -19,7 +19,7 @@ const WORDS = {
     reused:
       "Perintah ini sudah pernah dikirim dengan isi lain. Periksa buku besar dulu, lalu mulai perintah baru kalau memang perlu.",
     unknown:
-      "Jawaban server tidak sampai, jadi belum pasti perintah ini dijalankan. Mengulang dengan isi yang sama aman: tidak akan dijalankan dua kali.",
+      "Jawaban server tidak sampai, jadi belum pasti perintah ini dijalankan. Mengulang dengan isi yang sama aman: uang tidak akan berpindah dua kali.",
     failed: "Gagal karena kesalahan di pihak kami. Coba lagi.",
     available: "Tersedia",
     requestId: "Id permintaan",
@@ -36,7 +36,7 @@ const WORDS = {
     reused:
       "This order was sent before with other contents. Look into the ledger first, then begin a new order if one is needed.",
     unknown:
-      "No answer arrived, so it is not certain whether this was carried out. Trying again with the same contents is safe: it is never done twice.",
+      "No answer arrived, so it is not certain whether this was carried out. Trying again with the same contents is safe: money is never moved twice.",
     failed: "It failed on our side. Try again.",
     available: "Available",
     requestId: "Request id",

@@ -1,0 +1,106 @@
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import type { FeeRow } from "#gen/saldo/operator/v1/fee_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { UNKNOWN, useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Badge } from "../../../parts/badge.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { Page } from "../../../parts/page.tsx";
+import { Empty } from "../../../parts/states.tsx";
+import type { Column } from "../../../parts/table.tsx";
+import { useWhen, UUID_PATTERN } from "../parts/amounts.ts";
+import { Mono } from "../parts/facts.tsx";
+import { Filters } from "../parts/filters.tsx";
+import { Rows } from "../parts/rows.tsx";
+import { FEES_WORDS } from "./fees-words.ts";
+import { Merchants } from "./merchants.tsx";
+import { SetFeeDialog } from "./set-fee-dialog.tsx";
+
+const PAGE_SIZE = 50;
+
+/** What transfers cost, and the merchants who make them. */
+export function FeesPage() {
+  const words = useWords(FEES_WORDS);
+  const [isAsked, setAsked] = useState(false);
+  const { merchant, old } = useSearch({ from: "/inside/operator/fees" });
+  const query = useInfiniteQuery(
+    OperatorService.method.listFees,
+    { merchantId: merchant ?? "", withReplaced: old !== undefined, pageSize: PAGE_SIZE, pageToken: "" },
+    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+  );
+  return (
+    <Page
+      title={words.title}
+      about={words.about}
+      actions={
+        <Button look="action" onClick={() => setAsked(true)}>
+          {words.set}
+        </Button>
+      }
+    >
+      <Filters values={{ merchant, old }}>
+        <TextField name="merchant" label={words.merchant} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+        <label className="flex min-h-9 items-center gap-2">
+          <input type="checkbox" name="old" value="yes" className="size-4 accent-[var(--action)]" />
+          {words.withReplaced}
+        </label>
+      </Filters>
+      <Card flush title={words.schedule}>
+        <Rows
+          query={query}
+          rows={query.data?.pages.flatMap((page) => page.rows)}
+          label={words.schedule}
+          columns={useColumns()}
+          keyOf={({ id }) => id}
+          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+        />
+      </Card>
+      <Merchants />
+      {isAsked ? <SetFeeDialog merchantId={merchant ?? ""} onClose={() => setAsked(false)} /> : null}
+    </Page>
+  );
+}
+
+function useColumns(): readonly Column<FeeRow>[] {
+  const words = useWords(FEES_WORDS);
+  const formats = useFormats();
+  const when = useWhen();
+  return [
+    {
+      key: "scope",
+      head: words.scope,
+      cell: ({ merchantId, currencyCode }) => (
+        <>
+          <span className="block">{currencyCode === "" ? words.everyCurrency : <Mono>{currencyCode}</Mono>}</span>
+          <span className="block text-xs text-muted">
+            {merchantId === "" ? words.everyMerchant : <Mono>{merchantId}</Mono>}
+          </span>
+        </>
+      ),
+    },
+    {
+      key: "version",
+      head: words.version,
+      cell: ({ version, isCurrent }) => (
+        <span className="flex flex-wrap items-center gap-2">
+          {formats.count(version)}
+          <Badge tone={isCurrent ? "good" : "neutral"}>{isCurrent ? words.current : words.replaced}</Badge>
+        </span>
+      ),
+    },
+    { key: "flat", head: words.flat, right: true, cell: ({ terms }) => terms?.flat },
+    { key: "rate", head: words.rate, right: true, cell: ({ terms }) => terms?.rate },
+    { key: "min", head: words.min, right: true, wide: true, cell: ({ terms }) => terms?.min ?? UNKNOWN },
+    { key: "max", head: words.max, right: true, wide: true, cell: ({ terms }) => terms?.max ?? UNKNOWN },
+    {
+      key: "since",
+      head: words.since,
+      wide: true,
+      cell: ({ createdAt }) => <span className="text-muted md:whitespace-nowrap">{when(createdAt)}</span>,
+    },
+  ];
+}

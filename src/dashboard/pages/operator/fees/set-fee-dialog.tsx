@@ -1,0 +1,197 @@
+// New terms of a fee: written, tried on an example by the server, and set.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import type { FeePreview } from "#gen/saldo/operator/v1/fee_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { Skeleton } from "../../../parts/states.tsx";
+import { type Column, Table } from "../../../parts/table.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { UUID_PATTERN } from "../parts/amounts.ts";
+import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { Refused } from "../parts/refused.tsx";
+import { DecimalField } from "./decimal-field.tsx";
+import { FEES_WORDS } from "./fees-words.ts";
+
+const LONGEST_CURRENCY = 16;
+const FIRST_SAMPLE = { amount: "100", currency: "TRX" } as const;
+
+/** What is written. Empty: not given. */
+type Written = {
+  readonly merchantId: string;
+  readonly currencyCode: string;
+  readonly flat: string;
+  readonly rate: string;
+  readonly min: string;
+  readonly max: string;
+  readonly sampleAmount: string;
+  readonly sampleCurrency: string;
+};
+
+/** The dialog. `merchantId` is filled in where the page looks at one. */
+export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: string; readonly onClose: () => void }) {
+  const words = useWords(FEES_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const notify = useNotify();
+  const set = useOrder(OperatorService.method.setFee);
+  const [reason, setReason] = useState("");
+  const [written, setWritten] = useState<Written>({
+    merchantId,
+    currencyCode: "",
+    flat: "0",
+    rate: "0",
+    min: "",
+    max: "",
+    sampleAmount: FIRST_SAMPLE.amount,
+    sampleCurrency: FIRST_SAMPLE.currency,
+  });
+  const send = async () => {
+    const { currencyCode } = written;
+    await set.mutateAsync({ merchantId: written.merchantId, currencyCode, terms: termsOf(written), reason });
+    notify(shared.done);
+  };
+  return (
+    <OrderDialog
+      open
+      onClose={onClose}
+      title={words.setTitle}
+      about={words.setAbout}
+      confirm={words.confirmSet}
+      onOrder={send}
+      review={() => <Review written={written} />}
+    >
+      <FeeFields written={written} onChange={(change) => setWritten({ ...written, ...change })} />
+      <ReasonField value={reason} onChange={setReason} />
+    </OrderDialog>
+  );
+}
+
+function FeeFields({
+  written,
+  onChange,
+}: {
+  readonly written: Written;
+  readonly onChange: (change: Partial<Written>) => void;
+}) {
+  const words = useWords(FEES_WORDS);
+  const decimal = (name: "flat" | "rate" | "min" | "max" | "sampleAmount") => ({
+    value: written[name],
+    onChange: (text: string) => onChange({ [name]: text }),
+  });
+  return (
+    <>
+      <TextField
+        label={words.merchant}
+        hint={words.merchantHint}
+        pattern={UUID_PATTERN}
+        autoComplete="off"
+        value={written.merchantId}
+        onChange={({ target }) => onChange({ merchantId: target.value.trim() })}
+      />
+      <TextField
+        label={words.currency}
+        hint={words.currencyHint}
+        maxLength={LONGEST_CURRENCY}
+        autoComplete="off"
+        value={written.currencyCode}
+        onChange={({ target }) => onChange({ currencyCode: target.value.trim().toUpperCase() })}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <DecimalField label={words.flat} hint={words.flatHint} required {...decimal("flat")} />
+        <DecimalField label={words.rate} hint={words.rateHint} required {...decimal("rate")} />
+        <DecimalField label={words.min} hint={words.optional} {...decimal("min")} />
+        <DecimalField label={words.max} hint={words.optional} {...decimal("max")} />
+        <DecimalField label={words.sample} required {...decimal("sampleAmount")} />
+        {written.currencyCode === "" ? (
+          <TextField
+            label={words.sampleCurrency}
+            required
+            maxLength={LONGEST_CURRENCY}
+            value={written.sampleCurrency}
+            onChange={({ target }) => onChange({ sampleCurrency: target.value.trim().toUpperCase() })}
+          />
+        ) : null}
+      </div>
+    </>
+  );
+}
+
+function Review({ written }: { readonly written: Written }) {
+  const words = useWords(FEES_WORDS);
+  const currencyCode = written.currencyCode === "" ? written.sampleCurrency : written.currencyCode;
+  const { data, error } = useQuery(OperatorService.method.previewFee, {
+    merchantId: written.merchantId,
+    currencyCode,
+    amount: written.sampleAmount,
+    terms: termsOf(written),
+  });
+  return (
+    <>
+      <div className="rounded-lg border border-line bg-sunken p-4">
+        <Facts>
+          <Fact name={words.merchant}>
+            {written.merchantId === "" ? words.everyMerchant : <Mono>{written.merchantId}</Mono>}
+          </Fact>
+          <Fact name={words.currency}>
+            {written.currencyCode === "" ? words.everyCurrency : <Mono>{written.currencyCode}</Mono>}
+          </Fact>
+          <Fact name={words.flat}>{written.flat}</Fact>
+          <Fact name={words.rate}>{written.rate}</Fact>
+          {written.min === "" ? null : <Fact name={words.min}>{written.min}</Fact>}
+          {written.max === "" ? null : <Fact name={words.max}>{written.max}</Fact>}
+        </Facts>
+      </div>
+      {error === null ? null : <Refused error={error} />}
+      {data === undefined && error === null ? <Skeleton className="h-32 w-full" /> : null}
+      {data?.row === undefined || specialty(data.row) <= specialty(written) ? null : (
+        <p role="status" className="rounded-lg bg-warn-soft p-3 text-warn">
+          {words.outranked}
+        </p>
+      )}
+      {data === undefined ? null : (
+        <Previewed current={data.current} proposed={data.proposed} currencyCode={currencyCode} />
+      )}
+    </>
+  );
+}
+
+/** A merchant's row comes before a currency's, which comes before everybody's. */
+function specialty({ merchantId, currencyCode }: Pick<Written, "merchantId" | "currencyCode">): number {
+  return (merchantId === "" ? 0 : 2) + (currencyCode === "" ? 0 : 1);
+}
+
+type PreviewedProps = {
+  readonly current: FeePreview | undefined;
+  readonly proposed: FeePreview | undefined;
+  readonly currencyCode: string;
+};
+
+function Previewed({ current, proposed, currencyCode }: PreviewedProps) {
+  const words = useWords(FEES_WORDS);
+  const formats = useFormats();
+  const coins = (amount: string | undefined) => (amount === undefined ? "—" : formats.coins(amount, currencyCode));
+  const columns: readonly Column<"received" | "fee" | "total">[] = [
+    { key: "name", head: words.preview, cell: (name) => words[name] },
+    { key: "now", head: words.now, right: true, cell: (name) => coins(current?.[name]) },
+    {
+      key: "afterwards",
+      head: words.afterwards,
+      right: true,
+      cell: (name) => <strong>{coins(proposed?.[name])}</strong>,
+    },
+  ];
+  return (
+    <div className="rounded-lg border border-line">
+      <Table label={words.preview} columns={columns} rows={["received", "fee", "total"]} keyOf={(name) => name} />
+    </div>
+  );
+}
+
+function termsOf({ flat, rate, min, max }: Written) {
+  return { flat, rate, ...(min === "" ? {} : { min }), ...(max === "" ? {} : { max }) };
+}
