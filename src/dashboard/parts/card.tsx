@@ -36,7 +36,7 @@ export function Stat({ label, children, hint }: StatProps) {
   return (
     <div className="min-w-0 rounded-xl border border-line bg-card p-4">
       <p className="text-[0.8125rem] text-muted">{label}</p>
-      <p className="digits mt-1 truncate text-2xl font-semibold tracking-tight">{children}</p>
+      <p className="digits mt-1 text-lg font-semibold tracking-tight wrap-anywhere sm:text-2xl">{children}</p>
       {hint === undefined ? null : <p className="mt-1 text-xs text-muted">{hint}</p>}
     </div>
   );
