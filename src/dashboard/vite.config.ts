@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 /** What the hot-reloading server does not know itself is Saldo's to answer. */
@@ -12,7 +12,7 @@ const SERVED_BY_SALDO =
 
 export default defineConfig({
   root,
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), markAsDemo()],
   build: {
     outDir: fileURLToPath(new URL("../../.dashboard", import.meta.url)),
     emptyOutDir: true,
@@ -27,7 +27,16 @@ export default defineConfig({
     host: "127.0.0.1",
     port: 5173,
     proxy: {
-      [SERVED_BY_SALDO]: { target: "http://127.0.0.1:3000", changeOrigin: true },
+      [SERVED_BY_SALDO]: { target: "http://127.0.0.1:3000", changeOrigin: false },
     },
   },
 });
+
+/** Saldo marks the page of a demo itself; the hot-reloading server stands in front of one. */
+function markAsDemo(): Plugin {
+  return {
+    name: "saldo:demo",
+    apply: "serve",
+    transformIndexHtml: (html) => html.replace("</head>", '<meta name="saldo-demo" content="1" /></head>'),
+  };
+}
