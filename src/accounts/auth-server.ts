@@ -1,8 +1,9 @@
 // better-auth, set up for this service. It takes most of a second to load, so sign-in.ts imports this file when the first
 // person comes. It is never reached but through sign-in.ts, which throttles, and lets through only the paths that we have.
 
+import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import { createEmailVerificationToken, isAPIError } from "better-auth/api";
+import { APIError, createEmailVerificationToken, isAPIError } from "better-auth/api";
 import { betterAuth } from "better-auth/minimal";
 import { uuidv7 } from "../kernel/ids.ts";
 import { authTables } from "./auth-tables.ts";
@@ -10,6 +11,7 @@ import type { Mail, Mailer } from "./mailer.ts";
 import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "./mails.ts";
 import { ownDoors, type OwnDoorsDependencies } from "./own-doors.ts";
 import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "./passwords.ts";
+import { applySignUp } from "./pending-sign-ups.ts";
 import { cookiePlanOf } from "./session-cookie.ts";
 
 const HOUR_SECONDS = 3_600;
@@ -21,6 +23,8 @@ const SESSION_PROLONGED_SECONDS = DAY_SECONDS;
 /** The address of whoever asks, put there by sign-in.ts and by nobody else. */
 export const CLIENT_ADDRESS_HEADER = "x-saldo-client-address";
 export const AUTH_PATH = "/auth";
+/** The page where somebody with a link chooses a password. */
+const CHOOSE_PASSWORD_PAGE = "/reset-password";
 
 export type AuthServerDependencies = OwnDoorsDependencies & {
   readonly pool: Pool;
@@ -44,7 +48,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
   const named = (name: string) => ({ name, attributes: { secure: cookies.isSecure } });
   // Nobody waits for the mail server: how long an answer takes must not tell whether there was somebody to write to.
   const send = async (mail: Mail): Promise<void> => void mailer.send(mail).catch(dependencies.onMailLost);
-  return betterAuth({
+  const server = betterAuth({
     appName: "Saldo",
     baseURL: baseUrl,
     basePath: AUTH_PATH,
@@ -73,7 +77,8 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       sendResetPassword: ({ user, url }) => send(resetMail(user.email, url)),
       async onExistingUserSignUp({ user }) {
         if (user.emailVerified) return send(alreadyThereMail(user.email, baseUrl));
-        // The first mail was lost, or somebody else signed up with the address; the password of the first stays.
+        // The first mail was lost, or somebody else signed up with the address. Whose password counts is told by the browser
+        // in which the link is opened.
         const token = await createEmailVerificationToken(secret, user.email, undefined, HOUR_SECONDS);
         return send(verificationMail(user.email, `${baseUrl}${AUTH_PATH}/verify-email?token=${token}&callbackURL=%2F`));
       },
@@ -90,6 +95,10 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       autoSignInAfterVerification: true,
       expiresIn: HOUR_SECONDS,
       sendVerificationEmail: ({ user, url }) => send(verificationMail(user.email, url)),
+      async beforeEmailVerification(person, request) {
+        const asked = { cookies: request?.headers.get("cookie") ?? "", plan: cookies, person };
+        if (!(await applySignUp(pool, asked))) await chooseOwnPassword(person.id);
+      },
     },
     session: {
       expiresIn: SESSION_IDLE_SECONDS,
@@ -112,4 +121,18 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
     },
     plugins: [ownDoors(dependencies)],
   });
+
+  /** Leads whoever has opened a link to verify an address to choosing a password, which verifies it too. */
+  async function chooseOwnPassword(personId: string): Promise<never> {
+    const token = randomBytes(32).toString("base64url");
+    const { internalAdapter } = await server.$context;
+    await internalAdapter.createVerificationValue({
+      value: personId,
+      identifier: `reset-password:${token}`,
+      expiresAt: new Date(Date.now() + HOUR_SECONDS * 1_000),
+    });
+    throw new APIError("FOUND", undefined, { location: `${CHOOSE_PASSWORD_PAGE}?token=${token}` });
+  }
+
+  return server;
 }

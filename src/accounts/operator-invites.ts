@@ -18,6 +18,7 @@ import {
   MIN_PASSWORD_LENGTH,
   verifyPassword,
 } from "./passwords.ts";
+import { writePassword } from "./people-store.ts";
 
 const INVITE_MINUTES = 30;
 const TOKEN_BYTES = 32;
@@ -35,10 +36,6 @@ SELECT p.id, p.email_verified AS "isVerified", c.password FROM auth.person p
 LEFT JOIN auth.credential c ON c.user_id = p.id AND c.provider_id = 'credential' WHERE p.email = $1`;
 const INSERT_PERSON = `
 INSERT INTO auth.person (id, email, email_verified, name, is_operator) VALUES ($1::uuid, $2, true, $3, true)`;
-const INSERT_PASSWORD = `
-INSERT INTO auth.credential (id, user_id, account_id, provider_id, password, created_at, updated_at)
-VALUES ($1::uuid, $2::uuid, $3, 'credential', $4, clock_timestamp(), clock_timestamp())
-ON CONFLICT (user_id, provider_id) DO UPDATE SET password = excluded.password, updated_at = excluded.updated_at`;
 const PROMOTE = `UPDATE auth.person SET is_operator = true, email_verified = true WHERE id = $1::uuid`;
 const DEMOTE = `UPDATE auth.person SET is_operator = false WHERE email = lower($1) AND is_operator RETURNING id`;
 const OPERATORS = `
@@ -110,7 +107,7 @@ export function createMakeOperator(database: Pick<Database, "pool">): MakeOperat
       const personId = known?.id ?? uuidv7();
       if (known === null) await client.query(INSERT_PERSON, [personId, email, name?.trim() || email]);
       else await client.query(PROMOTE, [personId]);
-      if (hash !== null) await client.query(INSERT_PASSWORD, [uuidv7(), personId, personId, hash]);
+      if (hash !== null) await writePassword(client, { personId, hash });
       const line = { operator: email, action: "operator set-up", subject: personId, reason: null };
       await recordAction(client, line);
       return personId;

@@ -2,6 +2,7 @@
 // tables goes through auth-tables.ts.
 
 import type { Pool, PoolClient } from "pg";
+import { uuidv7 } from "../kernel/ids.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -51,6 +52,10 @@ const SESSIONS = `
 SELECT s.id AS "sessionId", s.created_at AS "createdAt", s.updated_at AS "lastSeenAt", s.expires_at AS "expiresAt",
        coalesce(s.ip_address, '') AS address, coalesce(s.user_agent, '') AS "userAgent"
 FROM auth.session s WHERE s.user_id = $1::uuid AND ${IS_ALIVE} ORDER BY s.id DESC LIMIT $2`;
+const SET_PASSWORD = `
+INSERT INTO auth.credential (id, user_id, account_id, provider_id, password, created_at, updated_at)
+VALUES ($1::uuid, $2::uuid, $3, 'credential', $4, clock_timestamp(), clock_timestamp())
+ON CONFLICT (user_id, provider_id) DO UPDATE SET password = excluded.password, updated_at = excluded.updated_at`;
 const DELETE_SESSION = `DELETE FROM auth.session WHERE id = $1::uuid AND user_id = $2::uuid`;
 
 /** Who is signed in by a session's token. Null: no session that lives. */
@@ -72,6 +77,14 @@ export async function writeAccountOfPerson(
   { personId, accountId }: { personId: string; accountId: string },
 ): Promise<void> {
   await client.query(SET_ACCOUNT, [personId, accountId]);
+}
+
+/** Lets a person sign in by a password, and by no earlier one. */
+export async function writePassword(
+  client: Queryable,
+  { personId, hash }: { personId: string; hash: string },
+): Promise<void> {
+  await client.query(SET_PASSWORD, [uuidv7(), personId, personId, hash]);
 }
 
 /** Whether an account is somebody's already. */

@@ -2,13 +2,19 @@
 // host, over https, has set it. Over plain http, as on the loopback of a demo, they would not keep such a cookie.
 
 /** How the cookies of this service are called and kept, by the address people reach it at. */
-export type CookiePlan = { readonly isSecure: boolean; readonly sessionName: string; readonly deviceName: string };
+export type CookiePlan = {
+  readonly isSecure: boolean;
+  readonly sessionName: string;
+  readonly deviceName: string;
+  readonly signUpName: string;
+};
 
 /** The plan for an address. */
 export function cookiePlanOf(baseUrl: string): CookiePlan {
   const isSecure = baseUrl.startsWith("https:");
   const prefix = isSecure ? "__Host-" : "";
-  return { isSecure, sessionName: `${prefix}saldo_session`, deviceName: `${prefix}saldo_device` };
+  const [sessionName, deviceName] = [`${prefix}saldo_session`, `${prefix}saldo_device`];
+  return { isSecure, sessionName, deviceName, signUpName: `${prefix}saldo_sign_up` };
 }
 
 /** The value of a cookie in a Cookie header. Null: it is not there, or there twice, and then one of them is not ours. */

@@ -25,6 +25,7 @@ import type { Mailer } from "./mailer.ts";
 import { createMakeOperator } from "./operator-invites.ts";
 import { networkOf } from "./network-of.ts";
 import { isCommonPassword } from "./passwords.ts";
+import { keepSignUp } from "./pending-sign-ups.ts";
 import { cookiePlanOf } from "./session-cookie.ts";
 import { giveBackTry, type Pace, takeTry } from "./throttle.ts";
 
@@ -124,10 +125,18 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     const asked = toWebRequest(request, fields, baseUrl());
     const answer = await toAnswer(await askServer(server, asked));
     if (route.counting.givesBack === true) await giveBack();
+    if (route.path === "/sign-up/email") return withSignUp(answer, fields);
     const signedIn = route.path === "/sign-in/email" ? email : (resets.get(asked) ?? null);
     if (signedIn === null) return answer;
     const device = deviceCookie(cookiePlanOf(baseUrl()), secret, signedIn);
     return { ...answer, headers: [...answer.headers, ["set-cookie", device]] };
+  }
+
+  /** The same answer with the cookie of the sign-up, whether the address was free or not. */
+  async function withSignUp(answer: AuthAnswer, fields: Record<string, unknown>): Promise<AuthAnswer> {
+    const { email, name, password } = fields as { email: string; name: string; password: string };
+    const cookie = await keepSignUp(pool, cookiePlanOf(baseUrl()), { email, name, password });
+    return { ...answer, headers: [...answer.headers, ["set-cookie", cookie]] };
   }
 
   return {
@@ -200,14 +209,27 @@ function toWebRequest(request: AuthRequest, fields: Record<string, unknown>, bas
 
 /** Asks, and turns what is thrown into an error of ours. */
 async function askServer(server: AuthServer, asked: Request): Promise<Response> {
-  const response = await server.handler(asked);
+  const again = asked.clone();
+  let response = await server.handler(asked);
   if (response.status < 400) return response;
-  throw toError(response.status, await response.json().catch(() => null));
+  let told: unknown = await response.json().catch(() => null);
+  // Somebody else signed up with the address between its look and its insert. Now it finds that person.
+  if (codeOf(told) === "FAILED_TO_CREATE_USER") {
+    response = await server.handler(again);
+    if (response.status < 400) return response;
+    told = await response.json().catch(() => null);
+  }
+  throw toError(response.status, told);
+}
+
+function codeOf(told: unknown): string {
+  const code = typeof told === "object" && told !== null && "code" in told ? told.code : "";
+  return typeof code === "string" ? code : "";
 }
 
 function toError(status: number, told: unknown): DomainError {
   const facts = typeof told === "object" && told !== null ? (told as Record<string, unknown>) : {};
-  const code = typeof facts["code"] === "string" ? facts["code"] : "";
+  const code = codeOf(told);
   const message = typeof facts["message"] === "string" ? facts["message"] : "is not valid";
   if (code === "INVALID_EMAIL_OR_PASSWORD") return new WrongPassword();
   if (code === "EMAIL_NOT_VERIFIED") return new EmailNotVerified();

@@ -2,31 +2,19 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
-import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { Browser } from "./browser.ts";
-import { startMailServer, type MailServer } from "./mail-server.ts";
+import { servePeople, type ServedPeople } from "./served-people.ts";
 
 const PASSWORD = "kuda benar baterai staples";
 const OTHER_PASSWORD = "tepat empat kata acak";
 
-let opened: TestDatabase;
-let mails: MailServer;
-let saldo: SaldoProcess;
-let settings: Record<string, string>;
+let served: ServedPeople;
+let { opened, mails, saldo, settings, newEmail, newBrowser } = {} as ServedPeople;
 beforeAll(async () => {
-  [opened, mails] = await Promise.all([createTestDatabase(), startMailServer()]);
-  settings = { DATABASE_URL: opened.url, SALDO_DEMO: "0", NODE_ENV: "production", SMTP_URL: mails.url };
-  saldo = await SaldoProcess.start(settings);
+  served = await servePeople();
+  ({ opened, mails, saldo, settings, newEmail, newBrowser } = served);
 });
-afterAll(async () => {
-  await saldo.stop();
-  await mails.stop();
-  await opened.drop();
-});
-
-let people = 0;
-const newEmail = (): string => `person-${(people += 1)}@test.example`;
-const newBrowser = (): Browser => new Browser(saldo.httpUrl);
+afterAll(() => served.stop());
 
 /** Signs up, opens the link in the mail, and is signed in by it. */
 async function signedUp(email = newEmail(), password = PASSWORD): Promise<{ browser: Browser; email: string }> {
