@@ -35,6 +35,8 @@ export type HttpServerOptions = {
   readonly trustedProxies: number;
   /** Where people reach this server. Null: where their request says. */
   readonly publicUrl: string | null;
+  /** The name or address the server listens at. */
+  readonly host: string;
   /** The probe behind /readyz. */
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
@@ -114,7 +116,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   answerErrorsIn(app, options.ports.logger);
 
   const interceptors = createInterceptors(options.ports);
-  const isOwnSite = createOwnSite(options.publicUrl);
+  const isOwnSite = createOwnSite(options.publicUrl, options.host);
   app.register((rpcScope, _options, done) => {
     registerRpc(rpcScope, options, { interceptors, isOwnSite, shutdownSignal });
     done();

@@ -56,7 +56,7 @@ export function createServers(options: ServersOptions): Servers {
   const { keys, logger, people, verifyMerchant, verifyServiceToken } = options;
   const callPorts = { keys, logger, verifyMerchant, verifyServiceToken, ...people };
   const { payments, signIn, trustedProxies } = options;
-  const web = { gateway, publicUrl, signIn, trustedProxies, ready, agentsPackage, dashboard };
+  const web = { gateway, publicUrl, host, signIn, trustedProxies, ready, agentsPackage, dashboard };
   const http = createHttpServer({
     implementations,
     ports: callPorts,
