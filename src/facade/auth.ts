@@ -70,7 +70,7 @@ async function answer(options: AuthOptions, request: FastifyRequest, reply: Fast
   try {
     const { status, headers, body } = await signIn.answer({
       route,
-      target: request.url.slice(AUTH_PATH.length),
+      target: targetOf(route, path, queryOf(request.url)),
       body: isForm ? Object.fromEntries(new URLSearchParams(String(request.body))) : fieldsOf(request),
       // Reading a page leads here from mails and address bars, writing only from our own pages.
       cookies: readSingle(request.raw.rawHeaders, "cookie").value ?? "",
@@ -97,8 +97,22 @@ function routesAt(path: string): AuthRoute[] {
   const parts = path.replace(/\/$/, "").split("/");
   return authRoutes.filter((route) => {
     const wanted = route.path.split("/");
-    return wanted.length === parts.length && wanted.every((part, i) => part.startsWith(":") || part === parts[i]);
+    return wanted.length === parts.length && wanted.every((part, i) => fits(part, parts[i] ?? ""));
   });
+}
+
+/** What stands in a path where any token may. Nothing in it means anything to whoever reads the path again. */
+const TOKEN = /^[A-Za-z0-9_-]+$/;
+
+function fits(wanted: string, part: string): boolean {
+  return wanted.startsWith(":") ? TOKEN.test(part) : part === wanted;
+}
+
+/** The path and query for sign-in, written anew from the route: better-auth reads `\` and `..` otherwise than we do. */
+function targetOf(route: AuthRoute, path: string, query: string): string {
+  const parts = path.split("/");
+  const target = route.path.split("/").map((part, i) => (part.startsWith(":") ? (parts[i] ?? "") : part));
+  return `${target.join("/")}${query === "" ? "" : `?${query}`}`;
 }
 
 function pathOf(url: string): string {
