@@ -10,6 +10,7 @@ import { openServiceDatabase } from "./app-database.ts";
 import { prepareDemo } from "./app-demo.ts";
 import { createLog } from "./app-log.ts";
 import type { Serving } from "./app.ts";
+import { closeOrders } from "./billing/top-ups/close-orders.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { createMetricsServer } from "./facade/metrics-server.ts";
@@ -37,6 +38,7 @@ export async function startNode(config: Config, output: { out(text: string): voi
   const { host } = config;
   const ports = { ...serving.ports, metricsPort: await metrics.listen({ host, port: config.metricsPort }) };
   const demo = config.demo ? await prepareDemo(database) : null;
+  if (!config.payments.sandbox) await closeOrders(database, "sandbox");
   const baseUrl = baseUrlOf(config, ports.httpPort);
   const setUpLink = config.demo ? null : await prepareForPeople(database, { config, baseUrl, logger });
   announce({ baseUrl, host, ports, demo, setUpLink, output });

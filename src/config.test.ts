@@ -53,6 +53,12 @@ describe("the configuration", () => {
     expect(readConfig(production).payments).toMatchObject({ chosen: null, sandbox: false });
     expect(() => readConfig({ ...production, SALDO_PAYMENT_PROVIDER: "sandbox" })).toThrow(/play money/);
     expect(readConfig({ ...production, SALDO_DEMO: "1" }).payments.chosen).toBe("sandbox");
+    const noDemo = { SALDO_DEMO: "0" };
+    expect(readConfig(noDemo).payments).toMatchObject({ chosen: null, sandbox: false });
+    const chosen = readConfig({ ...noDemo, SALDO_PAYMENT_PROVIDER: "sandbox" }).payments;
+    expect(chosen).toMatchObject({ chosen: "sandbox", sandbox: true });
+    const real = { ...noDemo, SALDO_PAYMENT_PROVIDER: "midtrans", MIDTRANS_SERVER_KEY: "key" };
+    expect(readConfig(real).payments).toMatchObject({ chosen: "midtrans", sandbox: false });
     expect(() => readConfig({ SALDO_PAYMENT_PROVIDER: "midtrans" })).toThrow(/MIDTRANS_SERVER_KEY/);
     expect(() => readConfig({ SALDO_PAYMENT_PROVIDER: "paypal" })).toThrow(/sandbox, midtrans, xendit/);
     const midtrans = { SALDO_PAYMENT_PROVIDER: "midtrans", MIDTRANS_SERVER_KEY: "key" };

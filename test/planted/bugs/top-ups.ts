@@ -121,6 +121,17 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     noticedBy: givingBack("is owed, and collected first"),
   },
   {
+    name: "the sandbox is there in every service that is not called production",
+    edits: [
+      {
+        file: "src/config.ts",
+        find: 'sandbox: demo || (!production && text("SALDO_PAYMENT_PROVIDER") === "sandbox"),',
+        replace: "sandbox: demo || !production,",
+      },
+    ],
+    noticedBy: { file: "test/top-ups/left-demo.test.ts", test: "closes what is open at the demo's sandbox" },
+  },
+  {
     name: "a notification's signature is not looked at",
     edits: [
       payments(

@@ -1,0 +1,17 @@
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+
+const CLOSE = `
+UPDATE top_up SET state = 'canceled', next_check_at = NULL, opening_until = NULL, revision = revision + 1,
+  changed_at = clock_timestamp()
+WHERE provider = $1 AND state IN ('created', 'pending', 'review')`;
+
+/**
+ * Cancels what is still open at a provider that is gone for good, such as the sandbox of a demo that has become a real service.
+ * Nobody asks that provider any more, so nothing of it is ever credited. Gives how many orders there were.
+ */
+export function closeOrders(database: Database, provider: string): Promise<number> {
+  return withRetry(() =>
+    withTransaction(database, async (client) => (await client.query(CLOSE, [provider])).rowCount ?? 0),
+  );
+}
