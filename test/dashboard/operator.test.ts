@@ -1,0 +1,110 @@
+// An operator changes a price and an account, in the browser: what they see beforehand is what happens, once, and what somebody
+// else has done meanwhile is not undone unseen.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+
+/** Every node serves a new catalog within a minute. */
+const SERVED_WITHIN_MS = 60_000;
+
+describe("the operator area", () => {
+  let dashboard: Dashboard;
+  let page: Page;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    ({ page } = await dashboard.visitDemo("/operator/catalog?view=draft"));
+  });
+  afterAll(() => dashboard.close());
+
+  const draftOf = (on: Page) => on.getByLabel("Katalog sebagai YAML");
+  const compare = (on: Page) => on.getByRole("button", { name: "Lihat selisih harga" }).click();
+  const confirmPublishing = async (on: Page) => {
+    await on.getByRole("button", { name: "Terbitkan…" }).click();
+    await on.getByRole("button", { name: "Terbitkan sekarang" }).click();
+  };
+  const raise = async (on: Page, from: string, to: string) =>
+    draftOf(on).fill((await draftOf(on).inputValue()).replace(`"${from}"`, `"${to}"`));
+
+  it(
+    "shows how far a price moves, and /v1/models has it within a minute",
+    async () => {
+      await raise(page, "4000", "4250.5");
+      await compare(page);
+      const row = page.getByRole("row", { name: /demo\/small/ });
+      expect(await row.textContent()).toContain("Rp\u00a04.250,5");
+      expect(await row.textContent()).toContain("Rp\u00a0250,5");
+      await confirmPublishing(page);
+      await page.getByText("Katalog diterbitkan").waitFor();
+      const served = async () => (await fetch(`${dashboard.saldo.httpUrl}/v1/models`, withKey(dashboard))).text();
+      await expect.poll(served, { timeout: SERVED_WITHIN_MS, interval: 1_000 }).toContain("4250.5");
+      expectNoComplaints(dashboard);
+    },
+    SERVED_WITHIN_MS + 30_000,
+  );
+
+  it("tells that somebody else has published, and waits for a decision", async () => {
+    await raise(page, "16000", "17000");
+    await compare(page);
+    await page.getByRole("button", { name: "Terbitkan…" }).waitFor();
+    const other = await dashboard.visitDemo("/operator/catalog?view=draft");
+    await raise(other.page, "80000", "81000");
+    await compare(other.page);
+    await confirmPublishing(other.page);
+    await other.page.getByText("Katalog diterbitkan").waitFor();
+
+    await confirmPublishing(page);
+    const conflict = page.getByRole("alert").filter({ hasText: "Katalog sudah berubah" });
+    await conflict.getByRole("link", { name: "Versi 2" }).waitFor();
+    expect(await page.getByRole("button", { name: "Terbitkan…" }).count()).toBe(0);
+    // What the other has raised would be taken back: it stands in the difference.
+    expect(await page.getByRole("row", { name: /demo\/large/ }).textContent()).toContain("Rp\u00a080.000");
+    await page.getByRole("button", { name: /pakai dasar versi 2/ }).click();
+    await page.getByRole("button", { name: "Terbitkan…" }).waitFor();
+    await other.context.close();
+  }, 60_000);
+
+  it("credits once where the answer was lost and the order is sent again", async () => {
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/accounts`);
+    await page.getByRole("button", { name: /demo@/ }).click();
+    await page.getByRole("button", { name: "Beri kredit…" }).click();
+    await page.getByLabel("Jumlah (Rp)").fill("1000.5");
+    await page.getByRole("textbox", { name: "Alasan" }).fill("<b>percobaan</b>");
+    await page.getByRole("button", { name: "Periksa dulu" }).click();
+    expect(await page.getByTestId("order-amount").textContent()).toBe("+Rp\u00a01.000,5");
+    await page.route("**/CreditAccount", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByRole("button", { name: "Beri kredit", exact: true }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/Jawaban server tidak sampai/)
+      .waitFor();
+    await page.unroute("**/CreditAccount");
+    await page.getByRole("button", { name: "Beri kredit", exact: true }).click();
+    await page.getByText("Perintah ini sudah dijalankan sebelumnya").waitFor();
+    await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.000,5");
+  }, 60_000);
+
+  it("writes it down, as text and nothing else, and the books still balance", async () => {
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/log?action=account%20credit`);
+    const log = page.getByRole("table", { name: "Perintah operator" });
+    await log.getByText("<b>percobaan</b>").waitFor();
+    expect(await log.getByRole("row").count()).toBe(2);
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/ledger?view=trial`);
+    await expect.poll(() => page.getByTestId("is-balanced").textContent()).toBe("Seimbang");
+  });
+
+  it("is not there for anybody else", async () => {
+    const customer = await dashboard.signUp();
+    await customer.page.goto(`${dashboard.saldo.httpUrl}/operator/accounts`);
+    await customer.page.getByText("Halaman ini hanya untuk operator").waitFor();
+    expect(await customer.page.getByRole("link", { name: "Operator", exact: true }).count()).toBe(0);
+    await customer.context.close();
+  }, 60_000);
+});
+
+function withKey({ saldo }: Dashboard): RequestInit {
+  return { headers: { authorization: `Bearer ${saldo.announced(/gw_\w+/)}` } };
+}
