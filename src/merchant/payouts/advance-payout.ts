@@ -11,9 +11,10 @@ import {
   UnsignablePayment,
 } from "../chains/payout-chain.ts";
 import { moveTransfer, noteProgress } from "../transfer-states.ts";
+import type { ForeignTransaction } from "./foreign-transaction.ts";
 import { nextStep, type PayoutSight, type SeenAttempt, type StepPolicy } from "./next-step.ts";
 import type { Attempt, AttemptKind, AttemptState, OpenPayout } from "./payout.ts";
-import { endPayout, markBroadcast, markFilling, noteBroadcast, noteSeen, storeAttempt } from "./payout-store.ts";
+import { markBroadcast, markFilling, noteBroadcast, noteSeen, storeAttempt } from "./payout-store.ts";
 import { inTransaction } from "./payout-transaction.ts";
 import { settlePayout } from "./settle-payout.ts";
 
@@ -30,8 +31,8 @@ export type Advancing = {
   readonly chainNonce: number;
   /** Whether the wallet may sign. What is signed is watched and broadcast all the same. */
   readonly maySign: boolean;
-  /** Hears that somebody else has used a nonce of the wallet. */
-  readonly onForeign: (facts: { nonce: number; hash: string }) => Promise<void>;
+  /** Hears that somebody else seems to have used a nonce of the wallet, and decides. */
+  readonly onForeign: (found: ForeignTransaction) => Promise<void>;
 };
 
 /** Brings a payout as far as it can come now. Errors: those of the chain and the database; the next round goes on from there. */
@@ -55,11 +56,11 @@ export async function advancePayout(work: Advancing, payout: OpenPayout): Promis
       await markFilling(work.pool, payout.payoutId, NOT_TAKEN);
       return;
     case "stop signing":
-      return work.onForeign({ nonce: payout.nonce, hash: step.foreignHash });
-    case "displace":
-      await work.onForeign({ nonce: payout.nonce, hash: step.foreignHash });
-      await endPayout(work.pool, { payoutId: payout.payoutId, state: "displaced", hash: step.foreignHash });
-      return;
+      return work.onForeign({ nonce: payout.nonce, hash: step.foreignHash, displaced: null });
+    case "displace": {
+      const displaced = { payoutId: payout.payoutId, attempts: payout.attempts.length };
+      return work.onForeign({ nonce: payout.nonce, hash: step.foreignHash, displaced });
+    }
   }
 }
 

@@ -6,10 +6,11 @@ import { uuidv7 } from "../../kernel/ids.ts";
 import type { ChainHead, PayoutChain } from "../chains/payout-chain.ts";
 import { advancePayout } from "./advance-payout.ts";
 import { chooseTransfers, type Choosing } from "./choose-transfers.ts";
+import { type ForeignTransaction, stopSigning } from "./foreign-transaction.ts";
 import type { StepPolicy } from "./next-step.ts";
 import type { OpenPayout } from "./payout.ts";
 import { readCandidates, readOpenPayouts } from "./payout-store.ts";
-import { haltWallet, leaseWallet, openWallet, readWallet, resignWallet, type Wallet } from "./wallet-store.ts";
+import { leaseWallet, openWallet, readWallet, resignWallet, type Wallet } from "./wallet-store.ts";
 
 export type PayoutPolicy = StepPolicy & {
   /** How long an engine that dies keeps others from its wallet. */
@@ -103,23 +104,23 @@ export class PayoutEngine {
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     if (wallet === undefined || used <= wallet.nextNonce) return;
     const holder = await chain.holderOf(wallet.nextNonce, await chain.head());
-    if (holder !== null) await this.#stopSigning({ nonce: wallet.nextNonce, hash: holder.hash });
+    if (holder !== null) await this.#stopSigning({ nonce: wallet.nextNonce, hash: holder.hash, displaced: null });
   }
 
-  async #stopSigning({ nonce, hash }: { nonce: number; hash: string }): Promise<void> {
+  async #stopSigning(found: ForeignTransaction): Promise<void> {
     const { pool, chain, report } = this.#options;
     if (this.#wallet === null) return;
-    const reason = `nonce ${nonce} was used by ${hash}, which we have not signed`;
-    const isNews = await haltWallet(pool, this.#wallet.walletId, reason);
-    if (isNews) report({ kind: "foreign_nonce", chain: chain.name, nonce, hash });
+    const isNews = await stopSigning(pool, this.#wallet.walletId, found);
+    if (isNews) report({ kind: "foreign_nonce", chain: chain.name, nonce: found.nonce, hash: found.hash });
   }
 
   async #advanceAll(walletId: string, signal: AbortSignal | undefined): Promise<void> {
     const { pool, chain } = this.#options;
+    // In this order: what has used up a nonce by then was stored before, and is among the attempts that are read after it; and
+    // a transaction that is mined from here on is found by the head it is looked up with, or later.
+    const chainNonce = await chain.nextNonce();
     const payouts = await readOpenPayouts(pool, { walletId });
     if (payouts.length === 0) return;
-    // In this order: a transaction that is mined between the two is then found by the head it is looked up with, or later.
-    const chainNonce = await chain.nextNonce();
     const head = await chain.head();
     for (const payout of payouts) {
       if (signal?.aborted === true) return;

@@ -57,6 +57,13 @@ const SET_BROADCAST = `UPDATE payout p SET state = 'broadcast' WHERE p.id = $1::
 const FILL = `UPDATE payout p SET filling_reason = $2 WHERE p.id = $1::uuid AND ${OPEN} AND p.filling_reason IS NULL`;
 const END = `
 UPDATE payout p SET state = $2, final_hash = $3, ended_at = clock_timestamp() WHERE p.id = $1::uuid AND ${OPEN}`;
+// Whoever stores an attempt or ends the payout takes this lock, too.
+const LOCK_PAYOUT = `
+SELECT p.id FROM payout p WHERE p.id = $1::uuid AND ${OPEN} AND p.attempts = $2 FOR NO KEY UPDATE`;
+const IS_OWN = `SELECT EXISTS (SELECT FROM payout_attempt WHERE hash = $1) AS is_own`;
+const ENDED_BY_OWN = `
+SELECT p.nonce FROM payout p JOIN payout_attempt a ON a.hash = p.final_hash
+WHERE p.wallet_id = $1::uuid AND p.state IN ('displaced', 'foreign') ORDER BY p.nonce LIMIT 1`;
 const HAS_BEGUN = `SELECT ${NO_LIVING_PAYOUT} AS none FROM (SELECT $1::uuid AS id) t`;
 const IN_FLIGHT = `
 SELECT t.asset, sum(t.received) AS units, count(*)::int AS count FROM payout p ${ITS_TRANSFER}
@@ -226,6 +233,26 @@ export async function endPayout(
   { payoutId, state, hash }: { payoutId: string; state: (typeof ENDED_STATES)[number]; hash: string },
 ): Promise<boolean> {
   return (await client.query(END, [payoutId, state, hash])).rowCount === 1;
+}
+
+/** Locks an open payout that has so many attempts. False: it has ended, or has others. */
+export async function lockPayout(
+  client: PoolClient,
+  { payoutId, attempts }: { payoutId: string; attempts: number },
+): Promise<boolean> {
+  return (await client.query(LOCK_PAYOUT, [payoutId, attempts])).rowCount === 1;
+}
+
+/** Whether we have signed a transaction: whatever of ours the network may know is stored. */
+export async function isOwnTransaction(client: Queryable, hash: string): Promise<boolean> {
+  const { rows } = await client.query<{ is_own: boolean }>(IS_OWN, [hash]);
+  return rows[0]?.is_own !== false;
+}
+
+/** A nonce of a wallet that is written down as somebody else's though our own transaction has it; null: there is none. */
+export async function findWronglyForeign(client: Queryable, walletId: string): Promise<number | null> {
+  const { rows } = await client.query<{ nonce: number }>(ENDED_BY_OWN, [walletId]);
+  return rows[0]?.nonce ?? null;
 }
 
 /** Whether a nonce was taken for a transfer whose row the caller has locked: from then on it is not canceled. */

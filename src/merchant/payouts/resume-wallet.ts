@@ -4,7 +4,7 @@
 import type { Pool, PoolClient } from "pg";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
-import { insertForeign } from "./payout-store.ts";
+import { findWronglyForeign, insertForeign } from "./payout-store.ts";
 import { lockWallet, readWallet, resumeWallet, writeNextNonce } from "./wallet-store.ts";
 
 /** Nonces of others that one order writes down at most; another order goes on from there. */
@@ -35,12 +35,20 @@ export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise
   return { walletId: wallet.walletId, address: wallet.address, foreign };
 }
 
-/** Lets a wallet sign again, inside the caller's transaction. Gives how many nonces of others were written down. */
+/**
+ * Lets a wallet sign again, inside the caller's transaction. Gives how many nonces of others were written down. Errors:
+ * ValidationError when one of them is our own, which paying again would pay twice.
+ */
 export async function resumeSigning(client: PoolClient, { walletId, foreign }: ForeignNonces): Promise<number> {
   const { nextNonce } = await lockWallet(client, walletId);
   // Whoever resumed it meanwhile may have written them down.
   const own = foreign.filter(({ nonce }) => nonce >= nextNonce);
   for (const each of own) await insertForeign(client, { walletId, ...each });
+  const wrong = await findWronglyForeign(client, walletId);
+  if (wrong !== null) {
+    const message = `nonce ${wrong} was used by a transaction that we have signed ourselves; what it pays must not be paid again`;
+    throw new ValidationError([{ field: "chain", rule: "wallet.foreign_own", message }]);
+  }
   await writeNextNonce(client, walletId, nextNonce + own.length);
   await resumeWallet(client, walletId);
   return own.length;

@@ -8,11 +8,8 @@ import { WAITS_FOR_FUNDS } from "../../../src/merchant/payouts/choose-transfers.
 import { orderResume } from "../../../src/operator/payout-orders.ts";
 import { REVERTED } from "../../../src/merchant/payouts/settle-payout.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
-import { EvmWorld, FINAL_AFTER } from "./evm-world.ts";
+import { AMOUNT, EvmWorld, FINAL_AFTER, TOTAL, UNITS } from "./evm-world.ts";
 import { expectSoundBooks } from "./ordered.ts";
-
-/** 5 coins and the fee of 30 %. */
-const [AMOUNT, UNITS, TOTAL] = ["5", 5_000_000n, 6.5];
 
 describe("a transfer on a real node", () => {
   let world: EvmWorld;
@@ -21,32 +18,15 @@ describe("a transfer on a real node", () => {
   });
   afterAll(() => world.close());
 
-  const usdtOf = async (): Promise<number> => Number((await world.merchant.balance("USDT")).available);
-
-  /** The chain has one transfer to the recipient, by the transaction that the merchant was told. */
-  async function expectPaidOnce(transferId: string, to: Hex, availableBefore: number): Promise<void> {
-    const transfers = await world.anvil.tokenTransfersTo(world.token, to);
-    const transfer = await world.merchant.transfer(transferId);
-    expect(transfers).toEqual([{ transactionHash: transfer.transactionHash, value: UNITS }]);
-    expect(transfer).toMatchObject({ status: "CONFIRMED", confirmations: FINAL_AFTER });
-    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
-    const { available, held } = await world.merchant.balance("USDT");
-    expect(availableBefore - Number(available)).toBeCloseTo(TOTAL, 6);
-    expect(held).toBe("0");
-    await expectSoundBooks(world.database);
-  }
-
   const resume = (): Promise<number> =>
     orderResume({ database: world.database, operator: "test" }, { chain: world.chain(), reason: "it was us" });
 
-  const rawPool = (): Promise<Hex[]> => world.anvil.pooledOf(world.hot.address);
-
   it("is paid, final after enough blocks, and what the network took is posted", async () => {
     const to = await world.recipient();
-    const before = await usdtOf();
+    const before = await world.available();
     const transferId = await world.orderTokens(to, AMOUNT);
     await world.runToEnd(world.engine(), [transferId]);
-    await expectPaidOnce(transferId, to, before);
+    await world.expectPaidOnce(transferId, to, before);
     const { transactionHash } = await world.merchant.transfer(transferId);
     const { gasUsed, effectiveGasPrice } = await world.anvil.rpc<{ gasUsed: Hex; effectiveGasPrice: Hex }>(
       "eth_getTransactionReceipt",
@@ -78,14 +58,14 @@ describe("a transfer on a real node", () => {
     async (how) => {
       const to = await world.recipient();
       await world.anvil.spoil(world.token, how, to);
-      const before = await usdtOf();
+      const before = await world.available();
       const transferId = await world.orderTokens(to, AMOUNT);
       const engine = world.engine();
       await world.runToEnd(engine, [transferId]);
       await engine.round();
       expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED", "REJECTED"]);
       expect((await world.merchant.transfer(transferId)).reason).toBe(REVERTED);
-      expect(await usdtOf()).toBe(before);
+      expect(await world.available()).toBe(before);
       expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([]);
       await expectSoundBooks(world.database);
     },
@@ -95,7 +75,7 @@ describe("a transfer on a real node", () => {
     const proxy = await RpcProxy.before(world.anvil.url);
     try {
       const to = await world.recipient();
-      const before = await usdtOf();
+      const before = await world.available();
       const transferId = await world.orderTokens(to, AMOUNT);
       proxy.once("eth_sendRawTransaction", "lose answer");
       const engine = world.engine({ chain: world.chain(proxy.url) });
@@ -103,7 +83,7 @@ describe("a transfer on a real node", () => {
       expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED"]);
       await world.runToEnd(engine, [transferId]);
       expect(proxy.calls.get("eth_sendRawTransaction")).toBe(1);
-      await expectPaidOnce(transferId, to, before);
+      await world.expectPaidOnce(transferId, to, before);
     } finally {
       await proxy.close();
     }
@@ -113,7 +93,7 @@ describe("a transfer on a real node", () => {
     const proxy = await RpcProxy.before(world.anvil.url);
     try {
       const to = await world.recipient();
-      const before = await usdtOf();
+      const before = await world.available();
       const transferId = await world.orderTokens(to, AMOUNT);
       const steps = [
         "eth_chainId",
@@ -131,7 +111,7 @@ describe("a transfer on a real node", () => {
       // A round that fails is tried again, as workers do.
       await world.runToEnd({ round: () => engine.round().catch(() => undefined) }, [transferId]);
       expect(proxy.calls.get("eth_sendRawTransaction")).toBeGreaterThan(1);
-      await expectPaidOnce(transferId, to, before);
+      await world.expectPaidOnce(transferId, to, before);
     } finally {
       await proxy.close();
     }
@@ -139,31 +119,31 @@ describe("a transfer on a real node", () => {
 
   it("that the node drops is sent again, the same bytes", async () => {
     const to = await world.recipient();
-    const before = await usdtOf();
+    const before = await world.available();
     const transferId = await world.orderTokens(to, AMOUNT);
     const engine = world.engine();
     await engine.round();
-    const [hash] = await rawPool();
+    const [hash] = await world.pooled();
     await world.anvil.rpc("anvil_dropTransaction", [hash]);
-    expect(await rawPool()).toEqual([]);
+    expect(await world.pooled()).toEqual([]);
     await engine.round();
-    expect(await rawPool()).toEqual([hash]);
+    expect(await world.pooled()).toEqual([hash]);
     await world.runToEnd(engine, [transferId]);
-    await expectPaidOnce(transferId, to, before);
+    await world.expectPaidOnce(transferId, to, before);
     expect((await world.merchant.history(transferId)).flatMap(({ attempts }) => attempts)).toHaveLength(1);
   });
 
   it("that is stuck is replaced with the same nonce and a higher fee, and one of the two is paid", async () => {
     const to = await world.recipient();
-    const before = await usdtOf();
+    const before = await world.available();
     const transferId = await world.orderTokens(to, AMOUNT);
     await world.engine().round();
-    const [first] = await rawPool();
+    const [first] = await world.pooled();
     await world.engine({ policy: { stuckAfterMs: 0 } }).round();
-    const [second] = await rawPool();
+    const [second] = await world.pooled();
     expect(second).not.toBe(first);
     await world.runToEnd(world.engine(), [transferId]);
-    await expectPaidOnce(transferId, to, before);
+    await world.expectPaidOnce(transferId, to, before);
     const [payout] = await world.merchant.history(transferId);
     expect(payout?.attempts.map(({ hash }) => hash)).toEqual([first, second]);
     expect((await world.merchant.transfer(transferId)).transactionHash).toBe(second);
@@ -171,7 +151,7 @@ describe("a transfer on a real node", () => {
 
   it.each([1, 3, 12])("whose block is replaced in a reorganization of %i is mined again, once", async (depth) => {
     const to = await world.recipient();
-    const before = await usdtOf();
+    const before = await world.available();
     const transferId = await world.orderTokens(to, AMOUNT);
     const engine = world.engine();
     await engine.round();
@@ -184,7 +164,7 @@ describe("a transfer on a real node", () => {
     await engine.round();
     expect((await world.merchant.transfer(transferId)).confirmations).toBe(0);
     await world.runToEnd(engine, [transferId]);
-    await expectPaidOnce(transferId, to, before);
+    await world.expectPaidOnce(transferId, to, before);
     const [final] = (await world.merchant.history(transferId)).flatMap(({ attempts }) => attempts);
     expect(final?.hash).toBe(mined?.hash);
     expect(final?.blockHash).not.toBe(mined?.blockHash);
@@ -192,7 +172,7 @@ describe("a transfer on a real node", () => {
 
   it("goes out once though two engines race, which know nothing of each other", async () => {
     const recipients = await Promise.all(Array.from({ length: 4 }, () => world.recipient()));
-    const before = await usdtOf();
+    const before = await world.available();
     const transferIds = await Promise.all(recipients.map((to) => world.orderTokens(to, AMOUNT)));
     const engines = [world.engine(), world.engine({ policy: { stuckAfterMs: 0 } })];
     await world.runToEnd(
@@ -203,7 +183,7 @@ describe("a transfer on a real node", () => {
       const { transactionHash } = await world.merchant.transfer(transferIds[at] ?? "");
       expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([{ transactionHash, value: UNITS }]);
     }
-    expect(before - (await usdtOf())).toBeCloseTo(4 * TOTAL, 6);
+    expect(before - (await world.available())).toBeCloseTo(4 * TOTAL, 6);
     await expectSoundBooks(world.database);
     expect(world.troubles.filter(({ kind }) => kind === "foreign_nonce")).toEqual([]);
   });
@@ -236,11 +216,11 @@ describe("a transfer on a real node", () => {
 
   it("whose nonce somebody else uses stops the wallet, and is paid by another nonce when that is final", async () => {
     const to = await world.recipient();
-    const before = await usdtOf();
+    const before = await world.available();
     const transferId = await world.orderTokens(to, AMOUNT);
     const engine = world.engine();
     await engine.round();
-    const [ours] = await rawPool();
+    const [ours] = await world.pooled();
     await world.anvil.rpc("anvil_dropTransaction", [ours]);
     const chain = world.chain();
     const thief = await chain.sign({
@@ -258,12 +238,12 @@ describe("a transfer on a real node", () => {
     await engine.round();
     await engine.round();
     expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced"]);
-    expect(await rawPool()).toEqual([]);
+    expect(await world.pooled()).toEqual([]);
     expect((await world.merchant.transfer(transferId)).status).toBe("SUBMITTED");
 
     expect(await resume()).toBe(0);
     await world.runToEnd(engine, [transferId]);
-    await expectPaidOnce(transferId, to, before);
+    await world.expectPaidOnce(transferId, to, before);
     expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced", "confirmed"]);
   });
 
@@ -277,7 +257,7 @@ describe("a transfer on a real node", () => {
     await chain.broadcast(foreign.raw);
     await world.anvil.mine();
     const to = await world.recipient();
-    const before = await usdtOf();
+    const before = await world.available();
     const transferId = await world.orderTokens(to, AMOUNT);
     const engine = world.engine();
     await engine.round();
@@ -287,6 +267,6 @@ describe("a transfer on a real node", () => {
     await world.anvil.mine(FINAL_AFTER);
     expect(await resume()).toBe(1);
     await world.runToEnd(engine, [transferId]);
-    await expectPaidOnce(transferId, to, before);
+    await world.expectPaidOnce(transferId, to, before);
   });
 });

@@ -1,13 +1,14 @@
 // Payouts on a real node: anvil with a token, a wallet that pays, a merchant with coins, and engines on one database.
 
 import type { Hex } from "viem";
+import { expect } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import { createEvmChain, type EvmSettings } from "../../../src/merchant/chains/evm/evm-chain.ts";
 import type { PayoutChain } from "../../../src/merchant/chains/payout-chain.ts";
 import { PayoutEngine, type PayoutPolicy, type PayoutTrouble } from "../../../src/merchant/payouts/payout-engine.ts";
 import { Anvil, type TestWallet } from "../../chains/anvil.ts";
 import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
-import { hasEnded, OrderingMerchant } from "./ordered.ts";
+import { expectSoundBooks, hasEnded, OrderingMerchant } from "./ordered.ts";
 
 /** More than the deepest reorganization that is tried. */
 export const FINAL_AFTER = 14;
@@ -16,6 +17,8 @@ const NEVER_MS = 3_600_000;
 export const PATIENT: PayoutPolicy = { leaseMs: 0, maxInFlight: 16, stuckAfterMs: NEVER_MS, giveUpAfterMs: NEVER_MS };
 const MOST_ROUNDS = 60;
 const TOKENS = 1_000_000_000n;
+/** What is ordered where nothing is said: 5 coins, and the fee of 30 % on top. */
+export const [AMOUNT, UNITS, TOTAL] = ["5", 5_000_000n, 6.5];
 
 export class EvmWorld {
   readonly opened: TestDatabase;
@@ -61,8 +64,8 @@ export class EvmWorld {
     };
   }
 
-  chain(rpcUrl = this.anvil.url): PayoutChain {
-    return createEvmChain({ ...this.settings(), rpcUrl });
+  chain(rpcUrl = this.anvil.url, more: Partial<EvmSettings> = {}): PayoutChain {
+    return createEvmChain({ ...this.settings(), rpcUrl, ...more });
   }
 
   engine({
@@ -84,8 +87,31 @@ export class EvmWorld {
   }
 
   /** Orders so much of the token. */
-  orderTokens(to: Hex, amount = "5"): Promise<string> {
+  orderTokens(to: Hex, amount = AMOUNT): Promise<string> {
     return this.merchant.order({ currencyCode: "USDT", amount, to });
+  }
+
+  /** What the merchant has of the token and may order. */
+  async available(): Promise<number> {
+    return Number((await this.merchant.balance("USDT")).available);
+  }
+
+  /** The chain has one transfer to the recipient, by the transaction that the merchant was told. */
+  async expectPaidOnce(transferId: string, to: Hex, availableBefore: number): Promise<void> {
+    const transfers = await this.anvil.tokenTransfersTo(this.token, to);
+    const transfer = await this.merchant.transfer(transferId);
+    expect(transfers).toEqual([{ transactionHash: transfer.transactionHash, value: UNITS }]);
+    expect(transfer).toMatchObject({ status: "CONFIRMED", confirmations: FINAL_AFTER });
+    expect(await this.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
+    const { available, held } = await this.merchant.balance("USDT");
+    expect(availableBefore - Number(available)).toBeCloseTo(TOTAL, 6);
+    expect(held).toBe("0");
+    await expectSoundBooks(this.database);
+  }
+
+  /** The wallet's transactions that lie in the mempool and can be mined. */
+  pooled(): Promise<Hex[]> {
+    return this.anvil.pooledOf(this.hot.address);
   }
 
   /** Rounds with a block behind each, until the transfers have ended. */

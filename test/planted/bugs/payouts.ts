@@ -96,6 +96,26 @@ export const PAYOUTS: readonly PlantedBug[] = [
     noticedBy: test("races", "of two choosers gives a transfer one nonce"),
   },
   {
+    name: "a transaction of our own that an engine did not know counts as a stranger's",
+    edits: [
+      payouts("foreign-transaction.ts", "    if (await isOwnTransaction(client, hash)) return false;\n", ""),
+      payouts("payout-store.ts", "AND ${OPEN} AND p.attempts = $2 FOR", "AND ${OPEN} AND $2::int IS NOT NULL FOR"),
+    ],
+    noticedBy: test("evm-colleagues", "asks its own record who the stranger is"),
+  },
+  {
+    name: "a payout is displaced though it was signed again meanwhile",
+    edits: [
+      payouts("payout-store.ts", "AND ${OPEN} AND p.attempts = $2 FOR", "AND ${OPEN} AND $2::int IS NOT NULL FOR"),
+    ],
+    noticedBy: test("evm-colleagues", "displaces nothing that was signed again"),
+  },
+  {
+    name: "a wallet signs again though our own transaction counts as a stranger's",
+    edits: [payouts("resume-wallet.ts", "if (wrong !== null) {", "if (wrong === -1) {")],
+    noticedBy: test("evm-colleagues", "displaces nothing that was signed again"),
+  },
+  {
     name: "a reverted payment is confirmed",
     edits: [payouts("settle-payout.ts", 'attempt.kind === "payment" && mined.succeeded', 'attempt.kind === "payment"')],
     noticedBy: test("evm-payouts", "is rejected, and the funds are back once"),

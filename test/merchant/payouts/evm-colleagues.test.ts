@@ -1,0 +1,106 @@
+// Two engines on one wallet of a real node, of which one stands still in the middle of a round while the other goes on: what
+// the slower one has read is old by then, and nothing that it does next may rest on that.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PayoutChain } from "../../../src/merchant/chains/payout-chain.ts";
+import { stopSigning } from "../../../src/merchant/payouts/foreign-transaction.ts";
+import { resumeSigning } from "../../../src/merchant/payouts/resume-wallet.ts";
+import { inTransaction } from "../../../src/merchant/payouts/payout-transaction.ts";
+import { readWallet } from "../../../src/merchant/payouts/wallet-store.ts";
+import { EvmWorld, FINAL_AFTER } from "./evm-world.ts";
+
+/** A chain that lets something happen before one of its questions is asked, once, when it is asked so many times. */
+function interrupted(
+  chain: PayoutChain,
+  { question, times, by }: { question: "nextNonce" | "head"; times: number; by: () => Promise<void> },
+): PayoutChain {
+  let asked = 0;
+  const ask = chain[question] as () => Promise<never>;
+  return {
+    ...chain,
+    [question]: async () => {
+      asked += 1;
+      if (asked === times) await by();
+      return ask();
+    },
+  };
+}
+
+describe("an engine that stands still while another one works", () => {
+  let world: EvmWorld;
+  beforeAll(async () => {
+    world = await EvmWorld.open();
+  });
+  afterAll(() => world.close());
+
+  const walletId = async (): Promise<string> => {
+    const chain = world.chain();
+    const wallet = await readWallet(world.database.pool, { chain: chain.name, address: chain.wallet });
+    return wallet?.walletId ?? "";
+  };
+  /** The other engine outbids what is stuck, and that becomes final. */
+  const outbid = async (): Promise<void> => {
+    await world.engine({ policy: { stuckAfterMs: 0 } }).round();
+    await world.anvil.mine(FINAL_AFTER);
+  };
+
+  it("before it asks for the nonce does not take what its colleague sent for a stranger's", async () => {
+    const [to, before] = [await world.recipient(), await world.available()];
+    const transferId = await world.orderTokens(to);
+    await world.engine().round();
+    // The first time it asks, it watches the wallet.
+    const chain = interrupted(world.chain(), { question: "nextNonce", times: 2, by: outbid });
+    const engine = world.engine({ chain });
+    await engine.round();
+    expect(world.troubles).toEqual([]);
+    await world.runToEnd(engine, [transferId]);
+    await world.expectPaidOnce(transferId, to, before);
+    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["confirmed"]);
+  });
+
+  it("after it asked for the nonce asks its own record who the stranger is", async () => {
+    const [to, before] = [await world.recipient(), await world.available()];
+    const transferId = await world.orderTokens(to);
+    await world.engine().round();
+    const [first] = await world.pooled();
+    await world.anvil.mine();
+    // What had used up the nonce is undone, and another attempt uses it.
+    const undoAndOutbid = async (): Promise<void> => {
+      await world.anvil.rpc("anvil_reorg", [1, []]);
+      await world.anvil.rpc("anvil_dropTransaction", [first]);
+      await outbid();
+    };
+    const chain = interrupted(world.chain(), { question: "head", times: 1, by: undoAndOutbid });
+    const engine = world.engine({ chain });
+    await engine.round();
+    expect(world.troubles).toEqual([]);
+    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
+    await world.runToEnd(engine, [transferId]);
+    await world.expectPaidOnce(transferId, to, before);
+    expect((await world.merchant.transfer(transferId)).transactionHash).not.toBe(first);
+  });
+
+  it("displaces nothing that was signed again meanwhile, nor by what we signed ourselves", async () => {
+    const [to, before] = [await world.recipient(), await world.available()];
+    const transferId = await world.orderTokens(to);
+    const engine = world.engine();
+    await engine.round();
+    const [payout] = await world.merchant.history(transferId);
+    const [own] = payout?.attempts ?? [];
+    if (payout === undefined || own === undefined) throw new Error("nothing was signed");
+    const { payoutId, nonce } = payout;
+    const stop = async (hash: string, attempts: number): Promise<boolean> =>
+      stopSigning(world.database.pool, await walletId(), { nonce, hash, displaced: { payoutId, attempts } });
+    expect(await stop(own.hash, 1)).toBe(false);
+    expect(await stop("0xstranger", 0)).toBe(false);
+    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
+    // Nor is a nonce of ours written down as somebody else's.
+    const foreign = [{ nonce: nonce + 1, hash: own.hash }];
+    const resume = { walletId: await walletId(), address: world.hot.address, foreign };
+    await expect(inTransaction(world.database.pool, (client) => resumeSigning(client, resume))).rejects.toThrow(
+      "signed ourselves",
+    );
+    await world.runToEnd(engine, [transferId]);
+    await world.expectPaidOnce(transferId, to, before);
+  });
+});
