@@ -21,13 +21,19 @@ import {
 } from "./transfer-store.ts";
 
 const nextStatuses = {
-  WAITING: ["PENDING", "REJECTED", "CANCELED"],
+  WAITING: ["PENDING", "SUBMITTED", "REJECTED", "CANCELED"],
   PENDING: ["WAITING", "SUBMITTED", "REJECTED", "CANCELED"],
   SUBMITTED: ["CONFIRMED", "REJECTED"],
   CONFIRMED: [],
   REJECTED: [],
   CANCELED: [],
 } as const satisfies Record<TransferStatus, readonly TransferStatus[]>;
+
+/**
+ * Open, and not yet told to be on the chain. Whoever has seen its transaction there moves it on from either: what is on the
+ * chain has no use for a reason to wait.
+ */
+export const NOT_SUBMITTED = ["PENDING", "WAITING"] as const satisfies readonly TransferStatus[];
 
 export type TransferMove = {
   readonly transferId: string;

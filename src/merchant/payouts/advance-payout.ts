@@ -10,7 +10,7 @@ import {
   type SeenTransaction,
   UnsignablePayment,
 } from "../chains/payout-chain.ts";
-import { moveTransfer, noteProgress } from "../transfer-states.ts";
+import { moveTransfer, NOT_SUBMITTED, noteProgress } from "../transfer-states.ts";
 import type { ForeignTransaction } from "./foreign-transaction.ts";
 import { nextStep, type PayoutSight, type SeenAttempt, type StepPolicy } from "./next-step.ts";
 import type { Attempt, AttemptKind, AttemptState, OpenPayout } from "./payout.ts";
@@ -97,7 +97,7 @@ async function submit(client: PoolClient, payout: OpenPayout, { kind, hash }: At
   await markBroadcast(client, payout.payoutId);
   if (kind === "filler") return;
   const move = { transferId: payout.transferId, transactionHash: hash };
-  await moveTransfer(client, { ...move, from: ["PENDING"], to: "SUBMITTED" });
+  await moveTransfer(client, { ...move, from: NOT_SUBMITTED, to: "SUBMITTED" });
 }
 
 async function noteMined(

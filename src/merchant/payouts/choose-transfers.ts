@@ -5,8 +5,15 @@ import type { Pool } from "pg";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { assetOf, type Coin } from "../currencies.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
-import { moveTransfer } from "../transfer-states.ts";
-import { type Candidate, insertPayout, lockChoosable, readCandidates, readInFlight } from "./payout-store.ts";
+import { lockTransfer, moveTransfer } from "../transfer-states.ts";
+import {
+  type Candidate,
+  hasPayoutBegun,
+  insertPayout,
+  lockChoosable,
+  readCandidates,
+  readInFlight,
+} from "./payout-store.ts";
 import { inTransaction } from "./payout-transaction.ts";
 import { lockWallet, type Wallet, writeNextNonce } from "./wallet-store.ts";
 
@@ -18,6 +25,8 @@ export type Choosing = {
   readonly serves: { readonly environment: string; readonly network: string | null };
   /** How many payouts may be open at once. */
   readonly maxInFlight: number;
+  /** Renews the wallet's lease. False: another engine works on it now. */
+  readonly keepsLease: () => Promise<boolean>;
 };
 
 /** Why a transfer waits: the wallet does not have the coins. The merchant reads it. */
@@ -36,6 +45,8 @@ export async function chooseTransfers(work: Choosing): Promise<number> {
   const candidates = await readCandidates(pool, { ...serves, currencies, limit: room + LOOK_BEYOND });
   if (candidates.length === 0) return 0;
   const float = await readFloat(work, candidates, inFlight);
+  // Asking the chain may have taken longer than the lease lasts.
+  if (!(await work.keepsLease())) return 0;
   let chosen = 0;
   for (const candidate of candidates) {
     if (room === 0) break;
@@ -111,9 +122,12 @@ async function takeNonce({ pool, wallet }: Choosing, { transferId }: Candidate):
 }
 
 async function letWait(pool: Pool, { transferId }: Candidate): Promise<void> {
-  await inTransaction(pool, (client) =>
-    moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS }),
-  );
+  await inTransaction(pool, async (client) => {
+    // The wallet was asked a while ago. Another engine may have found it refilled, and be sending.
+    await lockTransfer(client, transferId);
+    if (await hasPayoutBegun(client, transferId)) return;
+    await moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS });
+  });
 }
 
 async function letGoOn(pool: Pool, { transferId }: Candidate): Promise<void> {

@@ -49,19 +49,25 @@ export class PayoutEngine {
    * after which nothing is lost and the next round goes on.
    */
   async round(signal?: AbortSignal): Promise<void> {
-    const { pool, chain, policy } = this.#options;
+    const { chain } = this.#options;
     if (!this.#isChecked) await chain.check();
     this.#isChecked = true;
     const wallet = await this.#openWallet();
     if (wallet === null) return;
     const { walletId } = wallet;
     if (!(await this.#hasWork(walletId))) return;
-    if (!(await leaseWallet(pool, { walletId, engineId: this.#engineId, leaseMs: policy.leaseMs }))) return;
+    if (!(await this.#keepsLease(walletId))) return;
     await this.#watchWallet();
-    await this.#advanceAll(walletId, signal);
+    if (!(await this.#advanceAll(walletId, signal))) return;
     const chosen = await this.#choose(walletId);
     // What was just chosen goes out at once.
-    if (chosen > 0 && signal?.aborted !== true) await this.#advanceAll(walletId, signal);
+    if (chosen > 0) await this.#advanceAll(walletId, signal);
+  }
+
+  /** Takes or renews the lease. False: another engine works on the wallet. */
+  #keepsLease(walletId: string): Promise<boolean> {
+    const { pool, policy } = this.#options;
+    return leaseWallet(pool, { walletId, engineId: this.#engineId, leaseMs: policy.leaseMs });
   }
 
   /** Lets another engine take over at once. */
@@ -114,24 +120,24 @@ export class PayoutEngine {
     if (isNews) report({ kind: "foreign_nonce", chain: chain.name, nonce: found.nonce, hash: found.hash });
   }
 
-  async #advanceAll(walletId: string, signal: AbortSignal | undefined): Promise<void> {
+  /** False: the round ends here, because it was told to or another engine has the wallet now. */
+  async #advanceAll(walletId: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { pool, chain } = this.#options;
     // In this order: what has used up a nonce by then was stored before, and is among the attempts that are read after it; and
     // a transaction that is mined from here on is found by the head it is looked up with, or later.
     const chainNonce = await chain.nextNonce();
     const payouts = await readOpenPayouts(pool, { walletId });
-    if (payouts.length === 0) return;
+    if (payouts.length === 0) return true;
     const head = await chain.head();
     for (const payout of payouts) {
-      if (signal?.aborted === true) return;
-      await this.#advance(payout, { walletId, chainNonce, head });
+      if (signal?.aborted === true) return false;
+      await this.#advance(payout, { chainNonce, head });
+      if (!(await this.#keepsLease(walletId))) return false;
     }
+    return signal?.aborted !== true;
   }
 
-  async #advance(
-    payout: OpenPayout,
-    { walletId, chainNonce, head }: { walletId: string; chainNonce: number; head: ChainHead },
-  ): Promise<void> {
+  async #advance(payout: OpenPayout, { chainNonce, head }: { chainNonce: number; head: ChainHead }): Promise<void> {
     const { pool, chain, policy, report } = this.#options;
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     try {
@@ -147,7 +153,6 @@ export class PayoutEngine {
         },
         payout,
       );
-      await leaseWallet(pool, { walletId, engineId: this.#engineId, leaseMs: policy.leaseMs });
     } catch (error) {
       // One that cannot go on must not keep the others.
       report({ kind: "payout_failed", chain: chain.name, nonce: payout.nonce, error });
@@ -158,6 +163,7 @@ export class PayoutEngine {
     const { pool, chain, serves, policy } = this.#options;
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     if (wallet === undefined || wallet.walletId !== walletId || wallet.haltReason !== null) return 0;
-    return chooseTransfers({ pool, chain, wallet, serves, maxInFlight: policy.maxInFlight });
+    const keepsLease = (): Promise<boolean> => this.#keepsLease(walletId);
+    return chooseTransfers({ pool, chain, wallet, serves, maxInFlight: policy.maxInFlight, keepsLease });
   }
 }

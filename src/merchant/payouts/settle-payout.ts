@@ -8,7 +8,7 @@ import { insertPostings } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import { assetOf, type Coin } from "../currencies.ts";
 import type { MinedTransaction } from "../chains/payout-chain.ts";
-import { moveTransfer } from "../transfer-states.ts";
+import { moveTransfer, NOT_SUBMITTED } from "../transfer-states.ts";
 import type { Attempt, OpenPayout } from "./payout.ts";
 import { endPayout, noteSeen } from "./payout-store.ts";
 
@@ -38,12 +38,12 @@ export async function settlePayout(
   const known = attempt.kind === "payment" ? { transactionHash: attempt.hash, confirmations: mined.confirmations } : {};
   if (paid) {
     // Its way may have gone unnoticed, but a transfer is told to be on the chain before it is told to be there for good.
-    await moveTransfer(client, { transferId, from: ["PENDING"], to: "SUBMITTED", ...known });
+    await moveTransfer(client, { transferId, from: NOT_SUBMITTED, to: "SUBMITTED", ...known });
   }
   const reason = attempt.kind === "payment" ? REVERTED : (payout.fillingReason ?? REVERTED);
   const moved = await moveTransfer(client, {
     transferId,
-    from: paid ? ["SUBMITTED"] : ["PENDING", "SUBMITTED"],
+    from: paid ? ["SUBMITTED"] : [...NOT_SUBMITTED, "SUBMITTED"],
     to: paid ? "CONFIRMED" : "REJECTED",
     ...known,
     ...(paid ? {} : { reason }),

@@ -16,7 +16,7 @@ const LOCK = `SELECT ${COLUMNS} FROM wallet WHERE id = $1::uuid FOR NO KEY UPDAT
 // A lease that has run out is anybody's. The row's lock decides between two that ask at once.
 const LEASE = `
 UPDATE wallet SET leased_by = $2::uuid, leased_until = clock_timestamp() + $3::float8 * interval '1 ms'
-WHERE id = $1::uuid AND (leased_by IS NULL OR leased_by = $2::uuid OR leased_until < clock_timestamp()) RETURNING id`;
+WHERE id = $1::uuid AND (leased_by IS NULL OR leased_by = $2::uuid OR leased_until <= clock_timestamp()) RETURNING id`;
 const RESIGN = `UPDATE wallet SET leased_by = NULL, leased_until = NULL WHERE id = $1::uuid AND leased_by = $2::uuid`;
 const HALT = `
 UPDATE wallet SET halted_at = coalesce(halted_at, clock_timestamp()), halt_reason = coalesce(halt_reason, $2)

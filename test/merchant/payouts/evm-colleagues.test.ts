@@ -7,7 +7,10 @@ import { stopSigning } from "../../../src/merchant/payouts/foreign-transaction.t
 import { resumeSigning } from "../../../src/merchant/payouts/resume-wallet.ts";
 import { inTransaction } from "../../../src/merchant/payouts/payout-transaction.ts";
 import { readWallet } from "../../../src/merchant/payouts/wallet-store.ts";
-import { EvmWorld, FINAL_AFTER } from "./evm-world.ts";
+import { moveTransfer } from "../../../src/merchant/transfer-states.ts";
+import { RpcProxy } from "../../chains/rpc-proxy.ts";
+import { EvmWorld, FINAL_AFTER, TOTAL } from "./evm-world.ts";
+import { expectSoundBooks } from "./ordered.ts";
 
 /** A chain that lets something happen before one of its questions is asked, once, when it is asked so many times. */
 function interrupted(
@@ -102,5 +105,69 @@ describe("an engine that stands still while another one works", () => {
     );
     await world.runToEnd(engine, [transferId]);
     await world.expectPaidOnce(transferId, to, before);
+  });
+
+  it("lets nothing wait for coins that is being sent", async () => {
+    const [to, before] = [await world.recipient(), await world.available()];
+    const transferId = await world.orderTokens(to);
+    const proxy = await RpcProxy.before(world.anvil.url);
+    try {
+      const chain = world.chain();
+      const colleague = world.engine({ chain: world.chain(proxy.url) });
+      proxy.once("eth_sendRawTransaction", "lose answer");
+      proxy.once("eth_getTransactionReceipt", "lose call");
+      // It sees an empty wallet; then that is refilled, and the other one sends, and hears nothing of what it sent.
+      let isFirst = true;
+      const balance: PayoutChain["balance"] = async (coin) => {
+        if (coin.currencyCode !== "USDT" || !isFirst) return chain.balance(coin);
+        isFirst = false;
+        await colleague.round();
+        return 0n;
+      };
+      const engine = world.engine({ chain: { ...chain, balance } });
+      await engine.round();
+      expect(await world.merchant.history(transferId)).toMatchObject([{ state: "signed" }]);
+      expect(await world.merchant.statuses(transferId)).toEqual(["PENDING"]);
+      await world.runToEnd(engine, [transferId]);
+      await world.expectPaidOnce(transferId, to, before);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("ends what waits although it is being sent", async () => {
+    const [to, before] = [await world.recipient(), await world.available()];
+    const transferId = await world.orderTokens(to);
+    await world.engine({ chain: { ...world.chain(), suggestFee: () => Promise.resolve(null) } }).round();
+    expect(await world.merchant.history(transferId)).toMatchObject([{ state: "chosen" }]);
+    await inTransaction(world.database.pool, (client) =>
+      moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason: "a test" }),
+    );
+    await world.runToEnd(world.engine(), [transferId]);
+    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "WAITING", "SUBMITTED", "CONFIRMED"]);
+    expect(before - (await world.available())).toBeCloseTo(TOTAL, 6);
+    expect(await world.anvil.tokenTransfersTo(world.token, to)).toHaveLength(1);
+  });
+
+  it("ends its round when it has lost the wallet to the other one", async () => {
+    const recipients = [await world.recipient(), await world.recipient()];
+    const transferIds = [];
+    for (const to of recipients) transferIds.push(await world.orderTokens(to));
+    const colleague = world.engine({ policy: { leaseMs: 60_000, maxInFlight: 1 } });
+    // The other one takes the wallet over, and the first of the two, while it asks what the wallet has.
+    const chain = world.chain();
+    let isFirst = true;
+    const balance: PayoutChain["balance"] = async (coin) => {
+      const had = await chain.balance(coin);
+      if (isFirst) await colleague.round();
+      isFirst = false;
+      return had;
+    };
+    await world.engine({ chain: { ...chain, balance } }).round();
+    const counts = await Promise.all(transferIds.map(async (id) => (await world.merchant.history(id)).length));
+    expect(counts).toEqual([1, 0]);
+    await world.runToEnd(colleague, transferIds);
+    await colleague.resign();
+    await expectSoundBooks(world.database);
   });
 });

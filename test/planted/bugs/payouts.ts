@@ -116,6 +116,16 @@ export const PAYOUTS: readonly PlantedBug[] = [
     noticedBy: test("evm-colleagues", "displaces nothing that was signed again"),
   },
   {
+    name: "a transfer that is being sent is told to wait",
+    edits: [payouts("choose-transfers.ts", "    if (await hasPayoutBegun(client, transferId)) return;\n", "")],
+    noticedBy: test("evm-colleagues", "lets nothing wait for coins that is being sent"),
+  },
+  {
+    name: "an engine goes on though it has lost its wallet",
+    edits: [payouts("choose-transfers.ts", "  if (!(await work.keepsLease())) return 0;\n", "")],
+    noticedBy: test("evm-colleagues", "ends its round when it has lost the wallet"),
+  },
+  {
     name: "a reverted payment is confirmed",
     edits: [payouts("settle-payout.ts", 'attempt.kind === "payment" && mined.succeeded', 'attempt.kind === "payment"')],
     noticedBy: test("evm-payouts", "is rejected, and the funds are back once"),
