@@ -88,6 +88,8 @@ function tell(logger: Pick<Logger, "error" | "warn">, trouble: PayoutTrouble): v
   if (trouble.kind === "payout_failed") {
     const { error: err, ...facts } = trouble;
     logger.warn({ ...facts, err }, "a payout did not get on; it is tried again");
+  } else if (trouble.kind === "fee_too_high") {
+    logger.warn(trouble, "a payout would have to offer more than its chain is allowed to; it waits for lower fees");
   } else {
     logger.error(trouble, "somebody else has used a wallet's key; nothing more is signed with it");
   }

@@ -33,6 +33,8 @@ export type Advancing = {
   readonly maySign: boolean;
   /** Hears that somebody else seems to have used a nonce of the wallet, and decides. */
   readonly onForeign: (found: ForeignTransaction) => Promise<void>;
+  /** Hears that a nonce needs a higher offer than is allowed: it waits for the network to calm down. */
+  readonly onTooDear: (nonce: number) => void;
 };
 
 /** Brings a payout as far as it can come now. Errors: those of the chain and the database; the next round goes on from there. */
@@ -50,7 +52,9 @@ export async function advancePayout(work: Advancing, payout: OpenPayout): Promis
     case "broadcast":
       return handOver(work, payout, step.attempt);
     case "sign":
-      if (work.maySign) await signAndSend(work, payout, step);
+      if (work.maySign && (await signAndSend(work, payout, step))) return;
+      // What was signed before may still do, and the network has lost it.
+      if (step.otherwise !== null) await handOver(work, payout, step.otherwise);
       return;
     case "give up":
       await markFilling(work.pool, payout.payoutId, NOT_TAKEN);
@@ -126,16 +130,21 @@ async function settle(
   failpoint?.("after-payout-settled");
 }
 
-/** Signs the next attempt, stores it, and only then lets the network see it. */
+/**
+ * Signs the next attempt, stores it, and only then lets the network see it. False: it would have to offer more than is allowed,
+ * and nothing was signed.
+ */
 async function signAndSend(
   work: Advancing,
   payout: OpenPayout,
   { as: kind, replaced }: { as: AttemptKind; replaced: Attempt | null },
-): Promise<void> {
+): Promise<boolean> {
   const { pool, chain } = work;
   const fee = await chain.suggestFee(replaced?.fee ?? null);
-  // It would cost more than may be offered: it waits for the network to calm down, and the alarm rings.
-  if (fee === null) return;
+  if (fee === null) {
+    work.onTooDear(payout.nonce);
+    return false;
+  }
   const signed = await chain
     .sign({ nonce: payout.nonce, payment: kind === "payment" ? payout.payment : null, fee })
     .catch(async (error: unknown) => {
@@ -144,13 +153,14 @@ async function signAndSend(
       await markFilling(pool, payout.payoutId, NOT_SIGNED);
       return null;
     });
-  if (signed === null) return;
+  if (signed === null) return true;
   failpoint?.("after-payout-signed");
   const attempt = { ...signed, payoutId: payout.payoutId, number: payout.attempts.length + 1, kind, fee };
   // Somebody else's attempt may have come first: then these bytes are forgotten, and nobody has ever seen them.
-  if (!(await storeAttempt(pool, attempt))) return;
+  if (!(await storeAttempt(pool, attempt))) return true;
   failpoint?.("after-payout-stored");
   await handOver(work, payout, { ...attempt, state: "signed", blockHash: null, ageMs: 0, wasSeen: false });
+  return true;
 }
 
 /** Hands stored bytes to the network, again or for the first time, and looks whether they came through. */

@@ -50,8 +50,8 @@ const foreign = (isFinal: boolean): NonceHolder => ({ hash: "0xthief", isFinal }
 
 describe("the next step of a payout", () => {
   it("is to sign when nothing is signed: the payment, or what fills the nonce", () => {
-    expect(step([])).toEqual({ kind: "sign", as: "payment", replaced: null });
-    expect(step([], { fillingReason: "no" })).toEqual({ kind: "sign", as: "filler", replaced: null });
+    expect(step([])).toEqual({ kind: "sign", as: "payment", replaced: null, otherwise: null });
+    expect(step([], { fillingReason: "no" })).toEqual({ kind: "sign", as: "filler", replaced: null, otherwise: null });
   });
 
   it("is to hand the newest over again while the network does not know it, and to wait while it does", () => {
@@ -96,6 +96,25 @@ describe("the next step of a payout", () => {
     expect(step(stuck)).toMatchObject({ kind: "sign", as: "payment", replaced: { number: 1 } });
     expect(step(stuck, { isNext: false })).toEqual({ kind: "wait" });
     expect(step(one(PENDING, { wasSeen: true, ageMs: POLICY.stuckAfterMs - 1 }))).toEqual({ kind: "wait" });
+  });
+
+  it("hands over again what is stuck and lost where nothing can be signed", () => {
+    const lost = { wasSeen: true, ageMs: POLICY.stuckAfterMs };
+    expect(step(one(UNKNOWN, lost))).toMatchObject({ kind: "sign", otherwise: { number: 1 } });
+    expect(step(one(PENDING, lost))).toMatchObject({ kind: "sign", otherwise: null });
+  });
+
+  it("outbids the highest offer that the network may hold, and none that it has never taken", () => {
+    const dear = { fee: { most: 900n, priority: 10n } };
+    const fillingReason = "no";
+    const filler: AttemptKind = "filler";
+    expect(step(one(UNKNOWN, dear), { fillingReason })).toMatchObject({ as: "filler", replaced: null });
+    expect(step(one(UNKNOWN, { ...dear, wasSeen: true }), { fillingReason })).toMatchObject({
+      replaced: { number: 1 },
+    });
+    const stuck = { attempt: attempt(2, { kind: filler, ageMs: POLICY.stuckAfterMs }), seen: UNKNOWN };
+    expect(step([...one(UNKNOWN, dear), stuck], { fillingReason })).toMatchObject({ replaced: { number: 2 } });
+    expect(step([...one(PENDING, dear), stuck], { fillingReason })).toMatchObject({ replaced: { number: 1 } });
   });
 
   it("gives up only what the network has never taken, for long enough, and fills the nonce then", () => {

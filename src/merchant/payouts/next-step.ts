@@ -26,7 +26,13 @@ export type StepPolicy = {
 
 export type Step =
   | { readonly kind: "wait" }
-  | { readonly kind: "sign"; readonly as: AttemptKind; readonly replaced: Attempt | null }
+  // What is signed has to outbid one attempt, if any; where nothing can be signed another may be due to be handed over again.
+  | {
+      readonly kind: "sign";
+      readonly as: AttemptKind;
+      readonly replaced: Attempt | null;
+      readonly otherwise: Attempt | null;
+    }
   | { readonly kind: "broadcast"; readonly attempt: Attempt }
   | { readonly kind: "note mined"; readonly attempt: Attempt; readonly mined: MinedTransaction }
   | { readonly kind: "settle"; readonly attempt: Attempt; readonly mined: MinedTransaction }
@@ -50,14 +56,29 @@ export function nextStep(sight: PayoutSight, policy: StepPolicy): Step {
     return { kind: holder.isFinal ? "displace" : "stop signing", foreignHash: holder.hash };
   }
   const newest = attempts.at(-1);
-  if (newest === undefined) return { kind: "sign", as: kind, replaced: null };
-  if (newest.attempt.kind !== kind) return { kind: "sign", as: kind, replaced: newest.attempt };
+  const replaced = toOutbid(attempts, kind);
+  if (newest?.attempt.kind !== kind) return { kind: "sign", as: kind, replaced, otherwise: null };
   if (sight.isNext && hasBeenRefused(sight, policy)) return { kind: "give up" };
   // What the network has never taken is not outbid but handed over again, until it is given up; a filler has no such end.
   const canBeOutbid = kind === "filler" || attempts.some(({ attempt }) => attempt.wasSeen);
   const isStuck = sight.isNext && canBeOutbid && newest.attempt.ageMs >= policy.stuckAfterMs;
-  if (isStuck && attempts.length < MAX_ATTEMPTS) return { kind: "sign", as: kind, replaced: newest.attempt };
-  return newest.seen.status === "unknown" ? { kind: "broadcast", attempt: newest.attempt } : { kind: "wait" };
+  const missing = newest.seen.status === "unknown" ? newest.attempt : null;
+  if (isStuck && attempts.length < MAX_ATTEMPTS) return { kind: "sign", as: kind, replaced, otherwise: missing };
+  return missing === null ? { kind: "wait" } : { kind: "broadcast", attempt: missing };
+}
+
+/**
+ * The attempt with the highest offer among those that a new one has to outbid. A payment that the network has never taken is
+ * none of them for what fills its nonce: it may have been refused for its offer, and a raise could be beyond what is allowed.
+ */
+function toOutbid(attempts: readonly SeenAttempt[], kind: AttemptKind): Attempt | null {
+  const rivals = attempts.filter(
+    ({ attempt, seen }) => attempt.kind === kind || attempt.wasSeen || seen.status !== "unknown",
+  );
+  return rivals.reduce<Attempt | null>(
+    (most, { attempt }) => (most === null || attempt.fee.most >= most.fee.most ? attempt : most),
+    null,
+  );
 }
 
 /** Whether the network has never taken any attempt, for so long that it never will. */

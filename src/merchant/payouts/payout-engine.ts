@@ -22,6 +22,7 @@ export type PayoutPolicy = StepPolicy & {
 /** Something a person should know. */
 export type PayoutTrouble =
   | { readonly kind: "foreign_nonce"; readonly chain: string; readonly nonce: number; readonly hash: string }
+  | { readonly kind: "fee_too_high"; readonly chain: string; readonly nonce: number }
   | { readonly kind: "payout_failed"; readonly chain: string; readonly nonce: number; readonly error: unknown };
 
 export type EngineOptions = {
@@ -149,7 +150,8 @@ export class PayoutEngine {
           head,
           chainNonce,
           maySign: wallet?.haltReason === null,
-          onForeign: (facts) => this.#stopSigning(facts),
+          onForeign: (found) => this.#stopSigning(found),
+          onTooDear: (nonce) => report({ kind: "fee_too_high", chain: chain.name, nonce }),
         },
         payout,
       );

@@ -82,10 +82,10 @@ describe.each(testBackends())("a race of engines on the %s server", (backend) =>
   });
 
   it("of two signers stores one attempt, and the network sees no other", async () => {
-    troubles = [];
     const transferId = await order();
     // Chosen, and not signed yet.
     await engineOn({ ...sandbox(), suggestFee: () => Promise.resolve(null) }).round();
+    troubles = [];
     const { nonce, attempts } = await openPayout(transferId);
     expect(attempts).toEqual([]);
     const bothHaveSigned = gate(2);

@@ -38,6 +38,13 @@ export const PAYOUT_RULES: readonly PlantedBug[] = [
     edits: [payouts("next-step.ts", "!attempt.wasSeen && seen.status", "seen.status")],
     noticedBy: rule("gives up only what the network has never taken"),
   },
+  {
+    name: "what fills a nonce outbids a payment that the network has refused",
+    edits: [
+      payouts("next-step.ts", "attempt.kind === kind || attempt.wasSeen", "attempt.hash !== kind || attempt.wasSeen"),
+    ],
+    noticedBy: rule("outbids the highest offer that the network may hold"),
+  },
 ];
 
 export const PAYOUTS: readonly PlantedBug[] = [
@@ -68,7 +75,7 @@ export const PAYOUTS: readonly PlantedBug[] = [
     edits: [
       payouts(
         "advance-payout.ts",
-        "if (!(await storeAttempt(pool, attempt))) return;",
+        "if (!(await storeAttempt(pool, attempt))) return true;",
         "await storeAttempt(pool, attempt);",
       ),
     ],
@@ -124,6 +131,13 @@ export const PAYOUTS: readonly PlantedBug[] = [
     name: "an engine goes on though it has lost its wallet",
     edits: [payouts("choose-transfers.ts", "  if (!(await work.keepsLease())) return 0;\n", "")],
     noticedBy: test("evm-colleagues", "ends its round when it has lost the wallet"),
+  },
+  {
+    name: "what is lost is not sent again while it cannot be outbid",
+    edits: [
+      payouts("advance-payout.ts", "if (step.otherwise !== null) await handOver(work, payout, step.otherwise);", ""),
+    ],
+    noticedBy: test("evm-fees", "that the node has lost is sent again"),
   },
   {
     name: "a reverted payment is confirmed",
