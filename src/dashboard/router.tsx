@@ -203,13 +203,23 @@ const transferOrder = createRoute({
   path: "/new",
   component: lazyRouteComponent(() => import("./pages/transfers/order-page.tsx"), "OrderPage"),
 });
+const credentials = createRoute({
+  getParentRoute: () => merchant,
+  path: "/credentials",
+  component: lazyRouteComponent(() => import("./pages/transfers/credentials-page.tsx"), "CredentialsPage"),
+});
+const callbacks = createRoute({
+  getParentRoute: () => merchant,
+  path: "/callbacks",
+  component: lazyRouteComponent(() => import("./pages/transfers/callbacks-page.tsx"), "CallbacksPage"),
+});
 const transfer = createRoute({
   getParentRoute: () => merchant,
   path: "/$transferId",
   component: lazyRouteComponent(() => import("./pages/transfers/transfer-page.tsx"), "TransferPage"),
 });
 
-const transferPages = merchant.addChildren([transferList, transferOrder, transfer]);
+const transferPages = merchant.addChildren([transferList, transferOrder, credentials, callbacks, transfer]);
 
 const tree = root.addChildren([
   signIn,

@@ -103,6 +103,48 @@ describe("transfers of a merchant", () => {
     expectNoComplaints(dashboard);
   });
 
+  it("shows another pair once and revokes it, and the first one stays", async () => {
+    const { page } = visit;
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/credentials`);
+    await page.getByRole("button", { name: "Buat pasangan" }).click();
+    const pair = page.getByRole("dialog", { name: "Simpan pasangan kunci ini sekarang" });
+    await pair.waitFor();
+    const header = (await pair.getByText(/^Basic \S+$/).textContent()) ?? "";
+    await pair.getByRole("button", { name: "Sudah saya simpan" }).click();
+    const ask = () =>
+      fetch(`${dashboard.saldo.httpUrl}/sandbox/v1/merchant-balances`, { headers: { authorization: header } });
+    expect((await ask()).status).toBe(200);
+    const table = page.getByRole("table", { name: "Kredensial" });
+    await table
+      .getByRole("button", { name: /^Cabut/ })
+      .last()
+      .click();
+    const question = page.getByRole("dialog", { name: "Cabut pasangan ini?" });
+    await question.getByRole("button", { name: "Cabut" }).click();
+    await table.getByText("Dicabut").waitFor();
+    expect(await table.getByText("Aktif").count()).toBe(1);
+    await expect.poll(async () => (await ask()).status, SHOWN).toBe(401);
+  });
+
+  it("shows the secrets of callbacks once, and says what is wrong with an address", async () => {
+    const { page } = visit;
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/callbacks`);
+    await page.getByLabel("Alamat callback").fill("https://10.0.0.1/hook");
+    await page.getByRole("button", { name: "Simpan", exact: true }).click();
+    await page.getByRole("alert").getByText("ID permintaan").waitFor();
+    await page.getByLabel("Alamat callback").fill("https://merchant.example/hook");
+    await page.getByRole("button", { name: "Simpan", exact: true }).click();
+    const once = page.getByRole("dialog", { name: "Simpan ini sekarang" });
+    await once.waitFor();
+    await page.keyboard.press("Escape");
+    const secret = (await once.locator("code").last().textContent()) ?? "";
+    await once.getByRole("button", { name: "Sudah saya simpan" }).click();
+    await page.reload();
+    await page.getByText(`…${secret.slice(-4)}`).waitFor();
+    expect(await page.getByText(secret).count()).toBe(0);
+    expectNoComplaints(dashboard);
+  });
+
   async function order(page: Page, amount: string): Promise<void> {
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
     await page.getByLabel("Jumlah yang diterima").fill(amount);

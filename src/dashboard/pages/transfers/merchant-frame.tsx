@@ -124,6 +124,8 @@ function NoMerchant({
 const PARTS = [
   { to: "/transfers/$environment", name: "list" },
   { to: "/transfers/$environment/new", name: "order" },
+  { to: "/transfers/$environment/credentials", name: "credentials" },
+  { to: "/transfers/$environment/callbacks", name: "callbacks" },
 ] as const;
 
 function Parts({ environment }: { readonly environment: EnvironmentName }) {

@@ -1,0 +1,48 @@
+// How a pair is sent. What is typed here stays in this page: it is put together in the browser and sent nowhere.
+
+import { useState } from "react";
+import { useWords } from "../../language/language.tsx";
+import { Card } from "../../parts/card.tsx";
+import { CodeBlock } from "../../parts/copy.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { CREDENTIAL_WORDS } from "./credential-words.ts";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { apiBase, basicHeaderOf } from "./pair-dialog.tsx";
+
+/** Puts the header together from the two halves. */
+export function BasicHeaderCard() {
+  const words = useWords(CREDENTIAL_WORDS);
+  const { environment } = useMerchantHere();
+  const [apiKey, setApiKey] = useState("");
+  const [secretKey, setSecretKey] = useState("");
+  const isTyped = [apiKey, secretKey].every((half) => /^[!-~]+$/.test(half));
+  const header = isTyped ? basicHeaderOf({ apiKey, secretKey }) : "Basic <base64(api_key:secret_key)>";
+  return (
+    <Card title={words.header}>
+      <div className="flex flex-col gap-4">
+        <p className="max-w-prose text-muted">{words.headerAbout}</p>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <TextField
+            label={words.apiKey}
+            autoComplete="off"
+            spellCheck={false}
+            value={apiKey}
+            onChange={({ target }) => setApiKey(target.value.trim())}
+          />
+          <TextField
+            label={words.secretKey}
+            type="password"
+            autoComplete="off"
+            value={secretKey}
+            onChange={({ target }) => setSecretKey(target.value.trim())}
+          />
+        </div>
+        <CodeBlock what={words.header} code={`Authorization: ${header}`} />
+        <CodeBlock
+          what="curl"
+          code={`curl ${apiBase(environment)}/merchant-balances \\\n  -H 'Authorization: ${header}'`}
+        />
+      </div>
+    </Card>
+  );
+}

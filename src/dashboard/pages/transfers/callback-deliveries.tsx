@@ -1,0 +1,99 @@
+// How the merchant was told of its transfers, with every attempt.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { type CallbackDelivery, CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { Card } from "../../parts/card.tsx";
+import { LoadMore } from "../../parts/load-more.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { CALLBACK_WORDS } from "./callback-words.ts";
+import { DeliverySheet } from "./delivery-sheet.tsx";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { StatusBadge } from "./transfer-status.tsx";
+
+const PAGE_SIZE = 25;
+const FOLLOWED_EVERY_MS = 5_000;
+
+/** The newest first; a row opens its attempts. */
+export function CallbackDeliveries() {
+  const words = useWords(CALLBACK_WORDS);
+  const { merchantId } = useMerchantHere();
+  const [openId, setOpenId] = useState<string | null>(null);
+  const query = useInfiniteQuery(
+    MerchantService.method.listCallbackDeliveries,
+    { merchantId, pageSize: PAGE_SIZE, pageToken: "" },
+    {
+      pageParamKey: "pageToken",
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      refetchInterval: FOLLOWED_EVERY_MS,
+    },
+  );
+  const { data, error, refetch } = query;
+  const deliveries = data?.pages.flatMap((page) => page.deliveries);
+  const columns = useDeliveryColumns();
+  return (
+    <Card title={words.deliveries} flush>
+      {error !== null && deliveries === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
+      {deliveries === undefined && error === null ? <SkeletonLines /> : null}
+      {deliveries?.length === 0 ? <Empty title={words.none}>{words.noneAbout}</Empty> : null}
+      {deliveries === undefined || deliveries.length === 0 ? null : (
+        <Table
+          label={words.deliveries}
+          columns={columns}
+          rows={deliveries}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => setOpenId(id)}
+          openLabel={() => words.open}
+        />
+      )}
+      <LoadMore pages={query} />
+      <DeliverySheet delivery={deliveries?.find(({ id }) => id === openId) ?? null} onClose={() => setOpenId(null)} />
+    </Card>
+  );
+}
+
+function useDeliveryColumns(): readonly Column<CallbackDelivery>[] {
+  const words = useWords(CALLBACK_WORDS);
+  const formats = useFormats();
+  return [
+    {
+      key: "when",
+      head: words.when,
+      cell: ({ createdAt }) => (createdAt === undefined ? "—" : formats.time(timestampDate(createdAt))),
+    },
+    { key: "status", head: words.transferStatus, cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: "state", head: words.state, cell: ({ state }) => <DeliveryBadge state={state} /> },
+    {
+      key: "attempts",
+      head: words.attempts,
+      right: true,
+      wide: true,
+      cell: ({ attempts }) => formats.count(attempts.length),
+    },
+    {
+      key: "next",
+      head: words.next,
+      wide: true,
+      cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? "—" : formats.time(timestampDate(nextAttemptAt))),
+    },
+  ];
+}
+
+const TOLD: Readonly<Record<number, { readonly word: "pending" | "delivered" | "failed"; readonly tone: Tone }>> = {
+  [CallbackState.PENDING]: { word: "pending", tone: "warn" },
+  [CallbackState.DELIVERED]: { word: "delivered", tone: "good" },
+  [CallbackState.FAILED]: { word: "failed", tone: "bad" },
+};
+
+/** Where a delivery stands, as a word with a sign. */
+function DeliveryBadge({ state }: { readonly state: CallbackState }) {
+  const words = useWords(CALLBACK_WORDS);
+  const { word, tone } = TOLD[state] ?? { word: "pending", tone: "neutral" };
+  return <Badge tone={tone}>{words[word]}</Badge>;
+}

@@ -1,0 +1,177 @@
+// Where the merchant is called back. A token and a secret that are made here are shown once.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { CallbackSettings } from "#gen/saldo/merchant/v1/callback_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { Failed, SkeletonLines } from "../../parts/states.tsx";
+import { CALLBACK_WORDS } from "./callback-words.ts";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { Secret } from "./pair-dialog.tsx";
+import { Refused } from "./refused.tsx";
+
+type ShownOnce = { readonly token: string; readonly secret: string };
+
+/** The settings and how to change them. */
+export function CallbackSettingsCard() {
+  const words = useWords(CALLBACK_WORDS);
+  const { merchantId } = useMerchantHere();
+  const [once, setOnce] = useState<ShownOnce | null>(null);
+  const { data, error, refetch } = useQuery(MerchantService.method.getCallbackSettings, { merchantId });
+  const settings = data?.settings;
+  return (
+    <Card title={words.settings}>
+      {error !== null && settings === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
+      {settings === undefined && error === null ? <SkeletonLines /> : null}
+      {settings === undefined ? null : <SettingsForm key={settings.url} settings={settings} onSecrets={setOnce} />}
+      <OnceDialog once={once} onClose={() => setOnce(null)} />
+    </Card>
+  );
+}
+
+function SettingsForm({
+  settings,
+  onSecrets,
+}: {
+  readonly settings: CallbackSettings;
+  readonly onSecrets: (once: ShownOnce) => void;
+}) {
+  const words = useWords(CALLBACK_WORDS);
+  const { merchantId } = useMerchantHere();
+  const [url, setUrl] = useState(settings.url);
+  const [token, setToken] = useState("");
+  const [isRenewing, setRenewing] = useState(false);
+  const { mutate, error, isPending, reset } = useUpdate((once) => {
+    setToken("");
+    setRenewing(false);
+    if (once.token !== "" || once.secret !== "") onSecrets(once);
+  });
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    mutate({ merchantId, url, token, renewSecret: false });
+  };
+  return (
+    <form noValidate onSubmit={save} className="flex flex-col gap-4">
+      <p className="max-w-prose text-muted">{words.about}</p>
+      {settings.stoppedAt === undefined ? null : (
+        <p role="status" className="rounded-lg bg-warn-soft p-3 text-warn">
+          <strong className="font-semibold">{words.stopped}.</strong> {words.stoppedAbout}
+        </p>
+      )}
+      <TextField
+        label={words.url}
+        hint={words.urlHint}
+        type="url"
+        inputMode="url"
+        autoComplete="off"
+        maxLength={2048}
+        value={url}
+        onChange={({ target }) => setUrl(target.value.trim())}
+      />
+      <TextField
+        label={words.token}
+        hint={words.tokenHint}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={200}
+        value={token}
+        onChange={({ target }) => setToken(target.value)}
+      />
+      <Endings settings={settings} />
+      {error === null || isRenewing ? null : <Refused error={error} />}
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="action" busy={isPending && !isRenewing}>
+          {words.save}
+        </Button>
+        {settings.secretLastFour === "" ? null : (
+          <Button
+            onClick={() => {
+              reset();
+              setRenewing(true);
+            }}
+          >
+            {words.renew}
+          </Button>
+        )}
+      </div>
+      <Dialog open={isRenewing} onClose={() => setRenewing(false)} title={words.renewTitle} about={words.renewAbout}>
+        {error === null ? null : <Refused error={error} />}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={() => setRenewing(false)}>{words.cancel}</Button>
+          <Button
+            look="danger"
+            busy={isPending}
+            // What is typed but not saved stays as it is.
+            onClick={() => mutate({ merchantId, url: settings.url, token: "", renewSecret: true })}
+          >
+            {words.renew}
+          </Button>
+        </div>
+      </Dialog>
+    </form>
+  );
+}
+
+function useUpdate(onSaved: (once: ShownOnce) => void) {
+  const words = useWords(CALLBACK_WORDS);
+  const notify = useNotify();
+  const queries = useQueryClient();
+  return useMutation(MerchantService.method.updateCallbackSettings, {
+    // What is shown once is kept nowhere but in the dialog that shows it.
+    gcTime: 0,
+    onSuccess: ({ token, secret }) => {
+      notify(words.saved);
+      onSaved({ token, secret });
+      void queries.invalidateQueries({
+        queryKey: createConnectQueryKey({ schema: MerchantService.method.getCallbackSettings, cardinality: "finite" }),
+      });
+    },
+  });
+}
+
+function Endings({ settings }: { readonly settings: CallbackSettings }) {
+  const words = useWords(CALLBACK_WORDS);
+  const formats = useFormats();
+  const ending = (text: string) =>
+    text === "" ? words.never : <code className="font-mono text-[0.8125rem]">…{text}</code>;
+  return (
+    <dl className="flex flex-wrap gap-x-8 gap-y-2 text-[0.8125rem] [&_dt]:text-muted">
+      <div>
+        <dt>{words.tokenNow}</dt>
+        <dd>{ending(settings.tokenLastFour)}</dd>
+      </div>
+      <div>
+        <dt>{words.secretNow}</dt>
+        <dd>{ending(settings.secretLastFour)}</dd>
+      </div>
+      {settings.updatedAt === undefined ? null : (
+        <div>
+          <dt>{words.changed}</dt>
+          <dd>{formats.time(timestampDate(settings.updatedAt))}</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function OnceDialog({ once, onClose }: { readonly once: ShownOnce | null; readonly onClose: () => void }) {
+  const words = useWords(CALLBACK_WORDS);
+  return (
+    <Dialog kept open={once !== null} onClose={onClose} title={words.onceTitle} about={words.onceAbout}>
+      {once === null || once.token === "" ? null : <Secret name={words.token} text={once.token} />}
+      {once === null || once.secret === "" ? null : <Secret name={words.secret} text={once.secret} />}
+      <Button look="action" onClick={onClose} className="self-end">
+        {words.kept}
+      </Button>
+    </Dialog>
+  );
+}

@@ -1,0 +1,171 @@
+// The pairs by which the merchant's own server is known. Several may work at once, so that one is replaced without a pause.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { KeyRound } from "lucide-react";
+import { useState } from "react";
+import type { Credential } from "#gen/saldo/merchant/v1/merchant_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { BasicHeaderCard } from "./basic-header-card.tsx";
+import { CREDENTIAL_WORDS } from "./credential-words.ts";
+import { EnvironmentBadge } from "./environments.tsx";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { Refused } from "./refused.tsx";
+
+/** Pairs, a new one, and how they are sent. */
+export function CredentialsPage() {
+  return (
+    <>
+      <Credentials />
+      <BasicHeaderCard />
+    </>
+  );
+}
+
+function Credentials() {
+  const words = useWords(CREDENTIAL_WORDS);
+  const { merchantId, showPair } = useMerchantHere();
+  const refresh = useRefreshedCredentials();
+  const [revoking, setRevoking] = useState<Credential | null>(null);
+  const { data, error, refetch } = useQuery(MerchantService.method.listCredentials, { merchantId });
+  const creation = useMutation(MerchantService.method.createCredential, {
+    // The pair is kept nowhere but in the dialog that shows it.
+    gcTime: 0,
+    onSuccess: ({ apiKey, secretKey }) => {
+      showPair({ apiKey, secretKey });
+      refresh();
+    },
+  });
+  const columns = useCredentialColumns(setRevoking);
+  const create = (
+    <Button
+      look="action"
+      icon={<KeyRound aria-hidden />}
+      busy={creation.isPending}
+      onClick={() => creation.mutate({ merchantId })}
+    >
+      {words.create}
+    </Button>
+  );
+  return (
+    <Card title={words.title} flush aside={create}>
+      <p className="px-4 pb-3 text-muted">{words.about}</p>
+      {creation.error === null ? null : (
+        <div className="px-4 pb-4">
+          <Refused error={creation.error} instead={{ limit_exceeded: words.tooMany }} />
+        </div>
+      )}
+      {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null ? <SkeletonLines /> : null}
+      {data?.credentials.length === 0 ? <Empty title={words.none}>{words.noneAbout}</Empty> : null}
+      {data === undefined || data.credentials.length === 0 ? null : (
+        <Table label={words.title} columns={columns} rows={data.credentials} keyOf={({ id }) => id} />
+      )}
+      <RevokeDialog credential={revoking} onClose={() => setRevoking(null)} />
+    </Card>
+  );
+}
+
+function useCredentialColumns(revoke: (credential: Credential) => void): readonly Column<Credential>[] {
+  const words = useWords(CREDENTIAL_WORDS);
+  const formats = useFormats();
+  return [
+    {
+      key: "prefix",
+      head: words.apiKey,
+      cell: ({ keyPrefix, createdAt }) => (
+        <>
+          <code className="font-mono text-[0.8125rem]">{keyPrefix}…</code>
+          <span className="block text-xs text-muted">
+            {createdAt === undefined ? "" : formats.time(timestampDate(createdAt))}
+          </span>
+        </>
+      ),
+    },
+    {
+      key: "state",
+      head: words.state,
+      cell: ({ revokedAt }) =>
+        revokedAt === undefined ? (
+          <Badge tone="good">{words.works}</Badge>
+        ) : (
+          <>
+            <Badge>{words.revoked}</Badge>
+            <span className="block text-xs text-muted">{formats.time(timestampDate(revokedAt))}</span>
+          </>
+        ),
+    },
+    {
+      key: "revoke",
+      head: <span className="sr-only">{words.revoke}</span>,
+      right: true,
+      cell: (credential) =>
+        credential.revokedAt !== undefined ? null : (
+          <Button aria-label={`${words.revoke} ${credential.keyPrefix}`} onClick={() => revoke(credential)}>
+            {words.revoke}
+          </Button>
+        ),
+    },
+  ];
+}
+
+function RevokeDialog({
+  credential,
+  onClose,
+}: {
+  readonly credential: Credential | null;
+  readonly onClose: () => void;
+}) {
+  const words = useWords(CREDENTIAL_WORDS);
+  const notify = useNotify();
+  const refresh = useRefreshedCredentials();
+  const { merchantId, environment } = useMerchantHere();
+  const { mutate, error, isPending, reset } = useMutation(MerchantService.method.revokeCredential, {
+    onSuccess: () => {
+      refresh();
+      notify(words.wasRevoked);
+      onClose();
+    },
+  });
+  const close = () => {
+    reset();
+    onClose();
+  };
+  return (
+    <Dialog open={credential !== null} onClose={close} title={words.revokeTitle} about={words.revokeAbout}>
+      <div className="flex flex-wrap items-center gap-2">
+        <code className="font-mono">{credential?.keyPrefix}…</code>
+        <EnvironmentBadge environment={environment} />
+      </div>
+      {error === null ? null : <Refused error={error} />}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={close}>{words.cancel}</Button>
+        <Button
+          look="danger"
+          busy={isPending}
+          onClick={() => mutate({ merchantId, credentialId: credential?.id ?? "" })}
+        >
+          {words.revoke}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function useRefreshedCredentials(): () => void {
+  const queries = useQueryClient();
+  return () =>
+    void queries.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema: MerchantService.method.listCredentials, cardinality: "finite" }),
+    });
+}

@@ -1,0 +1,129 @@
+// One delivery with every attempt, and sending it once more.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { CallbackAttempt, CallbackDelivery } from "#gen/saldo/merchant/v1/callback_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { CALLBACK_WORDS } from "./callback-words.ts";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { Refused } from "./refused.tsx";
+import { StatusBadge } from "./transfer-status.tsx";
+
+/** Opens at the right when a delivery is given. */
+export function DeliverySheet({
+  delivery,
+  onClose,
+}: {
+  readonly delivery: CallbackDelivery | null;
+  readonly onClose: () => void;
+}) {
+  const words = useWords(CALLBACK_WORDS);
+  return (
+    <Dialog side open={delivery !== null} onClose={onClose} title={words.delivery}>
+      {delivery === null ? null : <Delivery delivery={delivery} />}
+    </Dialog>
+  );
+}
+
+function Delivery({ delivery }: { readonly delivery: CallbackDelivery }) {
+  const words = useWords(CALLBACK_WORDS);
+  const { environment } = useMerchantHere();
+  return (
+    <>
+      <dl className="flex flex-col gap-3 [&_dt]:text-muted">
+        <div>
+          <dt>{words.transferStatus}</dt>
+          <dd>
+            <StatusBadge status={delivery.status} />
+          </dd>
+        </div>
+        <div>
+          <dt>{words.transfer}</dt>
+          <dd>
+            <Link
+              to="/transfers/$environment/$transferId"
+              params={{ environment, transferId: delivery.transferId }}
+              className="underline underline-offset-2"
+            >
+              {words.openTransfer}
+            </Link>
+          </dd>
+        </div>
+        <div>
+          <dt>{words.event}</dt>
+          <dd className="font-mono text-xs break-all">{delivery.eventId}</dd>
+        </div>
+        <div>
+          <dt>{words.address}</dt>
+          <dd className="font-mono text-xs break-all">{delivery.url === "" ? "—" : delivery.url}</dd>
+        </div>
+        {delivery.note === "" ? null : (
+          <div>
+            <dt>{words.note}</dt>
+            <dd>{delivery.note}</dd>
+          </div>
+        )}
+      </dl>
+      <Attempts attempts={delivery.attempts} />
+      <Resend deliveryId={delivery.id} />
+    </>
+  );
+}
+
+function Attempts({ attempts }: { readonly attempts: readonly CallbackAttempt[] }) {
+  const words = useWords(CALLBACK_WORDS);
+  const formats = useFormats();
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="font-medium">{words.attempts}</h3>
+      {attempts.length === 0 ? <p className="text-muted">{words.noAttempts}</p> : null}
+      <ol className="flex flex-col divide-y divide-line rounded-lg border border-line empty:hidden">
+        {attempts.map((attempt, index) => (
+          <li key={index} className="p-3">
+            <p className="flex flex-wrap justify-between gap-x-4">
+              <span>{attempt.startedAt === undefined ? "—" : formats.time(timestampDate(attempt.startedAt))}</span>
+              <span className="digits text-muted">
+                {attempt.httpStatus === 0 ? words.noAnswer : `HTTP ${attempt.httpStatus}`} ·{" "}
+                {formats.seconds(attempt.durationMs)}
+              </span>
+            </p>
+            {attempt.problem === "" ? null : <p className="mt-1 break-words text-bad">{attempt.problem}</p>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Resend({ deliveryId }: { readonly deliveryId: string }) {
+  const words = useWords(CALLBACK_WORDS);
+  const notify = useNotify();
+  const queries = useQueryClient();
+  const { merchantId } = useMerchantHere();
+  const { mutate, error, isPending } = useMutation(MerchantService.method.resendCallback, {
+    onSuccess: () => {
+      notify(words.resent);
+      void queries.invalidateQueries({
+        queryKey: createConnectQueryKey({
+          schema: MerchantService.method.listCallbackDeliveries,
+          cardinality: "infinite",
+        }),
+      });
+    },
+  });
+  return (
+    <>
+      {error === null ? null : <Refused error={error} instead={{ validation_error: words.resendOff }} />}
+      <Button busy={isPending} onClick={() => mutate({ merchantId, deliveryId })} className="self-start">
+        {words.resend}
+      </Button>
+    </>
+  );
+}
