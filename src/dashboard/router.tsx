@@ -177,6 +177,11 @@ const operatorPages = operator.addChildren([
   operatorLog,
 ]);
 
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
+});
 const transfers = createRoute({
   getParentRoute: () => inside,
   path: "/transfers",
@@ -226,7 +231,18 @@ const tree = root.addChildren([
   signUp,
   forgotPassword,
   resetPassword,
-  inside.addChildren([overview, usage, models, playground, keys, billing, transfers, transferPages, operatorPages]),
+  inside.addChildren([
+    overview,
+    usage,
+    models,
+    playground,
+    keys,
+    billing,
+    transfers,
+    transferPages,
+    settings,
+    operatorPages,
+  ]),
 ]);
 
 /** The router of the page; a test gives it a history of its own. */

@@ -29,6 +29,8 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/transfers/sandbox/credentials" },
   { path: "/transfers/sandbox/credentials", press: /^(Cabut|Revoke) mk_/ },
   { path: "/transfers/sandbox/callbacks" },
+  { path: "/settings" },
+  { path: "/settings", press: /^(Keluar dari semua tempat|Sign out everywhere)$/ },
   { path: "/keys" },
   { path: "/keys", press: /^(Buat kunci|Create key)$/ },
   { path: "/keys", press: /^(Ganti nama|Rename)/ },

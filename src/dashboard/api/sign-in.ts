@@ -6,11 +6,20 @@ export class SignInError extends Error {
   readonly status: number;
   readonly requestId: string;
   readonly code: string;
+  /** The rule that the first wrong field breaks. Empty: none was named. */
+  readonly rule: string;
   readonly retryAfterSeconds: number | null;
-  constructor(facts: { status: number; code: string; requestId: string; retryAfterSeconds: number | null }) {
+  constructor(facts: {
+    status: number;
+    code: string;
+    rule: string;
+    requestId: string;
+    retryAfterSeconds: number | null;
+  }) {
     super(facts.code);
     this.status = facts.status;
     this.code = facts.code;
+    this.rule = facts.rule;
     this.requestId = facts.requestId;
     this.retryAfterSeconds = facts.retryAfterSeconds;
   }
@@ -33,6 +42,13 @@ export const forgetPassword = (email: string) =>
 /** Chooses a new password by the token of a mail. Errors: SignInError. */
 export const resetPassword = (facts: { token: string; newPassword: string }) => post("/auth/reset-password", facts);
 
+/** Changes the password of who is signed in and ends the other sessions. Errors: SignInError. */
+export const changePassword = (facts: { currentPassword: string; newPassword: string }) =>
+  post("/auth/change-password", facts);
+
+/** Ends every session of who is signed in, this one too. Errors: SignInError. */
+export const signOutEverywhere = () => post("/auth/revoke-sessions", {});
+
 /** Signs in as the demo's person. There is such a door in a demo only. Errors: SignInError. */
 export const signInToDemo = () => post("/auth/demo/sign-in", {});
 
@@ -44,15 +60,22 @@ async function post(path: string, body: unknown): Promise<unknown> {
     credentials: "same-origin",
   }).catch(() => null);
   if (response === null)
-    throw new SignInError({ status: 0, code: "unreachable", requestId: "", retryAfterSeconds: null });
+    throw new SignInError({ status: 0, code: "unreachable", rule: "", requestId: "", retryAfterSeconds: null });
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok) return answer;
   throw new SignInError({
     status: response.status,
     code: textOf(answer, "error") ?? textOf(answer, "code") ?? "unknown",
+    rule: textOf(firstDetail(answer), "rule") ?? "",
     requestId: response.headers.get("x-request-id") ?? "",
     retryAfterSeconds: Number(response.headers.get("retry-after") ?? Number.NaN) || null,
   });
+}
+
+function firstDetail(answer: unknown): unknown {
+  if (typeof answer !== "object" || answer === null) return null;
+  const details: unknown = Reflect.get(answer, "details");
+  return Array.isArray(details) ? details[0] : null;
 }
 
 function textOf(answer: unknown, name: string): string | null {

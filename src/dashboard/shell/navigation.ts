@@ -1,6 +1,17 @@
 // Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
 
-import { ChartColumn, Cpu, House, KeyRound, type LucideIcon, MessageSquare, Send, Shield, Wallet } from "lucide-react";
+import {
+  ChartColumn,
+  Cpu,
+  House,
+  KeyRound,
+  type LucideIcon,
+  MessageSquare,
+  Send,
+  Settings,
+  Shield,
+  Wallet,
+} from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Words } from "../language/language.tsx";
 
@@ -70,5 +81,6 @@ export const GROUPS: readonly Group[] = [
       { to: "/transfers", name: "transfers", icon: Send },
     ],
   },
+  { name: "help", places: [{ to: "/settings", name: "settings", icon: Settings }] },
   { name: "administration", places: [{ to: "/operator", name: "operator", icon: Shield }], forOperators: true },
 ];

@@ -65,9 +65,16 @@ function useDeliveryColumns(): readonly Column<CallbackDelivery>[] {
     {
       key: "when",
       head: words.when,
-      cell: ({ createdAt }) => (createdAt === undefined ? "—" : formats.time(timestampDate(createdAt))),
+      cell: ({ createdAt, status }) => (
+        <>
+          {createdAt === undefined ? "—" : formats.time(timestampDate(createdAt))}
+          <span className="mt-1 block md:hidden">
+            <StatusBadge status={status} />
+          </span>
+        </>
+      ),
     },
-    { key: "status", head: words.transferStatus, cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: "status", head: words.transferStatus, wide: true, cell: ({ status }) => <StatusBadge status={status} /> },
     { key: "state", head: words.state, cell: ({ state }) => <DeliveryBadge state={state} /> },
     {
       key: "attempts",

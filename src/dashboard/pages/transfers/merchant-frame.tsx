@@ -28,7 +28,7 @@ export function MerchantFrame() {
       <p
         className={`flex flex-wrap items-center gap-x-2 rounded-lg border-l-4 px-3 py-2 ${ENVIRONMENT_COLOURS[environment]} ${ENVIRONMENT_EDGES[environment]}`}
       >
-        <strong className="font-semibold">
+        <strong className="inline-flex font-semibold">
           <EnvironmentLabel environment={environment} />
         </strong>
         <span>{environment === "sandbox" ? words.sandboxAbout : words.productionAbout}</span>
@@ -138,7 +138,7 @@ function Parts({ environment }: { readonly environment: EnvironmentName }) {
           to={to}
           params={{ environment }}
           activeOptions={{ exact: true, includeSearch: false }}
-          className="inline-flex min-h-10 items-center border-b-2 border-transparent px-3 font-medium whitespace-nowrap text-muted hover:text-ink data-[status=active]:border-action data-[status=active]:text-ink"
+          className="inline-flex min-h-10 items-center border-b-2 border-transparent px-3 font-medium max-sm:px-2 max-sm:text-[0.8125rem] whitespace-nowrap text-muted hover:text-ink data-[status=active]:border-action data-[status=active]:text-ink"
         >
           {words[name]}
         </Link>

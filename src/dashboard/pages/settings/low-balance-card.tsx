@@ -1,0 +1,90 @@
+// The mail that comes when the balance runs low.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import type { LowBalanceAlert } from "#gen/saldo/billing/v1/low_balance_alert_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { Failed, SkeletonLines } from "../../parts/states.tsx";
+import { NotSaved } from "./not-saved.tsx";
+import { SETTINGS_WORDS } from "./settings-words.ts";
+
+/** The threshold, and whether the balance is below it. */
+export function LowBalanceCard() {
+  const words = useWords(SETTINGS_WORDS);
+  const { data, error, refetch } = useQuery(BillingService.method.getLowBalanceAlert, {});
+  const alert = data?.alert;
+  return (
+    <Card title={words.alert} aside={alert === undefined ? null : <AlertBadge alert={alert} />}>
+      <p className="pb-3 text-muted">{words.alertAbout}</p>
+      {error !== null && alert === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
+      {alert === undefined && error === null ? <SkeletonLines lines={2} /> : null}
+      {alert === undefined ? null : <AlertForm key={alert.threshold} alert={alert} />}
+    </Card>
+  );
+}
+
+function AlertBadge({ alert }: { readonly alert: LowBalanceAlert }) {
+  const words = useWords(SETTINGS_WORDS);
+  if (alert.threshold === "") return <Badge>{words.alertOff}</Badge>;
+  return alert.isBelow ? <Badge tone="warn">{words.alertBelow}</Badge> : <Badge tone="good">{words.alertOn}</Badge>;
+}
+
+function AlertForm({ alert }: { readonly alert: LowBalanceAlert }) {
+  const words = useWords(SETTINGS_WORDS);
+  const formats = useFormats();
+  const notify = useNotify();
+  const queries = useQueryClient();
+  const [threshold, setThreshold] = useState(alert.threshold);
+  const [isWrong, setWrong] = useState(false);
+  const { mutate, error, isPending } = useMutation(BillingService.method.setLowBalanceAlert, {
+    onSuccess: () => {
+      notify(words.saved);
+      void queries.invalidateQueries({
+        queryKey: createConnectQueryKey({ schema: BillingService.method.getLowBalanceAlert, cardinality: "finite" }),
+      });
+    },
+  });
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    const isFit = threshold === "" || isThreshold(threshold);
+    setWrong(!isFit);
+    if (isFit) mutate({ threshold });
+  };
+  return (
+    <form noValidate onSubmit={save} className="flex flex-col gap-4">
+      <TextField
+        label={words.threshold}
+        hint={words.thresholdHint}
+        {...(isWrong ? { problem: words.thresholdWrong } : {})}
+        inputMode="decimal"
+        autoComplete="off"
+        maxLength={30}
+        value={threshold}
+        onChange={({ target }) => setThreshold(target.value.trim())}
+      />
+      {alert.notifiedAt === undefined ? null : (
+        <p className="text-xs text-muted">
+          {words.lastMail}: {formats.time(timestampDate(alert.notifiedAt))}
+        </p>
+      )}
+      <NotSaved error={error} />
+      <Button type="submit" busy={isPending} className="self-start">
+        {words.save}
+      </Button>
+    </form>
+  );
+}
+
+/** Rupiah above zero, as the contract takes them. */
+function isThreshold(text: string): boolean {
+  return /^\d{1,13}(\.\d{1,6})?$/.test(text) && /[1-9]/.test(text);
+}

@@ -1,0 +1,20 @@
+import { factsOf } from "../../api/transport.ts";
+import { useWords } from "../../language/language.tsx";
+import { SETTINGS_WORDS } from "./settings-words.ts";
+
+/** Says that something was not saved, and the id to ask us about. Nothing where there is no error. */
+export function NotSaved({ error }: { readonly error: unknown }) {
+  const words = useWords(SETTINGS_WORDS);
+  if (error === null) return null;
+  const requestId = factsOf(error)?.requestId ?? "";
+  return (
+    <p role="alert" className="rounded-lg bg-bad-soft px-3 py-2 text-bad">
+      {words.notSaved}
+      {requestId === "" ? null : (
+        <span className="block text-xs">
+          {words.requestId}: <code className="font-mono break-all">{requestId}</code>
+        </span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,78 @@
+import { type FormEvent, useState } from "react";
+import { changePassword, SignInError } from "../../api/sign-in.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { SignInProblem } from "../sign-in/sign-in-form.tsx";
+import { SETTINGS_WORDS } from "./settings-words.ts";
+
+/** Changes the password by the one there is, and signs out everywhere else. */
+export function PasswordCard({ email }: { readonly email: string }) {
+  const words = useWords(SETTINGS_WORDS);
+  const notify = useNotify();
+  const [current, setCurrent] = useState("");
+  const [fresh, setFresh] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const save = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await changePassword({ currentPassword: current, newPassword: fresh });
+      setCurrent("");
+      setFresh("");
+      notify(words.passwordSaved);
+    } catch (refusal) {
+      setError(refusal);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Card title={words.password}>
+      <form onSubmit={(event) => void save(event)} className="flex flex-col gap-4">
+        <p className="text-muted">{words.passwordAbout}</p>
+        {/* Managers of passwords want to know whose it is. */}
+        <input type="email" name="username" autoComplete="username" value={email} readOnly hidden />
+        <TextField
+          label={words.current}
+          type="password"
+          autoComplete="current-password"
+          required
+          maxLength={128}
+          value={current}
+          onChange={({ target }) => setCurrent(target.value)}
+        />
+        <TextField
+          label={words.fresh}
+          hint={words.freshHint}
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={12}
+          maxLength={128}
+          value={fresh}
+          onChange={({ target }) => setFresh(target.value)}
+        />
+        <div aria-live="polite">{error === null ? null : <Problem error={error} />}</div>
+        <Button type="submit" busy={isBusy} className="self-start">
+          {words.password}
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+function Problem({ error }: { readonly error: unknown }) {
+  const words = useWords(SETTINGS_WORDS);
+  const rule = error instanceof SignInError ? error.rule : "";
+  if (rule !== "invalid_password" && rule !== "credential_account_not_found") return <SignInProblem error={error} />;
+  return (
+    <p className="rounded-lg bg-bad-soft px-3 py-2 text-bad">
+      {rule === "invalid_password" ? words.passwordWrong : words.noPassword}
+    </p>
+  );
+}

@@ -1,0 +1,140 @@
+// Where the person is signed in, and ending that.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import type { Session } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { signOutEverywhere } from "../../api/sign-in.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { useNotify } from "../../parts/notices.tsx";
+import { Failed, SkeletonLines } from "../../parts/states.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { SignInProblem } from "../sign-in/sign-in-form.tsx";
+import { NotSaved } from "./not-saved.tsx";
+import { SETTINGS_WORDS } from "./settings-words.ts";
+
+/** Every place, this one marked. */
+export function SessionsCard() {
+  const words = useWords(SETTINGS_WORDS);
+  const notify = useNotify();
+  const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const { data, error, refetch } = useQuery(AccountsService.method.listSessions, {});
+  const ending = useMutation(AccountsService.method.revokeSession, {
+    onSuccess: () => {
+      notify(words.ended);
+      void queries.invalidateQueries({
+        queryKey: createConnectQueryKey({ schema: AccountsService.method.listSessions, cardinality: "finite" }),
+      });
+    },
+  });
+  const columns = useSessionColumns({
+    end: (sessionId) => ending.mutate({ sessionId }),
+    busyId: ending.isPending ? (ending.variables.sessionId ?? null) : null,
+  });
+  return (
+    <Card
+      title={words.sessions}
+      flush
+      aside={
+        <Button look="danger" onClick={() => setAsking(true)}>
+          {words.endEverywhere}
+        </Button>
+      }
+    >
+      {error !== null && data === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
+      {data === undefined && error === null ? <SkeletonLines /> : null}
+      <NotSaved error={ending.error} />
+      {data === undefined ? null : (
+        <Table label={words.sessions} columns={columns} rows={data.sessions} keyOf={({ id }) => id} />
+      )}
+      <EverywhereDialog open={isAsking} onClose={() => setAsking(false)} />
+    </Card>
+  );
+}
+
+function useSessionColumns({
+  end,
+  busyId,
+}: {
+  readonly end: (sessionId: string) => void;
+  readonly busyId: string | null;
+}): readonly Column<Session>[] {
+  const words = useWords(SETTINGS_WORDS);
+  const formats = useFormats();
+  return [
+    {
+      key: "place",
+      head: words.place,
+      cell: ({ userAgent, address }) => (
+        <>
+          <span className="line-clamp-2 break-all" title={userAgent}>
+            {userAgent === "" ? words.unknownPlace : userAgent}
+          </span>
+          <span className="block font-mono text-xs break-all text-muted">{address}</span>
+        </>
+      ),
+    },
+    {
+      key: "since",
+      head: words.since,
+      wide: true,
+      cell: ({ createdAt }) => (createdAt === undefined ? "—" : formats.time(timestampDate(createdAt))),
+    },
+    {
+      key: "seen",
+      head: words.lastSeen,
+      wide: true,
+      cell: ({ lastSeenAt }) => (lastSeenAt === undefined ? "—" : formats.date(timestampDate(lastSeenAt))),
+    },
+    {
+      key: "end",
+      head: <span className="sr-only">{words.end}</span>,
+      right: true,
+      cell: ({ id, isCurrent }) =>
+        isCurrent ? (
+          <Badge tone="good">{words.here}</Badge>
+        ) : (
+          <Button busy={busyId === id} onClick={() => end(id)}>
+            {words.end}
+          </Button>
+        ),
+    },
+  ];
+}
+
+function EverywhereDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const words = useWords(SETTINGS_WORDS);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const leave = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await signOutEverywhere();
+      // A full load, so that nothing of the person is left in memory.
+      window.location.assign("/sign-in");
+    } catch (refusal) {
+      setError(refusal);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog open={open} onClose={onClose} title={words.endEverywhereTitle} about={words.endEverywhereAbout}>
+      {error === null ? null : <SignInProblem error={error} />}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>{words.cancel}</Button>
+        <Button look="danger" busy={isBusy} onClick={() => void leave()}>
+          {words.endEverywhere}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

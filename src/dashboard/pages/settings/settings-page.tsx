@@ -1,0 +1,57 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { type Person, Role } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { useWords } from "../../language/language.tsx";
+import { Card } from "../../parts/card.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Failed, SkeletonLines } from "../../parts/states.tsx";
+import { LowBalanceCard } from "./low-balance-card.tsx";
+import { PasswordCard } from "./password-card.tsx";
+import { PreferencesCard } from "./preferences-card.tsx";
+import { SessionsCard } from "./sessions-card.tsx";
+import { SETTINGS_WORDS } from "./settings-words.ts";
+
+/** Who is signed in, and what that person has chosen. */
+export function SettingsPage() {
+  const words = useWords(SETTINGS_WORDS);
+  const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
+  return (
+    <Page title={words.title} about={words.about}>
+      {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        <Card title={words.profile}>
+          {data?.person === undefined ? <SkeletonLines /> : <Profile {...data.person} />}
+        </Card>
+        <Card title={words.preferences}>
+          {data?.settings === undefined ? <SkeletonLines /> : <PreferencesCard settings={data.settings} />}
+        </Card>
+        <LowBalanceCard />
+        <PasswordCard email={data?.person?.email ?? ""} />
+      </div>
+      <SessionsCard />
+    </Page>
+  );
+}
+
+function Profile({ name, email, accountId, roles }: Person) {
+  const words = useWords(SETTINGS_WORDS);
+  const facts = [
+    { of: words.name, is: name === "" ? "—" : name },
+    { of: words.email, is: email },
+    { of: words.roles, is: roles.includes(Role.OPERATOR) ? `${words.member}, ${words.operator}` : words.member },
+  ];
+  return (
+    <dl className="flex flex-col gap-3">
+      {facts.map((fact) => (
+        <div key={fact.of}>
+          <dt className="text-[0.8125rem] text-muted">{fact.of}</dt>
+          <dd className="break-words">{fact.is}</dd>
+        </div>
+      ))}
+      <div>
+        <dt className="text-[0.8125rem] text-muted">{words.account}</dt>
+        <dd className="font-mono text-xs break-all">{accountId}</dd>
+      </div>
+    </dl>
+  );
+}

@@ -1,0 +1,73 @@
+// What a person changes of the own account, and ending sessions.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+
+const SHOWN = { timeout: 15_000 };
+
+describe("settings", () => {
+  let dashboard: Dashboard;
+  let visit: Visit;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    visit = await dashboard.signUp();
+    await visit.page.goto(`${dashboard.saldo.httpUrl}/settings`);
+  });
+  afterAll(() => dashboard.close());
+
+  it("keeps the threshold of the alert, and takes it away again", async () => {
+    const { page } = visit;
+    const threshold = page.getByLabel("Batas dalam rupiah");
+    const save = page.locator("form", { has: threshold }).getByRole("button", { name: "Simpan" });
+    await threshold.fill("50.000,5");
+    await save.click();
+    await page.getByText("Tulis rupiah lebih dari nol").waitFor();
+    await threshold.fill("50000");
+    await save.click();
+    // A new account has nothing, which is below it.
+    await page.getByText(/^(Aktif|Saldo di bawah batas)$/).waitFor();
+    await page.reload();
+    await expect.poll(() => threshold.inputValue(), SHOWN).toBe("50000");
+    await threshold.fill("");
+    await save.click();
+    await page.getByText("Mati", { exact: true }).waitFor();
+  });
+
+  it("speaks the language that is saved", async () => {
+    const { page } = visit;
+    await page.getByLabel("Bahasa dasbor dan e-mail").selectOption("en");
+    await page.locator("form", { hasText: "Zona waktu" }).getByRole("button", { name: "Simpan" }).click();
+    await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+    await page.getByLabel("Language of the dashboard and of mails").selectOption("id");
+    await page.locator("form", { hasText: "Time zone" }).getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Pengaturan", level: 1 }).waitFor();
+    expect(await page.evaluate("document.documentElement.lang")).toBe("id");
+  });
+
+  it("says that the current password is wrong, and changes it by the right one", async () => {
+    const { page } = visit;
+    await page.getByLabel("Kata sandi sekarang").fill("bukan yang ini sama sekali");
+    await page.getByLabel("Kata sandi baru").fill("penyu hijau berenang pelan");
+    const change = page.getByRole("button", { name: "Ganti kata sandi" });
+    await change.click();
+    await page.getByText("Kata sandi sekarang salah.").waitFor();
+    await page.getByLabel("Kata sandi sekarang").fill("kuda laut menari di pagi hari");
+    await change.click();
+    await page.getByText("Kata sandi diganti").waitFor();
+    await page.reload();
+    expect(await page.getByRole("table", { name: "Tempat Anda masuk" }).getByText("Di sini").count()).toBe(1);
+  });
+
+  it("signs out everywhere, here too", async () => {
+    const { page } = visit;
+    await page.getByRole("button", { name: "Keluar dari semua tempat" }).click();
+    const question = page.getByRole("dialog", { name: "Keluar dari semua tempat?" });
+    await question.getByRole("button", { name: "Keluar dari semua tempat" }).click();
+    await page.waitForURL(/\/sign-in/);
+    await page.goto(`${dashboard.saldo.httpUrl}/settings`);
+    await page.waitForURL(/\/sign-in/);
+    await page.getByRole("button", { name: "Masuk", exact: true }).waitFor();
+    expect(await page.getByRole("table", { name: "Tempat Anda masuk" }).count()).toBe(0);
+    expectNoComplaints(dashboard);
+  });
+});
