@@ -34,9 +34,9 @@ type StatProps = {
 /** One number with its name. */
 export function Stat({ label, children, hint }: StatProps) {
   return (
-    <div className="min-w-0 rounded-xl border border-line bg-card p-4">
+    <div className="min-w-0 rounded-xl border border-line bg-card p-3 sm:p-4">
       <p className="text-[0.8125rem] text-muted">{label}</p>
-      <p className="digits mt-1 text-lg font-semibold tracking-tight wrap-anywhere sm:text-2xl">{children}</p>
+      <p className="digits mt-1 text-base font-semibold tracking-tight wrap-anywhere sm:text-2xl">{children}</p>
       {hint === undefined ? null : <p className="mt-1 text-xs text-muted">{hint}</p>}
     </div>
   );
