@@ -5,9 +5,10 @@ export type ExampleLanguage = "node" | "python";
 
 const NODE = `import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
+import { env } from "node:process";
 
-const secret = process.env.SALDO_CALLBACK_SECRET;
-const token = process.env.SALDO_CALLBACK_TOKEN;
+const secret = env.SALDO_CALLBACK_SECRET;
+const token = env.SALDO_CALLBACK_TOKEN;
 
 function isFromSaldo(headers, rawBody) {
   const [, t, v1] = /^t=(\\d+),v1=([0-9a-f]{64})$/.exec(headers["x-saldo-signature"] ?? "") ?? [];
