@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
-import { NotFound, UpstreamBusy } from "../../kernel/errors.ts";
+import { LimitExceeded, NotFound, UpstreamBusy } from "../../kernel/errors.ts";
 import { isCredited } from "./states.ts";
 import { selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
@@ -12,6 +12,8 @@ const LOOK_MS = 500;
 /** Whoever waits for longer asks again. */
 const MOST_WATCH_MS = 30 * 60_000;
 /** A browser has one for each tab in which a top-up is open. */
+const MOST_WATCHERS_OF_ACCOUNT = 10;
+/** Of all accounts. */
 const MOST_WATCHERS = 1_000;
 /** A database that is away for longer ends the watching with an error, and the client tries again. */
 const MOST_FAILED_LOOKS = 10;
@@ -28,6 +30,7 @@ export class TopUpWatch {
   readonly #pool: Pool;
   readonly #waiting = new Set<Watcher>();
   readonly #stopping = new AbortController();
+  readonly #watchersOf = new Map<string, number>();
   #watchers = 0;
   #isLooking = false;
 
@@ -43,13 +46,17 @@ export class TopUpWatch {
   /**
    * Gives a top-up as it is and then as often as it changes, until it is credited, the client leaves, this process stops, or half an
    * hour has passed. An order that was not paid in time is followed on: money that comes late still credits. Errors: NotFound,
-   * also for another account's; UpstreamBusy.
+   * also for another account's; LimitExceeded when the account follows too many; UpstreamBusy.
    */
   async *watch(
     { accountId, topUpId }: { accountId: string; topUpId: string },
     signal: AbortSignal,
   ): AsyncGenerator<TopUp, void> {
     if (this.#watchers >= MOST_WATCHERS) throw new UpstreamBusy();
+    const watchers = this.#watchersOf.get(accountId) ?? 0;
+    if (watchers >= MOST_WATCHERS_OF_ACCOUNT)
+      throw new LimitExceeded(`No more than ${MOST_WATCHERS_OF_ACCOUNT} top-ups can be watched at a time.`);
+    this.#watchersOf.set(accountId, watchers + 1);
     this.#watchers += 1;
     try {
       let [seen] = await selectTopUps(this.#pool, [topUpId]);
@@ -64,6 +71,9 @@ export class TopUpWatch {
       }
     } finally {
       this.#watchers -= 1;
+      const left = (this.#watchersOf.get(accountId) ?? 1) - 1;
+      if (left === 0) this.#watchersOf.delete(accountId);
+      else this.#watchersOf.set(accountId, left);
     }
   }
 

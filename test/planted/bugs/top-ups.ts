@@ -132,6 +132,11 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/top-ups/left-demo.test.ts", test: "closes what is open at the demo's sandbox" },
   },
   {
+    name: "one account may follow as many top-ups as there is room for",
+    edits: [topUps("watch-top-ups.ts", "if (watchers >= MOST_WATCHERS_OF_ACCOUNT)", "if (watchers >= MOST_WATCHERS)")],
+    noticedBy: { file: "test/top-ups/watching.test.ts", test: "an account follows ten at a time" },
+  },
+  {
     name: "a notification's signature is not looked at",
     edits: [
       payments(

@@ -1,0 +1,35 @@
+// Following top-ups has an end for each account, so that one of them leaves room for the others.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type TopUpProcess, TopUpWorld } from "./world.ts";
+
+const MOST_OF_ACCOUNT = 10;
+
+let world: TopUpWorld;
+let process: TopUpProcess;
+beforeAll(async () => {
+  world = await TopUpWorld.create();
+  process = await world.process("midtrans");
+});
+afterAll(() => world.close());
+
+it("an account follows ten at a time, others as many, and whoever leaves makes room", async () => {
+  const { signal } = new AbortController();
+  const [one, other] = [await world.money.account(0n), await world.money.account(0n)];
+  const { topUpId } = await world.open(process, one);
+  const follow = async (accountId: string, id: string) => {
+    const watching = process.topUps.watch({ accountId, topUpId: id }, signal);
+    await watching.next();
+    return watching;
+  };
+  const watching = await Promise.all(Array.from({ length: MOST_OF_ACCOUNT }, () => follow(one, topUpId)));
+  await expect(follow(one, topUpId)).rejects.toMatchObject({ code: "limit_exceeded" });
+  const theirs = await world.open(process, other);
+  await (await follow(other, theirs.topUpId)).return();
+  await watching[0]?.return();
+  // Of one that is not found nothing is left either.
+  for (let asked = 0; asked < MOST_OF_ACCOUNT; asked += 1)
+    await expect(follow(one, theirs.topUpId)).rejects.toMatchObject({ code: "not_found" });
+  await (await follow(one, topUpId)).return();
+  for (const each of watching) await each.return();
+});
