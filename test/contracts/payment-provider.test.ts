@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PaymentOrder, PROVIDER_NAMES } from "../../src/billing/payments/payment-provider.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
-import { type FakePayment, type FakeProvider, startFakeProvider } from "../top-ups/fake-provider.ts";
+import { type FakeProvider, startFakeProvider } from "../top-ups/fake-provider.ts";
+import type { FakePayment } from "../top-ups/fake-wire.ts";
 import { makeSides, order, type Side, WITHOUT_WORD } from "../top-ups/provider-sides.ts";
 import { AMOUNT, MICRO } from "../top-ups/world.ts";
 

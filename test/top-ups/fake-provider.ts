@@ -4,41 +4,13 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { type FakePayment, midtransBody, XENDIT_STATUS, xenditRefunds } from "./fake-wire.ts";
 
 export const MIDTRANS_KEY = "SB-Mid-server-a-key-nobody-may-see";
 export const XENDIT_KEY = "xnd_development_a-key-nobody-may-see";
 export const XENDIT_TOKEN = "a-callback-token-nobody-may-see";
 /** What the fake puts into its errors; nobody but its own log may ever show it. */
 export const PROVIDER_SECRETS = [MIDTRANS_KEY, XENDIT_KEY, XENDIT_TOKEN, "payer@example.com"];
-
-/** A payment in the fake's own words, whichever format it is asked in. Money is rupiah. */
-export type FakePayment = {
-  readonly orderId: string;
-  readonly transactionId: string;
-  readonly amount: number;
-  /** `none`: the payer has not chosen a way to pay. */
-  status:
-    | "none"
-    | "pending"
-    | "paid"
-    | "captured"
-    | "challenged"
-    | "failed"
-    | "expired"
-    | "canceled"
-    | "partially_refunded"
-    | "refunded"
-    | "partially_charged_back"
-    | "charged_back";
-  /** What the payer pays, fees included. */
-  gross: number;
-  refunded: number;
-  /** What the payer's bank took back of it in part. */
-  chargedBack: number;
-  currency: string;
-  /** The order id its answers name, where that is another one. */
-  toldOrderId: string;
-};
 
 /** How the fake answers instead of properly. `slow`: never. `reset`: it cuts the connection. */
 export type Misbehaviour = "slow" | "reset" | "garbage" | "huge" | number;
@@ -83,6 +55,7 @@ export async function startFakeProvider() {
       status: "none",
       gross: amount,
       refunded: 0,
+      refunds: 1,
       chargedBack: 0,
       currency: "IDR",
       toldOrderId: orderId,
@@ -144,15 +117,10 @@ export async function startFakeProvider() {
     const isOf = (id: string | undefined) => [...payments.values()].find((each) => each.transactionId === id);
     if (url.pathname === "/refunds/") {
       const payment = isOf(url.searchParams.get("invoice_id") ?? "");
-      const refund = {
-        id: "rfd-1",
-        invoice_id: payment?.transactionId,
-        amount: payment?.refunded,
-        status: "SUCCEEDED",
-      };
-      const failed = { id: "rfd-0", invoice_id: payment?.transactionId, amount: payment?.amount, status: "FAILED" };
-      const isRefunded = payment !== undefined && payment.refunded > 0;
-      json(response, 200, { data: isRefunded ? [failed, refund] : [], has_more: false });
+      const all = payment === undefined || payment.refunded === 0 ? [] : xenditRefunds(payment);
+      const after = all.findIndex(({ id }) => id === url.searchParams.get("after_id")) + 1;
+      const data = all.slice(after, after + Number(url.searchParams.get("limit")));
+      json(response, 200, { data, has_more: after + data.length < all.length });
       return;
     }
     const payment = isOf(/^\/v2\/invoices\/([^/]+)$/.exec(url.pathname)?.[1]);
@@ -234,60 +202,28 @@ export async function startFakeProvider() {
         body: Buffer.from(JSON.stringify({ event: "refund.succeeded", data })),
       };
     },
+    /** The notification Xendit would send of a dispute, which no question about the invoice tells of. */
+    xenditDisputeNotification(orderId: string, status: "ACTION_REQUIRED" | "UNDER_REVIEW" | "WON" | "LOST") {
+      const { gross } = this.payment(orderId);
+      const told = {
+        event: `dispute.${status.toLowerCase()}`,
+        id: `mi-dspt-${orderId}`,
+        status,
+        currency: "IDR",
+        amount: { initial: `${gross}.00`, terminal: null },
+        payment_id: `py-${orderId}`,
+        reference_id: orderId,
+      };
+      return {
+        headers: { "content-type": "application/json", "x-callback-token": XENDIT_TOKEN } as Record<string, string>,
+        body: Buffer.from(JSON.stringify(told)),
+      };
+    },
     async stop(): Promise<void> {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-const XENDIT_STATUS: Readonly<Record<FakePayment["status"], string>> = {
-  none: "PENDING",
-  pending: "PENDING",
-  paid: "PAID",
-  captured: "SETTLED",
-  challenged: "PENDING",
-  failed: "EXPIRED",
-  expired: "EXPIRED",
-  canceled: "EXPIRED",
-  partially_refunded: "SETTLED",
-  refunded: "SETTLED",
-  partially_charged_back: "SETTLED",
-  charged_back: "SETTLED",
-};
-
-const MIDTRANS_STATUS: Readonly<Record<FakePayment["status"], readonly [status: string, code: string, fraud: string]>> =
-  {
-    none: ["pending", "201", "accept"],
-    pending: ["pending", "201", "accept"],
-    paid: ["settlement", "200", "accept"],
-    captured: ["capture", "200", "accept"],
-    challenged: ["capture", "201", "challenge"],
-    failed: ["deny", "202", "deny"],
-    expired: ["expire", "407", "accept"],
-    canceled: ["cancel", "200", "accept"],
-    partially_refunded: ["partial_refund", "200", "accept"],
-    refunded: ["refund", "200", "accept"],
-    partially_charged_back: ["partial_chargeback", "200", "accept"],
-    charged_back: ["chargeback", "200", "accept"],
-  };
-
-/** All values are texts, as theirs are. */
-function midtransBody({ transactionId, toldOrderId, status, gross, refunded, chargedBack, currency }: FakePayment) {
-  const [transactionStatus, statusCode, fraudStatus] = MIDTRANS_STATUS[status];
-  const body: Record<string, string> = {
-    transaction_id: transactionId,
-    order_id: toldOrderId,
-    transaction_status: transactionStatus,
-    fraud_status: fraudStatus,
-    status_code: statusCode,
-    gross_amount: `${gross}.00`,
-    currency,
-    payment_type: "qris",
-    ...(refunded > 0 ? { refund_amount: `${refunded}.00` } : {}),
-    ...(chargedBack > 0 ? { chargeback_amount: `${chargedBack}.00` } : {}),
-  };
-  return body;
 }
 
 function json(response: ServerResponse, status: number, body: unknown): void {

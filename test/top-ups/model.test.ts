@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SOUND } from "../money/world.ts";
-import { type FakePayment } from "./fake-provider.ts";
+import type { FakePayment } from "./fake-wire.ts";
 import { MICRO, type TopUpProcess, TopUpWorld } from "./world.ts";
 
 const WALKS = 4;

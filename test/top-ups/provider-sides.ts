@@ -16,7 +16,8 @@ import { paymentOfOrder } from "../../src/billing/payments/sandbox/store.ts";
 import { createXenditProvider } from "../../src/billing/payments/xendit/xendit-provider.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
-import type { FakePayment, FakeProvider } from "./fake-provider.ts";
+import type { FakeProvider } from "./fake-provider.ts";
+import type { FakePayment } from "./fake-wire.ts";
 import { AMOUNT, MICRO } from "./world.ts";
 
 /** The other side of an adapter: what tests do where a payer, a bank or the provider would. Money is rupiah. */

@@ -9,7 +9,8 @@ import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
 import { createTopUps, type TopUps } from "../../src/billing/top-ups/top-ups.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { admission, MoneyWorld, PRICES, settlement, type TestProcess } from "../money/world.ts";
-import { type FakePayment, type FakeProvider, startFakeProvider } from "./fake-provider.ts";
+import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
+import type { FakePayment } from "./fake-wire.ts";
 
 export const MICRO = 1_000_000n;
 /** What the tests buy, in rupiah. */

@@ -60,6 +60,11 @@ export type Notification = {
   readonly status: string;
   /** As told, a decimal text, for the record. */
   readonly amount: string;
+  /**
+   * How a dispute of the payer stands, where asking about the order does not tell of disputes. An operator is told; it moves no money.
+   * Left out: the notification is about none.
+   */
+  readonly dispute?: "open" | "won" | "lost";
 };
 
 export type NotificationRequest = { readonly headers: IncomingHttpHeaders; readonly body: Buffer };

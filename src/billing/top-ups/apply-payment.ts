@@ -11,6 +11,7 @@ import { creditAccount } from "../../ledger/accounts.ts";
 import { debitAvailable, lockAccount } from "../../ledger/debit.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
+import { isDispute } from "./disputes.ts";
 import { collectOwed, owe } from "./receivables.ts";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
@@ -54,7 +55,9 @@ async function applyIn(
   const topUp = await lockTopUp(client, topUpId);
   invariant(topUp !== null, "a top-up stays where it is");
   const decision = decide(topUp, facts);
-  const { problem } = decision;
+  const isOver = decision.givenBack === topUp.amount;
+  // Asking tells nothing of a dispute, so no answer settles it but that all was given back.
+  const problem = decision.problem ?? (isDispute(topUp.problem) && !isOver ? topUp.problem : null);
   const providerReference = facts.reference ?? topUp.providerReference;
   const state = decision.steps.at(-1) ?? topUp.state;
   const isSame = state === topUp.state && decision.givenBack === topUp.givenBack && problem === topUp.problem;

@@ -74,6 +74,9 @@ const INSERT_EVENT = `
 INSERT INTO payment_event (id, provider, event_key, order_id, top_up_id, status, amount, finding)
 VALUES ($1::uuid, $2, $3, $4, $5::uuid, $6, $7, $8) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id`;
 const COUNT_EVENTS = `SELECT count(*)::int AS events FROM (SELECT FROM payment_event WHERE top_up_id = $1::uuid LIMIT $2) counted`;
+const PROBLEM = `
+UPDATE top_up SET problem = $2, revision = revision + 1, changed_at = clock_timestamp()
+WHERE id = $1::uuid AND problem IS DISTINCT FROM $2`;
 const WAKE = `
 UPDATE top_up SET next_check_at = least(next_check_at, clock_timestamp()), provider_reference = coalesce(provider_reference, $2)
 WHERE id = $1::uuid`;
@@ -235,6 +238,11 @@ export async function insertEvent(client: PoolClient, event: PaymentEvent): Prom
   const { eventId, provider, eventKey, orderId, topUpId, status, amount, finding } = event;
   const values = [eventId, provider, eventKey, orderId, topUpId, status, amount, finding];
   return (await client.query(INSERT_EVENT, values)).rowCount === 1;
+}
+
+/** Writes what an operator should know of a locked top-up. */
+export async function saveProblem(client: PoolClient, topUpId: string, problem: string | null): Promise<void> {
+  await client.query(PROBLEM, [topUpId, problem]);
 }
 
 /** How many events of a top-up are kept, counted up to `most`. */

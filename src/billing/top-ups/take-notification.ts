@@ -3,13 +3,15 @@
 
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
-import { NotFound, PermissionDenied } from "../../kernel/errors.ts";
+import { NotFound, PermissionDenied, ValidationError } from "../../kernel/errors.ts";
 import { DecimalError } from "../../kernel/decimal.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
+import { invariant } from "../../kernel/invariant.ts";
 import { isUuid, uuidv7 } from "../../kernel/ids.ts";
 import { IDR, parseMoney } from "../../kernel/money.ts";
 import type { Notification, NotificationRequest, PaymentProvider } from "../payments/payment-provider.ts";
-import { countEvents, insertEvent, type PaymentEvent, selectOrder, wake } from "./store.ts";
+import { problemOfDispute } from "./disputes.ts";
+import { countEvents, insertEvent, lockTopUp, type PaymentEvent, saveProblem, selectOrder, wake } from "./store.ts";
 
 /** Real providers tell some ten times of an order. What comes above is somebody's play with edited copies. */
 const MOST_EVENTS_OF_ORDER = 200;
@@ -26,8 +28,15 @@ export async function takeNotification(
   if (provider?.takesNotifications !== true) throw new NotFound("There is no such path.");
   const notification = await provider.readNotification(request);
   if (notification === null) throw new PermissionDenied();
+  requireStorable(notification);
   await withRetry(() => withTransaction(database, (client) => keep(client, provider.name, notification)));
   failpoint?.("mid-webhook");
+}
+
+/** No text of the database can hold U+0000. */
+function requireStorable(notification: Notification): void {
+  if (!Object.values(notification).some((told) => typeof told === "string" && told.includes("\0"))) return;
+  throw new ValidationError([{ field: "", rule: "notification", message: "The notification must not hold U+0000" }]);
 }
 
 type Client = Parameters<Parameters<typeof withTransaction>[1]>[0];
@@ -51,10 +60,23 @@ async function keep(client: Client, provider: string, notification: Notification
     amount: amount.slice(0, 100),
     finding: findingOf(named, provider, amount),
   };
-  if (order !== null && (await countEvents(client, order.topUpId, MOST_EVENTS_OF_ORDER)) === MOST_EVENTS_OF_ORDER)
-    return;
-  const isNew = await insertEvent(client, event);
-  if (isNew && order !== null) await wake(client, order.topUpId, reference);
+  // Above the most nothing more is kept, but the one true event may be among it, so the provider is asked all the same.
+  const isFull =
+    order !== null && (await countEvents(client, order.topUpId, MOST_EVENTS_OF_ORDER)) === MOST_EVENTS_OF_ORDER;
+  const isNew = isFull || (await insertEvent(client, event));
+  if (!isNew || order === null) return;
+  await wake(client, order.topUpId, reference);
+  if (notification.dispute !== undefined) await tellDispute(client, order.topUpId, notification.dispute);
+}
+
+async function tellDispute(
+  client: Client,
+  topUpId: string,
+  dispute: NonNullable<Notification["dispute"]>,
+): Promise<void> {
+  const topUp = await lockTopUp(client, topUpId);
+  invariant(topUp !== null, "a top-up stays where it is");
+  await saveProblem(client, topUpId, problemOfDispute(topUp.problem, dispute));
 }
 
 function findingOf(

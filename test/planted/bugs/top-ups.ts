@@ -137,6 +137,29 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/top-ups/watching.test.ts", test: "an account follows ten at a time" },
   },
   {
+    name: "the next answer of the provider forgets a dispute",
+    edits: [topUps("apply-payment.ts", "isDispute(topUp.problem) && !isOver", "false")],
+    noticedBy: { file: "test/top-ups/telling.test.ts", test: "is told to the operator until it is won" },
+  },
+  {
+    name: "only the first page of refunds is read",
+    edits: [
+      payments("xendit/xendit-provider.ts", 'if (body["has_more"] !== true || last', 'if (afterId === "" || last'),
+    ],
+    noticedBy: { file: "test/top-ups/telling.test.ts", test: "behind the first page" },
+  },
+  {
+    name: "what is told above the most events of an order is lost",
+    edits: [
+      topUps(
+        "take-notification.ts",
+        "isFull || (await insertEvent(client, event))",
+        "!isFull && (await insertEvent(client, event))",
+      ),
+    ],
+    noticedBy: { file: "test/top-ups/telling.test.ts", test: "above the most that are kept" },
+  },
+  {
     name: "a notification's signature is not looked at",
     edits: [
       payments(

@@ -27,7 +27,8 @@ export type XenditConfig = {
 
 const MICRO = 1_000_000n;
 const SECOND_MS = 1_000;
-const MAX_REFUNDS = 100;
+const REFUNDS_OF_PAGE = 100;
+const MOST_REFUND_PAGES = 20;
 
 const STATES: Readonly<Record<string, PaymentFacts["state"]>> = {
   PENDING: "pending",
@@ -60,14 +61,24 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
   }
 
   async function refundedOf(invoiceId: string): Promise<bigint> {
-    const url = `${apiUrl}/refunds/?invoice_id=${encodeURIComponent(invoiceId)}&limit=${MAX_REFUNDS}`;
-    const { body } = await client.call({ method: "GET", url });
-    const refunds = isObject(body) ? body["data"] : null;
-    if (!Array.isArray(refunds)) throw new PaymentProviderError("away", "the provider's answer cannot be read");
-    return refunds
-      .filter(isObject)
-      .filter((refund) => textOf(refund, "invoice_id") === invoiceId && textOf(refund, "status") === "SUCCEEDED")
-      .reduce((sum, refund) => sum + (rupiah(textOf(refund, "amount")) ?? 0n), 0n);
+    const first = `${apiUrl}/refunds/?invoice_id=${encodeURIComponent(invoiceId)}&limit=${REFUNDS_OF_PAGE}`;
+    let sum = 0n;
+    let afterId = "";
+    for (let page = 0; page < MOST_REFUND_PAGES; page += 1) {
+      const url = afterId === "" ? first : `${first}&after_id=${encodeURIComponent(afterId)}`;
+      const { body } = await client.call({ method: "GET", url });
+      const refunds = isObject(body) ? body["data"] : null;
+      if (!isObject(body) || !Array.isArray(refunds))
+        throw new PaymentProviderError("away", "the provider's answer cannot be read");
+      const read = refunds.filter(isObject);
+      sum += read
+        .filter((refund) => textOf(refund, "invoice_id") === invoiceId && textOf(refund, "status") === "SUCCEEDED")
+        .reduce((total, refund) => total + (rupiah(textOf(refund, "amount")) ?? 0n), 0n);
+      const last = read.at(-1);
+      if (body["has_more"] !== true || last === undefined) return sum;
+      afterId = textOf(last, "id");
+    }
+    throw new PaymentProviderError("refused", "the provider tells more refunds of a payment than are read");
   }
 
   return {
@@ -147,8 +158,29 @@ function factsOf(invoice: JsonObject): PaymentFacts {
   };
 }
 
-/** Of an invoice, or of one of its refunds. */
+/** What a dispute's words mean to us. */
+const DISPUTES: Readonly<Record<string, NonNullable<Notification["dispute"]>>> = { WON: "won", LOST: "lost" };
+
+/**
+ * Of a dispute, which is about a payment of an invoice and names it by our own name for it. An invoice says nothing of its disputes.
+ */
+function disputeOf(told: JsonObject): Notification {
+  const [disputeId, status] = [textOf(told, "id"), textOf(told, "status")];
+  const amounts = isObject(told["amount"]) ? told["amount"] : {};
+  const parts = ["dispute", disputeId, status];
+  return {
+    eventKey: hash("sha256", JSON.stringify(parts), "hex"),
+    orderId: textOf(told, "reference_id"),
+    reference: null,
+    status: `dispute ${status}`,
+    amount: textOf(amounts, "terminal") || textOf(amounts, "initial"),
+    dispute: Object.hasOwn(DISPUTES, status) ? (DISPUTES[status] ?? "open") : "open",
+  };
+}
+
+/** Of an invoice, or of one of its refunds or disputes. */
 function notificationOf(told: unknown): Notification {
+  if (isObject(told) && textOf(told, "event").startsWith("dispute.")) return disputeOf(told);
   const refund = isObject(told) && isObject(told["data"]) ? told["data"] : null;
   const invoiceId = isObject(told) ? textOf(refund ?? told, refund === null ? "id" : "invoice_id") : "";
   if (!isObject(told) || invoiceId === "" || invoiceId.length > 100)
