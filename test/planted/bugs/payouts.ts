@@ -140,6 +140,17 @@ export const PAYOUTS: readonly PlantedBug[] = [
     noticedBy: test("evm-fees", "that the node has lost is sent again"),
   },
   {
+    name: "errors of a node quote its URL",
+    edits: [
+      {
+        file: "src/merchant/chains/evm/evm-chain.ts",
+        find: "return withoutUrlInErrors(chain, settings.rpcUrl);",
+        replace: "return chain;",
+      },
+    ],
+    noticedBy: { file: "src/merchant/chains/evm/node-error.test.ts", test: "says anything of the key in a node's URL" },
+  },
+  {
     name: "a reverted payment is confirmed",
     edits: [payouts("settle-payout.ts", 'attempt.kind === "payment" && mined.succeeded', 'attempt.kind === "payment"')],
     noticedBy: test("evm-payouts", "is rejected, and the funds are back once"),

@@ -30,6 +30,7 @@ import {
   type SeenTransaction,
   UnsignablePayment,
 } from "../payout-chain.ts";
+import { withoutUrlInErrors } from "./node-error.ts";
 import { findNonceHolder } from "./nonce-holder.ts";
 
 /** The networks this adapter knows, and the coin in which each takes its fees. */
@@ -112,7 +113,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     );
   }
 
-  return {
+  const chain: PayoutChain = {
     name: network,
     wallet: account.address,
     feeCoin: findCoin(nativeCode, network),
@@ -211,6 +212,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
       await client.sendRawTransaction({ serializedTransaction: raw as Hex });
     },
   };
+  return withoutUrlInErrors(chain, settings.rpcUrl);
 
   function callOf(payment: ChainPayment | null): { to: Address; value: bigint; data?: Hex } {
     if (payment === null) return { to: account.address, value: 0n };

@@ -1,0 +1,52 @@
+// What a node answered, without where it was asked: the URL of a provider's node carries its key, and errors end in the log.
+
+import { BaseError, RpcRequestError } from "viem";
+import type { PayoutChain } from "../payout-chain.ts";
+
+/** Parts of a URL that are shorter are words such as "v3", and no keys. */
+const SHORTEST_KEY = 8;
+
+/** A node's answer that is none, or none at all. It has no cause: viem's errors quote the URL and what was asked. */
+export class NodeError extends Error {
+  override readonly name = "NodeError";
+}
+
+/** The same chain, whose errors say nothing of its node's URL. */
+export function withoutUrlInErrors(chain: PayoutChain, url: string): PayoutChain {
+  const keys = keysIn(url);
+  const guarded = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+    try {
+      return await answer;
+    } catch (error) {
+      throw error instanceof BaseError ? new NodeError(tellWithout(keys, error)) : error;
+    }
+  };
+  return {
+    ...chain,
+    check: () => guarded(chain.check()),
+    head: () => guarded(chain.head()),
+    find: (transaction, head) => guarded(chain.find(transaction, head)),
+    nextNonce: () => guarded(chain.nextNonce()),
+    holderOf: (nonce, head) => guarded(chain.holderOf(nonce, head)),
+    balance: (coin) => guarded(chain.balance(coin)),
+    suggestFee: (replaced) => guarded(chain.suggestFee(replaced)),
+    broadcast: (raw) => guarded(chain.broadcast(raw)),
+  };
+}
+
+/** The kind of the error, its sentence, and what the node itself said where it said something. */
+function tellWithout(keys: readonly string[], error: BaseError): string {
+  const said = error.walk((each) => each instanceof RpcRequestError);
+  const told = [error.name, error.shortMessage, said instanceof RpcRequestError ? said.details : ""];
+  return keys.reduce((text, key) => text.replaceAll(key, "…"), told.filter((part) => part !== "").join(": "));
+}
+
+/** The longest first, so that none is cut in two. */
+function keysIn(url: string): string[] {
+  const { href, host, pathname, search, searchParams, username, password } = new URL(url);
+  const parts = [...pathname.split("/"), ...searchParams.values(), username, password, ...host.split(".")];
+  const keys = parts.filter((part) => part.length >= SHORTEST_KEY);
+  return [url, href, host, `${pathname}${search}`, ...keys, ...keys.map(decodeURIComponent)]
+    .filter((part) => part.length >= SHORTEST_KEY)
+    .toSorted((one, other) => other.length - one.length);
+}
