@@ -27,6 +27,30 @@ describe("a transfer on a node with high fees", () => {
   const engine = (policy: Partial<PayoutPolicy> = {}, rpcUrl = world.anvil.url): PayoutEngine =>
     world.engine({ chain: world.chain(rpcUrl, { maxFeeGwei: CAP_GWEI }), policy });
 
+  it("that the network refuses has its nonce filled for what is usual then", async () => {
+    const [to, before] = [await world.recipient(), await world.available()];
+    const transferId = await world.orderTokens(to);
+    await mineAt(BUSY);
+    const proxy = await RpcProxy.before(world.anvil.url);
+    try {
+      proxy.once("eth_sendRawTransaction", "lose call");
+      await engine({}, proxy.url).round();
+      expect(await world.pooled()).toEqual([]);
+      await mineAt(QUIET);
+      await engine({ giveUpAfterMs: 0 }).round();
+      await world.runToEnd(engine(), [transferId]);
+    } finally {
+      await proxy.close();
+    }
+    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "REJECTED"]);
+    expect(await world.merchant.history(transferId)).toMatchObject([
+      { state: "filled", attempts: [{ kind: "payment" }, { kind: "filler", state: "final" }] },
+    ]);
+    expect(await world.available()).toBe(before);
+    expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([]);
+    await expectSoundBooks(world.database);
+  });
+
   it.each(["may offer no more", "may not sign"] as const)(
     "that the node has lost is sent again though its wallet %s",
     async (why) => {
@@ -52,28 +76,4 @@ describe("a transfer on a node with high fees", () => {
       await inTransaction(pool, (client) => resumeWallet(client, wallet.walletId));
     },
   );
-
-  it("that the network refuses has its nonce filled for what is usual then", async () => {
-    const [to, before] = [await world.recipient(), await world.available()];
-    const transferId = await world.orderTokens(to);
-    await mineAt(BUSY);
-    const proxy = await RpcProxy.before(world.anvil.url);
-    try {
-      proxy.once("eth_sendRawTransaction", "lose call");
-      await engine({}, proxy.url).round();
-      expect(await world.pooled()).toEqual([]);
-      await mineAt(QUIET);
-      await engine({ giveUpAfterMs: 0 }).round();
-      await world.runToEnd(engine(), [transferId]);
-    } finally {
-      await proxy.close();
-    }
-    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "REJECTED"]);
-    expect(await world.merchant.history(transferId)).toMatchObject([
-      { state: "filled", attempts: [{ kind: "payment" }, { kind: "filler", state: "final" }] },
-    ]);
-    expect(await world.available()).toBe(before);
-    expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([]);
-    await expectSoundBooks(world.database);
-  });
 });
