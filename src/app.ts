@@ -172,6 +172,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     trustedProxies: config.trustedProxies,
     ready: () => isReachable(database.pool),
     agentsPackage: agentsPackage(() => baseUrl),
+    docs: { catalog, baseUrl: () => baseUrl },
     dashboard: createDashboard({ folder: BUILT_DASHBOARD, isDemo: config.demo, publicUrl: config.publicUrl }),
     payments,
     logger,

@@ -15,6 +15,7 @@ import { readModelsSearch } from "./pages/models/models-search.ts";
 import { readUsageSearch } from "./pages/usage/usage-search.ts";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { isEnvironmentName } from "./pages/transfers/environment-names.ts";
+import { OpenToAll } from "./shell/open-to-all.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
@@ -226,7 +227,13 @@ const transfer = createRoute({
 
 const transferPages = merchant.addChildren([transferList, transferOrder, credentials, callbacks, transfer]);
 
+const openToAll = createRoute({ getParentRoute: () => root, id: "open-to-all", component: OpenToAll });
+const docsPage = lazyRouteComponent(() => import("./pages/docs/docs-page.tsx"), "DocsPage");
+const docs = createRoute({ getParentRoute: () => openToAll, path: "/docs", component: docsPage });
+const doc = createRoute({ getParentRoute: () => openToAll, path: "/docs/$page", component: docsPage });
+
 const tree = root.addChildren([
+  openToAll.addChildren([docs, doc]),
   signIn,
   signUp,
   forgotPassword,

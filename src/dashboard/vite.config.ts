@@ -4,15 +4,22 @@ import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { readMarkdown } from "./pages/docs/markdown.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 /** What the hot-reloading server does not know itself is Saldo's to answer. */
 const SERVED_BY_SALDO =
   "^/(saldo\\.|auth/|v1/|sandbox/v1/|pay/|openapi\\.json|saldo-agents\\.tgz|llms\\.txt|docs/.*\\.md)";
 
+/** A Markdown file is imported as its blocks, so that no page has to read Markdown, or HTML. */
+const markdown: Plugin = {
+  name: "saldo-markdown",
+  transform: (text, id) => (id.endsWith(".md") ? `export default ${JSON.stringify(readMarkdown(text))}` : null),
+};
+
 export default defineConfig({
   root,
-  plugins: [react(), tailwindcss(), markAsDemo()],
+  plugins: [markdown, react(), tailwindcss(), markAsDemo()],
   build: {
     outDir: fileURLToPath(new URL("../../.dashboard", import.meta.url)),
     emptyOutDir: true,

@@ -16,6 +16,7 @@ import { bindServices, registerServices, type Implementations } from "../rpc/ser
 import { registerAuth } from "./auth.ts";
 import { chatMethod, createChatHandler } from "./chat.ts";
 import type { Dashboard } from "./dashboard.ts";
+import { type DocsOptions, registerDocs } from "./docs.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
 import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
 import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
@@ -41,6 +42,8 @@ export type HttpServerOptions = {
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
+  /** What the documentation for programs is filled from. Left out, there is none. */
+  readonly docs?: DocsOptions;
   /** Webhooks and the sandbox's page. Left out, there are none. */
   readonly payments?: PaymentPorts;
   /** The pages that people see. Null: they were not built. */
@@ -144,6 +147,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     done();
   });
   registerPlain(app, options);
+  if (options.docs !== undefined) registerDocs(app, options.docs);
   options.dashboard?.mount(app);
   return app;
 }

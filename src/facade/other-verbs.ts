@@ -15,6 +15,7 @@ export const PLAIN_PATHS = {
   lives: "/healthz",
   ready: "/readyz",
   agents: "/saldo-agents.tgz",
+  llms: "/llms.txt",
 } as const;
 
 /** Lets routes be registered for every verb that Node reads. CONNECT is no verb of a path. */

@@ -8,6 +8,7 @@ import { createGrpcServer } from "../rpc/grpc-server.ts";
 import type { CallLogger } from "../rpc/log.ts";
 import type { Implementations } from "../rpc/services.ts";
 import type { Dashboard } from "./dashboard.ts";
+import type { DocsOptions } from "./docs.ts";
 import { createHttpServer } from "./http-server.ts";
 import type { PaymentPorts } from "./payments.ts";
 
@@ -32,6 +33,8 @@ export type ServersOptions = {
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
+  /** What the documentation for programs is filled from. Left out, there is none. */
+  readonly docs?: DocsOptions;
   /** Webhooks of payment providers. Left out, there are none. */
   readonly payments?: PaymentPorts;
   /** The pages that people see. Null: they were not built. */
@@ -55,13 +58,14 @@ export function createServers(options: ServersOptions): Servers {
   const { implementations, gateway, ready, agentsPackage, dashboard, publicUrl, host, ports } = options;
   const { keys, logger, people, verifyMerchant, verifyServiceToken } = options;
   const callPorts = { keys, logger, verifyMerchant, verifyServiceToken, ...people };
-  const { payments, signIn, trustedProxies } = options;
+  const { docs, payments, signIn, trustedProxies } = options;
   const web = { gateway, publicUrl, host, signIn, trustedProxies, ready, agentsPackage, dashboard };
   const http = createHttpServer({
     implementations,
     ports: callPorts,
     ...web,
     ...(payments === undefined ? {} : { payments }),
+    ...(docs === undefined ? {} : { docs }),
   });
   const grpc = createGrpcServer({ implementations, ports: callPorts, ready });
   const close = async (limitMs: number) => {

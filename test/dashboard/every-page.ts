@@ -50,4 +50,12 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/operator/service", press: /^(Hentikan…|Stop…)$/ },
   { path: "/operator/margin" },
   { path: "/operator/log" },
+  { path: "/docs" },
+  { path: "/docs", isOutside: true },
+  { path: "/docs/clients" },
+  { path: "/docs/errors" },
+  { path: "/docs/limits" },
+  { path: "/docs/caching" },
+  { path: "/docs/billing" },
+  { path: "/docs/transfers" },
 ];

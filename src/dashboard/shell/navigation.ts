@@ -1,6 +1,7 @@
 // Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
 
 import {
+  BookOpen,
   ChartColumn,
   Cpu,
   House,
@@ -81,6 +82,12 @@ export const GROUPS: readonly Group[] = [
       { to: "/transfers", name: "transfers", icon: Send },
     ],
   },
-  { name: "help", places: [{ to: "/settings", name: "settings", icon: Settings }] },
+  {
+    name: "help",
+    places: [
+      { to: "/docs", name: "docs", icon: BookOpen },
+      { to: "/settings", name: "settings", icon: Settings },
+    ],
+  },
   { name: "administration", places: [{ to: "/operator", name: "operator", icon: Shield }], forOperators: true },
 ];

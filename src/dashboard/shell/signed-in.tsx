@@ -3,11 +3,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { AccountsService, type GetMeResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { onSignedOut } from "../api/transport.ts";
 import { Failed } from "../parts/states.tsx";
-import { Inside } from "./inside.tsx";
+import { Inside, type Reader } from "./inside.tsx";
 
 /** The frame for the person who is signed in. */
 export function SignedIn() {
@@ -22,15 +22,15 @@ export function SignedIn() {
     [navigate],
   );
   if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
-  const person = data?.person;
   // The page asks for its own things meanwhile: waiting for this answer first would make everything later by a round trip.
-  return (
-    <Inside
-      reader={{
-        email: person?.email ?? "",
-        isOperator: person?.roles.includes(Role.OPERATOR) === true,
-        isDemo: data?.isDemo === true,
-      }}
-    />
-  );
+  return <Inside reader={readerOf(data)} />;
+}
+
+/** The person as the frame shows him. Undefined: the answer is on its way. */
+export function readerOf(me: GetMeResponse | undefined): Reader {
+  return {
+    email: me?.person?.email ?? "",
+    isOperator: me?.person?.roles.includes(Role.OPERATOR) === true,
+    isDemo: me?.isDemo === true,
+  };
 }

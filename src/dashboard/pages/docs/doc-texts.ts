@@ -1,0 +1,24 @@
+// The texts of the documentation, as the build has read them.
+
+import type { Language } from "../../language/language.tsx";
+import type { Block } from "./markdown.ts";
+
+/** The pages, in the order in which they are read. */
+export const DOC_PAGES = ["quick-start", "clients", "errors", "limits", "caching", "billing", "transfers"] as const;
+export type DocPageName = (typeof DOC_PAGES)[number];
+
+/** A page: its title, and what stands below it. */
+export type DocText = { readonly title: string; readonly blocks: readonly Block[] };
+
+const files = import.meta.glob<readonly Block[]>("./content/*.md", { eager: true, import: "default" });
+
+/** The text of a page in a language. */
+export function docText(page: DocPageName, language: Language): DocText {
+  const [heading, ...blocks] = files[`./content/${page}.${language}.md`] ?? [];
+  return { title: heading?.kind === "heading" ? heading.text : page, blocks };
+}
+
+/** The page of a name in an address. Null: there is none. */
+export function docPageOf(name: string): DocPageName | null {
+  return DOC_PAGES.find((page) => page === name) ?? null;
+}

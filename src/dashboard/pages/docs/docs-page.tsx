@@ -1,0 +1,119 @@
+// The documentation. Its texts were read when the dashboard was built; what they leave open is filled with this service's address
+// and with what the catalog says now.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ArrowRight, FileText } from "lucide-react";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { byAmount, unitsOf } from "../../language/decimal.ts";
+import { useLanguage, useWords } from "../../language/language.tsx";
+import { buttonClass } from "../../parts/button.tsx";
+import { Page } from "../../parts/page.tsx";
+import { useVisitor } from "../../shell/open-to-all.tsx";
+import { NotFoundPage } from "../not-found.tsx";
+import { DocBlocks } from "./doc-blocks.tsx";
+import { DocPrices } from "./doc-prices.tsx";
+import { DOC_PAGES, docPageOf, type DocPageName, docText } from "./doc-texts.ts";
+import { DOC_NAMES, DOCS_WORDS } from "./docs-words.ts";
+
+/** The page that the address names; without a name, the first. */
+export function DocsPage() {
+  const { page: named } = useParams({ strict: false });
+  const page = docPageOf(named ?? DOC_PAGES[0]);
+  return page === null ? <NotFoundPage /> : <Doc page={page} />;
+}
+
+function Doc({ page }: { readonly page: DocPageName }) {
+  const { language } = useLanguage();
+  const words = useWords(DOCS_WORDS);
+  const { title, blocks } = docText(page, language);
+  const models = useModels();
+  const example = exampleOf(models ?? []);
+  const fill = (text: string): string =>
+    text.replaceAll("{origin}", () => window.location.origin).replaceAll("{model}", () => example);
+  return (
+    <Page
+      title={title}
+      actions={
+        <a href={`/docs/${page}.md?lang=${language}`} className={buttonClass("plain")}>
+          <FileText aria-hidden />
+          {words.markdown}
+        </a>
+      }
+    >
+      <div className="flex flex-col gap-6 lg:flex-row-reverse lg:justify-between lg:gap-10">
+        <PageList />
+        <article className="flex min-w-0 flex-1 flex-col gap-8">
+          <DocBlocks blocks={blocks} fill={fill} models={<DocPrices models={models} />} />
+          <NextPage page={page} />
+        </article>
+      </div>
+    </Page>
+  );
+}
+
+function PageList() {
+  const words = useWords(DOCS_WORDS);
+  const names = useWords(DOC_NAMES);
+  const shape = "inline-flex min-h-8 items-center rounded-lg px-3 text-muted hover:bg-sunken hover:text-ink";
+  return (
+    <nav aria-label={words.pages} className="lg:w-48 lg:shrink-0">
+      <ul className="flex flex-wrap gap-1 lg:sticky lg:top-20 lg:flex-col">
+        {DOC_PAGES.map((page, index) => (
+          <li key={page}>
+            <Link
+              {...(index === 0 ? { to: "/docs" } : { to: "/docs/$page", params: { page } })}
+              activeOptions={{ exact: true }}
+              className={`${shape} data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink`}
+            >
+              {names[page]}
+            </Link>
+          </li>
+        ))}
+        <li className="lg:mt-2 lg:border-t lg:border-line lg:pt-2">
+          <a href="/openapi.json" className={shape}>
+            {words.openapi}
+          </a>
+        </li>
+        <li>
+          <a href="/llms.txt" className={shape}>
+            {words.forPrograms}
+          </a>
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+function NextPage({ page }: { readonly page: DocPageName }) {
+  const words = useWords(DOCS_WORDS);
+  const names = useWords(DOC_NAMES);
+  const next = DOC_PAGES[DOC_PAGES.indexOf(page) + 1];
+  if (next === undefined) return null;
+  return (
+    <p className="max-w-3xl border-t border-line pt-4">
+      <Link to="/docs/$page" params={{ page: next }} className={buttonClass("plain")}>
+        {words.next}: {names[next]}
+        <ArrowRight aria-hidden />
+      </Link>
+    </p>
+  );
+}
+
+/** The models that can be called. `undefined`: they are on their way; null: nobody is signed in to ask for them. */
+function useModels(): readonly Model[] | undefined | null {
+  const me = useVisitor();
+  const isSignedIn = me.data?.person !== undefined;
+  const { data, isError } = useQuery(GatewayService.method.listModels, {}, { enabled: isSignedIn });
+  return me.isError || isError ? null : data?.data;
+}
+
+/** The cheapest model that costs something, else the first; the same that the Markdown names. */
+function exampleOf(models: readonly Model[]): string {
+  const priced = models.filter(({ pricing }) => unitsOf(pricing?.input ?? "0") > 0n);
+  const [example = models[0]] = priced.toSorted((one, other) =>
+    byAmount(other.pricing?.input ?? "0", one.pricing?.input ?? "0"),
+  );
+  return example?.id ?? "MODEL_ID";
+}

@@ -1,0 +1,142 @@
+// The documentation for programs: each page of the dashboard's documentation as Markdown, and llms.txt, which lists them. The texts
+// are the very ones the pages are made of; addresses, an example and the prices are put in when somebody asks, so that
+// no price is ever written down.
+
+import { readFileSync } from "node:fs";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Catalog, CatalogModel } from "../catalog/catalog.ts";
+import { formatPrice } from "../catalog/prices.ts";
+import { PLAIN_PATHS, refuseBut } from "./other-verbs.ts";
+
+/** The pages, in the order in which they are read. */
+export const DOC_PAGES = ["quick-start", "clients", "errors", "limits", "caching", "billing", "transfers"] as const;
+type DocPage = (typeof DOC_PAGES)[number];
+type Language = "id" | "en";
+
+/** Where the texts lie: `<page>.<language>.md`. */
+export const DOC_TEXTS = new URL("../dashboard/pages/docs/content/", import.meta.url);
+
+export type DocsOptions = {
+  readonly catalog: Catalog;
+  /** Where callers reach this service, without a slash at its end. */
+  readonly baseUrl: () => string;
+};
+
+const WORDS = {
+  id: {
+    about: "Gateway model prabayar dalam rupiah dengan format OpenAI, dan transfer kripto untuk merchant.",
+    documents: "Dokumentasi",
+    api: "Seluruh REST untuk perkakas",
+    prices: "Harga",
+    unit: "Rupiah per satu juta token, saat ini.",
+    columns: ["Model", "Masukan", "Cache", "Keluaran", "Konteks"],
+    same: "seperti masukan",
+  },
+  en: {
+    about: "A prepaid model gateway in rupiah that speaks OpenAI's format, and crypto transfers for merchants.",
+    documents: "Documentation",
+    api: "The whole REST face for tools",
+    prices: "Prices",
+    unit: "Rupiah per million tokens, as of now.",
+    columns: ["Model", "Input", "Cache", "Output", "Context"],
+    same: "as input",
+  },
+} as const;
+
+/** Serves `/docs/<page>.md` and `/llms.txt`. */
+export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
+  for (const page of DOC_PAGES) {
+    const texts = { id: readText(page, "id"), en: readText(page, "en") };
+    const path = `/docs/${page}.md`;
+    app.get(path, async (request, reply) =>
+      send(reply, "text/markdown", await fill(texts[languageOf(request)], languageOf(request), options)),
+    );
+    refuseBut(["GET"], app, { path, inEnvelope: false });
+  }
+  app.get(PLAIN_PATHS.llms, async (request, reply) =>
+    send(reply, "text/plain", await llmsText(languageOf(request), options)),
+  );
+}
+
+function send(reply: FastifyReply, type: string, text: string): FastifyReply {
+  const headers = { vary: "accept-language", "cache-control": "no-cache", "x-content-type-options": "nosniff" };
+  return reply.headers(headers).type(`${type}; charset=utf-8`).send(text);
+}
+
+/** The language that `?lang=` names, else the one a browser prefers; Indonesian where neither says English. */
+function languageOf(request: FastifyRequest): Language {
+  const { lang } = request.query as { lang?: unknown };
+  if (lang === "en" || lang === "id") return lang;
+  const ranges = (request.headers["accept-language"] ?? "").toLowerCase().split(",").map(readRange);
+  const weightOf = (language: Language): number =>
+    Math.max(0, ...ranges.filter(({ name }) => name === language).map(({ weight }) => weight));
+  return weightOf("en") > weightOf("id") ? "en" : "id";
+}
+
+function readRange(range: string): { name: string; weight: number } {
+  const [tag = "", ...parameters] = range.split(";").map((part) => part.trim());
+  const quality = parameters.find((each) => each.startsWith("q="))?.slice("q=".length);
+  const weight = quality === undefined ? 1 : Number(quality);
+  return { name: tag.split("-")[0] ?? "", weight: Number.isNaN(weight) ? 0 : weight };
+}
+
+function readText(page: DocPage, language: Language): string {
+  return readFileSync(new URL(`${page}.${language}.md`, DOC_TEXTS), "utf8");
+}
+
+/** A text with addresses, the example and the prices in it. Links lead to Markdown, where there is some. */
+async function fill(text: string, language: Language, { catalog, baseUrl }: DocsOptions): Promise<string> {
+  const origin = baseUrl();
+  const pages: ReadonlySet<string> = new Set(DOC_PAGES);
+  const linked = text.replaceAll(/\]\(\/([^)]*)\)/g, (_link, path: string) => {
+    const page = path.startsWith("docs/") ? path.slice("docs/".length) : "";
+    return `](${origin}/${path}${pages.has(page) ? `.md?lang=${language}` : ""})`;
+  });
+  // A text without either is there also while the database is away.
+  const needsModels = linked.includes("{model}") || linked.includes("{models}");
+  const models = needsModels ? [...(await catalog.snapshot()).models.values()] : [];
+  return linked
+    .replaceAll("{origin}", () => origin)
+    .replaceAll("{models}", () => priceTable(models, language))
+    .replaceAll("{model}", () => exampleOf(models));
+}
+
+async function llmsText(language: Language, { catalog, baseUrl }: DocsOptions): Promise<string> {
+  const words = WORDS[language];
+  const models = [...(await catalog.snapshot()).models.values()];
+  const links = DOC_PAGES.map((page) => {
+    const [title = "", about = ""] = readText(page, language).split("\n\n", 2);
+    return `- [${title.replace("# ", "")}](${baseUrl()}/docs/${page}.md?lang=${language}): ${about.replaceAll("\n", " ")}`;
+  });
+  return [
+    "# Saldo",
+    `> ${words.about}`,
+    `## ${words.documents}`,
+    [...links, `- [OpenAPI](${baseUrl()}/openapi.json): ${words.api}`].join("\n"),
+    `## ${words.prices}`,
+    words.unit,
+    priceTable(models, language),
+    "",
+  ].join("\n\n");
+}
+
+/** The model that examples name: the cheapest that costs something, else the first. */
+function exampleOf(models: readonly CatalogModel[]): string {
+  const priced = models.filter(({ inputPrice }) => inputPrice > 0n);
+  const [example = models[0]] = priced.toSorted((one, other) => (one.inputPrice < other.inputPrice ? -1 : 1));
+  return example?.id ?? "MODEL_ID";
+}
+
+function priceTable(models: readonly CatalogModel[], language: Language): string {
+  const { columns, same } = WORDS[language];
+  const rows = models.map(({ id, inputPrice, cacheHitPrice, outputPrice, contextLength }) => [
+    `\`${id.replaceAll(/[`|\s]/g, "")}\``,
+    formatPrice(inputPrice),
+    cacheHitPrice === null ? same : formatPrice(cacheHitPrice),
+    formatPrice(outputPrice),
+    String(contextLength),
+  ]);
+  return [columns, columns.map((_column, index) => (index === 0 ? "---" : "---:")), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
