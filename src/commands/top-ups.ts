@@ -1,6 +1,6 @@
 import { createTopUpParts, type TopUpParts } from "../app-top-ups.ts";
 import { baseUrlOf } from "../app-announcement.ts";
-import { listTopUps } from "../billing/top-ups/list-top-ups.ts";
+import { findTopUps } from "../billing/top-ups/find-top-ups.ts";
 import type { TopUp } from "../billing/top-ups/top-up.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { orderSandboxReturn, orderVerification } from "../operator/top-up-orders.ts";
@@ -27,9 +27,14 @@ export const topUpCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const account = values.get("account");
-      const topUps = await listTopUps((await database()).pool, {
-        accountId: account === undefined ? null : uuidOption(account, "account"),
-        needsAttention: values.has("attention"),
+      const topUps = await findTopUps((await database()).pool, {
+        filter: {
+          accountId: account === undefined ? null : uuidOption(account, "account"),
+          provider: null,
+          state: null,
+          needsAttention: values.has("attention"),
+        },
+        beforeId: null,
         limit: integerOption(values.get("limit") ?? String(DEFAULT_LIMIT), "limit", { min: 1, max: 1_000 }),
       });
       const shown = topUps.map(toJson);
@@ -43,7 +48,8 @@ export const topUpCommands: readonly Command[] = [
     run: (values, context) =>
       withParts(context, async ({ topUps }) => {
         const topUpId = uuidOption(values.need("top-up"), "top-up");
-        return orderVerification(await orderedHere(context.database), topUps, { topUpId, reason: null });
+        const by = await orderedHere(context.database);
+        return orderVerification(by, (id) => topUps.verifyNow(id), { topUpId, reason: null });
       }),
   },
   {

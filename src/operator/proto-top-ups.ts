@@ -1,5 +1,4 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { doAndRecord } from "../accounts/operator-actions.ts";
 import { protoState, toProtoTopUp } from "../billing/proto-top-ups.ts";
 import { findTopUps, readEvents } from "../billing/top-ups/find-top-ups.ts";
 import { selectTopUps } from "../billing/top-ups/store.ts";
@@ -7,6 +6,7 @@ import type { TopUp, TopUpState } from "../billing/top-ups/top-up.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { readPage } from "./paging.ts";
 import { type Methods, orNull, type Parts } from "./proto-parts.ts";
+import { orderVerification } from "./top-up-orders.ts";
 
 /** The most notifications that are shown with a top-up. */
 const MAX_EVENTS = 100;
@@ -25,7 +25,7 @@ export function topUpMethods({
         accountId: orNull(request.accountId),
         provider: orNull(request.provider),
         state: STATES.find((state) => protoState[state] === request.state) ?? null,
-        onlyProblems: request.onlyProblems,
+        needsAttention: request.onlyProblems,
       };
       const page = await readPage(
         request,
@@ -54,17 +54,8 @@ export function topUpMethods({
     },
 
     async verifyTopUp({ topUpId, reason }, context) {
-      const ordered = await doAndRecord(
-        orderedBy(context),
-        async (client) => requireFound((await selectTopUps(client, [topUpId]))[0]),
-        (topUp) => ({
-          action: "top-up verify",
-          subject: topUp.topUpId,
-          reason: orNull(reason),
-          facts: { accountId: topUp.accountId, state: topUp.state },
-        }),
-      );
-      return { topUp: toProtoAccountTopUp(await verifyTopUp(ordered.topUpId)) };
+      const order = { topUpId, reason: orNull(reason) };
+      return { topUp: toProtoAccountTopUp(await orderVerification(orderedBy(context), verifyTopUp, order)) };
     },
   };
 }

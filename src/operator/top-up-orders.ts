@@ -1,31 +1,25 @@
-// What an operator orders about a top-up: to ask its provider now, and, of play money, to give it back.
+// What an operator orders about a top-up: to ask its provider now, and, of play money, to give it back. The provider is asked
+// outside of any transaction, so the line of who ordered it is written before: money never moves without one.
 
-import { doAndRecord, type OrderedBy } from "../accounts/operator-actions.ts";
+import { doAndRecord, type OperatorAction, type OrderedBy } from "../accounts/operator-actions.ts";
 import type { SandboxDesk } from "../billing/payments/sandbox/sandbox-desk.ts";
+import { selectTopUps } from "../billing/top-ups/store.ts";
 import type { TopUp } from "../billing/top-ups/top-up.ts";
 import type { TopUps } from "../billing/top-ups/top-ups.ts";
+import { NotFound } from "../kernel/errors.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 
 /**
- * Has the provider asked about a top-up now, and what it says applied. That is another transaction than the line's: the provider
- * is asked in between. Errors: NotFound; UpstreamBusy when the provider does not answer.
+ * Has the provider asked about a top-up now, and what it says applied. Errors: NotFound, which leaves no line; UpstreamBusy when the
+ * provider does not answer.
  */
 export async function orderVerification(
   by: OrderedBy,
-  topUps: Pick<TopUps, "verifyNow">,
+  verifyNow: TopUps["verifyNow"],
   { topUpId, reason }: { topUpId: string; reason: string | null },
 ): Promise<TopUp> {
-  const topUp = await topUps.verifyNow(topUpId);
-  return doAndRecord(
-    by,
-    () => Promise.resolve(topUp),
-    ({ state, amount }) => ({
-      action: "top-up verify",
-      subject: topUpId,
-      reason,
-      facts: { state, amount: formatMoney(idr(amount)) },
-    }),
-  );
+  await recordOrder(by, topUpId, { action: "top-up verify", reason });
+  return verifyNow(topUpId);
 }
 
 /**
@@ -37,17 +31,26 @@ export async function orderSandboxReturn(
   { topUps, desk }: { topUps: Pick<TopUps, "verifyNow">; desk: SandboxDesk },
   { topUpId, how, amount }: { topUpId: string; how: "refund" | "charge-back"; amount: bigint | null },
 ): Promise<TopUp> {
+  const facts = { amount: amount === null ? "all" : formatMoney(idr(amount)) };
+  await recordOrder(by, topUpId, { action: `top-up ${how}`, reason: null, facts });
   if (how === "refund") await desk.refund(topUpId, amount);
   else await desk.chargeBack(topUpId);
-  const topUp = await topUps.verifyNow(topUpId);
-  return doAndRecord(
+  return topUps.verifyNow(topUpId);
+}
+
+/** Writes the line of an order about a top-up that there is, with how it stands. */
+async function recordOrder(
+  by: OrderedBy,
+  topUpId: string,
+  { action, reason, facts }: Pick<OperatorAction, "action" | "reason" | "facts">,
+): Promise<void> {
+  await doAndRecord(
     by,
-    () => Promise.resolve(topUp),
-    ({ state, givenBack }) => ({
-      action: `top-up ${how}`,
-      subject: topUpId,
-      reason: null,
-      facts: { state, givenBack: formatMoney(idr(givenBack)) },
-    }),
+    async (client) => {
+      const [topUp] = await selectTopUps(client, [topUpId]);
+      if (topUp === undefined) throw new NotFound("There is no such top-up.");
+      return topUp;
+    },
+    ({ accountId, state }) => ({ action, subject: topUpId, reason, facts: { accountId, state, ...facts } }),
   );
 }

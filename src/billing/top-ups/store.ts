@@ -15,14 +15,6 @@ const OF_ACCOUNT = `
 SELECT ${COLUMNS} FROM top_up t
 WHERE t.account_id = $1::uuid AND t.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
 ORDER BY t.id DESC LIMIT $3`;
-const AT_LARGE = `
-SELECT * FROM (
-  SELECT ${COLUMNS} FROM top_up t
-  WHERE ($1::uuid IS NULL OR t.account_id = $1) AND t.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    AND (NOT $3::boolean OR t.state = 'review' OR t.problem IS NOT NULL OR t.given_back > 0)
-) t
-WHERE NOT $3::boolean OR t.state = 'review' OR t.problem IS NOT NULL OR t.owed > 0
-ORDER BY t.id DESC LIMIT $4`;
 const OPEN_ORDERS = `
 SELECT count(*)::int AS open FROM (
   SELECT FROM top_up WHERE account_id = $1::uuid AND state IN ('created', 'pending') LIMIT $2
@@ -117,15 +109,6 @@ export async function selectTopUpsOfAccount(
   { accountId, beforeId, limit }: { accountId: string; beforeId: string | null; limit: number },
 ): Promise<TopUp[]> {
   return (await reader.query<Row>(OF_ACCOUNT, [accountId, beforeId, limit])).rows.map(fromRow);
-}
-
-/** Top-ups of whatever accounts, newest first, from before an id. */
-export async function selectTopUpsAtLarge(
-  reader: Reader,
-  filter: { accountId: string | null; beforeId: string | null; needsAttention: boolean; limit: number },
-): Promise<TopUp[]> {
-  const { accountId, beforeId, needsAttention, limit } = filter;
-  return (await reader.query<Row>(AT_LARGE, [accountId, beforeId, needsAttention, limit])).rows.map(fromRow);
 }
 
 /** How many orders of an account wait to be paid, counted up to `most`. */

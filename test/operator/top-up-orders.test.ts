@@ -1,0 +1,36 @@
+// Orders about top-ups leave their line before any money moves.
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { orderSandboxReturn, orderVerification } from "../../src/operator/top-up-orders.ts";
+import { type TopUpProcess, TopUpWorld } from "../top-ups/world.ts";
+
+let world: TopUpWorld;
+let process: TopUpProcess;
+beforeAll(async () => {
+  world = await TopUpWorld.create();
+  process = await world.process("sandbox");
+});
+afterAll(() => world.close());
+
+async function linesOf(topUpId: string): Promise<string[]> {
+  const text = "SELECT action FROM operator_action WHERE subject = $1 ORDER BY id";
+  return (await world.money.pool.query<{ action: string }>(text, [topUpId])).rows.map(({ action }) => action);
+}
+
+it("the line of an order is there when the provider is asked, and stays when it does not answer", async () => {
+  const by = { database: world.money.opened.database, operator: "op@saldo.example" };
+  const { topUpId } = await world.open(process, await world.money.account(0n));
+  const seen: string[][] = [];
+  const verifyNow = async (id: string): Promise<never> => {
+    seen.push(await linesOf(id));
+    throw new Error("the provider is away");
+  };
+  await expect(orderVerification(by, verifyNow, { topUpId, reason: null })).rejects.toThrow("away");
+  const desk = {
+    ...process.desk,
+    refund: async (id: string) => void seen.push(await linesOf(id)),
+  };
+  const parts = { topUps: process.topUps, desk };
+  await orderSandboxReturn(by, parts, { topUpId, how: "refund", amount: null });
+  expect(seen).toEqual([["top-up verify"], ["top-up verify", "top-up refund"]]);
+});
