@@ -75,6 +75,20 @@ describe("an idempotency key", () => {
     },
   );
 
+  it("is opened by nobody else for as long as the provider may take for all its calls", async () => {
+    const timeoutMs = 50_000;
+    const slow = await world.process("xendit", { timeoutMs });
+    const accountId = await world.money.account(0n);
+    world.fake.misbehave("slow");
+    const opening = slow.topUps.create({ accountId, amount: AMOUNT, idempotencyKey: "slow" }).catch(() => "failed");
+    const text = `SELECT extract(epoch FROM opening_until - clock_timestamp())::float8 * 1000 AS left
+      FROM top_up WHERE account_id = $1 AND opening_until IS NOT NULL`;
+    const claimedFor = async () => (await world.money.pool.query<{ left: number }>(text, [accountId])).rows[0]?.left;
+    await expect.poll(claimedFor, { timeout: 10_000 }).toBeGreaterThan(2 * timeoutMs);
+    await slow.close();
+    expect(await opening).toBe("failed");
+  });
+
   it("whose order nobody ever opened runs out", async () => {
     const accountId = await world.money.account(0n);
     world.fake.misbehave(503);

@@ -50,10 +50,13 @@ export class TopUpWorld {
   /** Another process, which opens new orders at the named provider. Its clock goes `aheadMs` ahead. */
   async process(
     chosen: PaymentConfig["chosen"] = "midtrans",
-    { aheadMs = 0, minutes = 60 } = {},
+    { aheadMs = 0, minutes = 60, timeoutMs = this.fake.xendit.timeoutMs } = {},
   ): Promise<TopUpProcess> {
     const database = await openDatabase({ url: this.money.opened.url, dataDir: "" });
-    const { midtrans, xendit } = this.fake;
+    const [midtrans, xendit] = [
+      { ...this.fake.midtrans, timeoutMs },
+      { ...this.fake.xendit, timeoutMs },
+    ];
     const baseUrl = (): string => "http://127.0.0.1:1";
     const providers = openPaymentProviders(
       { chosen, sandbox: true, midtrans, xendit },

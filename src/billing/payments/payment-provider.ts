@@ -71,6 +71,8 @@ export type NotificationRequest = { readonly headers: IncomingHttpHeaders; reado
 
 export interface PaymentProvider {
   readonly name: ProviderName;
+  /** How long `open` takes at most. Nobody else opens the order for so long: some providers would then have two that can be paid. */
+  readonly opensWithinMs: number;
   /** Whether it has a secret to verify notifications by. Without one none is taken. */
   readonly takesNotifications: boolean;
   /**

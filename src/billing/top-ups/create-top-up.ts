@@ -28,8 +28,8 @@ export const MOST_AMOUNT = parseMoney("1000000000", IDR).units;
 const WHOLE_RUPIAH = parseMoney("1", IDR).units;
 /** How many orders of an account may wait to be paid. */
 const MOST_OPEN_ORDERS = 20;
-/** Longer than a provider may take to answer; then somebody else may open the order. */
-const OPENING_MS = 60_000;
+/** So much longer than the provider takes to open an order at most, somebody else may open it. */
+const OPENING_GRACE_MS = 10_000;
 
 export type TopUpCreation = {
   readonly database: Database;
@@ -101,7 +101,7 @@ async function writeDown(
 async function openOrder(creation: TopUpCreation, provider: PaymentProvider, topUp: TopUp): Promise<void> {
   const { database, returnUrlOf, onFailure } = creation;
   const { topUpId, amount, expiresAt } = topUp;
-  if (!(await claimOpening(database.pool, topUpId, OPENING_MS))) return;
+  if (!(await claimOpening(database.pool, topUpId, provider.opensWithinMs + OPENING_GRACE_MS))) return;
   try {
     const description = `Saldo Rp ${formatMoney(idr(amount))}`;
     const opened = await provider.open({

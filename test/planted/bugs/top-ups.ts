@@ -160,6 +160,11 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/top-ups/telling.test.ts", test: "above the most that are kept" },
   },
   {
+    name: "an order may be opened a second time while the first call may still open it",
+    edits: [payments("xendit/xendit-provider.ts", "opensWithinMs: 2 * timeoutMs", "opensWithinMs: timeoutMs")],
+    noticedBy: { file: "test/top-ups/creating.test.ts", test: "is opened by nobody else for as long" },
+  },
+  {
     name: "a notification's signature is not looked at",
     edits: [
       payments(

@@ -48,6 +48,7 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
   const client = new ProviderClient({ key: serverKey, timeoutMs });
   return {
     name: "midtrans",
+    opensWithinMs: timeoutMs,
     takesNotifications: serverKey !== "",
 
     // The same order id again gives a new page, and the old one stops working.

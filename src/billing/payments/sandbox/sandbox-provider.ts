@@ -25,6 +25,8 @@ const TOKEN_BYTES = 24;
 export function createSandboxProvider({ pool, baseUrl }: { pool: Pool; baseUrl: () => string }): PaymentProvider {
   return {
     name: "sandbox",
+    // Two statements.
+    opensWithinMs: 20_000,
     takesNotifications: true,
 
     async open({ orderId, amount, returnUrl, expiresAt }: PaymentOrder) {

@@ -83,6 +83,8 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
 
   return {
     name: "xendit",
+    // It looks for an open invoice first.
+    opensWithinMs: 2 * timeoutMs,
     takesNotifications: callbackToken !== "",
 
     // An order id may have any number of invoices there, and two that can be paid would be paid twice one day.
