@@ -53,7 +53,7 @@ import { signInTick } from "./workers/sign-in.ts";
 import { usageTick } from "./workers/usage.ts";
 import { figuresTick, forgetFiguresTick } from "./workers/upstream-figures.ts";
 import { startTicks, type Tick } from "./workers/tick.ts";
-import { topUpTick } from "./workers/top-ups.ts";
+import { topUpTicks } from "./workers/top-ups.ts";
 
 /** A process, or several, that answer callers. */
 export type Serving = {
@@ -108,7 +108,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     [
       ...holdTicks({ pool: database.pool, lease, ledger }),
       switchTick(gate),
-      topUpTick(topUps),
+      ...topUpTicks(topUps),
       figuresTick(database.pool, watched.counts),
       ...(watch === null
         ? []

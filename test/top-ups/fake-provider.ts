@@ -24,7 +24,7 @@ export async function startFakeProvider() {
   const once = new Map<string, Partial<FakePayment>>();
   const asked: string[] = [];
   const sockets = new Set<Socket>();
-  const state: { misbehaviour: Misbehaviour | null } = { misbehaviour: null };
+  const state: { misbehaviour: Misbehaviour | null; at: string } = { misbehaviour: null, at: "/" };
   let pages = 0;
 
   const server = createServer((request, response) => {
@@ -32,7 +32,8 @@ export async function startFakeProvider() {
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
       asked.push(`${request.method} ${request.url}`);
-      if (state.misbehaviour !== null) misbehave(state.misbehaviour, response);
+      if (state.misbehaviour !== null && request.url?.startsWith(state.at) === true)
+        misbehave(state.misbehaviour, response);
       else answer(request, Buffer.concat(parts).toString("utf8"), response);
     });
   });
@@ -172,9 +173,9 @@ export async function startFakeProvider() {
     answerOnce(orderId: string, told: Partial<FakePayment>): void {
       once.set(orderId, told);
     },
-    /** Misbehaves from now on; null: no longer. */
-    misbehave(how: Misbehaviour | null): void {
-      state.misbehaviour = how;
+    /** Misbehaves from now on, at paths that begin so; null: no longer. */
+    misbehave(how: Misbehaviour | null, at = "/"): void {
+      Object.assign(state, { misbehaviour: how, at });
     },
     /** The notification Midtrans would send now; `edited` members are changed after it was signed. */
     midtransNotification(orderId: string, edited: Record<string, string> = {}) {

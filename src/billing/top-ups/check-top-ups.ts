@@ -37,11 +37,15 @@ export async function verifyTopUpNow(checks: TopUpChecks, topUpId: string): Prom
   }
 }
 
+/** Which due top-ups are asked about: left out, those of every provider, until all were. */
+export type WhichDue = { readonly provider?: string; readonly signal?: AbortSignal };
+
 /** Asks about every top-up that is due, in bounded rounds. Gives how many. */
-export async function checkDueTopUps(checks: TopUpChecks, signal?: AbortSignal): Promise<number> {
+export async function checkDueTopUps(checks: TopUpChecks, { provider, signal }: WhichDue = {}): Promise<number> {
+  const providers = provider === undefined ? checks.providers.names : [provider];
   let asked = 0;
   for (let round = 0; round < MOST_ROUNDS && signal?.aborted !== true; round += 1) {
-    const due = await claimDue(checks.database.pool, { providers: checks.providers.names, limit: ORDERS_PER_ROUND });
+    const due = await claimDue(checks.database.pool, { providers, limit: ORDERS_PER_ROUND });
     await Promise.all(due.map((each) => checkDue(checks, each)));
     asked += due.length;
     if (due.length < ORDERS_PER_ROUND) break;

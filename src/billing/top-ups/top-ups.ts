@@ -6,7 +6,7 @@ import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import type { NotificationRequest } from "../payments/payment-provider.ts";
 import type { PaymentProviders } from "../payments/payment-providers.ts";
-import { checkDueTopUps, verifyTopUpNow } from "./check-top-ups.ts";
+import { checkDueTopUps, verifyTopUpNow, type WhichDue } from "./check-top-ups.ts";
 import { createTopUp } from "./create-top-up.ts";
 import { selectTopUps, selectTopUpsOfAccount } from "./store.ts";
 import { takeNotification } from "./take-notification.ts";
@@ -30,8 +30,10 @@ export type TopUps = {
   takeNotification(provider: string, request: NotificationRequest): Promise<void>;
   /** Whether there is a route for a provider's notifications. */
   takesNotificationsOf(provider: string): boolean;
-  /** Asks providers about every top-up that is due. Gives how many. */
-  checkDue(signal?: AbortSignal): Promise<number>;
+  /** The names of the providers whose top-ups are asked about here. */
+  readonly providers: readonly string[];
+  /** Asks providers, or one of them, about every top-up that is due. Gives how many. */
+  checkDue(which?: WhichDue): Promise<number>;
   /** Ends all watching: a server that stops need not wait for it. */
   endWatching(): void;
 };
@@ -76,7 +78,8 @@ export function createTopUps(options: TopUpsOptions): TopUps {
     verifyNow: (topUpId) => verifyTopUpNow(checks, topUpId),
     takeNotification: (provider, request) => takeNotification(database, providers.of(provider), request),
     takesNotificationsOf: (provider) => providers.of(provider)?.takesNotifications === true,
-    checkDue: (signal) => checkDueTopUps(checks, signal),
+    providers: providers.names,
+    checkDue: (which) => checkDueTopUps(checks, which),
     endWatching: () => watching.stop(),
   };
 }
