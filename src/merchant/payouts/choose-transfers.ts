@@ -32,17 +32,16 @@ export type Choosing = {
 /** Why a transfer waits: the wallet does not have the coins. The merchant reads it. */
 export const WAITS_FOR_FUNDS = "The operator's wallet is being refilled.";
 
-/** How many transfers one round looks at beyond those it may take: so many can wait before they keep others waiting. */
+/** How many of a currency one round looks at beyond those it may take: so many can wait before they keep others waiting. */
 const LOOK_BEYOND = 100;
 
 /** Takes nonces for transfers that can be paid now. Gives how many. */
 export async function chooseTransfers(work: Choosing): Promise<number> {
-  const { pool, chain, wallet, serves } = work;
+  const { pool, wallet } = work;
   const inFlight = await readInFlight(pool, wallet.walletId);
   let room = work.maxInFlight - [...inFlight.values()].reduce((sum, { count }) => sum + count, 0);
   if (room <= 0) return 0;
-  const currencies = serves.environment === "sandbox" ? null : chain.currencies;
-  const candidates = await readCandidates(pool, { ...serves, currencies, limit: room + LOOK_BEYOND });
+  const candidates = await lookForCandidates(work, room + LOOK_BEYOND);
   if (candidates.length === 0) return 0;
   const float = await readFloat(work, candidates, inFlight);
   // Asking the chain may have taken longer than the lease lasts.
@@ -61,6 +60,17 @@ export async function chooseTransfers(work: Choosing): Promise<number> {
     chosen += 1;
   }
   return chosen;
+}
+
+/** The oldest of each currency by itself: whatever waits for one coin keeps no other back. The sandbox has enough of all. */
+async function lookForCandidates({ pool, chain, serves }: Choosing, limit: number): Promise<readonly Candidate[]> {
+  if (serves.environment === "sandbox") return readCandidates(pool, { ...serves, currencies: null, limit });
+  const found: Candidate[] = [];
+  for (const currency of chain.currencies) {
+    found.push(...(await readCandidates(pool, { ...serves, currencies: [currency], limit })));
+  }
+  // Ids are in the order of time.
+  return found.toSorted((one, other) => (one.transferId < other.transferId ? -1 : 1));
 }
 
 /** What a wallet has and has not promised yet. */

@@ -11,6 +11,9 @@ import { RpcProxy } from "../../chains/rpc-proxy.ts";
 import { AMOUNT, EvmWorld, FINAL_AFTER, TOTAL, UNITS } from "./evm-world.ts";
 import { expectSoundBooks } from "./ordered.ts";
 
+/** More than an engine looks at of one currency, when it may take one. */
+const CROWD = 101;
+
 describe("a transfer on a real node", () => {
   let world: EvmWorld;
   beforeAll(async () => {
@@ -268,5 +271,16 @@ describe("a transfer on a real node", () => {
     expect(await resume()).toBe(1);
     await world.runToEnd(engine, [transferId]);
     await world.expectPaidOnce(transferId, to, before);
+  });
+
+  it("of one coin goes out though a crowd waits for another", async () => {
+    const to = await world.recipient();
+    for (let each = 0; each <= CROWD; each += 1) await world.orderTokens(to, "1");
+    const transferId = await world.merchant.order({ currencyCode: "ETH", amount: "0.25", to });
+    const chain = world.chain();
+    const balance: typeof chain.balance = (coin) =>
+      coin.currencyCode === "USDT" ? Promise.resolve(0n) : chain.balance(coin);
+    await world.engine({ chain: { ...chain, balance }, policy: { maxInFlight: 1 } }).round();
+    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED"]);
   });
 });

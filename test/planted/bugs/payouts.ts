@@ -151,6 +151,17 @@ export const PAYOUTS: readonly PlantedBug[] = [
     noticedBy: { file: "src/merchant/chains/evm/node-error.test.ts", test: "says anything of the key in a node's URL" },
   },
   {
+    name: "a crowd that waits for one coin keeps the others back",
+    edits: [
+      payouts(
+        "choose-transfers.ts",
+        "for (const currency of chain.currencies) {\n    found.push(...(await readCandidates(pool, { ...serves, currencies: [currency], limit })));",
+        "{\n    found.push(...(await readCandidates(pool, { ...serves, currencies: chain.currencies, limit })));",
+      ),
+    ],
+    noticedBy: test("evm-payouts", "of one coin goes out though a crowd waits"),
+  },
+  {
     name: "a reverted payment is confirmed",
     edits: [payouts("settle-payout.ts", 'attempt.kind === "payment" && mined.succeeded', 'attempt.kind === "payment"')],
     noticedBy: test("evm-payouts", "is rejected, and the funds are back once"),
