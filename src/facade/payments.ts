@@ -36,6 +36,7 @@ export function registerPayments(app: FastifyInstance, { topUps, desk }: Payment
       done(topUps.takesNotificationsOf((request as WebhookRequest).params.provider) ? undefined : noSuchPath()),
     handler: async (request, reply) => {
       const { params, headers } = request as WebhookRequest;
+      requireStorable(bytesOf(request));
       await topUps.takeNotification(params.provider, { headers, body: bytesOf(request) });
       return reply.type("application/json; charset=utf-8").send({ received: true });
     },
@@ -65,6 +66,12 @@ async function act(desk: SandboxDesk, request: PageRequest, reply: FastifyReply)
   await desk.act(token, action);
   // Back to the page, so that a reload of it pays nothing again.
   return reply.redirect(`${SANDBOX_PAGE_PATH}/${encodeURIComponent(token)}`, 303);
+}
+
+/** No provider says U+0000, and no table can hold it. */
+function requireStorable(body: Buffer): void {
+  if (!body.includes(0) && !body.includes("\\u0000")) return;
+  throw new ValidationError([{ field: "", rule: "string.nul", message: "The body must not hold U+0000" }]);
 }
 
 function bytesOf({ body }: FastifyRequest): Buffer {
