@@ -4,6 +4,7 @@
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
+import { ValidationError } from "../kernel/errors.ts";
 import { uuidv7, uuidv7Floor } from "../kernel/ids.ts";
 
 export type OperatorAction = {
@@ -43,9 +44,12 @@ WHERE id >= $1::uuid AND id < $2::uuid
 ORDER BY id DESC LIMIT $6::int`;
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** Writes the line of an action, inside its transaction. */
+/** Writes the line of an action, inside its transaction. Errors: ValidationError for a reason that says nothing. */
 export async function recordAction(client: PoolClient, action: OperatorAction): Promise<void> {
   const { operator, action: name, subject, reason, facts = {} } = action;
+  if (reason?.trim() === "") {
+    throw new ValidationError([{ field: "reason", rule: "reason.blank", message: "must not be only spaces" }]);
+  }
   await client.query(INSERT, [uuidv7(), operator, name, subject, reason, JSON.stringify(facts)]);
 }
 

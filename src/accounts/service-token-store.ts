@@ -28,8 +28,8 @@ const WORKING_BY_DIGEST = `
 SELECT id AS "tokenId", account_id AS "accountId" FROM service_token WHERE digest = $1::bytea AND revoked_at IS NULL`;
 const LIST = `SELECT ${COLUMNS} FROM service_token ORDER BY id DESC`;
 const REVOKE = `
-UPDATE service_token SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1::uuid
-RETURNING ${COLUMNS}`;
+UPDATE service_token SET revoked_at = clock_timestamp() WHERE id = $1::uuid AND revoked_at IS NULL RETURNING ${COLUMNS}`;
+const BY_ID = `SELECT ${COLUMNS} FROM service_token WHERE id = $1::uuid`;
 
 /** Writes a token. Null: there is no such account. */
 export async function insertServiceToken(
@@ -53,6 +53,12 @@ export async function readServiceTokens(client: Queryable): Promise<ServiceToken
 }
 
 /** Marks a token as revoked, unless it was before. Null: there is no such token. */
-export async function markServiceTokenRevoked(client: Queryable, tokenId: string): Promise<ServiceToken | null> {
-  return (await client.query<ServiceToken>(REVOKE, [tokenId])).rows[0] ?? null;
+export async function markServiceTokenRevoked(
+  client: Queryable,
+  tokenId: string,
+): Promise<{ token: ServiceToken; isNew: boolean } | null> {
+  const [revoked] = (await client.query<ServiceToken>(REVOKE, [tokenId])).rows;
+  if (revoked !== undefined) return { token: revoked, isNew: true };
+  const [known] = (await client.query<ServiceToken>(BY_ID, [tokenId])).rows;
+  return known === undefined ? null : { token: known, isNew: false };
 }

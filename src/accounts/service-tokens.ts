@@ -7,6 +7,7 @@ import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { createSecretLookup } from "../kernel/secret-lookup.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
+import { doAndRecord, type OrderedBy } from "./operator-actions.ts";
 import {
   insertServiceToken,
   markServiceTokenRevoked,
@@ -54,9 +55,22 @@ export function listServiceTokens({ pool }: Pick<Database, "pool">): Promise<Ser
 }
 
 /** Revokes a token; every process refuses it within five seconds. Again changes nothing. Errors: NotFound. */
-export async function revokeServiceToken(client: Queryable, tokenId: string): Promise<ServiceToken> {
-  const token = await markServiceTokenRevoked(client, tokenId);
-  if (token === null) throw new NotFound("There is no such service token.");
+export async function revokeServiceToken(
+  client: Queryable,
+  tokenId: string,
+): Promise<{ token: ServiceToken; isNew: boolean }> {
+  const revoked = await markServiceTokenRevoked(client, tokenId);
+  if (revoked === null) throw new NotFound("There is no such service token.");
+  return revoked;
+}
+
+/** The same as an operator's order, with its line where it changes something. Errors: NotFound. */
+export async function orderTokenRevocation(by: OrderedBy, tokenId: string): Promise<ServiceToken> {
+  const { token } = await doAndRecord(
+    by,
+    (client) => revokeServiceToken(client, tokenId),
+    ({ isNew }) => (isNew ? { action: "service-token revoke", subject: tokenId, reason: null } : null),
+  );
   return token;
 }
 

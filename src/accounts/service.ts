@@ -10,7 +10,7 @@ import { invariant } from "../kernel/invariant.ts";
 import { doAndRecord } from "./operator-actions.ts";
 import { deleteSession, type PersonRow, readPerson, readSessions, type SessionSummary } from "./people-store.ts";
 import type { ServiceToken } from "./service-token-store.ts";
-import { issueServiceToken, listServiceTokens, revokeServiceToken } from "./service-tokens.ts";
+import { issueServiceToken, listServiceTokens, orderTokenRevocation } from "./service-tokens.ts";
 import { readSettings, updateSettings, type Language, type Settings } from "./settings.ts";
 
 export type AccountsServiceDependencies = {
@@ -75,12 +75,8 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
     },
 
     async revokeServiceToken({ tokenId }, context) {
-      const token = await doAndRecord(
-        { database, operator: operatorOf(context).email },
-        (client) => revokeServiceToken(client, tokenId),
-        () => ({ action: "service-token revoke", subject: tokenId, reason: null }),
-      );
-      return { token: toProtoToken(token) };
+      const by = { database, operator: operatorOf(context).email };
+      return { token: toProtoToken(await orderTokenRevocation(by, tokenId)) };
     },
   };
 }

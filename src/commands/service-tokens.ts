@@ -1,6 +1,6 @@
 import { doAndRecord } from "../accounts/operator-actions.ts";
 import type { ServiceToken } from "../accounts/service-token-store.ts";
-import { issueServiceToken, listServiceTokens, revokeServiceToken } from "../accounts/service-tokens.ts";
+import { issueServiceToken, listServiceTokens, orderTokenRevocation } from "../accounts/service-tokens.ts";
 import { type Command, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { uuidOption } from "./option-values.ts";
@@ -44,11 +44,7 @@ export const serviceTokenCommands: readonly Command[] = [
     options: { "token-id": { required: true, value: "ID", about: "the token" } },
     async run(values, { database }) {
       const tokenId = uuidOption(values.need("token-id"), "token-id");
-      const { revokedAt } = await doAndRecord(
-        await orderedHere(database),
-        (client) => revokeServiceToken(client, tokenId),
-        () => ({ action: "service-token revoke", subject: tokenId, reason: null }),
-      );
+      const { revokedAt } = await orderTokenRevocation(await orderedHere(database), tokenId);
       return { json: { tokenId, revokedAt: revokedAt?.toISOString() ?? null } };
     },
   },

@@ -1,7 +1,7 @@
 import { type BillingSettings, readBillingSettings } from "../billing/settings.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { formatMoney, IDR, idr, parseMoney } from "../kernel/money.ts";
-import { orderWelcomeCredit } from "../operator/setting-orders.ts";
+import { orderSettings } from "../operator/settings-orders.ts";
 import { type Command, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 
@@ -20,8 +20,8 @@ export const settingCommands: readonly Command[] = [
       reason: { required: true, value: "R", about: "why" },
     },
     async run(values, { database }) {
-      const amount = amountOrNothing(values.need("amount"));
-      return toResult(await orderWelcomeCredit(await orderedHere(database), { amount, reason: values.need("reason") }));
+      const settings = { welcomeCredit: amountOrNothing(values.need("amount")) };
+      return toResult(await orderSettings(await orderedHere(database), { settings, reason: values.need("reason") }));
     },
   },
 ];

@@ -62,7 +62,8 @@ export async function orderAdjustment(
     amount: size,
     reason: "operator_adjustment",
     note: reason,
-    reference: `operator:${order.reference}`,
+    // Credits and corrections have names of their own: the key of one says nothing of the other.
+    reference: `adjustment:${order.reference}`,
   };
   return recorded(by, { action: "account adjust", order, reason }, (client) =>
     amount > 0n

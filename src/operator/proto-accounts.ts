@@ -20,7 +20,7 @@ import {
 } from "./account-orders.ts";
 import { type PageRange, readPage } from "./paging.ts";
 import { toProtoMerchant } from "./proto-merchants.ts";
-import { fromRupiah, type Methods, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
+import { fromRupiah, keyed, type Methods, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
 
 /** The most merchants of an account that are shown with it. */
 const MAX_MERCHANTS = 100;
@@ -106,12 +106,12 @@ export function accountMethods({
 
     async creditAccount({ accountId, amount, reason, idempotencyKey }, context) {
       const order = { ...named(accountId), amount: fromRupiah(amount), reason, reference: idempotencyKey };
-      return { order: toProtoOrder(await orderCredit(orderedBy(context), order)) };
+      return { order: toProtoOrder(await keyed(orderCredit(orderedBy(context), order))) };
     },
 
     async adjustAccount({ accountId, amount, reason, idempotencyKey }, context) {
       const order = { ...named(accountId), amount: fromRupiah(amount), reason, reference: idempotencyKey };
-      return { order: toProtoOrder(await orderAdjustment(orderedBy(context), order)) };
+      return { order: toProtoOrder(await keyed(orderAdjustment(orderedBy(context), order))) };
     },
 
     async freezeAccount({ accountId, reason }, context) {

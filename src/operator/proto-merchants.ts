@@ -6,7 +6,7 @@ import type { Quote } from "../merchant/quote.ts";
 import { findFees, findMerchants, type ListedMerchant, type ScheduledFee } from "../merchant/listings.ts";
 import { orderFee, orderMerchantCredit, termTexts } from "./merchant-orders.ts";
 import { readPage } from "./paging.ts";
-import { given, type Methods, orNull, type Parts } from "./proto-parts.ts";
+import { given, keyed, type Methods, orNull, type Parts } from "./proto-parts.ts";
 
 /** The fee schedule, and merchants' funds. */
 export function merchantMethods({
@@ -61,14 +61,15 @@ export function merchantMethods({
     },
 
     async creditMerchant({ merchantId, currencyCode, network, amount, reason, idempotencyKey }, context) {
-      const { postingId, available, isNew } = await orderMerchantCredit(orderedBy(context), {
+      const order = {
         merchantId: merchantId.toLowerCase(),
         currencyCode,
         ...given("network", network),
         amountText: amount,
         reason,
         reference: idempotencyKey,
-      });
+      };
+      const { postingId, available, isNew } = await keyed(orderMerchantCredit(orderedBy(context), order));
       return { postingId, available, isNew };
     },
   };

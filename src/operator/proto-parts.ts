@@ -70,3 +70,16 @@ export function given<Name extends string>(name: Name, text: string | undefined)
 export function orNull(text: string): string | null {
   return text === "" ? null : text;
 }
+
+/** Carries an order out whose name the contract calls an idempotency key, and the orders a reference. */
+export async function keyed<Outcome>(order: Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await order;
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    const inWordsOfContract = error.details.map((problem) =>
+      problem.field === "reference" ? { ...problem, field: "idempotencyKey" } : problem,
+    );
+    throw new ValidationError(inWordsOfContract, { cause: error });
+  }
+}

@@ -98,7 +98,8 @@ export function readCredentials(rawHeaders: readonly string[]): Credentials {
   return {
     authorization: readAuthorization(rawHeaders),
     cookies: null,
-    account: readSingle(rawHeaders, ACCOUNT_HEADER).value,
+    // An id is the same in capitals; everything behind compares it as a text.
+    account: readSingle(rawHeaders, ACCOUNT_HEADER).value?.toLowerCase() ?? null,
   };
 }
 

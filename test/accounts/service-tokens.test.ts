@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listActions } from "../../src/accounts/operator-actions.ts";
 import {
   createServiceTokenVerifier,
   issueServiceToken,
   listServiceTokens,
+  orderTokenRevocation,
   revokeServiceToken,
 } from "../../src/accounts/service-tokens.ts";
 import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
@@ -32,8 +34,8 @@ test("a token works until at most five seconds after it was revoked", async () =
   expect(secret).toMatch(/^st_[0-9A-Za-z]{49}$/);
   expect(await verify(secret)).toEqual({ tokenId, accountId });
   const revoked = await revokeServiceToken(pool, tokenId);
-  expect(revoked.revokedAt).not.toBeNull();
-  expect(await revokeServiceToken(pool, tokenId)).toEqual(revoked);
+  expect(revoked).toMatchObject({ isNew: true, token: { tokenId, revokedAt: expect.any(Date) } });
+  expect(await revokeServiceToken(pool, tokenId)).toEqual({ token: revoked.token, isNew: false });
   clock.nowMs += SECRET_MAX_AGE_MS;
   expect(await verify(secret)).toBeNull();
 });
@@ -62,4 +64,16 @@ test("refuses an account that is not there, and a name that says nothing", async
 test("what serves cannot change whose a token is", async () => {
   const change = opened.database.pool.query("UPDATE service_token SET account_id = NULL");
   await expect(change).rejects.toMatchObject({ code: "42501" });
+});
+
+test("revoking a token again leaves no second line", async () => {
+  const { pool } = opened.database;
+  const { token } = await issueServiceToken(pool, { accountId: null, name: "twice" });
+  const by = { database: opened.database, operator: "ani@example.com" };
+  const first = await orderTokenRevocation(by, token.tokenId);
+  expect(await orderTokenRevocation(by, token.tokenId)).toEqual(first);
+  const lines = await listActions(pool, { filter: { subject: token.tokenId }, limit: 10 });
+  expect(lines.map(({ action, operator }) => [action, operator])).toEqual([
+    ["service-token revoke", "ani@example.com"],
+  ]);
 });

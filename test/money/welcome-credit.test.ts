@@ -3,7 +3,7 @@ import { listActions } from "../../src/accounts/operator-actions.ts";
 import { MAX_WELCOME_CREDIT, readBillingSettings } from "../../src/billing/settings.ts";
 import { postWelcomeCredit } from "../../src/billing/welcome-credit.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { orderWelcomeCredit } from "../../src/operator/setting-orders.ts";
+import { orderSettings } from "../../src/operator/settings-orders.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { MoneyWorld, SOUND } from "./world.ts";
 
@@ -16,7 +16,10 @@ describe.each(testBackends())("the welcome credit on the %s database", (backend)
   });
   afterAll(() => world.close());
   const set = (amount: bigint) =>
-    orderWelcomeCredit({ database: world.opened.database, operator: "test" }, { amount, reason: "a new year" });
+    orderSettings(
+      { database: world.opened.database, operator: "test" },
+      { settings: { welcomeCredit: amount }, reason: "a new year" },
+    );
   const post = (accountId: string) => postWelcomeCredit(world.opened.database, accountId);
 
   it("is nothing before an operator has set it", async () => {

@@ -51,8 +51,12 @@ describe("accounts", () => {
     expect(clicks.filter((click) => click.order?.isNew)).toHaveLength(1);
     expect(new Set(clicks.map((click) => click.order?.postingId)).size).toBe(1);
     expect(await refusal(operator.creditAccount({ ...order, amount: "7" }))).toMatchObject({
-      rules: ["reference credit.reference"],
+      rules: ["idempotencyKey credit.reference"],
     });
+    // A correction under the key of a credit is an order of its own.
+    const same = { accountId, amount: "100.5", reason: "once more", idempotencyKey: "k-1" };
+    expect((await operator.adjustAccount(same)).order).toMatchObject({ isNew: true, available: "201" });
+    await operator.adjustAccount({ ...same, amount: "-100.5", idempotencyKey: "k-1-back" });
     const slip = { accountId, amount: "-0.5", reason: "a slip", idempotencyKey: "k-2" };
     expect((await operator.adjustAccount(slip)).order?.available).toBe("100");
     const tooMuch = operator.adjustAccount({ ...slip, amount: "-100.000001", idempotencyKey: "k-3" });

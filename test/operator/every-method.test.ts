@@ -71,6 +71,19 @@ const requests: Readonly<Record<string, () => unknown>> = {
   reportMargin: () => ({ from: "2026-11-20", to: "2026-11-21" }),
 };
 
+/** Requests that change something although the first was carried out. */
+const changing: Readonly<Record<string, () => Promise<object>>> = {
+  publishCatalog: async () => ({
+    baseVersion: (await served.operator.listCatalogVersions({})).versions[0]?.number ?? 0,
+    draft: { content: { case: "yaml", value: YAML.replace("id: local", "id: other") } },
+  }),
+  setAccountLimit: async () => ({ accountId, maxOpenRequests: 8 }),
+  creditUsage: async () => ({
+    requestId: await billRequest(served.database, { accountId, charge: parseMoney("5", IDR).units }),
+  }),
+  updateSettings: async () => ({ settings: { welcomeCredit: "6000" } }),
+};
+
 type Call = (request: unknown) => Promise<unknown>;
 const callOf = (client: object, { localName }: DescMethod): Call => (client as Record<string, Call>)[localName] as Call;
 const requestOf = ({ localName }: DescMethod): unknown => {
@@ -103,6 +116,24 @@ describe("every method of OperatorService", () => {
       expect(member.code).toBe("permission_denied");
       const stranger = await refusal(callOf(served.grpc, method)(requestOf(method)));
       expect(stranger.code).toBe("invalid_api_key");
+      expect(await served.actions()).toEqual(before);
+    },
+  );
+
+  const withReason = methods.filter(({ input }) => input.fields.some(({ localName }) => localName === "reason"));
+  test.each(withReason.map((method) => [method.localName, method] as const))(
+    "%s takes no reason that says nothing, and does nothing then",
+    async (name, method) => {
+      // What recounting, opening and resuming would change.
+      if (name === "recountAccount") {
+        await served.database.pool.query("UPDATE account SET open_holds = 3 WHERE id = $1", [accountId]);
+      }
+      if (name === "unfreezeAccount") await served.operator.freezeAccount({ accountId, reason: "to thaw it" });
+      if (name === "startAdmission") await served.operator.stopAdmission({ reason: "to start it" });
+      const before = await served.actions();
+      const request = { ...((await changing[name]?.()) ?? (requestOf(method) as object)), reason: "   " };
+      const told = await refusal(callOf(served.operator, method)(request));
+      expect(told).toEqual({ code: "validation_error", rules: ["reason reason.blank"] });
       expect(await served.actions()).toEqual(before);
     },
   );

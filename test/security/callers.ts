@@ -96,6 +96,11 @@ export async function makeCallers(database: Database) {
     { name: "a service of one account", headers: bearer(ofOne.secret), kind: Caller.SERVICE },
     { name: "a service of any account", headers: { ...bearer(ofAll.secret), ...named(other) }, kind: Caller.SERVICE },
     {
+      name: "a service of one account that names it in capitals",
+      headers: { ...bearer(ofOne.secret), ...named(own.toUpperCase()) },
+      kind: Caller.SERVICE,
+    },
+    {
       name: "a service of another account",
       headers: { ...bearer(ofOne.secret), ...named(other) },
       kind: "no such account",

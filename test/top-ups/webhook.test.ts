@@ -102,6 +102,17 @@ describe("a notification", () => {
     expect(await world.findingsOf(topUpId)).toEqual([]);
   });
 
+  it("with a character that no table can hold is refused, and nothing is kept", async () => {
+    const { topUpId } = await paidOrder();
+    const told = world.fake.midtransNotification(topUpId);
+    for (const nul of ["\\u0000", "\0"]) {
+      const body = Buffer.from(told.body.toString().replace(topUpId, `${topUpId}${nul}`));
+      const { status, answer } = await post("midtrans", { ...told, body });
+      expect([status, answer["error"]]).toEqual([400, "validation_error"]);
+    }
+    expect(await world.findingsOf(topUpId)).toEqual([]);
+  });
+
   it("of more than 64 KiB is refused, also when its length is not told", async () => {
     const { topUpId } = await paidOrder();
     const told = world.fake.midtransNotification(topUpId);
