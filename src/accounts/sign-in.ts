@@ -69,6 +69,12 @@ const MAX_NAME_LENGTH = 100;
 const EVEN_TIME_MS = 500;
 /** A device that the owner has signed in from has its own tries. */
 const KNOWN_DEVICE: Pace = { burst: 20, intervalSeconds: 30 };
+/**
+ * What is left for an address whose tries somebody has used up: a few from each network, which every try from there takes, and
+ * a number from all of them together. So one network shuts nobody out, and many do not guess faster for it.
+ */
+const OWN_NETWORK: Pace = { burst: 3, intervalSeconds: 600 };
+const OTHER_NETWORKS: Pace = { burst: 20, intervalSeconds: 300 };
 
 /** Makes the door of sign-in for `facade`. */
 export function createSignIn(dependencies: SignInDependencies): SignIn {
@@ -101,15 +107,28 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
   /** Takes a try of every bucket of the request. Gives what gives them back. Errors: TooManyTries. */
   async function count({ route, cookies, address }: AuthRequest, email: string | null, secret: string) {
     const { perAddress, perEmail } = route.counting;
-    const taken: [string, Pace][] = [[`${route.path} ${networkOf(address)}`, perAddress]];
+    const network = networkOf(address);
+    const taken: [string, Pace][] = [];
+    const take = async (bucket: string, pace: Pace): Promise<number> => {
+      const seconds = await takeTry(pool, bucket, pace);
+      if (seconds === 0) taken.push([bucket, pace]);
+      return seconds;
+    };
+    const require = async (bucket: string, pace: Pace): Promise<void> => {
+      const seconds = await take(bucket, pace);
+      if (seconds > 0) throw new TooManyTries(seconds);
+    };
+    await require(`${route.path} ${network}`, perAddress);
     if (perEmail !== undefined && email !== null) {
       const device = knownDevice(cookies, { plan: cookiePlanOf(baseUrl()), secret, email });
-      if (device === null) taken.push([`${route.path} ${createHash("sha256").update(email).digest("hex")}`, perEmail]);
-      else taken.push([`${route.path} device ${device}`, KNOWN_DEVICE]);
-    }
-    for (const [bucket, pace] of taken) {
-      const seconds = await takeTry(pool, bucket, pace);
-      if (seconds > 0) throw new TooManyTries(seconds);
+      if (device !== null) await require(`${route.path} device ${device}`, KNOWN_DEVICE);
+      else {
+        const bucket = `${route.path} ${createHash("sha256").update(email).digest("hex")}`;
+        const isNewHere = (await take(`${bucket} ${network}`, OWN_NETWORK)) === 0;
+        const seconds = await take(bucket, perEmail);
+        if (seconds > 0 && !isNewHere) throw new TooManyTries(seconds);
+        if (seconds > 0) await require(`${bucket} elsewhere`, OTHER_NETWORKS);
+      }
     }
     return async () => {
       for (const [bucket, pace] of taken) await giveBackTry(pool, bucket, pace);

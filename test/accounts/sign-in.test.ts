@@ -187,6 +187,30 @@ describe("tries are counted", () => {
     }
   });
 
+  test("so that one network uses up nobody's tries elsewhere, and many networks guess no faster", async () => {
+    const { email } = await signedUp();
+    const node = await SaldoProcess.start({ ...settings, SALDO_TRUSTED_PROXIES: "1" });
+    const tries = (path: string, body: object, network: number) =>
+      new Browser(node.httpUrl).auth(path, body, { "x-forwarded-for": `198.51.${network}.1` });
+    const signIn = async (password: string, network: number) =>
+      (await tries("/sign-in/email", { email, password }, network)).status;
+    try {
+      for (let i = 0; i < 11; i += 1) await signIn(`tebakan nomor ${i}`, 1);
+      expect([await signIn(PASSWORD, 1), await signIn(PASSWORD, 2)]).toEqual([429, 200]);
+      const resets: number[] = [];
+      for (let i = 0; i < 6; i += 1) resets.push((await tries("/request-password-reset", { email }, 1)).status);
+      expect(resets).toEqual([200, 200, 200, 200, 200, 429]);
+      expect((await tries("/request-password-reset", { email }, 2)).status).toBe(200);
+      // Three from each network, but twenty from all, and those that come back each minute however long this takes.
+      const networks = Array.from({ length: 30 }, (_, i) => 10 + i);
+      const guesses = await Promise.all(networks.map((network) => signIn(OTHER_PASSWORD, network)));
+      const guessed = guesses.filter((status) => status === 401).length;
+      expect([guessed >= 20, guessed < 25]).toEqual([true, true]);
+    } finally {
+      await node.stop();
+    }
+  });
+
   test("for people who are not there as for others", async () => {
     const email = newEmail();
     const guess = () => newBrowser().auth("/sign-in/email", { email, password: OTHER_PASSWORD });
