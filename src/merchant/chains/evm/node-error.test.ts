@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { PayoutChain } from "../payout-chain.ts";
+import { type PayoutChain, UnsignablePayment } from "../payout-chain.ts";
 import { createEvmChain } from "./evm-chain.ts";
 
 const KEY = "kenari0123456789abcdef";
@@ -85,4 +85,10 @@ it.each<[how: string, told: string, timeoutMs: number, given: typeof answer]>([
   );
   expect(errors.filter((text) => !text.includes(told))).toEqual([]);
   expect(errors.filter((text) => text.includes(KEY) || text.includes("/v3/"))).toEqual([]);
+});
+
+it("an error that is not the node's stays what it is", async () => {
+  const payment = { coin: COIN, to: "no address", units: 1n };
+  const signed = chain(PATIENT_MS).sign({ nonce: 0, payment, fee: { most: 1n, priority: 1n } });
+  await expect(signed).rejects.toThrow(UnsignablePayment);
 });
