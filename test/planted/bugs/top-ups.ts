@@ -129,7 +129,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
         replace: "sandbox: demo || !production,",
       },
     ],
-    noticedBy: { file: "test/top-ups/left-demo.test.ts", test: "closes what is open at the demo's sandbox" },
+    noticedBy: { file: "src/config.test.ts", test: "sells play money in a demo" },
   },
   {
     name: "one account may follow as many top-ups as there is room for",
