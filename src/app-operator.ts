@@ -1,11 +1,14 @@
 // What operators look at and order, built from the parts of a serving process.
 
+import { recordAction } from "./accounts/operator-actions.ts";
 import { presetCatalog } from "./app-catalog.ts";
 import type { TopUps } from "./billing/top-ups/top-ups.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
+import { withRetry, withTransaction } from "./database/transactions.ts";
 import { createOperatorService } from "./operator/service.ts";
 import { operatorOf } from "./rpc/callers.ts";
+import type { CallPorts } from "./rpc/interceptors.ts";
 
 /** OperatorService of a configuration. */
 export function operatorService(
@@ -20,4 +23,14 @@ export function operatorService(
     verifyTopUp: topUps.verifyNow,
     ...presetCatalog(config),
   });
+}
+
+/** Writes down what operators ask for on the accounts of others, as the door of the contracts wants it. */
+export function noteOrders(database: Pick<Database, "pool">): CallPorts["noteOrder"] {
+  return ({ operator, method, accountId, requestId }) =>
+    withRetry(() =>
+      withTransaction(database, (client) =>
+        recordAction(client, { operator, action: method, subject: accountId, reason: null, facts: { requestId } }),
+      ),
+    );
 }

@@ -14,7 +14,7 @@ import { createCallbackDeliverer } from "./app-callbacks.ts";
 import { createGatewayEvents } from "./app-events.ts";
 import { merchantServices } from "./app-merchant.ts";
 import { createMetrics } from "./app-metrics.ts";
-import { operatorService } from "./app-operator.ts";
+import { noteOrders, operatorService } from "./app-operator.ts";
 import { createAppPeople } from "./app-people.ts";
 import { addPayoutMetrics, createPayouts } from "./app-payouts.ts";
 import { watchRequests } from "./app-requests.ts";
@@ -167,6 +167,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     gateway: running.gateway,
     keys,
     verifyMerchant: createPairVerifier(database),
+    noteOrder: noteOrders(database),
     ...people,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,

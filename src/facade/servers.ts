@@ -5,6 +5,7 @@ import type { Gateway } from "../gateway/chat.ts";
 import type { Keys } from "../keys/keys.ts";
 import type { Verifiers } from "../rpc/authenticate.ts";
 import { createGrpcServer } from "../rpc/grpc-server.ts";
+import type { CallPorts } from "../rpc/interceptors.ts";
 import type { CallLogger } from "../rpc/log.ts";
 import type { Implementations } from "../rpc/services.ts";
 import type { Dashboard } from "./dashboard.ts";
@@ -21,6 +22,7 @@ export type ServersOptions = {
   readonly keys: Pick<Keys, "verify" | "takeSlot" | "refuseWhileLimited">;
   readonly verifyMerchant: Verifiers["verifyMerchant"];
   readonly verifyServiceToken: Verifiers["verifyServiceToken"];
+  readonly noteOrder: CallPorts["noteOrder"];
   /** Who is signed in, and which accounts there are. */
   readonly people: Pick<Verifiers, "verifySession" | "accountExists">;
   /** Signs people up, in and out. */
@@ -56,8 +58,8 @@ export type Servers = {
 /** Builds the HTTP and gRPC servers. */
 export function createServers(options: ServersOptions): Servers {
   const { implementations, gateway, ready, agentsPackage, dashboard, publicUrl, host, ports } = options;
-  const { keys, logger, people, verifyMerchant, verifyServiceToken } = options;
-  const callPorts = { keys, logger, verifyMerchant, verifyServiceToken, ...people };
+  const { keys, logger, people, verifyMerchant, verifyServiceToken, noteOrder } = options;
+  const callPorts = { keys, logger, verifyMerchant, verifyServiceToken, noteOrder, ...people };
   const { docs, payments, signIn, trustedProxies } = options;
   const web = { gateway, publicUrl, host, signIn, trustedProxies, ready, agentsPackage, dashboard };
   const http = createHttpServer({

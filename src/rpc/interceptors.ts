@@ -32,6 +32,17 @@ import { validateMessage } from "./validate.ts";
 export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   readonly keys: Pick<Keys, "verify" | "takeSlot" | "refuseWhileLimited">;
   readonly logger: CallLogger;
+  /** Writes down what an operator asks for on somebody's account, before it is done. */
+  readonly noteOrder: (order: OrderOnAccount) => Promise<void>;
+};
+
+/** A call that may change something of an account, by an operator who does not own it. */
+export type OrderOnAccount = {
+  readonly operator: string;
+  /** The method, such as `KeysService/RevokeKey`. */
+  readonly method: string;
+  readonly accountId: string;
+  readonly requestId: string;
 };
 
 type Request = UnaryRequest | StreamRequest;
@@ -46,7 +57,14 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
     setPrincipal(call, await authenticate(verifiers, credentialsOf(call), wanted));
     return next(req);
   };
-  return [...createOpenInterceptors(ports), authenticateCall, authoriseCall, validateCall, limitRate(ports.keys)];
+  return [
+    ...createOpenInterceptors(ports),
+    authenticateCall,
+    authoriseCall,
+    validateCall,
+    noteOrders(ports),
+    limitRate(ports.keys),
+  ];
 }
 
 /** The ports as authentication knows them. */
@@ -103,6 +121,24 @@ async function* validated(req: StreamRequest) {
     validateMessage(req.method.input, message);
     yield message;
   }
+}
+
+/**
+ * What owners do themselves leaves no line of an operator's. Where an operator does it for them, the line is written here, before
+ * the call; methods for operators alone write a better one, in the transaction of the deed.
+ */
+function noteOrders({ noteOrder }: Pick<CallPorts, "noteOrder">): Interceptor {
+  return (next) => async (req) => {
+    const call = { values: req.contextValues };
+    const principal = principalOf(call);
+    const isRead = req.method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+    if (principal.kind === "operator" && !isRead && callersOf(req.method).size > 1) {
+      const { email: operator, accountId } = principal;
+      const service = req.service.typeName.split(".").at(-1) ?? "";
+      await noteOrder({ operator, accountId, method: `${service}/${req.method.name}`, requestId: requestIdOf(call) });
+    }
+    return next(req);
+  };
 }
 
 /** A key's window covers its reads too. Chat takes its slot in its own admission, in one statement with the hold. */

@@ -133,6 +133,7 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
     publicUrl: null,
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),
+    noteOrder: async () => undefined,
     dashboard: null,
     logger: createLogMemory().logger,
     host: "127.0.0.1",

@@ -36,6 +36,7 @@ beforeAll(async () => {
     publicUrl: null,
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),
+    noteOrder: async () => undefined,
     dashboard: null,
     logger: log.logger,
     host: "127.0.0.1",

@@ -1,0 +1,80 @@
+// What operators do on the accounts of others through the services of their owners: a line says who asked for what, and what
+// owners do themselves leaves none.
+
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { noteOrders } from "../../src/app-operator.ts";
+import { listActions } from "../../src/accounts/operator-actions.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { createKeysService } from "../../src/keys/service.ts";
+import { accountOf } from "../../src/rpc/callers.ts";
+import { type Running, startServers } from "../facade/fakes.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+
+const OWN = uuidv7();
+const OTHER = uuidv7();
+const PERSON = { sessionId: uuidv7(), personId: uuidv7(), accountId: OWN, email: "ani@example.com", isOperator: true };
+
+let opened: TestDatabase;
+let running: Running;
+beforeAll(async () => {
+  opened = await createTestDatabase();
+  await opened.database.pool.query("INSERT INTO account (id) VALUES ($1), ($2)", [OWN, OTHER]);
+  running = await startServers({
+    people: { verifySession: async () => PERSON, accountExists: async () => true },
+    noteOrder: noteOrders(opened.database),
+    implementations: { keys: createKeysService({ database: opened.database, accountOf }) },
+  });
+});
+afterAll(async () => {
+  await running.servers.close(1_000);
+  await opened.drop();
+});
+
+function keysAs(account: string | null) {
+  return createClient(
+    KeysService,
+    createConnectTransport({
+      baseUrl: running.http,
+      httpVersion: "1.1",
+      interceptors: [
+        (next) => (req) => {
+          req.header.set("cookie", "signed in");
+          req.header.set("origin", running.http);
+          if (account !== null) req.header.set("x-saldo-account", account);
+          return next(req);
+        },
+      ],
+    }),
+  );
+}
+
+const lines = async () => (await listActions(opened.database.pool, { limit: 100 })).toReversed();
+
+test("leave a line for each that may change something, with the operator and the account", async () => {
+  const keys = keysAs(OTHER);
+  const { key } = await keys.createKey({ name: "for them" });
+  const keyId = key?.id ?? "";
+  await keys.updateKey({ keyId, name: "renamed" });
+  await keys.revokeKey({ keyId });
+  expect(await lines()).toMatchObject(
+    ["KeysService/CreateKey", "KeysService/UpdateKey", "KeysService/RevokeKey"].map((action) => ({
+      operator: PERSON.email,
+      action,
+      subject: OTHER,
+    })),
+  );
+});
+
+test("leave none for reading, for what was refused before it began, and for the own account", async () => {
+  const before = (await lines()).length;
+  await keysAs(OTHER).listKeys({});
+  const refused = await keysAs(OTHER)
+    .createKey({ name: "" })
+    .catch((error: unknown) => ConnectError.from(error).code);
+  expect(refused).toBe(Code.InvalidArgument);
+  await keysAs(null).createKey({ name: "mine" });
+  expect(await lines()).toHaveLength(before);
+});
