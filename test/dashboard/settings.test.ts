@@ -55,7 +55,9 @@ describe("settings", () => {
     await change.click();
     await page.getByText("Kata sandi diganti").waitFor();
     await page.reload();
-    expect(await page.getByRole("table", { name: "Tempat Anda masuk" }).getByText("Di sini").count()).toBe(1);
+    const here = page.getByRole("table", { name: "Tempat Anda masuk" }).getByText("Di sini");
+    await here.first().waitFor();
+    expect(await here.count()).toBe(1);
   });
 
   it("signs out everywhere, here too", async () => {

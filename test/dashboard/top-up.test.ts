@@ -52,6 +52,7 @@ describe("topping up", () => {
     await page.getByRole("table", { name: "Riwayat isi saldo" }).waitFor();
     expect(await page.getByRole("table", { name: "Riwayat isi saldo" }).getByText("Dibayar").count()).toBe(4);
     const ledger = page.getByRole("table", { name: "Buku besar" });
+    await ledger.waitFor();
     expect(await ledger.getByText("Isi saldo").count()).toBe(4);
     expect(await ledger.getByText("Rp 100.000,00").count()).toBe(1);
   });
