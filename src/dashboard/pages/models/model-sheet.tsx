@@ -8,7 +8,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { LinkButton } from "../../parts/button.tsx";
 import { CopyIconButton } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Fact } from "../../parts/fact.tsx";
+import { Fact } from "../../parts/facts.tsx";
 import { Empty, SkeletonLines } from "../../parts/states.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { CachePrice, Modalities } from "./model-columns.tsx";

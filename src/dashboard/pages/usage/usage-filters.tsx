@@ -48,7 +48,7 @@ export function UsageFilters({ search, models }: { readonly search: UsageSearch;
         label={words.range}
         value={isOwnRange ? "own" : String(search.days ?? DEFAULT_DAYS)}
         choices={[
-          ...PRESETS.map((days) => ({ value: String(days), label: `${days} ${words.lastDays.split(" ")[0]}` })),
+          ...PRESETS.map((days) => ({ value: String(days), label: `${days} ${words.days}` })),
           { value: "own", label: words.own },
         ]}
         onChange={(value) =>

@@ -97,7 +97,7 @@ function Rows({ data, search, filter }: RowsProps) {
 function Nothing() {
   const words = useWords(USAGE_WORDS);
   return (
-    <Empty title={words.nothing} action={<LinkButton to="/billing">{words.makeKey}</LinkButton>}>
+    <Empty title={words.nothing} action={<LinkButton to="/keys">{words.makeKey}</LinkButton>}>
       {words.nothingAbout}
     </Empty>
   );

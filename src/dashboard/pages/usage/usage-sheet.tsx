@@ -10,7 +10,7 @@ import { isNotFound } from "../../api/transport.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Fact } from "../../parts/fact.tsx";
+import { Fact } from "../../parts/facts.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { toldBasis } from "./basis.ts";
 import { useKeyNames } from "./usage-filters.tsx";

@@ -12,7 +12,7 @@ import { TextField } from "../../../parts/field.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts } from "../parts/facts.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 

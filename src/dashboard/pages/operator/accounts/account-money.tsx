@@ -11,7 +11,7 @@ import { useNotify } from "../../../parts/notices.tsx";
 import { Segments } from "../../../parts/segments.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { AmountField } from "../parts/amount-field.tsx";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { isReusedName } from "../parts/refused.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";

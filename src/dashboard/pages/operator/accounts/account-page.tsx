@@ -13,7 +13,7 @@ import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { isNotFound } from "../../../api/transport.ts";
 import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { AccountAccess } from "./account-access.tsx";
 import { AccountMoney } from "./account-money.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";

@@ -11,7 +11,7 @@ import { Page } from "../../../parts/page.tsx";
 import { Empty } from "../../../parts/states.tsx";
 import type { Column } from "../../../parts/table.tsx";
 import { useWhen } from "../parts/amounts.ts";
-import { Mono } from "../parts/facts.tsx";
+import { Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";

@@ -9,7 +9,7 @@ import { useNotify } from "../../../parts/notices.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { AmountField } from "../parts/amount-field.tsx";
 import { UUID_PATTERN } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 

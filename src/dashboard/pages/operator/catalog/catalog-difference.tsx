@@ -5,7 +5,7 @@ import { UNKNOWN, useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
 import { Badge, type Tone } from "../../../parts/badge.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
-import { Mono } from "../parts/facts.tsx";
+import { Mono } from "../../../parts/facts.tsx";
 import { isPriceField, priceMove, type PriceName } from "./price-move.ts";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 

@@ -17,7 +17,7 @@ import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
 import type { Column } from "../../../parts/table.tsx";
 import { useChangeAddress } from "../parts/address.ts";
 import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts } from "../parts/facts.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { CatalogDifference } from "./catalog-difference.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";

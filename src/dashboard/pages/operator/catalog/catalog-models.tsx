@@ -14,7 +14,7 @@ import { Empty } from "../../../parts/states.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 

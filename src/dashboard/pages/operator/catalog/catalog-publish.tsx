@@ -8,7 +8,7 @@ import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 import type { Draft } from "./draft.ts";

@@ -13,7 +13,7 @@ import { Page } from "../../../parts/page.tsx";
 import { Empty } from "../../../parts/states.tsx";
 import type { Column } from "../../../parts/table.tsx";
 import { useWhen, UUID_PATTERN } from "../parts/amounts.ts";
-import { Mono } from "../parts/facts.tsx";
+import { Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { FEES_WORDS } from "./fees-words.ts";

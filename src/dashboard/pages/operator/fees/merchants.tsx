@@ -15,7 +15,7 @@ import { useNotify } from "../../../parts/notices.tsx";
 import { Empty } from "../../../parts/states.tsx";
 import type { Column } from "../../../parts/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { isReusedName } from "../parts/refused.tsx";
 import { Rows } from "../parts/rows.tsx";

@@ -12,7 +12,7 @@ import { Skeleton } from "../../../parts/states.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { UUID_PATTERN } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { Refused } from "../parts/refused.tsx";
 import { DecimalField } from "./decimal-field.tsx";

@@ -13,7 +13,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { Empty, SkeletonLines } from "../../../parts/states.tsx";
 import { CreditNoteDialog } from "../accounts/credit-note.tsx";
 import { useAssetAmount, useWhen } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { NotLoaded } from "../parts/rows.tsx";
 import { LEDGER_WORDS } from "./ledger-words.ts";
 

@@ -12,7 +12,7 @@ import type { Column } from "../../../parts/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
 import { useAssetAmount, useWhen, UUID_PATTERN } from "../parts/amounts.ts";
-import { Mono } from "../parts/facts.tsx";
+import { Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { DayFields } from "../parts/day-fields.tsx";
 import { momentsOf } from "../parts/moments.ts";

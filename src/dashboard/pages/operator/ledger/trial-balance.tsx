@@ -13,7 +13,7 @@ import { Card } from "../../../parts/card.tsx";
 import { Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { useAssetAmount, useWhen } from "../parts/amounts.ts";
-import { Mono } from "../parts/facts.tsx";
+import { Mono } from "../../../parts/facts.tsx";
 import { LEDGER_WORDS } from "./ledger-words.ts";
 
 /** The trial balance of a moment. It is summed when it is asked for, not whenever the window is looked at again. */

@@ -16,7 +16,7 @@ import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
 import { useWhen } from "../parts/amounts.ts";
 import { DayFields } from "../parts/day-fields.tsx";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { momentsOf } from "../parts/moments.ts";
 import { Rows } from "../parts/rows.tsx";

@@ -15,7 +15,7 @@ import { type Column, Table } from "../../../parts/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
 import { DayFields } from "../parts/day-fields.tsx";
-import { Mono } from "../parts/facts.tsx";
+import { Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { NotLoaded } from "../parts/rows.tsx";
 import { MARGIN_WORDS } from "./margin-words.ts";

@@ -12,7 +12,7 @@ import { useNotify } from "../../../parts/notices.tsx";
 import { Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts } from "../parts/facts.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";
 

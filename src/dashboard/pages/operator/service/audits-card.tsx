@@ -10,7 +10,7 @@ import { Card } from "../../../parts/card.tsx";
 import { Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";
 
 const ASK_AGAIN_MS = 30_000;

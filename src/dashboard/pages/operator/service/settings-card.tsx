@@ -11,7 +11,7 @@ import { TextField } from "../../../parts/field.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { Fact, Facts } from "../parts/facts.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";
 

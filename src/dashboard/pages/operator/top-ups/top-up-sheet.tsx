@@ -16,7 +16,7 @@ import { Empty, SkeletonLines } from "../../../parts/states.tsx";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { NotLoaded } from "../parts/rows.tsx";
 import { TOP_UPS_WORDS } from "./top-ups-words.ts";

@@ -16,7 +16,7 @@ import { TopUpBadge } from "../../billing/top-up-states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
 import { useWhen, UUID_PATTERN } from "../parts/amounts.ts";
-import { Mono } from "../parts/facts.tsx";
+import { Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { TopUpSheet } from "./top-up-sheet.tsx";

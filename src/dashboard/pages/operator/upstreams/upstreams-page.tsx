@@ -13,7 +13,7 @@ import { type Column, Table } from "../../../parts/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
 import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../parts/facts.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { UPSTREAMS_WORDS } from "./upstreams-words.ts";
 
 const ASK_AGAIN_MS = 10_000;
