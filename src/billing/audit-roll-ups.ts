@@ -1,12 +1,12 @@
 // The audit of roll-ups: usage per account, model and time is what the ledger's own records say. A full run compares every
 // quarter of an hour, an incremental one the last hour of each account that was rolled up since the run before.
 
+import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { type AuditCheck, type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
 
 const ACCOUNTS_PER_PAGE = 200;
 const RECORDS_PER_STRETCH = 20_000;
 const QUARTERS_OF_AN_HOUR = 4;
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 const CHECK = "roll-ups of usage are the sums of its records";
 
 const MARKS = `

@@ -8,6 +8,7 @@
 import type { Pool } from "pg";
 import { DecimalError } from "../kernel/decimal.ts";
 import { ValidationError } from "../kernel/errors.ts";
+import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
 import { createLook } from "../ledger/gentle-look.ts";
 
@@ -27,7 +28,6 @@ export const MAX_ATTEMPTS = 5;
 const ALERTS_PER_PAGE = 500;
 const NOTICES_PER_CLAIM = 20;
 const MAX_THRESHOLD = 10n ** 12n * 10n ** 6n;
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 const READ = `SELECT threshold, is_below AS "isBelow", notified_at AS "notifiedAt" FROM low_balance_alert WHERE account_id = $1::uuid`;
 const REMOVE = `DELETE FROM low_balance_alert WHERE account_id = $1::uuid`;

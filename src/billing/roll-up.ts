@@ -10,6 +10,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import { withTransaction } from "../database/transactions.ts";
+import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { BY_KEY, createLook, type Look, restAfter } from "../ledger/gentle-look.ts";
 
 /** Records that one transaction rolls up, more only where a quarter of an hour has more. */
@@ -17,7 +18,6 @@ const RECORDS_PER_STRETCH = 20_000;
 const ACCOUNTS_PER_PAGE = 200;
 /** A quarter of an hour may have millions of them. */
 const ANSWER_WITHIN_MS = 600_000;
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 export type RollUpOptions = {
   /** The part of its time that the database works for it; default 1. */

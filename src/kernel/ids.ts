@@ -14,8 +14,8 @@ let usedDigits = 0;
 let lastMs = -1;
 let lastTime = "";
 
-/** Makes ids; passed in where a test must hold them still. */
-export type NewId = () => string;
+/** Every id comes behind it: where going through a table in the order of ids begins. */
+export const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 /** A new UUIDv7 of the given moment, in milliseconds of Unix time. */
 export function uuidv7(nowMs: number = Date.now()): string {

@@ -12,6 +12,7 @@
 // a row comes even later the sums disagree; then the account is read from its beginning, and nobody is alarmed before all of
 // it was summed in one statement.
 
+import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { type AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
 import type { Look } from "./gentle-look.ts";
 import { systemAccounts } from "./system-accounts.ts";
@@ -19,7 +20,6 @@ import { systemAccounts } from "./system-accounts.ts";
 const ACCOUNTS_PER_CHUNK = 200;
 /** Usage records of one account that one statement folds. */
 const RECORDS_PER_PAGE = 2_000;
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 /** What an account's history came to, up to where it was folded. */
 type Checkpoint = {

@@ -18,6 +18,19 @@ export const MAX_VIOLATIONS_PER_CHECK = 100;
 /** Statements read one more than are told, so that it is known when there are more. */
 export const VIOLATIONS_TO_READ = MAX_VIOLATIONS_PER_CHECK + 1;
 
+/**
+ * Checks that look at little, each a query of `subject` and `detail` by the sentence that it would break: one statement and
+ * one snapshot do for all of them.
+ */
+export function inOneStatement(checks: Readonly<Record<string, string>>): string {
+  return Object.entries(checks)
+    .map(
+      ([check, text]) =>
+        `SELECT $$${check}$$ AS check, subject::text, detail FROM (${text} LIMIT ${VIOLATIONS_TO_READ}) found`,
+    )
+    .join("\nUNION ALL\n");
+}
+
 /** Collects violations: each once, and of each check no more than anybody reads. */
 export class AuditFindings {
   readonly #told = new Map<string, Map<string, Violation>>();

@@ -2,6 +2,7 @@
 // take turns by it.
 
 import type { Pool } from "pg";
+import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { Violation } from "./audit-findings.ts";
 
@@ -59,7 +60,7 @@ export async function beginAudit(pool: Pool, kind: AuditKind): Promise<string> {
 /** Where postings begin that no audit has looked at. */
 export async function readPostingsBefore(pool: Pool): Promise<string> {
   const { rows } = await pool.query<{ postings_before: string }>(POSTINGS_BEFORE);
-  return rows[0]?.postings_before ?? "00000000-0000-0000-0000-000000000000";
+  return rows[0]?.postings_before ?? BEFORE_ALL_IDS;
 }
 
 /** Keeps what a run found; a full one is also an incremental one. `postingsBefore` null: where postings begin stays. */

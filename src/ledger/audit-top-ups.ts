@@ -1,11 +1,11 @@
 // The audit of money that came in through payment providers: every order against what was posted for it, in pages by its id.
 
+import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { type AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
 import type { Look } from "./gentle-look.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 const TOP_UPS_PER_PAGE = 500;
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 /** Every order, or those that have changed in the last hour: whatever moves an order's money changes the order with it. */
 const PAGES = {

@@ -3,6 +3,7 @@
 // alarm, because whatever is compared is read in one statement.
 
 import type { Pool } from "pg";
+import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { auditAccounts, readHorizon } from "./audit-accounts.ts";
 import {
   DEBITS,
@@ -14,7 +15,13 @@ import {
   WHOLE_CHECKS,
   WRONG_LOSSES,
 } from "./audit-checks.ts";
-import { type AuditCheck, AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./audit-findings.ts";
+import {
+  type AuditCheck,
+  AuditFindings,
+  inOneStatement,
+  type Violation,
+  VIOLATIONS_TO_READ,
+} from "./audit-findings.ts";
 import { auditTopUps } from "./audit-top-ups.ts";
 import { createLook, type Look } from "./gentle-look.ts";
 import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./audit-run.ts";
@@ -38,8 +45,6 @@ export type AuditOptions = {
   /** Checks of topics that the ledger does not know; they run after its own. */
   readonly checks?: readonly AuditCheck[];
 };
-
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 /** Runs every check over everything, or over what is new since the last runs, and keeps what it found. */
 export async function audit(
@@ -68,13 +73,7 @@ export async function audit(
   return { ok: violations.length === 0, violations, hasMore };
 }
 
-/** They look at little, so one statement and one snapshot do for all of them. */
-const WHOLE = Object.entries(WHOLE_CHECKS)
-  .map(
-    ([check, text]) =>
-      `SELECT $$${check}$$ AS check, subject::text, detail FROM (${text} LIMIT ${VIOLATIONS_TO_READ}) found`,
-  )
-  .join("\nUNION ALL\n");
+const WHOLE = inOneStatement(WHOLE_CHECKS);
 
 async function auditUsedAccounts(look: Look, findings: AuditFindings): Promise<void> {
   const check = "every usage record is on an account that exists";

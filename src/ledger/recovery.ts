@@ -4,11 +4,11 @@
 
 import type { Pool } from "pg";
 import { sqlState, sqlStates } from "../database/transactions.ts";
+import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 /** How many holds one statement resolves at most. */
 const CHUNK = 256;
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 /** A lock that is held, a deadlock, a serialization failure: nothing was written, and the next round may do better. */
 const MAY_PASS: ReadonlySet<string> = new Set([
   sqlStates.lockTimeout,
