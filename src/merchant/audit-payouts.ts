@@ -1,14 +1,12 @@
 // The audit of payouts: every nonce of a wallet is accounted for, each has one final effect, and that effect is what its
 // transfer says. An incremental run looks at the transfers that moved lately and at what is open, a full one at everything.
 
-import { type AuditCheck, type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
+import { type AuditCheck, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
+import { auditPages, lastOfPage, pagesOfTransfers } from "./audit-pages.ts";
 
-const ROWS_PER_PAGE = 1_000;
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 /** How many of a wallet's last nonces an incremental run counts. */
 const LAST_NONCES = 2_000;
-const LATELY = `SELECT uuid_floor(clock_timestamp() - interval '2 hours') AS id`;
 
 const WHOLE_CHECKS: Readonly<Record<string, string>> = {
   "the database refuses what must never be of a payout": `
@@ -31,12 +29,7 @@ const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     WHERE p.state IN ('chosen', 'signed', 'broadcast') AND t.status NOT IN ('PENDING', 'SUBMITTED')`,
 };
 
-const WHOLE = Object.entries(WHOLE_CHECKS)
-  .map(
-    ([check, text]) =>
-      `SELECT $$${check}$$ AS check, subject::text, detail FROM (${text} LIMIT ${VIOLATIONS_TO_READ}) found`,
-  )
-  .join("\nUNION ALL\n");
+const WHOLE = inOneStatement(WHOLE_CHECKS);
 
 // $1: how many of the last nonces to count, null: all of them.
 const GAPS = `
@@ -45,13 +38,6 @@ SELECT 'the nonces of a wallet have no gap' AS "check", w.id::text AS subject,
 FROM (SELECT id, next_nonce, greatest(first_nonce, next_nonce - $1::int) AS from_nonce FROM wallet) w
 CROSS JOIN LATERAL (SELECT count(*) FROM payout p WHERE p.wallet_id = w.id AND p.nonce >= w.from_nonce) n
 WHERE n.count <> w.next_nonce - w.from_nonce`;
-
-const LAST_OF_EVENTS = `
-SELECT id FROM (SELECT id FROM transfer_event WHERE id > $1::uuid ORDER BY id LIMIT ${ROWS_PER_PAGE}) page ORDER BY id DESC LIMIT 1`;
-const LAST_OF_TRANSFERS = `
-SELECT id FROM (SELECT id FROM transfer WHERE id > $1::uuid ORDER BY id LIMIT ${ROWS_PER_PAGE}) page ORDER BY id DESC LIMIT 1`;
-const NAMED_BY_EVENTS = `SELECT DISTINCT transfer_id AS id FROM transfer_event WHERE id > $1::uuid AND id <= $2::uuid`;
-const IN_PAGE = `SELECT id FROM transfer WHERE id > $1::uuid AND id <= $2::uuid`;
 
 // $1 the id behind which the page begins, $2 its last one.
 const wrongPayouts = (which: string): string => `
@@ -83,33 +69,21 @@ JOIN transfer t ON t.id = page.id
 CROSS JOIN LATERAL (SELECT count(*) FROM payout p WHERE p.transfer_id = t.id AND p.state = 'confirmed') n
 WHERE n.count <> CASE t.status WHEN 'CONFIRMED' THEN 1 ELSE 0 END LIMIT ${VIOLATIONS_TO_READ}`;
 
-// $1 the id to begin behind: what networks took is named by a transaction of ours that is final.
-const LAST_OF_FEES = `
-SELECT id FROM (SELECT id FROM posting WHERE debit = '${systemAccounts.networkFees}' AND id > $1::uuid
-                ORDER BY id LIMIT ${ROWS_PER_PAGE}) page ORDER BY id DESC LIMIT 1`;
+// What networks took is named by a transaction of ours that is final.
+const FEES = `debit = '${systemAccounts.networkFees}'`;
 const WRONG_FEES = `
 SELECT 'a network fee is of a final transaction of ours' AS "check", f.id AS subject, f.reference AS detail
 FROM posting f LEFT JOIN payout_attempt a ON a.hash = substr(f.reference, length('network_fee:') + 1) AND a.state = 'final'
-WHERE f.debit = '${systemAccounts.networkFees}' AND f.id > $1::uuid AND f.id <= $2::uuid AND a.hash IS NULL
+WHERE f.${FEES} AND f.id > $1::uuid AND f.id <= $2::uuid AND a.hash IS NULL
 LIMIT ${VIOLATIONS_TO_READ}`;
 
 /** Audits payouts, as a part of the ledger's audit. */
-export const auditPayouts: AuditCheck = async ({ look, findings, full }) => {
+export const auditPayouts: AuditCheck = async (run) => {
+  const { look, findings, full } = run;
   findings.add(await look<Violation>(WHOLE));
   findings.add(await look<Violation>(GAPS, [full ? null : LAST_NONCES]));
-  const [lately] = full ? [] : await look<{ id: string }>(LATELY);
-  const which = full ? IN_PAGE : NAMED_BY_EVENTS;
-  const lastOfPage = full ? LAST_OF_TRANSFERS : LAST_OF_EVENTS;
-  const pages = [
-    { lastOfPage, wrong: [wrongPayouts(which), wrongTransfers(which)] },
-    { lastOfPage: LAST_OF_FEES, wrong: [WRONG_FEES] },
-  ];
-  for (const page of pages) {
-    for (let after = lately?.id ?? BEFORE_ALL_IDS; ;) {
-      const [last] = await look<{ id: string }>(page.lastOfPage, [after]);
-      if (last === undefined) break;
-      for (const wrong of page.wrong) findings.add(await look<Violation>(wrong, [after, last.id]));
-      after = last.id;
-    }
-  }
+  await auditPages(run, [
+    pagesOfTransfers(full, [wrongPayouts, wrongTransfers]),
+    { lastOfPage: lastOfPage("posting", FEES), wrong: [WRONG_FEES] },
+  ]);
 };

@@ -2,13 +2,9 @@
 // against the ledger. Like the rest of the audit it asks the database in short statements and believes no code; an
 // incremental run looks at what has happened lately, a full one at everything.
 
-import { type AuditCheck, type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
+import { type AuditCheck, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "../ledger/audit-findings.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
-
-const ROWS_PER_PAGE = 1_000;
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
-/** Every incremental run looks at this much again: rows come with their commit, a while behind their ids. */
-const LATELY = `SELECT uuid_floor(clock_timestamp() - interval '2 hours') AS id`;
+import { auditPages, lastOfPage, pagesOfTransfers } from "./audit-pages.ts";
 
 /** They look at little: at funds, at transfers that are open, and at the database's own catalog. */
 const WHOLE_CHECKS: Readonly<Record<string, string>> = {
@@ -35,22 +31,7 @@ const WHOLE_CHECKS: Readonly<Record<string, string>> = {
                 WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgname IN ('append_only', 'append_only_truncate'))`,
 };
 
-const WHOLE = Object.entries(WHOLE_CHECKS)
-  .map(
-    ([check, text]) =>
-      `SELECT $$${check}$$ AS check, subject::text, detail FROM (${text} LIMIT ${VIOLATIONS_TO_READ}) found`,
-  )
-  .join("\nUNION ALL\n");
-
-// $1: the id to begin behind. What an event names is looked at as it is now.
-const LAST_OF_EVENTS = `
-SELECT id FROM (SELECT id FROM transfer_event WHERE id > $1::uuid ORDER BY id LIMIT ${ROWS_PER_PAGE}) page ORDER BY id DESC LIMIT 1`;
-const LAST_OF_TRANSFERS = `
-SELECT id FROM (SELECT id FROM transfer WHERE id > $1::uuid ORDER BY id LIMIT ${ROWS_PER_PAGE}) page ORDER BY id DESC LIMIT 1`;
-
-// $1 the id behind which the page begins, $2 its last one.
-const NAMED_BY_EVENTS = `SELECT DISTINCT transfer_id AS id FROM transfer_event WHERE id > $1::uuid AND id <= $2::uuid`;
-const IN_PAGE = `SELECT id FROM transfer WHERE id > $1::uuid AND id <= $2::uuid`;
+const WHOLE = inOneStatement(WHOLE_CHECKS);
 
 /** The legs a transfer has to have in the ledger, by its status and environment; all else of its references is wrong. */
 const wrongTransfers = (which: string): string => `
@@ -83,37 +64,23 @@ CROSS JOIN LATERAL (VALUES
 ) v(name, detail, is_broken)
 WHERE v.is_broken LIMIT ${VIOLATIONS_TO_READ}`;
 
-// $1 the id behind which the page begins. Sides and legs of payout clearing: what comes in goes out under the same transfer.
-const clearingPage = (side: "debit" | "credit"): string => `
-SELECT id FROM (SELECT id FROM posting WHERE ${side} = '${systemAccounts.payoutClearing}' AND id > $1::uuid
-                ORDER BY id LIMIT ${ROWS_PER_PAGE}) page ORDER BY id DESC LIMIT 1`;
+// Sides and legs of payout clearing: what comes in goes out under the same transfer.
+const ofClearing = (side: "debit" | "credit"): string => `${side} = '${systemAccounts.payoutClearing}'`;
 const wrongClearing = (side: "debit" | "credit", [own, other]: readonly [string, string]): string => `
 SELECT 'payout clearing returns to zero' AS "check", p.id AS subject, format('%s of transfer %s', p.amount, p.group_id) AS detail
 FROM posting p
 LEFT JOIN posting back ON back.reference = 'transfer:' || p.group_id || ':${other}'
-WHERE p.${side} = '${systemAccounts.payoutClearing}' AND p.id > $1::uuid AND p.id <= $2::uuid
+WHERE p.${ofClearing(side)} AND p.id > $1::uuid AND p.id <= $2::uuid
   AND (p.reference IS DISTINCT FROM 'transfer:' || p.group_id || ':${own}'
     OR (back.${side === "debit" ? "credit" : "debit"}, back.amount, back.asset) IS DISTINCT FROM (p.${side}, p.amount, p.asset))
 LIMIT ${VIOLATIONS_TO_READ}`;
 
 /** Audits merchants' transfers, as a part of the ledger's audit. */
-export const auditTransfers: AuditCheck = async ({ look, findings, full }) => {
-  findings.add(await look<Violation>(WHOLE));
-  const [lately] = full ? [] : await look<{ id: string }>(LATELY);
-  const from = lately?.id ?? BEFORE_ALL_IDS;
-  const pages = [
-    full
-      ? { lastOfPage: LAST_OF_TRANSFERS, wrong: wrongTransfers(IN_PAGE) }
-      : { lastOfPage: LAST_OF_EVENTS, wrong: wrongTransfers(NAMED_BY_EVENTS) },
-    { lastOfPage: clearingPage("credit"), wrong: wrongClearing("credit", ["payout", "sent"]) },
-    { lastOfPage: clearingPage("debit"), wrong: wrongClearing("debit", ["sent", "payout"]) },
-  ];
-  for (const { lastOfPage, wrong } of pages) {
-    for (let after = from; ;) {
-      const [last] = await look<{ id: string }>(lastOfPage, [after]);
-      if (last === undefined) break;
-      findings.add(await look<Violation>(wrong, [after, last.id]));
-      after = last.id;
-    }
-  }
+export const auditTransfers: AuditCheck = async (run) => {
+  run.findings.add(await run.look<Violation>(WHOLE));
+  await auditPages(run, [
+    pagesOfTransfers(run.full, [wrongTransfers]),
+    { lastOfPage: lastOfPage("posting", ofClearing("credit")), wrong: [wrongClearing("credit", ["payout", "sent"])] },
+    { lastOfPage: lastOfPage("posting", ofClearing("debit")), wrong: [wrongClearing("debit", ["sent", "payout"])] },
+  ]);
 };
