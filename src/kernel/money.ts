@@ -33,11 +33,6 @@ export function add(a: Money, b: Money): Money {
   return { units: a.units + b.units, asset: a.asset };
 }
 
-export function subtract(a: Money, b: Money): Money {
-  requireSameAsset(a, b);
-  return { units: a.units - b.units, asset: a.asset };
-}
-
 /** Plain digits in whole units of the asset, without an exponent or trailing zeros: `18750n` of `IDR/6` is `0.01875`. */
 export function formatMoney(money: Money): string {
   return formatDecimal(money.units, scaleOf(money.asset));

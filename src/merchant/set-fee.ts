@@ -37,15 +37,10 @@ export type FeeOrder = {
 };
 
 /**
- * Adds a version of the terms for a merchant and currency, a merchant, a currency, or everybody else. Errors:
- * ValidationError, CurrencyUnsupported, NotFound, UpstreamBusy.
+ * Adds a version of the terms for a merchant and currency, a merchant, a currency, or everybody else, also inside the
+ * caller's transaction. Errors: ValidationError, CurrencyUnsupported, NotFound, UpstreamBusy.
  */
-export function setFee(database: Pick<Database, "pool">, order: FeeOrder): Promise<FeeRow> {
-  return addFee(database.pool, order);
-}
-
-/** The same inside the caller's transaction, where there is one. */
-export async function addFee(client: Pick<Pool | PoolClient, "query">, order: FeeOrder): Promise<FeeRow> {
+export async function setFee(client: Pick<Pool | PoolClient, "query">, order: FeeOrder): Promise<FeeRow> {
   const terms = parseTerms(order);
   if (order.currencyCode !== undefined && !isCurrency(order.currencyCode)) throw new CurrencyUnsupported();
   if (order.merchantId !== undefined) await requireMerchant(client, order.merchantId);

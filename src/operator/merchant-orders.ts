@@ -16,7 +16,7 @@ import {
   type MerchantCredit,
   type NewMerchant,
 } from "../merchant/merchants.ts";
-import { addFee, type FeeOrder } from "../merchant/set-fee.ts";
+import { setFee, type FeeOrder } from "../merchant/set-fee.ts";
 
 /** Makes a merchant of an account, with its first pair. Errors: NotFound. */
 export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<IssuedPair & { merchantId: string }> {
@@ -68,11 +68,11 @@ export function orderCallbacks(
   );
 }
 
-/** Adds a version of the fee of a merchant, a currency, both, or everybody else. Errors: as addFee. */
+/** Adds a version of the fee of a merchant, a currency, both, or everybody else. Errors: as setFee. */
 export function orderFee(by: OrderedBy, { reason, ...order }: FeeOrder & { reason: string | null }): Promise<FeeRow> {
   return doAndRecord(
     by,
-    (client) => addFee(client, order),
+    (client) => setFee(client, order),
     (row) => ({
       action: "fee set",
       subject: row.merchantId,

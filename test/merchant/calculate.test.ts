@@ -81,7 +81,7 @@ describe("CalculateTransfer", () => {
   test("uses a merchant's own fee at the next call", async () => {
     const { merchantId: own } = await newMerchant(database);
     const client = clientOf(() => ({ kind: "merchant", merchantId: own, environment: "sandbox" }));
-    await setFee(database, { merchantId: own, flat: "0.5", rate: "0.01", max: "1" });
+    await setFee(database.pool, { merchantId: own, flat: "0.5", rate: "0.01", max: "1" });
     const { quote } = await client.calculateTransfer({ currencyCode: "TRX", amount: "10" });
     expect(quote).toMatchObject({ fee: "0.6", totalAmount: "10.6" });
   });

@@ -112,7 +112,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
       const { merchantId } = await merchantWith(database, { TRX: "21.7" });
       const order = orderOf({ merchantId });
       const { transfer } = await createTransfer(orderSources(database), order);
-      await setFee(database, { merchantId, flat: "99", rate: "1" });
+      await setFee(database.pool, { merchantId, flat: "99", rate: "1" });
       await limit(merchantId, { perTransfer: "1", daily: "1" });
       const refuse = (): never => {
         throw new AddressInvalid("No address is good any more.");

@@ -16,14 +16,14 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop());
 
 function setFeeTo(order: Partial<FeeOrder>): ReturnType<typeof setFee> {
-  return setFee(database, { flat: "0", rate: "0.3", ...order });
+  return setFee(database.pool, { flat: "0", rate: "0.3", ...order });
 }
 
 describe("setFee", () => {
   test("adds a version that counts from the next quote on and leaves the earlier one as it was", async () => {
     const { merchantId } = await newMerchant(database);
-    const first = await setFee(database, { merchantId, flat: "1", rate: "0" });
-    const second = await setFee(database, { merchantId, flat: "2.50", rate: "0.010", min: "3", max: "1e1" });
+    const first = await setFee(database.pool, { merchantId, flat: "1", rate: "0" });
+    const second = await setFee(database.pool, { merchantId, flat: "2.50", rate: "0.010", min: "3", max: "1e1" });
     expect([first.version, second.version]).toEqual([1, 2]);
     expect(await findFeeRow(database, { merchantId, currencyCode: "TRX" })).toEqual(second);
     const { rows } = await database.pool.query(
@@ -39,9 +39,9 @@ describe("setFee", () => {
   test("prices each merchant and currency by the most specific scope", async () => {
     const { merchantId } = await newMerchant(database);
     const { merchantId: otherId } = await newMerchant(database);
-    const own = await setFee(database, { merchantId, flat: "3", rate: "0" });
-    const ownTrx = await setFee(database, { merchantId, currencyCode: "TRX", flat: "4", rate: "0" });
-    const ltc = await setFee(database, { currencyCode: "LTC", flat: "5", rate: "0" });
+    const own = await setFee(database.pool, { merchantId, flat: "3", rate: "0" });
+    const ownTrx = await setFee(database.pool, { merchantId, currencyCode: "TRX", flat: "4", rate: "0" });
+    const ltc = await setFee(database.pool, { currencyCode: "LTC", flat: "5", rate: "0" });
     const idFor = async (merchant: string, currencyCode: string): Promise<string> =>
       (await findFeeRow(database, { merchantId: merchant, currencyCode })).id;
     expect(await idFor(merchantId, "TRX")).toBe(ownTrx.id);
@@ -53,7 +53,9 @@ describe("setFee", () => {
 
   test("gives concurrent changes of one scope different versions", async () => {
     const { merchantId } = await newMerchant(database);
-    const rows = await Promise.all(["1", "2", "3"].map((flat) => setFee(database, { merchantId, flat, rate: "0" })));
+    const rows = await Promise.all(
+      ["1", "2", "3"].map((flat) => setFee(database.pool, { merchantId, flat, rate: "0" })),
+    );
     expect(new Set(rows.map((row) => row.version))).toEqual(new Set([1, 2, 3]));
   });
 

@@ -11,7 +11,6 @@ INSERT INTO wallet (id, chain, address, first_nonce, next_nonce) VALUES ($1::uui
 ON CONFLICT ON CONSTRAINT wallet_address DO NOTHING`;
 const COLUMNS = `id, chain, address, next_nonce, halt_reason`;
 const BY_ADDRESS = `SELECT ${COLUMNS} FROM wallet WHERE chain = $1 AND address = $2`;
-const ALL = `SELECT ${COLUMNS} FROM wallet ORDER BY chain, address`;
 const LOCK = `SELECT ${COLUMNS} FROM wallet WHERE id = $1::uuid FOR NO KEY UPDATE`;
 // A lease that has run out is anybody's. The row's lock decides between two that ask at once.
 const LEASE = `
@@ -55,11 +54,6 @@ export async function openWallet(
   const opened = await readWallet(client, wallet);
   invariant(opened !== undefined, "a wallet that was just opened is there");
   return opened;
-}
-
-/** Every wallet. */
-export async function readWallets(client: Queryable): Promise<Wallet[]> {
-  return (await client.query<Columns>(ALL)).rows.map(fromColumns);
 }
 
 /** Locks a wallet: who holds it takes the next nonce, or stops and resumes it. */
