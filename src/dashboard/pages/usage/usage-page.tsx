@@ -115,7 +115,9 @@ function Totals({ data }: { readonly data: SummarizeUsageResponse | undefined })
       <Stat label={words.cost}>
         {totals === undefined ? wait : <span data-testid="total-cost">{formats.cost(totals.charge)}</span>}
       </Stat>
-      <Stat label={words.requests}>{totals === undefined ? wait : formats.count(totals.requests)}</Stat>
+      <Stat label={words.requests}>
+        {totals === undefined ? wait : <span data-testid="total-requests">{formats.count(totals.requests)}</span>}
+      </Stat>
       <Stat label={words.tokens}>{totals === undefined ? wait : formats.compact(input + totals.outputTokens)}</Stat>
       <Stat
         label={words.fromCache}

@@ -1,0 +1,208 @@
+// One filter, one total: whatever is chosen on the usage page stands in its address, and the numbers at the top, the legend,
+// the table under the chart, both tables below and the file are what the database has of it, to the last digit.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findDemo } from "../../src/app-demo.ts";
+import { billingDay, startOfBillingDay } from "../../src/kernel/clock.ts";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+import {
+  DAY_MS,
+  FINE_MODEL,
+  type KeptRecord,
+  KEY_NAMES,
+  makeHistory,
+  MODELS,
+  type UsageHistory,
+} from "./usage-history.ts";
+import * as shown from "./usage-shown.ts";
+
+const SHOWN = { timeout: 15_000 };
+const HUNDREDTH = 10_000n;
+/** A midnight in Jakarta, 17:00 UTC, that is over for everybody. */
+const MIDNIGHT_MS = startOfBillingDay(billingDay(Date.now() - DAY_MS));
+const JAKARTA_DAY = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Jakarta" });
+/** The day in Jakarta so many days after the midnight; -1 is the day that ends with it. */
+const day = (after: number): string => JAKARTA_DAY.format(MIDNIGHT_MS + after * DAY_MS);
+
+/** What an address says is meant, read without any code of the page. */
+type Meant = { readonly first: string; readonly last: string; readonly fits: (record: KeptRecord) => boolean };
+
+describe("the usage page", () => {
+  let dashboard: Dashboard;
+  let page: Page;
+  let history: UsageHistory;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    const { database } = dashboard.database;
+    const { accountId } = await findDemo(database);
+    history = await makeHistory(database, { accountId, midnightMs: MIDNIGHT_MS });
+    ({ page } = await dashboard.visitDemo("/usage"));
+  });
+  afterAll(() => dashboard.close());
+
+  /** Opens the page where it is so many milliseconds past the midnight. */
+  async function open(path: string, afterMidnightMs = 3_600_000): Promise<void> {
+    await page.clock.setFixedTime(MIDNIGHT_MS + afterMidnightMs);
+    await page.goto(dashboard.saldo.httpUrl + path);
+    await page.getByTestId("total-cost").waitFor();
+  }
+
+  const choose = (group: string, choice: string) =>
+    page.getByRole("group", { name: group }).getByText(choice, { exact: true }).click();
+  const select = (field: string, option: string) => page.getByLabel(field, { exact: true }).selectOption(option);
+
+  function meant(afterMidnightMs: number): Meant {
+    const { searchParams: at } = new URL(page.url());
+    const today = JAKARTA_DAY.format(MIDNIGHT_MS + afterMidnightMs);
+    const back = Number(at.get("days") ?? "30");
+    const first = at.get("from") ?? JAKARTA_DAY.format(MIDNIGHT_MS + afterMidnightMs - (back - 1) * DAY_MS);
+    const last = at.get("to") ?? today;
+    const [model, keyId, status] = ["model", "key", "status"].map((name) => at.get(name));
+    return {
+      first,
+      last,
+      fits: (record) => {
+        const recordDay = JAKARTA_DAY.format(record.atMs);
+        return (
+          recordDay >= first &&
+          recordDay <= last &&
+          (model === null || record.model === model) &&
+          (keyId === null || record.keyId === keyId) &&
+          (status === null || (record.basis === "free") === (status === "free"))
+        );
+      },
+    };
+  }
+
+  /** Everything that is on the page now is what the database has of the filter in the address. */
+  async function expectOneTotal(afterMidnightMs = 3_600_000): Promise<void> {
+    const { first, last, fits } = meant(afterMidnightMs);
+    const records = history.records.filter(fits);
+    expect(records.length, "a filter that finds nothing shows nothing").toBeGreaterThan(0);
+    const cost = shown.sum(records.map(({ charge }) => charge)) / HUNDREDTH;
+    const count = BigInt(records.length);
+    await expect
+      .poll(async () => {
+        const totals = await shown.readTotals(page);
+        return { cost: shown.hundredths(totals.cost), requests: shown.whole(totals.requests) };
+      }, SHOWN)
+      .toEqual({ cost, requests: count });
+    const days = await shown.readDays(page);
+    expect(shown.sum(days.map((row) => row.cost))).toBe(cost);
+    expect(shown.sum(days.map((row) => row.requests))).toBe(count);
+    expect(new Set(days.map((row) => row.model))).toEqual(new Set(records.map((record) => record.model)));
+    const tokens = shown.sum(records.map((record) => record.tokens));
+    expect(await shown.readChart(page)).toEqual([
+      { unit: "Rp", legend: cost, table: cost },
+      { unit: "Token", legend: tokens, table: tokens },
+      { unit: "Permintaan", legend: count, table: count },
+    ]);
+    const file = await shown.downloadCsv(page);
+    expect(file.name).toBe(`saldo-${first}-${last}.csv`);
+    expect(shown.sum(file.records.map((line) => shown.millionths(line["charge_idr"] ?? "")))).toBe(cost * HUNDREDTH);
+    expect(file.records.map((line) => line["request_id"] ?? "").toSorted()).toEqual(idsOf(records));
+    expect(file.records.map((line) => JAKARTA_DAY.format(Date.parse(line["created_at"] ?? ""))).toSorted()).toEqual(
+      records.map(({ atMs }) => JAKARTA_DAY.format(atMs)).toSorted(),
+    );
+  }
+
+  const FILTERS: readonly {
+    readonly name: string;
+    readonly act: () => Promise<unknown>;
+    readonly address: () => Record<string, string>;
+  }[] = [
+    { name: "a preset", act: () => choose("Rentang", "7 hari"), address: () => ({ days: "7" }) },
+    {
+      name: "a model whose id is markup",
+      act: () => select("Model", MODELS[3]),
+      address: () => ({ model: MODELS[3] }),
+    },
+    {
+      name: "a model whose id is an address",
+      act: () => select("Model", MODELS[2]),
+      address: () => ({ model: MODELS[2] }),
+    },
+    { name: "a key", act: () => select("Kunci", KEY_NAMES[1]), address: () => ({ key: history.keyIds[1] ?? "" }) },
+    { name: "what was billed", act: () => select("Status", "Ditagih"), address: () => ({ status: "billed" }) },
+    { name: "what was free", act: () => select("Status", "Gratis (gagal)"), address: () => ({ status: "free" }) },
+    {
+      name: "dates, a key and a status at once",
+      act: async () => {
+        await choose("Rentang", "Pilih tanggal");
+        await page.getByLabel("Dari").fill(day(-40));
+        await page.getByLabel("Sampai").fill(day(-2));
+        await select("Kunci", KEY_NAMES[2]);
+        await select("Status", "Ditagih");
+      },
+      address: () => ({ from: day(-40), to: day(-2), key: history.keyIds[2] ?? "", status: "billed" }),
+    },
+  ];
+
+  it.each(FILTERS)("has one total for $name, and after a reload", async ({ act, address }) => {
+    await open("/usage");
+    await act();
+    const has = () => Object.fromEntries(new URL(page.url()).searchParams);
+    await expect.poll(has, SHOWN).toEqual(address());
+    await expectOneTotal();
+    await page.reload();
+    expect(has()).toEqual({ ...address(), unit: "requests" });
+    await expectOneTotal();
+  });
+
+  it("lists every request of the filter, each once", async () => {
+    await open(`/usage?from=${day(-20)}&to=${day(0)}`);
+    const { fits } = meant(0);
+    const listed = await shown.readRequests(page);
+    expect(listed.toSorted()).toEqual(idsOf(history.records.filter(fits)));
+    expect(listed.length).toBeGreaterThan(50);
+  });
+
+  it.each([
+    { name: "ends", after: -1, times: [-60_000, -1] },
+    { name: "begins", after: 0, times: [0, 60_000] },
+  ])("puts what came at 16:59 UTC and at 17:01 UTC on different days: one day $name", async ({ after, times }) => {
+    await open(`/usage?from=${day(after)}&to=${day(after)}`);
+    await expectOneTotal();
+    const file = await shown.downloadCsv(page);
+    const meantToBe = times.map((off) => new Date(MIDNIGHT_MS + off).toISOString());
+    const moments = file.records.map((line) => new Date(line["created_at"] ?? "").toISOString());
+    expect(moments.filter((moment) => meantToBe.includes(moment))).toEqual(meantToBe);
+    const written = new Set((await shown.readDays(page)).map((row) => row.day));
+    expect([...written]).toEqual([
+      new Intl.DateTimeFormat("id-ID", { day: "numeric", month: "short", timeZone: "UTC" }).format(
+        new Date(`${day(after)}T00:00:00Z`),
+      ),
+    ]);
+  });
+
+  it.each([
+    { side: "before", afterMidnightMs: -30_000, last: day(-1) },
+    { side: "after", afterMidnightMs: 30_000, last: day(0) },
+  ])("moves a preset by a day at midnight in Jakarta: half a minute $side it", async ({ afterMidnightMs, last }) => {
+    await open("/usage?days=7", afterMidnightMs);
+    expect(meant(afterMidnightMs).last).toBe(last);
+    await expectOneTotal(afterMidnightMs);
+  });
+
+  it("rounds what it shows and nothing else", async () => {
+    await open(`/usage?from=${day(-101)}&to=${day(-99)}`);
+    const records = history.records.filter(({ model }) => model === FINE_MODEL);
+    const exact = shown.sum(records.map(({ charge }) => charge));
+    expect(exact % HUNDREDTH).not.toBe(0n);
+    const { records: lines } = await shown.downloadCsv(page);
+    expect(shown.sum(lines.map((line) => shown.millionths(line["charge_idr"] ?? "")))).toBe(exact);
+    const text = await page.getByTestId("total-cost").textContent();
+    const decimals = exact
+      .toString()
+      .padStart(7, "0")
+      .replace(/(\d{6})$/, ",$1")
+      .replace(/0+$/, "");
+    expect(text).toBe(`Rp\u00a0${decimals}`);
+    expectNoComplaints(dashboard);
+  });
+});
+
+function idsOf(records: readonly KeptRecord[]): string[] {
+  return records.map(({ requestId }) => requestId).toSorted();
+}
