@@ -1,8 +1,5 @@
 // The dashboard as a person meets it: the built pages, served by a real process on a database of the test, in a real browser.
 
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -10,8 +7,8 @@ import { type MailServer, startMailServer } from "../accounts/mail-server.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { startBrowser } from "./chromium.ts";
+import { buildPages, signInToDemo } from "./demo-pages.ts";
 
-const BUILD = fileURLToPath(new URL("../../.ci/build-dashboard.mjs", import.meta.url));
 /** Nobody's password but a test's. */
 const PASSWORD = "kuda laut menari di pagi hari";
 
@@ -37,7 +34,7 @@ export type Dashboard = {
 
 /** Builds the pages if they are not, and starts everything. */
 export async function openDashboard(settings: Readonly<Record<string, string>> = {}): Promise<Dashboard> {
-  await promisify(execFile)(process.execPath, [BUILD]);
+  await buildPages();
   await using stack = new AsyncDisposableStack();
   const database = await createTestDatabase();
   stack.defer(() => database.drop());
@@ -63,8 +60,7 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
 
   async function visitDemo(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit> {
     const opened = await visit(`/sign-in?next=${encodeURIComponent(path)}`, options);
-    await opened.page.getByRole("button", { name: /demo/i }).click();
-    await opened.page.waitForURL((url) => url.pathname !== "/sign-in");
+    await signInToDemo(opened.page);
     return opened;
   }
 

@@ -1,14 +1,10 @@
 // A demo with a database of its own and a browser that is signed in to it, for programs that run outside the test suite.
 
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { BrowserContext } from "playwright-core";
 import { makeDataDir, removeDataDir } from "../setup/own-server.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { startBrowser } from "./chromium.ts";
-
-const BUILD = fileURLToPath(new URL("../../.ci/build-dashboard.mjs", import.meta.url));
+import { buildPages, signInToDemo } from "./demo-pages.ts";
 
 export type OwnSaldo = AsyncDisposable & {
   readonly url: string;
@@ -18,7 +14,7 @@ export type OwnSaldo = AsyncDisposable & {
 
 /** Builds the pages if they are not, and starts everything; leaving the block stops it. */
 export async function openOnOwnServer(): Promise<OwnSaldo> {
-  await promisify(execFile)(process.execPath, [BUILD]);
+  await buildPages();
   await using stack = new AsyncDisposableStack();
   const dataDir = await makeDataDir();
   stack.defer(() => removeDataDir(dataDir));
@@ -29,8 +25,7 @@ export async function openOnOwnServer(): Promise<OwnSaldo> {
   const signedIn = await browser.newContext({ locale: "id-ID", viewport: { width: 390, height: 844 } });
   const page = await signedIn.newPage();
   await page.goto(`${saldo.httpUrl}/sign-in`);
-  await page.getByRole("button", { name: /demo/i }).click();
-  await page.waitForURL((url) => url.pathname !== "/sign-in");
+  await signInToDemo(page);
   await page.close();
   const started = stack.move();
   return { url: saldo.httpUrl, signedIn, [Symbol.asyncDispose]: () => started.disposeAsync() };
