@@ -7,6 +7,7 @@ import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashbo
 
 /** From the page that signing up ends on; what is typed is no click. */
 const MOST_CLICKS = 3;
+const SHOWN = { timeout: 15_000 };
 
 describe("the first request", () => {
   let dashboard: Dashboard;
@@ -46,6 +47,28 @@ describe("the first request", () => {
     await page.getByRole("dialog", { name: "Permintaan" }).getByText("laptop <b>satu</b>").waitFor();
     expect(clicks).toBeLessThanOrEqual(MOST_CLICKS);
     expectNoComplaints(dashboard);
+  });
+
+  it("says which field signing up refuses, and that a link is spent", async () => {
+    const { page } = await dashboard.visit("/sign-up");
+    const signUp = page.getByRole("button", { name: "Daftar" });
+    await page.getByLabel("Nama").fill("Siti");
+    // A browser takes it for an address.
+    await page.getByLabel("E-mail").fill("siti@saldo");
+    await page.getByLabel("Kata sandi").fill("kuda laut menari di pagi hari");
+    await signUp.click();
+    const problem = page.locator("form [aria-live]");
+    await expect.poll(() => problem.textContent(), SHOWN).toBe("Alamat e-mail itu tidak lengkap atau salah tulis.");
+    await page.getByLabel("E-mail").fill("siti@saldo.example");
+    await page.getByLabel("Kata sandi").fill("siti@saldo.example");
+    await signUp.click();
+    await expect.poll(() => problem.textContent(), SHOWN).toBe("Kata sandi terlalu pendek atau terlalu mudah ditebak.");
+    await page.goto(`${dashboard.saldo.httpUrl}/reset-password?token=spent`);
+    await page.getByLabel("Kata sandi baru").fill("penyu hijau berenang pelan");
+    await page.getByRole("button", { name: "Simpan kata sandi" }).click();
+    await expect
+      .poll(() => problem.textContent(), SHOWN)
+      .toBe("Tautan ini sudah terpakai atau kedaluwarsa. Minta yang baru.");
   });
 
   it("stops with a key that was revoked by its name", async () => {

@@ -6,12 +6,14 @@ export class SignInError extends Error {
   readonly status: number;
   readonly requestId: string;
   readonly code: string;
-  /** The rule that the first wrong field breaks. Empty: none was named. */
+  /** The first wrong field, and the rule that it breaks. Empty: none was named. */
+  readonly field: string;
   readonly rule: string;
   readonly retryAfterSeconds: number | null;
   constructor(facts: {
     status: number;
     code: string;
+    field: string;
     rule: string;
     requestId: string;
     retryAfterSeconds: number | null;
@@ -19,6 +21,7 @@ export class SignInError extends Error {
     super(facts.code);
     this.status = facts.status;
     this.code = facts.code;
+    this.field = facts.field;
     this.rule = facts.rule;
     this.requestId = facts.requestId;
     this.retryAfterSeconds = facts.retryAfterSeconds;
@@ -60,12 +63,20 @@ async function post(path: string, body: unknown): Promise<unknown> {
     credentials: "same-origin",
   }).catch(() => null);
   if (response === null)
-    throw new SignInError({ status: 0, code: "unreachable", rule: "", requestId: "", retryAfterSeconds: null });
+    throw new SignInError({
+      status: 0,
+      code: "unreachable",
+      field: "",
+      rule: "",
+      requestId: "",
+      retryAfterSeconds: null,
+    });
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok) return answer;
   throw new SignInError({
     status: response.status,
     code: textOf(answer, "error") ?? textOf(answer, "code") ?? "unknown",
+    field: textOf(firstDetail(answer), "field") ?? "",
     rule: textOf(firstDetail(answer), "rule") ?? "",
     requestId: response.headers.get("x-request-id") ?? "",
     retryAfterSeconds: Number(response.headers.get("retry-after") ?? Number.NaN) || null,

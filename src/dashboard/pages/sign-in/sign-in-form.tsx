@@ -61,11 +61,20 @@ export function SignInProblem({ error }: { readonly error: unknown }) {
   );
 }
 
+/** What is wrong with a field of these pages. A refusal of anything else that they send is a fault of ours. */
+const SENTENCE_OF_FIELD: ReadonlyMap<string, keyof typeof SIGN_IN_WORDS.id> = new Map([
+  ["email", "noAddress"],
+  ["name", "longName"],
+  ["password", "weak"],
+  ["newPassword", "weak"],
+  ["token", "linkSpent"],
+]);
+
 function sentenceOf(facts: SignInError | null): keyof typeof SIGN_IN_WORDS.id {
   if (facts === null) return "failed";
   if (facts.status === 0) return "unreachable";
   if (facts.status === 429) return "slow";
   if (facts.status === 401) return "wrong";
   if (facts.status === 403) return "unverified";
-  return facts.status === 400 || facts.status === 422 ? "weak" : "failed";
+  return SENTENCE_OF_FIELD.get(facts.field) ?? "failed";
 }
