@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { createMetrics, type MetricSources } from "./app-metrics.ts";
+import { addPayoutMetrics, createPayoutTroubles } from "./app-payouts.ts";
 import { watchRequests } from "./app-requests.ts";
 import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "./gateway/chat.ts";
 import { ModelNotFound, UpstreamBusy } from "./kernel/errors.ts";
@@ -43,7 +44,11 @@ function registryOf(sources: Partial<MetricSources> = {}): Registry {
 }
 
 async function scrape(sources: Partial<MetricSources> = {}): Promise<Map<string, number>> {
-  const registry = registryOf(sources);
+  return seriesOf(registryOf(sources));
+}
+
+/** What a scrape shows of ours, by its name and labels. */
+async function seriesOf(registry: Registry): Promise<Map<string, number>> {
   const lines = (await registry.metrics()).split("\n").filter((line) => line.startsWith("saldo_"));
   return new Map(
     lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
@@ -133,6 +138,25 @@ describe("the metrics of a process", () => {
     expect(seen.get('saldo_gateway_events_total{kind="attempt_failed",upstream="a"}')).toBe(2);
     expect(seen.get('saldo_gateway_events_total{kind="attempt_failed",upstream="b"}')).toBe(3);
     expect(seen.get('saldo_gateway_events_total{kind="settlement_failed",upstream=""}')).toBe(1);
+  });
+
+  it("count what keeps payouts from getting on by kind and chain, which is logged too", async () => {
+    const logged: unknown[] = [];
+    const log = (facts: unknown): void => void logged.push(facts);
+    const { report, counts } = createPayoutTroubles({ warn: log, error: log });
+    const registry = new Registry();
+    addPayoutMetrics(registry, { facts: () => null, troubles: counts });
+    report({ kind: "fee_too_high", chain: "ethereum", nonce: 7 });
+    report({ kind: "fee_too_high", chain: "ethereum", nonce: 7 });
+    report({ kind: "fee_too_high", chain: "bsc", nonce: 1 });
+    report({ kind: "payout_failed", chain: "ethereum", nonce: 8, error: new Error("the node is away") });
+    const seen = await seriesOf(registry);
+    const counted = (kind: string, chain: string) =>
+      seen.get(`saldo_payout_troubles_total{kind="${kind}",chain="${chain}"}`);
+    expect(counted("fee_too_high", "ethereum")).toBe(2);
+    expect(counted("fee_too_high", "bsc")).toBe(1);
+    expect(counted("payout_failed", "ethereum")).toBe(1);
+    expect(logged).toHaveLength(4);
   });
 
   it("wait for running requests when asked to, no longer than they are given", async () => {

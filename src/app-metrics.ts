@@ -76,14 +76,14 @@ export function createMetrics(sources: MetricSources): Registry {
   addGauges(registry, "saldo_", STREAM_GAUGES, () => sources.streams);
   addGauges(registry, "saldo_", { admission_stopped: ["1 while the admission switch is off", Number] }, isStopped);
   addGauges(registry, "saldo_", { catalog_age_seconds: ["Age of the catalog that serves", Number] }, catalogAgeSeconds);
-  addLabelled(registry, {
+  addCounter(registry, {
     name: "saldo_chat_requests_total",
     help: "Chat requests that ended, by outcome: answered, client_left, stopped, or the code of the error",
     labelNames: ["outcome"],
     read: () => [...requests.outcomes].map(([outcome, count]) => [{ outcome }, count]),
   });
   registry.registerMetric(requests.durations);
-  addLabelled(registry, {
+  addCounter(registry, {
     name: "saldo_gateway_events_total",
     help: "What the gateway reported besides its answers, by kind and upstream",
     labelNames: ["kind", "upstream"],
@@ -126,7 +126,7 @@ function addDatabase(registry: Registry, facts: () => DatabaseFacts | null): voi
 
 function addCounters<Source>(registry: Registry, prefix: string, series: Series<Source>, source: () => Source): void {
   for (const [name, [help, read]] of Object.entries(series)) {
-    addLabelled(registry, { name: prefix + name, help, labelNames: [], read: () => [[{}, read(source())]] });
+    addCounter(registry, { name: prefix + name, help, labelNames: [], read: () => [[{}, read(source())]] });
   }
 }
 
@@ -151,7 +151,7 @@ function addGauges<Source>(
 }
 
 /** A counter whose values are kept elsewhere. */
-function addLabelled<Label extends string>(
+export function addCounter<Label extends string>(
   registry: Registry,
   {
     name,

@@ -2,6 +2,7 @@
 
 import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
+import { addCounter } from "./app-metrics.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
 import { systemClock } from "./kernel/clock.ts";
@@ -26,6 +27,7 @@ export type Payouts = {
   readonly ticks: readonly Tick[];
   /** How payouts stand, once the ticks have looked. */
   readonly facts: () => PayoutFacts | null;
+  readonly troubles: PayoutTroubles["counts"];
   /** Lets other processes take over at once. */
   stop(): Promise<void>;
 };
@@ -36,8 +38,8 @@ export async function createPayouts(options: {
   database: Database;
   logger: Pick<Logger, "error" | "warn">;
 }): Promise<Payouts> {
-  const { database, logger } = options;
-  const report = (trouble: PayoutTrouble): void => tell(logger, trouble);
+  const { database } = options;
+  const { report, counts } = createPayoutTroubles(options.logger);
   const real = await createRealChains(options.config);
   const engines = [
     new PayoutEngine({
@@ -64,6 +66,7 @@ export async function createPayouts(options: {
       real.some(({ chain }) => chain.name === network && chain.currencies.includes(currencyCode)),
     ownAddresses: real.flatMap(({ network, chain }) => chain.ownAddresses.map((address) => ({ network, address }))),
     ...payoutTicks({ pool: database.pool, engines }),
+    troubles: counts,
     stop: async () => {
       await Promise.all(engines.map((engine) => engine.resign()));
     },
@@ -84,6 +87,29 @@ export async function createRealChains({
   }));
 }
 
+/** What engines reported. */
+export type PayoutTroubles = {
+  readonly report: (trouble: PayoutTrouble) => void;
+  /** How often each kind was reported of each chain. */
+  readonly counts: () => Iterable<PayoutTroubleCount>;
+};
+
+type PayoutTroubleCount = Pick<PayoutTrouble, "kind" | "chain"> & { readonly count: number };
+
+/** Makes the receiver of engines' reports: they are logged, and counted for the metrics. */
+export function createPayoutTroubles(logger: Pick<Logger, "error" | "warn">): PayoutTroubles {
+  const counts = new Map<string, PayoutTroubleCount>();
+  return {
+    counts: () => counts.values(),
+    report(trouble) {
+      const { kind, chain } = trouble;
+      const name = `${kind} ${chain}`;
+      counts.set(name, { kind, chain, count: (counts.get(name)?.count ?? 0) + 1 });
+      tell(logger, trouble);
+    },
+  };
+}
+
 function tell(logger: Pick<Logger, "error" | "warn">, trouble: PayoutTrouble): void {
   if (trouble.kind === "payout_failed") {
     const { error: err, ...facts } = trouble;
@@ -96,7 +122,7 @@ function tell(logger: Pick<Logger, "error" | "warn">, trouble: PayoutTrouble): v
 }
 
 /** Adds what is told of payouts; workers/README.md says when each is an alarm. */
-export function addPayoutMetrics(registry: Registry, facts: () => PayoutFacts | null): void {
+export function addPayoutMetrics(registry: Registry, { facts, troubles }: Pick<Payouts, "facts" | "troubles">): void {
   const gauge = <Label extends string>(
     name: string,
     help: string,
@@ -140,4 +166,10 @@ export function addPayoutMetrics(registry: Registry, facts: () => PayoutFacts | 
   gauge("saldo_chain_silent_seconds", "How long a chain has not answered", ["chain"], ({ answeredAtMs }) =>
     [...answeredAtMs].map(([chain, atMs]) => [{ chain }, (performance.now() - atMs) / 1_000]),
   );
+  addCounter(registry, {
+    name: "saldo_payout_troubles_total",
+    help: "What kept payouts from getting on, by kind and chain, once each time that it did",
+    labelNames: ["kind", "chain"],
+    read: () => [...troubles()].map(({ kind, chain, count }) => [{ kind, chain }, count]),
+  });
 }

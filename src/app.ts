@@ -194,7 +194,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     catalogAgeSeconds: () => catalog.ageSeconds(),
     database: watch?.facts ?? null,
   });
-  if (options.worksForNode) addPayoutMetrics(registry, payouts.facts);
+  if (options.worksForNode) addPayoutMetrics(registry, payouts);
   const started = stack.move();
   return { ports, registry, stop: () => started.disposeAsync() };
 }
