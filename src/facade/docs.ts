@@ -31,6 +31,7 @@ const WORDS = {
     unit: "Rupiah per satu juta token, saat ini.",
     columns: ["Model", "Masukan", "Cache", "Keluaran", "Konteks"],
     same: "seperti masukan",
+    unknown: "Halaman ini tidak ada. Semua halaman tercantum di",
   },
   en: {
     about: "A prepaid model gateway in rupiah that speaks OpenAI's format, and crypto transfers for merchants.",
@@ -40,8 +41,12 @@ const WORDS = {
     unit: "Rupiah per million tokens, as of now.",
     columns: ["Model", "Input", "Cache", "Output", "Context"],
     same: "as input",
+    unknown: "There is no such page. All pages are listed at",
   },
 } as const;
+
+/** What asks for Markdown gets none of the dashboard's pages, which are made of scripts. */
+const ANY_MARKDOWN = "/docs/:page(^.+\\.md$)";
 
 /** Serves `/docs/<page>.md` and `/llms.txt`. */
 export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
@@ -53,6 +58,10 @@ export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
     );
     refuseBut(["GET"], app, { path, inEnvelope: false });
   }
+  app.get(ANY_MARKDOWN, (request, reply) => {
+    const { unknown } = WORDS[languageOf(request)];
+    return send(reply.code(404), "text/plain", `${unknown} ${options.baseUrl()}${PLAIN_PATHS.llms}\n`);
+  });
   app.get(PLAIN_PATHS.llms, async (request, reply) =>
     send(reply, "text/plain", await llmsText(languageOf(request), options)),
   );

@@ -30,7 +30,11 @@ describe("the dashboard's files", () => {
       isDemo: true,
       publicUrl: "https://saldo.example",
     });
-    running = await startServers({ dashboard });
+    const snapshot = async () => ({ takenAtMs: 0, models: new Map(), upstreams: new Map() });
+    running = await startServers({
+      dashboard,
+      docs: { catalog: { snapshot }, baseUrl: () => "https://saldo.example" },
+    });
   });
   afterAll(async () => {
     await running.servers.close(0);
@@ -46,6 +50,15 @@ describe("the dashboard's files", () => {
       expect(await answer.text()).toContain("page");
     },
   );
+
+  it("is not the answer to a program that asks for Markdown that is not there", async () => {
+    const answer = await fetch(`${running.http}/docs/unknown.md`, { headers: { ...HTML, "accept-language": "en" } });
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await answer.text()).toBe("There is no such page. All pages are listed at https://saldo.example/llms.txt\n");
+    const there = await fetch(`${running.http}/docs/errors.md`);
+    expect([there.status, there.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
+  });
 
   it("lets a page load from nowhere else and run no script but its own", async () => {
     const { headers } = await fetch(`${running.http}/`);
