@@ -1,25 +1,8 @@
 // What becomes of a payment: credited once, for the order's own amount, whatever is told, how often and in which order.
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { SOUND } from "../money/world.ts";
-import { RUPIAH, type TopUpProcess, TopUpWorld } from "./world.ts";
-
-let world: TopUpWorld;
-let one: TopUpProcess;
-let other: TopUpProcess;
-beforeAll(async () => {
-  world = await TopUpWorld.create();
-  one = await world.process("midtrans");
-  other = await world.process("midtrans");
-});
-afterEach(async () => {
-  world.fake.misbehave(null);
-  expect(await world.money.audit()).toEqual(SOUND);
-});
-afterAll(() => world.close());
-
-const stateOf = async (accountId: string, topUpId: string): Promise<string> =>
-  (await one.topUps.get({ accountId, topUpId })).state;
+import { describe, expect, it } from "vitest";
+import { one, other, stateOf, world } from "./two-processes.ts";
+import { RUPIAH } from "./world.ts";
 
 describe("a payment", () => {
   it("is credited when the provider confirms it, and the notification by itself credits nothing", async () => {

@@ -1,27 +1,10 @@
 // What becomes of money that the provider gives back: taken from what the account has, owed where it has no more, and collected
 // first from what it buys next.
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { applyPayment } from "../../src/billing/top-ups/apply-payment.ts";
-import { SOUND } from "../money/world.ts";
-import { AMOUNT, MICRO, RUPIAH, type TopUpProcess, TopUpWorld } from "./world.ts";
-
-let world: TopUpWorld;
-let one: TopUpProcess;
-let other: TopUpProcess;
-beforeAll(async () => {
-  world = await TopUpWorld.create();
-  one = await world.process("midtrans");
-  other = await world.process("midtrans");
-});
-afterEach(async () => {
-  world.fake.misbehave(null);
-  expect(await world.money.audit()).toEqual(SOUND);
-});
-afterAll(() => world.close());
-
-const stateOf = async (accountId: string, topUpId: string): Promise<string> =>
-  (await one.topUps.get({ accountId, topUpId })).state;
+import { one, other, stateOf, world } from "./two-processes.ts";
+import { AMOUNT, MICRO, RUPIAH } from "./world.ts";
 
 describe("money that is given back", () => {
   it("and that the account has used is owed, and collected first from what it buys next", async () => {

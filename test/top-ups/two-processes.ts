@@ -1,0 +1,26 @@
+// What tests of one file have in common that move money by two processes at one provider: whoever imports from here has the
+// world opened before its first test, audited behind each, and closed after the last.
+
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { SOUND } from "../money/world.ts";
+import { type TopUpProcess, TopUpWorld } from "./world.ts";
+
+export let world: TopUpWorld;
+export let one: TopUpProcess;
+export let other: TopUpProcess;
+
+beforeAll(async () => {
+  world = await TopUpWorld.create();
+  one = await world.process("midtrans");
+  other = await world.process("midtrans");
+});
+afterEach(async () => {
+  world.fake.misbehave(null);
+  expect(await world.money.audit()).toEqual(SOUND);
+});
+afterAll(() => world.close());
+
+/** How a top-up stands, as its account is told. */
+export async function stateOf(accountId: string, topUpId: string): Promise<string> {
+  return (await one.topUps.get({ accountId, topUpId })).state;
+}
