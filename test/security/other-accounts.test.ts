@@ -1,7 +1,7 @@
 // Rows of another account: every method whose request names one by its id is called by a stranger with the ids of rows that are
 // there, and finds nothing. The methods are read off the contracts; a new one is tried with no further word here.
 
-import { create, type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,13 +12,9 @@ import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfe
 import { Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
 import { BillingService, KeysService } from "../../src/client.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { services } from "../../src/rpc/services.ts";
 import { type ServedSaldo, serveSaldo } from "../app/clients/served-saldo.ts";
+import { ADDRESS, methodsNamingRows, requestAbout, type Rows } from "./requests-about.ts";
 
-const ADDRESS = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
-
-/** What one account has: the ids of its rows by the names that requests have for them. */
-type Rows = Readonly<Record<string, string>>;
 type Owner = { readonly rows: Rows; readonly service: Transport; readonly merchant: Transport };
 
 let served: ServedSaldo;
@@ -74,31 +70,8 @@ async function newOwner(token: string): Promise<Owner> {
   return { rows, service, merchant: through(pair) };
 }
 
-const methods: DescMethod[] = Object.values(services).flatMap((service) => [...service.methods]);
-
 /** Methods that a service or a merchant may call, and whose request names a row by its id. */
-const naming = methods.filter((method) => {
-  const takes = getOption(method, callersOption);
-  const names = method.input.fields.some(({ localName }) => /^id$|Id$/.test(localName));
-  const isCalled = takes.includes(Caller.SERVICE) || takes.includes(Caller.MERCHANT);
-  // The merchant's own name for a transfer is no id of ours, and is told apart by merchant.
-  return isCalled && names && method.name !== "CreateTransfer";
-});
-
-/** A request about somebody's rows, with something in every other field that one might need. */
-function requestAbout(input: DescMessage, rows: Rows) {
-  const request: Record<string, unknown> = {};
-  for (const { localName, fieldKind, scalar } of input.fields) {
-    if (/^id$|Id$/.test(localName)) request[localName] = rows[localName] ?? uuidv7();
-    else if (localName === "order")
-      request[localName] = { externalId: uuidv7(), currencyCode: "TRX", amount: "1", address: ADDRESS };
-    else if (localName === "currencyCode") request[localName] = "TRX";
-    else if (localName === "amount") request[localName] = "1";
-    else if (localName === "name") request[localName] = "theirs";
-    else if (fieldKind === "message" && scalar === undefined) continue;
-  }
-  return create(input, request);
-}
+const naming = methodsNamingRows(Caller.SERVICE, Caller.MERCHANT);
 
 async function outcome(method: DescMethod, asker: Owner, rows: Rows): Promise<string> {
   const isForMerchants = !getOption(method, callersOption).includes(Caller.SERVICE);

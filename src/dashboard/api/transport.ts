@@ -50,3 +50,11 @@ export function factsOf(error: unknown): ErrorFacts | null {
 export function isNotFound(error: unknown): boolean {
   return ConnectError.from(error).code === Code.NotFound;
 }
+
+/**
+ * The same for what an address names: an id that is no id is refused as one, and for whoever followed a link it is as if there
+ * were none.
+ */
+export function isNotThere(error: unknown): boolean {
+  return isNotFound(error) || ConnectError.from(error).code === Code.InvalidArgument;
+}

@@ -48,6 +48,8 @@ export const BILLING_WORDS = {
     partially_refunded: "Dikembalikan sebagian",
     charged_back: "Ditarik bank",
     couldNotOpen: "Pembayaran tidak bisa dibuat",
+    gone: "Isi saldo ini tidak ada",
+    goneAbout: "Tidak ada isi saldo dengan id ini di akun Anda.",
   },
   en: {
     title: "Balance & billing",
@@ -94,6 +96,8 @@ export const BILLING_WORDS = {
     partially_refunded: "Partly refunded",
     charged_back: "Charged back",
     couldNotOpen: "The payment could not be opened",
+    gone: "There is no such top-up",
+    goneAbout: "Your account has no top-up with this id.",
   },
 } satisfies Words<Record<string, string>>;
 

@@ -7,13 +7,14 @@ import { CircleCheck, ExternalLink } from "lucide-react";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
+import { isNotThere } from "../../api/transport.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button, buttonClass } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { useNotify } from "../../parts/notices.tsx";
-import { Skeleton } from "../../parts/states.tsx";
+import { Empty, Failed, Skeleton } from "../../parts/states.tsx";
 import { BILLING_WORDS } from "./billing-words.ts";
 import { isPayable, isSettled, TopUpBadge } from "./top-up-states.tsx";
 import { useTopUp } from "./use-top-up.ts";
@@ -98,8 +99,22 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
   const words = useWords(BILLING_WORDS);
   const formats = useFormats();
   const navigate = useNavigate();
-  const { topUp, refetch } = useTopUp(topUpId);
+  const { topUp, error, refetch } = useTopUp(topUpId);
   useRefreshedMoney(topUp);
+  const another = (look: "action" | "plain") => (
+    <Button look={look} onClick={() => void navigate({ to: "/billing", search: {} })}>
+      {words.another}
+    </Button>
+  );
+  if (error !== null) {
+    return isNotThere(error) ? (
+      <Empty title={words.gone} action={another("action")}>
+        {words.goneAbout}
+      </Empty>
+    ) : (
+      <Failed error={error} retry={refetch} />
+    );
+  }
   if (topUp === null) return <Skeleton className="h-28 w-full" />;
   const settled = isSettled(topUp.state);
   return (
@@ -124,9 +139,7 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
           </a>
         ) : null}
         {settled ? null : <Button onClick={refetch}>{words.checkAgain}</Button>}
-        <Button look={settled ? "action" : "plain"} onClick={() => void navigate({ to: "/billing", search: {} })}>
-          {words.another}
-        </Button>
+        {another(settled ? "action" : "plain")}
       </div>
     </div>
   );

@@ -6,7 +6,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useEffect, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
-import { transport } from "../../api/transport.ts";
+import { isNotThere, transport } from "../../api/transport.ts";
 import { useVisible } from "../../api/visible.ts";
 import { isSettled } from "./top-up-states.tsx";
 
@@ -18,13 +18,27 @@ const POLL_MS = 5_000;
 
 const billing = createClient(BillingService, transport);
 
+export type FollowedTopUp = {
+  readonly topUp: TopUp | null;
+  /** Why it is not known; null while it may still come. */
+  readonly error: unknown;
+  readonly refetch: () => void;
+};
+
 /** The top-up, as fresh as it can be had; `refetch` asks for it now. */
-export function useTopUp(topUpId: string): { readonly topUp: TopUp | null; readonly refetch: () => void } {
+export function useTopUp(topUpId: string): FollowedTopUp {
   const isVisible = useVisible();
   const [streamed, setStreamed] = useState<TopUp | null>(null);
   const [failures, setFailures] = useState(0);
-  const isOver = streamed !== null && isSettled(streamed.state);
-  const isPolling = failures >= FAILURES_BEFORE_POLLING && !isOver;
+  const hasArrived = streamed !== null && isSettled(streamed.state);
+  const isPolling = failures >= FAILURES_BEFORE_POLLING && !hasArrived;
+  const asked = useQuery(
+    BillingService.method.getTopUp,
+    { topUpId },
+    { refetchInterval: ({ state }) => (isPolling && isVisible && !isNotThere(state.error) ? POLL_MS : false) },
+  );
+  // What is not there does not come by waiting.
+  const isOver = hasArrived || isNotThere(asked.error);
 
   useEffect(() => {
     if (!isVisible || isOver || isPolling) return undefined;
@@ -33,13 +47,8 @@ export function useTopUp(topUpId: string): { readonly topUp: TopUp | null; reado
     return () => leaving.abort();
   }, [topUpId, isVisible, isOver, isPolling]);
 
-  const asked = useQuery(
-    BillingService.method.getTopUp,
-    { topUpId },
-    { refetchInterval: isPolling && isVisible ? POLL_MS : false },
-  );
-  const known = asked.data?.topUp ?? null;
-  return { topUp: newer(streamed, known), refetch: () => void asked.refetch() };
+  const topUp = newer(streamed, asked.data?.topUp ?? null);
+  return { topUp, error: topUp === null ? asked.error : null, refetch: () => void asked.refetch() };
 }
 
 async function follow(

@@ -5,6 +5,7 @@ import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Outside } from "../../shell/outside.tsx";
+import { pageAfter } from "./page-after.ts";
 import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
 import { SIGN_IN_WORDS } from "./sign-in-words.ts";
 
@@ -12,7 +13,7 @@ import { SIGN_IN_WORDS } from "./sign-in-words.ts";
 export function SignInPage() {
   const words = useWords(SIGN_IN_WORDS);
   const { next } = useSearch({ from: "/sign-in" });
-  const enter = () => window.location.assign(pathOf(next));
+  const enter = () => window.location.assign(pageAfter(next, window.location.origin));
   return (
     <Outside title={words.signIn}>
       {isDemo() ? <DemoDoor onOpen={enter} /> : null}
@@ -69,9 +70,4 @@ function DemoDoor({ onOpen }: { readonly onOpen: () => void }) {
 /** The server marks the page of a demo. */
 function isDemo(): boolean {
   return document.querySelector('meta[name="saldo-demo"]') !== null;
-}
-
-/** Where to go after signing in: a path of ours, whatever the address says. */
-function pathOf(next: string | undefined): string {
-  return next !== undefined && /^\/(?![/\\])/.test(next) ? next : "/";
 }

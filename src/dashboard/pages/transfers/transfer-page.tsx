@@ -1,13 +1,12 @@
 // One transfer with everything there is of it. It is asked for again while it can still change.
 
-import { Code, ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { isNotFound } from "../../api/transport.ts";
+import { isNotThere } from "../../api/transport.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Card } from "../../parts/card.tsx";
@@ -54,11 +53,9 @@ export function TransferPage() {
   );
 }
 
-/** An id that is no id is refused as one; for whoever followed a link it is as if there were none. */
 function NotShown({ error, retry }: { readonly error: unknown; readonly retry: () => void }) {
   const words = useWords(TRANSFER_WORDS);
-  const isNoId = ConnectError.from(error).code === Code.InvalidArgument;
-  if (!isNotFound(error) && !isNoId) return <Failed error={error} retry={retry} />;
+  if (!isNotThere(error)) return <Failed error={error} retry={retry} />;
   return (
     <Card>
       <Empty title={words.gone}>{words.goneAbout}</Empty>

@@ -96,6 +96,8 @@ export function UsageFilters({ search, models }: { readonly search: UsageSearch;
             {name}
           </option>
         ))}
+        {/* A key of the address that is not ours: what is filtered by must be seen. */}
+        {search.key === undefined || keys.has(search.key) ? null : <option value={search.key}>{search.key}</option>}
       </SelectField>
       <SelectField
         label={words.status}

@@ -14,6 +14,9 @@ describe("the address of the usage page", () => {
     });
     expect(readUsageSearch({ days: "many", from: "2026-02-30", to: "2026-03-01", status: "x", model: 7 })).toEqual({});
     expect(readUsageSearch({ from: "2026-03-02", to: "2026-03-01" })).toEqual({});
+    expect(readUsageSearch({ key: "<b>laptop</b>" })).toEqual({});
+    const key = "0199a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b";
+    expect(readUsageSearch({ key })).toEqual({ key });
   });
 
   it("looks back so many days of Jakarta, today included", () => {

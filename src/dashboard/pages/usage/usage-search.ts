@@ -26,6 +26,7 @@ export type UsageSearch = {
 };
 
 const MOST_DAYS = 366;
+const KEY_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Keeps of an address what makes sense; the rest is as if it were not there. */
 export function readUsageSearch(search: Readonly<Record<string, unknown>>): UsageSearch {
@@ -37,11 +38,12 @@ export function readUsageSearch(search: Readonly<Record<string, unknown>>): Usag
     values.find((value) => value === search[name]);
   const [from, to] = [text("from"), text("to")];
   const days = Number(search["days"]);
+  const key = text("key");
   return dropUndefined({
     days: Number.isInteger(days) && days >= 1 && days <= MOST_DAYS ? days : undefined,
     ...(isDay(from) && isDay(to) && from <= to ? { from, to } : {}),
     model: text("model"),
-    key: text("key"),
+    key: key !== undefined && KEY_ID.test(key) ? key : undefined,
     status: one("status", ["billed", "free"]),
     tab: one("tab", ["requests"]),
     unit: one("unit", ["tokens", "requests"]),

@@ -6,7 +6,7 @@ import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
-import { isNotFound } from "../../api/transport.ts";
+import { isNotThere } from "../../api/transport.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -38,7 +38,11 @@ function Sheet({ requestId }: { readonly requestId: string }) {
   const keys = useKeyNames();
   const { data, error, refetch } = useQuery(BillingService.method.getUsageRecord, { requestId });
   if (error !== null)
-    return isNotFound(error) ? <Empty title={words.nothing} /> : <Failed error={error} retry={() => void refetch()} />;
+    return isNotThere(error) ? (
+      <Empty title={words.gone}>{words.goneAbout}</Empty>
+    ) : (
+      <Failed error={error} retry={() => void refetch()} />
+    );
   const record = data?.record;
   if (record === undefined) return <SkeletonLines lines={8} />;
   const basis = toldBasis(record.basis);

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { pageAfter } from "./page-after.ts";
+
+const OURS = "https://saldo.example";
+
+test.each([
+  [undefined, "/"],
+  ["/usage?model=acme%2Flarge#top", "/usage?model=acme%2Flarge#top"],
+  ["/.//evil.example", "//evil.example"],
+  ["//evil.example", "/"],
+  ["/\\evil.example", "/"],
+  ["/\t/evil.example", "/"],
+  ["\n//evil.example", "/"],
+  ["https://evil.example/", "/"],
+  ["https://saldo.example@evil.example/", "/"],
+  ["http://saldo.example/", "/"],
+  ["javascript:alert(1)", "/"],
+  ["data:text/html,x", "/"],
+  ["http://[", "/"],
+])("after signing in with %j comes a page of ours", (next, path) => {
+  expect(pageAfter(next, OURS)).toBe(OURS + path);
+});

@@ -1,0 +1,174 @@
+// What somebody else has is not there: by its address every page shows what it shows for an id that never was, and every method
+// answers the same, to the last word.
+
+import { type DescMethod, toJson } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { Caller } from "#gen/saldo/options/v1/options_pb.ts";
+import { AccountsService, BillingService, KeysService } from "../../src/client.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { ADDRESS, methodsNamingRows, requestAbout, type Rows } from "../security/requests-about.ts";
+import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+
+const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const SHOWN = { timeout: 15_000 };
+const KEY_NAME = "kunci milik orang";
+
+/** Methods that a page calls and whose request names a row by its id. */
+const naming = methodsNamingRows(Caller.SESSION);
+
+describe("rows of another account", () => {
+  let dashboard: Dashboard;
+  let stranger: Visit;
+  let asStranger: Transport;
+  let asOwner: Transport;
+  let owner: Visit;
+  let theirs: Rows;
+  let nobodys: Rows;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    owner = await dashboard.visitDemo("/billing");
+    stranger = await dashboard.signUp();
+    [asOwner, asStranger] = [await through(owner), await through(stranger)];
+    theirs = await makeRows(asOwner);
+    nobodys = Object.fromEntries(Object.keys(theirs).map((name) => [name, uuidv7()]));
+    // The page of a transfer is behind having a merchant.
+    await createClient(MerchantService, asStranger).createMerchant({ environment: Environment.SANDBOX });
+  });
+  afterAll(() => dashboard.close());
+
+  /** The contracts as the page of a visit calls them: with its cookie, from our own site. */
+  async function through({ context }: Visit): Promise<Transport> {
+    const baseUrl = dashboard.saldo.httpUrl;
+    const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+    return createConnectTransport({
+      baseUrl,
+      httpVersion: "1.1",
+      interceptors: [
+        (next) => (request) => {
+          request.header.set("cookie", cookie);
+          request.header.set("origin", baseUrl);
+          return next(request);
+        },
+      ],
+    });
+  }
+
+  /** A row of every kind on the account of a session, which has used its first request before. */
+  async function makeRows(session: Transport): Promise<Rows> {
+    const merchants = createClient(MerchantService, session);
+    const { merchants: own } = await merchants.listMerchants({});
+    const merchantId = own.find(({ environment }) => environment === Environment.SANDBOX)?.id ?? "";
+    const order = { externalId: uuidv7(), currencyCode: "TRX", amount: "10", address: ADDRESS };
+    const { transfer } = await merchants.createMerchantTransfer({ merchantId, order });
+    const { credential } = await merchants.createCredential({ merchantId });
+    const { key, secret } = await createClient(KeysService, session).createKey({ name: KEY_NAME });
+    const asked = await fetch(`${dashboard.saldo.httpUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    await asked.text();
+    const { topUp } = await createClient(BillingService, session).createTopUp({
+      amount: "25000",
+      idempotencyKey: uuidv7(),
+    });
+    const { sessions } = await createClient(AccountsService, session).listSessions({});
+    const rows = {
+      merchantId,
+      transferId: transfer?.id ?? "",
+      credentialId: credential?.id ?? "",
+      keyId: key?.id ?? "",
+      requestId: asked.headers.get("x-request-id") ?? "",
+      topUpId: topUp?.id ?? "",
+      sessionId: sessions[0]?.id ?? "",
+    };
+    expect(Object.entries(rows).filter(([, id]) => id === "")).toEqual([]);
+    return rows;
+  }
+
+  async function answer(method: DescMethod, session: Transport, rows: Rows): Promise<unknown> {
+    const client = createClient(method.parent, session) as Record<string, (request: unknown) => unknown>;
+    try {
+      const answered = client[method.localName]?.(requestAbout(method.input, rows));
+      if (method.methodKind === "server_streaming") await Array.fromAsync(answered as AsyncIterable<unknown>);
+      return JSON.stringify(await answered, (_name, value: unknown) =>
+        typeof value === "bigint" ? `${value}` : value,
+      );
+    } catch (thrown) {
+      const error = ConnectError.from(thrown);
+      const facts = error.findDetails(ErrorFactsSchema).map((each) => toJson(ErrorFactsSchema, each));
+      const told = JSON.stringify([Code[error.code], error.rawMessage, facts]).replaceAll(ID, "an id");
+      return [told, [...error.metadata.keys()].toSorted((one, other) => (one < other ? -1 : 1))];
+    }
+  }
+
+  it("are answered like rows that never were, by every method", async () => {
+    const answers = await Promise.all(
+      naming.map(async (method) => ({
+        name: method.name,
+        foreign: await answer(method, asStranger, theirs),
+        never: await answer(method, asStranger, nobodys),
+      })),
+    );
+    for (const { name, foreign, never } of answers) expect([name, foreign]).toEqual([name, never]);
+    const notFound = answers.filter(({ foreign }) => String(foreign).startsWith('["NotFound"'));
+    expect(answers.filter((each) => !notFound.includes(each)).map(({ name }) => name)).toEqual([]);
+    expect(notFound.length).toBeGreaterThan(15);
+  });
+
+  const PAGES: readonly { row: string; path: string; own: RegExp | string; gone: string }[] = [
+    { row: "requestId", path: "/usage?request=", own: KEY_NAME, gone: "Permintaan ini tidak ada" },
+    { row: "keyId", path: "/usage?tab=requests&key=", own: "demo/small", gone: "Tidak ada pemakaian di rentang ini" },
+    { row: "topUpId", path: "/billing?topUp=", own: "Buka halaman pembayaran", gone: "Isi saldo ini tidak ada" },
+    { row: "transferId", path: "/transfers/sandbox/", own: ADDRESS, gone: "Transfer ini tidak ada" },
+    { row: "merchantId", path: "/operator/fees?merchant=", own: "Biaya", gone: "Halaman ini hanya untuk operator" },
+    { row: "requestId", path: "/operator/ledger?group=", own: "Buku besar", gone: "Halaman ini hanya untuk operator" },
+    { row: "topUpId", path: "/operator/top-ups?topUp=", own: "25.000", gone: "Halaman ini hanya untuk operator" },
+  ];
+
+  it.each(PAGES)("are not there on $path…", async ({ row, path, own, gone }) => {
+    const base = dashboard.saldo.httpUrl;
+    await owner.page.goto(base + path + (theirs[row] ?? ""));
+    await owner.page.getByText(own).filter({ visible: true }).first().waitFor(SHOWN);
+    expect(await owner.page.getByText(gone).count()).toBe(0);
+    const foreign = await textOf(base + path + (theirs[row] ?? ""), gone);
+    const never = await textOf(base + path + (nobodys[row] ?? ""), gone);
+    expect(foreign).toBe(never);
+    expectNoComplaints(dashboard);
+  });
+
+  /** The whole text of a page, once it says that something is not there, without the ids. */
+  async function textOf(address: string, gone: string): Promise<string> {
+    const { page } = stranger;
+    await page.goto(address);
+    await page.getByText(gone).first().waitFor(SHOWN);
+    await page.waitForLoadState("networkidle");
+    return (await page.locator("body").innerText()).replaceAll(ID, "an id");
+  }
+
+  it("are not there on what never was an address of a row either", async () => {
+    for (const { path, gone } of PAGES.filter(({ row }) => row !== "keyId")) {
+      const text = await textOf(`${dashboard.saldo.httpUrl}${path}${encodeURIComponent("<b>x</b>")}`, gone);
+      expect(text).not.toContain("gagal dimuat");
+    }
+    expectNoComplaints(dashboard);
+  });
+
+  it("stay as they were", async () => {
+    const left = await Promise.all([
+      createClient(KeysService, asOwner).listKeys({}),
+      createClient(MerchantService, asOwner).listCredentials({ merchantId: theirs["merchantId"] ?? "" }),
+      createClient(MerchantService, asOwner).getTransferStatement({ transferId: theirs["transferId"] ?? "" }),
+    ]);
+    const [{ keys }, { credentials }, { statement }] = left;
+    expect(keys.find(({ id }) => id === theirs["keyId"])).toMatchObject({ name: KEY_NAME });
+    expect(keys.find(({ id }) => id === theirs["keyId"])?.revokedAt).toBeUndefined();
+    expect(credentials.find(({ id }) => id === theirs["credentialId"])?.revokedAt).toBeUndefined();
+    expect(statement?.transfer?.status).not.toMatch(/CANCEL/);
+  });
+});

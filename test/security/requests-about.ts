@@ -1,0 +1,38 @@
+// Requests that name somebody's rows, made from the contracts: a new method is tried with no further word here.
+
+import { create, type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
+import { type Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { services } from "../../src/rpc/services.ts";
+
+export const ADDRESS = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
+const ID = /^id$|Id$/;
+
+/** What one account has: the ids of its rows by the names that requests have for them. */
+export type Rows = Readonly<Record<string, string>>;
+
+const methods: DescMethod[] = Object.values(services).flatMap((service) => [...service.methods]);
+
+/** Methods that one of these may call, and whose request names a row by its id. */
+export function methodsNamingRows(...callers: readonly Caller[]): DescMethod[] {
+  return methods.filter((method) => {
+    const takes = getOption(method, callersOption);
+    const names = method.input.fields.some(({ localName }) => ID.test(localName));
+    // The merchant's own name for a transfer is no id of ours, and is told apart by merchant.
+    return callers.some((caller) => takes.includes(caller)) && names && method.name !== "CreateTransfer";
+  });
+}
+
+/** A request about somebody's rows, with something in every other field that one might need. */
+export function requestAbout(input: DescMessage, rows: Rows) {
+  const request: Record<string, unknown> = {};
+  for (const { localName } of input.fields) {
+    if (ID.test(localName)) request[localName] = rows[localName] ?? uuidv7();
+    else if (localName === "order")
+      request[localName] = { externalId: uuidv7(), currencyCode: "TRX", amount: "1", address: ADDRESS };
+    else if (localName === "currencyCode") request[localName] = "TRX";
+    else if (localName === "amount") request[localName] = "1";
+    else if (localName === "name") request[localName] = "theirs";
+  }
+  return create(input, request);
+}
