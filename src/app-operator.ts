@@ -2,6 +2,7 @@
 
 import { recordAction } from "./accounts/operator-actions.ts";
 import { presetCatalog } from "./app-catalog.ts";
+import type { Payouts } from "./app-payouts.ts";
 import type { TopUps } from "./billing/top-ups/top-ups.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
@@ -13,7 +14,7 @@ import type { CallPorts } from "./rpc/interceptors.ts";
 /** OperatorService of a configuration. */
 export function operatorService(
   { config, database }: { readonly config: Config; readonly database: Database },
-  topUps: Pick<TopUps, "verifyNow">,
+  { topUps, payouts }: { readonly topUps: Pick<TopUps, "verifyNow">; readonly payouts: Pick<Payouts, "chains"> },
 ) {
   const isSet = (variable: string): boolean => (config.variable(variable) ?? "") !== "";
   return createOperatorService({
@@ -21,6 +22,7 @@ export function operatorService(
     operatorOf,
     isSet,
     verifyTopUp: topUps.verifyNow,
+    payoutChains: payouts.chains,
     ...presetCatalog(config),
   });
 }

@@ -24,6 +24,8 @@ export type Payouts = {
   readonly isServed: IsServed;
   /** Addresses of ours on real chains, which no transfer may pay: wallets and contracts of tokens. */
   readonly ownAddresses: readonly { readonly network: Network; readonly address: string }[];
+  /** The sandbox and what is configured. */
+  readonly chains: readonly PayoutChain[];
   readonly ticks: readonly Tick[];
   /** How payouts stand, once the ticks have looked. */
   readonly facts: () => PayoutFacts | null;
@@ -65,6 +67,7 @@ export async function createPayouts(options: {
       environment === "sandbox" ||
       real.some(({ chain }) => chain.name === network && chain.currencies.includes(currencyCode)),
     ownAddresses: real.flatMap(({ network, chain }) => chain.ownAddresses.map((address) => ({ network, address }))),
+    chains: engines.map(({ chain }) => chain),
     ...payoutTicks({ pool: database.pool, engines }),
     troubles: counts,
     stop: async () => {

@@ -162,7 +162,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       keys: createKeysService({ database, accountOf }),
       billing: { ...createBillingService({ database, accountOf }), ...createTopUpMethods({ topUps, accountOf }) },
       ...merchantServices(database, config, payouts),
-      operator: operatorService(options, topUps),
+      operator: operatorService(options, { topUps, payouts }),
     },
     gateway: running.gateway,
     keys,

@@ -87,7 +87,7 @@ export const merchantCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const merchant = values.get("merchant");
-      const row = await orderFee(await orderedHere(database), {
+      const { row, isNew } = await orderFee(await orderedHere(database), {
         reason: values.get("reason") ?? null,
         flat: values.need("flat"),
         rate: values.need("rate"),
@@ -97,7 +97,7 @@ export const merchantCommands: readonly Command[] = [
         ...optional(values, "max", "max"),
       });
       const { merchantId, currencyCode, version } = row;
-      return { json: { merchantId, currencyCode, version, ...termTexts(row) } };
+      return { json: { merchantId, currencyCode, version, ...termTexts(row), isNew } };
     },
   },
 ];

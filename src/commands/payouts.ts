@@ -1,5 +1,4 @@
 import { createRealChains } from "../app-payouts.ts";
-import { ValidationError } from "../kernel/errors.ts";
 import { readWalletFacts } from "../merchant/payouts/payout-facts.ts";
 import { orderResume } from "../operator/payout-orders.ts";
 import type { Command } from "./command.ts";
@@ -32,18 +31,12 @@ export const payoutCommands: readonly Command[] = [
     async run(values, { config, database }) {
       const name = values.need("chain");
       const chains = await createRealChains(config);
-      const found = chains.find(({ chain }) => chain.name === name);
-      if (found === undefined) {
-        const known = chains.map(({ chain }) => chain.name).join(", ") || "none";
-        throw new ValidationError([
-          { field: "chain", rule: "chain.known", message: `must be configured; ${known} is` },
-        ]);
-      }
-      const foreignNonces = await orderResume(await orderedHere(database), {
-        chain: found.chain,
+      const resumed = await orderResume(await orderedHere(database), {
+        chains: chains.map(({ chain }) => chain),
+        name,
         reason: values.need("reason"),
       });
-      return { json: { chain: name, foreignNonces } };
+      return { json: { chain: name, ...resumed } };
     },
   },
 ];

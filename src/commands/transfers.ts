@@ -3,7 +3,7 @@ import type { Command, CommandValues } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { uuidOption } from "./option-values.ts";
 
-const transfer = { required: true, value: "ID", about: "the transfer" };
+const which = { required: true, value: "ID", about: "the transfer" };
 
 export const transferCommands: readonly Command[] = [
   {
@@ -32,25 +32,25 @@ export const transferCommands: readonly Command[] = [
   {
     name: "transfer approve",
     about: "Lets a transfer go on that waits for approval.",
-    options: { transfer, reason: { required: false, value: "R", about: "why, for the records" } },
+    options: { transfer: which, reason: { required: false, value: "R", about: "why, for the records" } },
     async run(values, { database }) {
-      const { transferId, status } = await orderApproval(await orderedHere(database), {
+      const { transfer, isNew } = await orderApproval(await orderedHere(database), {
         transferId: transferOption(values),
         note: values.get("reason") ?? null,
       });
-      return { json: { transferId, status } };
+      return { json: { transferId: transfer.transferId, status: transfer.status, isNew } };
     },
   },
   {
     name: "transfer reject",
     about: "Rejects a transfer of which nothing is signed and gives back what the balance holds for it.",
-    options: { transfer, reason: { required: true, value: "R", about: "why, for the merchant" } },
+    options: { transfer: which, reason: { required: true, value: "R", about: "why, for the merchant" } },
     async run(values, { database }) {
-      const { transferId, status } = await orderRejection(await orderedHere(database), {
+      const { transfer, isNew } = await orderRejection(await orderedHere(database), {
         transferId: transferOption(values),
         reason: values.need("reason"),
       });
-      return { json: { transferId, status } };
+      return { json: { transferId: transfer.transferId, status: transfer.status, isNew } };
     },
   },
 ];

@@ -10,6 +10,7 @@ import { ValidationError } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { createTransfer, type OrderSources } from "./create-transfer.ts";
 import { issueOwnPair, listPairs, revokeOwnPair } from "./credentials.ts";
+import { type Coin, coins } from "./currencies.ts";
 import { useFaucet } from "./faucet.ts";
 import { type LimitOrder, listLimits, type ShownLimits } from "./limits.ts";
 import { listBalances, listMerchants, openMerchant } from "./merchants.ts";
@@ -17,12 +18,12 @@ import { toProtoQuote, toProtoStatement, toProtoTransfer } from "./proto-transfe
 import { quoteTransfer } from "./quote.ts";
 import { type ReadPayoutAttempts, readStatement } from "./statement.ts";
 import { type MerchantSummary, type PairSummary, requireMerchantOf } from "./store.ts";
-import type { Transfer } from "./transfer.ts";
 import {
   cancelTransfer,
   type HasSigningBegun,
   listAllTransfers,
   listMerchantTransfers,
+  type MovedTransfer,
   type TransferScope,
   withHistory,
 } from "./transfers.ts";
@@ -30,8 +31,8 @@ import {
 /** What operators order about transfers; each order is written down with who gave it. */
 export type TransferOrders = {
   setLimits(context: HandlerContext, order: LimitOrder): Promise<ShownLimits>;
-  approve(context: HandlerContext, order: { transferId: string; note: string }): Promise<Transfer>;
-  reject(context: HandlerContext, order: { transferId: string; reason: string }): Promise<Transfer>;
+  approve(context: HandlerContext, order: { transferId: string; note: string }): Promise<MovedTransfer>;
+  reject(context: HandlerContext, order: { transferId: string; reason: string }): Promise<MovedTransfer>;
 };
 
 /** What the service is built from. */
@@ -107,10 +108,16 @@ function merchantMethods({ database, isServed, accountOf }: MerchantServiceSourc
 }
 
 function transferMethods(sources: MerchantServiceSources) {
-  const { database, accountOf, hasSigningBegun } = sources;
+  const { database, accountOf, hasSigningBegun, isServed } = sources;
   const requireOwn = (context: HandlerContext, merchantId: string): Promise<Environment> =>
     requireMerchantOf(database.pool, { merchantId, accountId: accountOf(context) });
   return {
+    async listCurrencies(request) {
+      const environment = fromProtoEnvironment(request.environment);
+      const served = coins.filter(({ currencyCode, network }) => isServed(currencyCode, network, environment));
+      return { currencies: toProtoCurrencies(served) };
+    },
+
     async calculateMerchantTransfer({ merchantId, currencyCode, amount: amountText, network }, context) {
       const environment = await requireOwn(context, merchantId);
       const request = { merchantId, environment, currencyCode, amountText, network };
@@ -155,7 +162,7 @@ function transferMethods(sources: MerchantServiceSources) {
 }
 
 function operatorMethods({ database, orders }: MerchantServiceSources) {
-  const shown = async (transfer: Transfer) => {
+  const shown = async ({ transfer }: MovedTransfer) => {
     const { history } = await withHistory(database, transfer);
     return { transfer: toProtoTransfer(transfer, history) };
   };
@@ -210,6 +217,14 @@ function toProtoCredential({ pairId: id, keyPrefix, createdAt, revokedAt }: Pair
     createdAt: timestampFromDate(createdAt),
     ...(revokedAt === null ? {} : { revokedAt: timestampFromDate(revokedAt) }),
   };
+}
+
+function toProtoCurrencies(served: readonly Coin[]) {
+  const byCode = Map.groupBy(served, ({ currencyCode }) => currencyCode);
+  return [...byCode.keys()].toSorted().map((code) => ({
+    code,
+    networks: (byCode.get(code) ?? []).map(({ network, decimals }) => ({ network, decimals })),
+  }));
 }
 
 function toProtoLimit({ currencyCode, perTransfer, daily, approvalAbove, usedToday }: ShownLimits) {

@@ -47,6 +47,7 @@ export function toProtoTransfer(transfer: Transfer, history: readonly TransferEv
     createdAt: transfer.createdAt.toISOString(),
     updatedAt: transfer.updatedAt.toISOString(),
     history: history.map(toProtoEvent),
+    environment: transfer.environment,
     ...(transfer.transactionHash === null ? {} : { transactionHash: transfer.transactionHash }),
     ...(transfer.confirmedAt === null ? {} : { confirmedAt: transfer.confirmedAt.toISOString() }),
     ...(transfer.reason === null ? {} : { reason: transfer.reason }),

@@ -9,7 +9,7 @@ import { invariant } from "../kernel/invariant.ts";
 import { MAX_AMOUNT_COINS } from "./amount.ts";
 import { isCurrency } from "./currencies.ts";
 import { chooseFeeRow, FEE_DECIMALS, FEE_UNIT, type FeeRow, type FeeTerms } from "./fee-schedule.ts";
-import { insertFeeVersion, readFeeRows, requireMerchant } from "./store.ts";
+import { insertFeeVersion, readFeeRows, readFeeVersion, requireMerchant } from "./store.ts";
 
 /** The largest rate: a fee of a hundred times the amount. */
 const MAX_RATE = 100n;
@@ -36,21 +36,30 @@ export type FeeOrder = {
   readonly max?: string;
 };
 
+/** The row in force. Not new: its terms were the same before, and nothing was done. */
+export type SetFee = { readonly row: FeeRow; readonly isNew: boolean };
+
 /**
- * Adds a version of the terms for a merchant and currency, a merchant, a currency, or everybody else, also inside the
- * caller's transaction. Errors: ValidationError, CurrencyUnsupported, NotFound, UpstreamBusy.
+ * Adds a version of the terms for a merchant and currency, a merchant, a currency, or everybody else, unless they are in force
+ * there already; also inside the caller's transaction. Errors: ValidationError, CurrencyUnsupported, NotFound, UpstreamBusy.
  */
-export async function setFee(client: Pick<Pool | PoolClient, "query">, order: FeeOrder): Promise<FeeRow> {
+export async function setFee(client: Pick<Pool | PoolClient, "query">, order: FeeOrder): Promise<SetFee> {
   const terms = parseTerms(order);
   if (order.currencyCode !== undefined && !isCurrency(order.currencyCode)) throw new CurrencyUnsupported();
   if (order.merchantId !== undefined) await requireMerchant(client, order.merchantId);
   const scope = { merchantId: order.merchantId ?? null, currencyCode: order.currencyCode ?? null };
   for (let attempt = 1; attempt <= MAX_VERSION_ATTEMPTS; attempt += 1) {
+    const current = await readFeeVersion(client, scope);
+    if (current !== undefined && areSameTerms(current, terms)) return { row: current, isNew: false };
     // Somebody else may take the next version at the same moment; then there is another next one.
     const row = await insertFeeVersion(client, { id: uuidv7(), ...scope, ...terms });
-    if (row !== undefined) return row;
+    if (row !== undefined) return { row, isNew: true };
   }
   throw new UpstreamBusy(1);
+}
+
+function areSameTerms(one: FeeTerms, other: FeeTerms): boolean {
+  return (["flat", "rate", "min", "max"] as const).every((name) => one[name] === other[name]);
 }
 
 /** Reads the terms of an order. Errors: ValidationError. */

@@ -42,6 +42,9 @@ const FEE_ROWS = `
 SELECT DISTINCT ON (merchant_id, currency_code) ${FEE_COLUMNS} FROM fee_schedule
 WHERE (merchant_id = $1::uuid OR merchant_id IS NULL) AND (currency_code = $2::text OR currency_code IS NULL)
 ORDER BY merchant_id, currency_code, version DESC`;
+const CURRENT_FEE = `
+SELECT ${FEE_COLUMNS} FROM fee_schedule
+WHERE merchant_id IS NOT DISTINCT FROM $1::uuid AND currency_code IS NOT DISTINCT FROM $2::text ORDER BY version DESC LIMIT 1`;
 const INSERT_FEE = `
 INSERT INTO fee_schedule (id, merchant_id, currency_code, version, flat, rate, min, max)
 SELECT $1::uuid, $2::uuid, $3::text, coalesce(max(version), 0) + 1, $4::text, $5::text, $6::text, $7::text
@@ -191,6 +194,15 @@ export async function insertFeeVersion(
     fee.min === null ? null : printTerm(fee.min),
     fee.max === null ? null : printTerm(fee.max),
   ]);
+  return rows[0] && fromFeeColumns(rows[0]);
+}
+
+/** The newest row of a scope; undefined: it has none. */
+export async function readFeeVersion(
+  client: Queryable,
+  { merchantId, currencyCode }: Pick<FeeRow, "merchantId" | "currencyCode">,
+): Promise<FeeRow | undefined> {
+  const { rows } = await client.query<FeeColumns>(CURRENT_FEE, [merchantId, currencyCode]);
   return rows[0] && fromFeeColumns(rows[0]);
 }
 

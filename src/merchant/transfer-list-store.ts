@@ -1,7 +1,6 @@
-// SQL of lists of transfers: numbered pages for the public API, and pages behind a transfer for everybody else.
+// SQL of lists of a merchant's transfers: numbered pages for the public API, and pages behind a transfer for everybody else.
 
 import type { Pool, PoolClient } from "pg";
-import type { Environment } from "../accounts/principal.ts";
 import type { Transfer, TransferStatus } from "./transfer.ts";
 import { fromTransferColumns, type TransferColumns, transferColumns } from "./transfer-store.ts";
 
@@ -19,12 +18,6 @@ SELECT ${transferColumns("transfer")} FROM transfer
 WHERE merchant_id = $1::uuid AND ($2::text IS NULL OR status = $2)
   AND ($3::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM transfer WHERE id = $3 AND merchant_id = $1::uuid))
 ORDER BY created_at DESC, id DESC LIMIT $4::int`;
-// Ids begin with the time they were made, so everybody's newest are at the end of the primary key.
-const OF_ALL = `
-SELECT ${transferColumns("t")}, m.account_id, m.created_at AS merchant_created_at
-FROM transfer t JOIN merchant m ON m.id = t.merchant_id
-WHERE ($1::uuid IS NULL OR t.merchant_id = $1) AND ($2::text IS NULL OR t.status = $2) AND ($3::uuid IS NULL OR t.id < $3)
-ORDER BY t.id DESC LIMIT $4::int`;
 
 /** Which transfers of a merchant are meant; null: whatever it is. */
 export type TransferFilter = {
@@ -55,28 +48,4 @@ export async function readTransfersBehind(
 ): Promise<Transfer[]> {
   const values = [page.merchantId, page.status, page.behindId, page.limit];
   return (await client.query<TransferColumns>(BEHIND, values)).rows.map(fromTransferColumns);
-}
-
-/** A transfer with the merchant and account that ordered it. */
-export type OwnedTransfer = {
-  readonly transfer: Transfer;
-  readonly accountId: string;
-  readonly merchant: { readonly merchantId: string; readonly environment: Environment; readonly createdAt: Date };
-};
-
-/** Everybody's transfers behind one of them, newest first; null: of every merchant, in every status, from the newest on. */
-export async function readAllTransfersBehind(
-  client: Queryable,
-  page: { merchantId: string | null; status: TransferStatus | null; behindId: string | null; limit: number },
-): Promise<OwnedTransfer[]> {
-  const values = [page.merchantId, page.status, page.behindId, page.limit];
-  const { rows } = await client.query<TransferColumns & { account_id: string; merchant_created_at: Date }>(
-    OF_ALL,
-    values,
-  );
-  return rows.map((row) => ({
-    transfer: fromTransferColumns(row),
-    accountId: row.account_id,
-    merchant: { merchantId: row.merchant_id, environment: row.environment, createdAt: row.merchant_created_at },
-  }));
 }

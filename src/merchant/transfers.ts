@@ -8,12 +8,8 @@ import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { Transfer, TransferEvent, TransferStatus } from "./transfer.ts";
-import {
-  type OwnedTransfer,
-  readAllTransfersBehind,
-  readNumberedPage,
-  readTransfersBehind,
-} from "./transfer-list-store.ts";
+import { EVERY_TRANSFER, findTransfers, type OwnedTransfer } from "./transfer-search-store.ts";
+import { readNumberedPage, readTransfersBehind } from "./transfer-list-store.ts";
 import { lockTransfer, moveTransfer } from "./transfer-states.ts";
 import { readEvents, readTransfer, readTransferOfAccount } from "./transfer-store.ts";
 
@@ -116,7 +112,8 @@ export async function listAllTransfers(
   const whose = merchantId === "" ? null : merchantId;
   const { items, nextPageToken } = await readPage(
     page,
-    (behind) => readAllTransfersBehind(pool, { merchantId: whose, ...behind }),
+    ({ status, behindId, limit }) =>
+      findTransfers(pool, { ...EVERY_TRANSFER, merchantId: whose, status, beforeId: behindId, limit }),
     ({ transfer }) => transfer,
   );
   return { transfers: items, nextPageToken };
@@ -157,13 +154,16 @@ export async function cancelTransfer(
   }: { scope: TransferScope; transferId: string; hasSigningBegun: HasSigningBegun },
 ): Promise<TransferWithHistory> {
   await findTransfer(database, scope, transferId);
-  const canceled = await withRetry(() =>
+  const { transfer: canceled } = await withRetry(() =>
     withTransaction(database, (client) =>
       endUnsigned(client, { transferId, hasSigningBegun, to: "CANCELED", reason: "The merchant has canceled it." }),
     ),
   );
   return withHistory(database, canceled);
 }
+
+/** A transfer that was to be moved. Not new: somebody had moved it before, and nothing was done. */
+export type MovedTransfer = { readonly transfer: Transfer; readonly isNew: boolean };
 
 /**
  * Ends a transfer before anything of it was signed, inside the caller's transaction; one that has ended so stays so. Errors:
@@ -172,10 +172,10 @@ export async function cancelTransfer(
 export async function endUnsigned(
   client: PoolClient,
   end: { transferId: string; to: "CANCELED" | "REJECTED"; reason: string; hasSigningBegun: HasSigningBegun },
-): Promise<Transfer> {
+): Promise<MovedTransfer> {
   const { transferId, to, reason } = end;
   const { transfer } = await lockTransfer(client, transferId);
-  if (transfer.status === to) return transfer;
+  if (transfer.status === to) return { transfer, isNew: false };
   const { status } = transfer;
   // Whoever signs holds the same lock while he says so: either he has said it, or he finds the transfer ended.
   const isTooLate = (status !== "PENDING" && status !== "WAITING") || (await end.hasSigningBegun(client, transferId));
@@ -186,17 +186,28 @@ export async function endUnsigned(
   }
   const moved = await moveTransfer(client, { transferId, from: [status], to, reason });
   invariant(moved, "a locked transfer is where it was");
-  return (await lockTransfer(client, transferId)).transfer;
+  return { transfer: (await lockTransfer(client, transferId)).transfer, isNew: true };
 }
 
-/** Lets a transfer go on that waits for approval, inside the caller's transaction. Errors: NotFound, ValidationError. */
-export async function approveTransfer(client: PoolClient, transferId: string): Promise<Transfer> {
+/**
+ * Lets a transfer go on that waits for approval, inside the caller's transaction; one that was approved before stays as it has
+ * become since. Errors: NotFound, ValidationError.
+ */
+export async function approveTransfer(client: PoolClient, transferId: string): Promise<MovedTransfer> {
   const { transfer } = await lockTransfer(client, transferId);
+  if (await wasApproved(client, transfer)) return { transfer, isNew: false };
   if (!transfer.awaitsApproval || transfer.status !== "WAITING") {
     const message = `names a transfer that is ${transfer.status} and waits for no approval`;
     throw new ValidationError([{ field: "id", rule: "transfer.awaits_approval", message }]);
   }
   const moved = await moveTransfer(client, { transferId, from: ["WAITING"], to: "PENDING", isApproval: true });
   invariant(moved, "a locked transfer is where it was");
-  return (await lockTransfer(client, transferId)).transfer;
+  return { transfer: (await lockTransfer(client, transferId)).transfer, isNew: true };
+}
+
+/** Only what has to be approved begins as WAITING, and nothing but an approval makes it need none any more. */
+async function wasApproved(client: PoolClient, { transferId, awaitsApproval }: Transfer): Promise<boolean> {
+  if (awaitsApproval) return false;
+  const [first] = await readEvents(client, transferId);
+  return first?.status === "WAITING";
 }

@@ -16,7 +16,7 @@ import {
   type MerchantCredit,
   type NewMerchant,
 } from "../merchant/merchants.ts";
-import { setFee, type FeeOrder } from "../merchant/set-fee.ts";
+import { setFee, type FeeOrder, type SetFee } from "../merchant/set-fee.ts";
 
 /** Makes a merchant of an account, with its first pair. Errors: NotFound. */
 export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<IssuedPair & { merchantId: string }> {
@@ -69,16 +69,19 @@ export function orderCallbacks(
 }
 
 /** Adds a version of the fee of a merchant, a currency, both, or everybody else. Errors: as setFee. */
-export function orderFee(by: OrderedBy, { reason, ...order }: FeeOrder & { reason: string | null }): Promise<FeeRow> {
+export function orderFee(by: OrderedBy, { reason, ...order }: FeeOrder & { reason: string | null }): Promise<SetFee> {
   return doAndRecord(
     by,
     (client) => setFee(client, order),
-    (row) => ({
-      action: "fee set",
-      subject: row.merchantId,
-      reason,
-      facts: { feeRowId: row.id, currencyCode: row.currencyCode, version: row.version, ...termTexts(row) },
-    }),
+    ({ row, isNew }) =>
+      isNew
+        ? {
+            action: "fee set",
+            subject: row.merchantId,
+            reason,
+            facts: { feeRowId: row.id, currencyCode: row.currencyCode, version: row.version, ...termTexts(row) },
+          }
+        : null,
   );
 }
 

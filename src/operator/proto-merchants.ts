@@ -26,13 +26,13 @@ export function merchantMethods({
     },
 
     async setFee({ merchantId, currencyCode, terms, reason }, context) {
-      const row = await orderFee(orderedBy(context), {
+      const { row, isNew } = await orderFee(orderedBy(context), {
         ...fromProtoTerms(terms),
         ...given("merchantId", merchantId.toLowerCase()),
         ...given("currencyCode", currencyCode),
         reason: orNull(reason),
       });
-      return { row: toProtoFee({ ...row, isCurrent: true }) };
+      return { row: toProtoFee({ ...row, isCurrent: true }), isNew };
     },
 
     async previewFee({ merchantId, currencyCode, network, amount, terms }) {

@@ -9,6 +9,7 @@ import type { TopUp } from "../billing/top-ups/top-up.ts";
 import type { Database } from "../database/database.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { ValidationError } from "../kernel/errors.ts";
+import type { PayoutChain } from "../merchant/chains/payout-chain.ts";
 import { formatMoney, idr, IDR, parseMoney } from "../kernel/money.ts";
 
 /** What the methods of a subject are built from. */
@@ -18,6 +19,8 @@ export type Parts = CatalogPresets & {
   readonly isSet: (variable: string) => boolean;
   /** Asks the provider of a top-up now. Errors: NotFound, UpstreamBusy. */
   readonly verifyTopUp: (topUpId: string) => Promise<TopUp>;
+  /** The chains that transfers are paid on in this process. */
+  readonly payoutChains: readonly PayoutChain[];
   /** On whose behalf a call orders something. */
   readonly orderedBy: (context: HandlerContext) => OrderedBy;
 };

@@ -2,9 +2,8 @@
 
 import { doAndRecord, type OrderedBy } from "../accounts/operator-actions.ts";
 import { type LimitOrder, setLimits, type ShownLimits } from "../merchant/limits.ts";
-import type { Transfer } from "../merchant/transfer.ts";
 import { hasPayoutBegun } from "../merchant/payouts/payout-store.ts";
-import { approveTransfer, endUnsigned } from "../merchant/transfers.ts";
+import { approveTransfer, endUnsigned, type MovedTransfer } from "../merchant/transfers.ts";
 
 /** Sets what a merchant may order of a currency. Errors: as setLimits. */
 export function orderLimits(by: OrderedBy, order: LimitOrder & { reason: string | null }): Promise<ShownLimits> {
@@ -25,28 +24,20 @@ export function orderLimits(by: OrderedBy, order: LimitOrder & { reason: string 
 export function orderApproval(
   by: OrderedBy,
   { transferId, note }: { transferId: string; note: string | null },
-): Promise<Transfer> {
-  return doAndRecord(
-    by,
-    (client) => approveTransfer(client, transferId),
-    (transfer) => ({ action: "transfer approve", subject: transferId, reason: note, facts: factsOf(transfer) }),
-  );
+): Promise<MovedTransfer> {
+  return doAndRecord(by, (client) => approveTransfer(client, transferId), lineOf("transfer approve", note));
 }
 
 /** Rejects a transfer of which nothing is signed. Errors: as endUnsigned. */
-export function orderRejection(by: OrderedBy, order: { transferId: string; reason: string }): Promise<Transfer> {
+export function orderRejection(by: OrderedBy, order: { transferId: string; reason: string }): Promise<MovedTransfer> {
   return doAndRecord(
     by,
     (client) => endUnsigned(client, { ...order, to: "REJECTED", hasSigningBegun: hasPayoutBegun }),
-    (transfer) => ({
-      action: "transfer reject",
-      subject: order.transferId,
-      reason: order.reason,
-      facts: factsOf(transfer),
-    }),
+    lineOf("transfer reject", order.reason),
   );
 }
 
-function factsOf({ merchantId, externalId }: Transfer): Record<string, string> {
-  return { merchantId, externalId };
+function lineOf(action: string, reason: string | null) {
+  return ({ transfer: { transferId, merchantId, externalId }, isNew }: MovedTransfer) =>
+    isNew ? { action, subject: transferId, reason, facts: { merchantId, externalId } } : null;
 }

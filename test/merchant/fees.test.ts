@@ -22,8 +22,14 @@ function setFeeTo(order: Partial<FeeOrder>): ReturnType<typeof setFee> {
 describe("setFee", () => {
   test("adds a version that counts from the next quote on and leaves the earlier one as it was", async () => {
     const { merchantId } = await newMerchant(database);
-    const first = await setFee(database.pool, { merchantId, flat: "1", rate: "0" });
-    const second = await setFee(database.pool, { merchantId, flat: "2.50", rate: "0.010", min: "3", max: "1e1" });
+    const { row: first } = await setFee(database.pool, { merchantId, flat: "1", rate: "0" });
+    const { row: second } = await setFee(database.pool, {
+      merchantId,
+      flat: "2.50",
+      rate: "0.010",
+      min: "3",
+      max: "1e1",
+    });
     expect([first.version, second.version]).toEqual([1, 2]);
     expect(await findFeeRow(database, { merchantId, currencyCode: "TRX" })).toEqual(second);
     const { rows } = await database.pool.query(
@@ -39,9 +45,9 @@ describe("setFee", () => {
   test("prices each merchant and currency by the most specific scope", async () => {
     const { merchantId } = await newMerchant(database);
     const { merchantId: otherId } = await newMerchant(database);
-    const own = await setFee(database.pool, { merchantId, flat: "3", rate: "0" });
-    const ownTrx = await setFee(database.pool, { merchantId, currencyCode: "TRX", flat: "4", rate: "0" });
-    const ltc = await setFee(database.pool, { currencyCode: "LTC", flat: "5", rate: "0" });
+    const { row: own } = await setFee(database.pool, { merchantId, flat: "3", rate: "0" });
+    const { row: ownTrx } = await setFee(database.pool, { merchantId, currencyCode: "TRX", flat: "4", rate: "0" });
+    const { row: ltc } = await setFee(database.pool, { currencyCode: "LTC", flat: "5", rate: "0" });
     const idFor = async (merchant: string, currencyCode: string): Promise<string> =>
       (await findFeeRow(database, { merchantId: merchant, currencyCode })).id;
     expect(await idFor(merchantId, "TRX")).toBe(ownTrx.id);
@@ -51,12 +57,26 @@ describe("setFee", () => {
     expect(await idFor(otherId, "BTC")).toBe("00000000-0000-7000-8000-00000000fee0");
   });
 
+  test("adds nothing where the terms are in force already, also when they are set at the same time", async () => {
+    const { merchantId } = await newMerchant(database);
+    const set = (flat: string) => setFee(database.pool, { merchantId, flat, rate: "0.1" });
+    const done = await Promise.all([set("1"), set("1.0"), set("1"), set("1.00")]);
+    expect(done.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(new Set(done.map(({ row }) => row.id)).size).toBe(1);
+    expect(await set("2")).toMatchObject({ isNew: true, row: { version: 2 } });
+    // What was in force once is not in force now.
+    expect(await set("1")).toMatchObject({ isNew: true, row: { version: 3 } });
+    expect(await setFee(database.pool, { merchantId, flat: "1", rate: "0.1", min: "1" })).toMatchObject({
+      isNew: true,
+    });
+  });
+
   test("gives concurrent changes of one scope different versions", async () => {
     const { merchantId } = await newMerchant(database);
     const rows = await Promise.all(
       ["1", "2", "3"].map((flat) => setFee(database.pool, { merchantId, flat, rate: "0" })),
     );
-    expect(new Set(rows.map((row) => row.version))).toEqual(new Set([1, 2, 3]));
+    expect(new Set(rows.map(({ row }) => row.version))).toEqual(new Set([1, 2, 3]));
   });
 
   test("refuses terms that are no decimals, too large, contradictory or for somebody unknown", async () => {

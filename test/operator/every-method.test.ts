@@ -7,7 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { orderMerchant } from "../../src/operator/merchant-orders.ts";
+import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
+import { orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
+import { orderLimits } from "../../src/operator/transfer-orders.ts";
+import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { billRequest } from "./billed-request.ts";
 import { openTopUp } from "./opened-top-up.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
@@ -20,15 +23,35 @@ let accountId: string;
 let requestId: string;
 let merchantId: string;
 let topUpId: string;
+/** Two that wait for approval. */
+let transferIds: string[];
 beforeAll(async () => {
   served = await serveOperator();
   accountId = await served.newCustomer();
   requestId = await billRequest(served.database, { accountId, charge: parseMoney("5", IDR).units });
   topUpId = await openTopUp(served.database, { accountId });
   const by = { database: served.database, operator: "set-up" };
-  ({ merchantId } = await orderMerchant(by, { accountId, environment: "sandbox" }));
+  // Not the account that is frozen here.
+  ({ merchantId } = await orderMerchant(by, { accountId: await served.newCustomer(), environment: "sandbox" }));
+  await orderMerchantCredit(by, { merchantId, currencyCode: "TRX", amountText: "1000", reason: "set-up" });
+  const limits = { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "0", reason: "set-up" };
+  await orderLimits(by, { merchantId, ...limits });
+  transferIds = [await orderWaiting(), await orderWaiting()];
+  await stopWallet();
 });
 afterAll(() => served.stop());
+
+/** A transfer that waits for approval. */
+async function orderWaiting(): Promise<string> {
+  return (await orderTransfer(served.database, { merchantId })).transfer.transferId;
+}
+
+/** Stops the sandbox's wallet as if somebody else had used its key. */
+async function stopWallet(): Promise<void> {
+  const { pool } = served.database;
+  const wallet = await openWallet(pool, { chain: "sandbox", address: "sandbox-hot-wallet", nextNonce: 0 });
+  await haltWallet(pool, wallet.walletId, "somebody else has used the key");
+}
 
 const methods: readonly DescMethod[] = OperatorService.methods;
 const isRead = ({ idempotency }: DescMethod): boolean => idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
@@ -53,6 +76,12 @@ const requests: Readonly<Record<string, () => unknown>> = {
   listTopUps: () => ({}),
   getTopUp: () => ({ topUpId }),
   verifyTopUp: () => ({ topUpId, reason: "the customer asks" }),
+  listTransfers: () => ({}),
+  getTransfer: () => ({ transferId: transferIds[0] }),
+  approveTransfer: () => ({ transferId: transferIds[0], reason: "known to us" }),
+  rejectTransfer: () => ({ transferId: transferIds[1], reason: "not to him" }),
+  listPayoutWallets: () => ({}),
+  resumePayoutWallet: () => ({ chain: "sandbox", reason: "it was us" }),
   listFees: () => ({}),
   setFee: () => ({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0.01" } }),
   previewFee: () => ({ currencyCode: "TRX", amount: "10" }),
@@ -82,6 +111,9 @@ const changing: Readonly<Record<string, () => Promise<object>>> = {
     requestId: await billRequest(served.database, { accountId, charge: parseMoney("5", IDR).units }),
   }),
   updateSettings: async () => ({ settings: { welcomeCredit: "6000" } }),
+  setFee: async () => ({ merchantId, currencyCode: "TRX", terms: { flat: "2", rate: "0.01" } }),
+  approveTransfer: async () => ({ transferId: await orderWaiting() }),
+  rejectTransfer: async () => ({ transferId: await orderWaiting() }),
 };
 
 type Call = (request: unknown) => Promise<unknown>;
@@ -129,6 +161,7 @@ describe("every method of OperatorService", () => {
         await served.database.pool.query("UPDATE account SET open_holds = 3 WHERE id = $1", [accountId]);
       }
       if (name === "unfreezeAccount") await served.operator.freezeAccount({ accountId, reason: "to thaw it" });
+      if (name === "resumePayoutWallet") await stopWallet();
       if (name === "startAdmission") await served.operator.stopAdmission({ reason: "to start it" });
       const before = await served.actions();
       const request = { ...((await changing[name]?.()) ?? (requestOf(method) as object)), reason: "   " };

@@ -9,11 +9,14 @@ import { listActions } from "../../src/accounts/operator-actions.ts";
 import type { CatalogPresets } from "../../src/catalog/apply-catalog.ts";
 import { selectTopUps } from "../../src/billing/top-ups/store.ts";
 import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { NotFound } from "../../src/kernel/errors.ts";
 import type { ServersOptions } from "../../src/facade/servers.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
+import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
+import { createSandboxChain } from "../../src/merchant/chains/sandbox/sandbox-chain.ts";
 import { createOperatorService } from "../../src/operator/service.ts";
 import { operatorOf } from "../../src/rpc/callers.ts";
 import { startServers } from "../facade/fakes.ts";
@@ -24,8 +27,14 @@ const PERSON = { sessionId: uuidv7(), personId: uuidv7(), accountId: uuidv7(), e
 
 export type ServedOperator = Awaited<ReturnType<typeof serveOperator>>;
 
-/** Serves it. The cookie `operator` is an operator's, `member` somebody else's. */
-export async function serveOperator(presets: CatalogPresets = {}) {
+/**
+ * Serves it. The cookie `operator` is an operator's, `member` somebody else's. Transfers are paid on the sandbox's chain, or on
+ * others that are made of it.
+ */
+export async function serveOperator(
+  presets: CatalogPresets = {},
+  chainsOf: (sandbox: PayoutChain) => readonly PayoutChain[] = (sandbox) => [sandbox],
+) {
   const opened = await createTestDatabase();
   const { database } = opened;
   const isSet = (variable: string): boolean => variable === "SET_API_KEY";
@@ -44,7 +53,16 @@ export async function serveOperator(presets: CatalogPresets = {}) {
   };
   const running = await startServers({
     people,
-    implementations: { operator: createOperatorService({ database, operatorOf, isSet, verifyTopUp, ...presets }) },
+    implementations: {
+      operator: createOperatorService({
+        database,
+        operatorOf,
+        isSet,
+        verifyTopUp,
+        payoutChains: chainsOf(createSandboxChain(database, systemClock)),
+        ...presets,
+      }),
+    },
   });
   const as = (cookie: string): Client<typeof OperatorService> =>
     createClient(

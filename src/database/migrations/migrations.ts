@@ -28,4 +28,8 @@ export const migrations = [
   { name: "0016-payouts", load: async () => (await import("./0016-payouts.ts")).Migration0016Payouts },
   { name: "0017-callbacks", load: async () => (await import("./0017-callbacks.ts")).Migration0017Callbacks },
   { name: "0018-playground", load: async () => (await import("./0018-playground.ts")).Migration0018Playground },
+  {
+    name: "0019-transfer-names",
+    load: async () => (await import("./0019-transfer-names.ts")).Migration0019TransferNames,
+  },
 ];

@@ -3,7 +3,7 @@
 import type { Pool } from "pg";
 
 const WALLETS = `
-SELECT w.chain, w.halted_at IS NOT NULL AS "isHalted",
+SELECT w.chain, w.address, w.halted_at IS NOT NULL AS "isHalted", w.halted_at AS "haltedAt", w.halt_reason AS "haltReason",
   (SELECT count(*)::int FROM payout p WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast')) AS "openPayouts",
   (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(p.chosen_at)), 0)::float8 FROM payout p
    WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast')) AS "oldestPayoutSeconds",
@@ -12,7 +12,7 @@ SELECT w.chain, w.halted_at IS NOT NULL AS "isHalted",
      SELECT broadcast_at, seen_at FROM payout_attempt WHERE payout_id = p.id OFFSET 0
    ) a
    WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast') AND a.seen_at IS NULL) AS "oldestUnknownSeconds"
-FROM wallet w ORDER BY w.chain`;
+FROM wallet w ORDER BY w.chain, w.address`;
 const WAITING = `
 SELECT CASE WHEN environment = 'sandbox' THEN 'sandbox' ELSE network END AS chain, count(*)::int AS waiting FROM transfer
 WHERE status = 'WAITING' AND NOT awaits_approval GROUP BY 1`;
@@ -20,8 +20,12 @@ WHERE status = 'WAITING' AND NOT awaits_approval GROUP BY 1`;
 /** How the payouts of a chain stand. */
 export type WalletFacts = {
   readonly chain: string;
+  readonly address: string;
   /** Whether signing was stopped, because somebody else has used the key. */
   readonly isHalted: boolean;
+  /** Since when; null: it was not. */
+  readonly haltedAt: Date | null;
+  readonly haltReason: string | null;
   readonly openPayouts: number;
   /** Age of the oldest payout that has not ended; 0: there is none. */
   readonly oldestPayoutSeconds: number;

@@ -2,13 +2,14 @@
 // wallet's own stay without a gap, and signing goes on behind them.
 
 import type { Pool, PoolClient } from "pg";
-import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
 import { findWronglyForeign, insertForeign } from "./payout-store.ts";
 import { lockWallet, readWallet, resumeWallet, writeNextNonce } from "./wallet-store.ts";
 
 /** Nonces of others that one order writes down at most; another order goes on from there. */
 const MOST_FOREIGN = 1_000;
+const RETRY_AFTER_SECONDS = 10;
 
 /** A wallet and the nonces behind its own that others have used up for good. */
 export type ForeignNonces = {
@@ -17,15 +18,21 @@ export type ForeignNonces = {
   readonly foreign: readonly { readonly nonce: number; readonly hash: string }[];
 };
 
-/** Asks the chain who used the wallet's key besides us. Errors: NotFound; ValidationError while one of them is not final. */
+/** What came of an order to resume. Not new: the wallet signed already, and nothing was written down. */
+export type ResumedWallet = { readonly foreignNonces: number; readonly isNew: boolean };
+
+/**
+ * Asks the chain who used the wallet's key besides us. Errors: NotFound; ValidationError while one of them is not final;
+ * UpstreamBusy when the chain does not answer.
+ */
 export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise<ForeignNonces> {
   const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
   if (wallet === undefined) throw new NotFound("This wallet has never paid.");
-  const head = await chain.head();
-  const used = await chain.nextNonce();
+  const head = await answerOf(chain.head());
+  const used = await answerOf(chain.nextNonce());
   const foreign: { nonce: number; hash: string }[] = [];
   for (let nonce = wallet.nextNonce; nonce < used && foreign.length < MOST_FOREIGN; nonce += 1) {
-    const holder = await chain.holderOf(nonce, head);
+    const holder = await answerOf(chain.holderOf(nonce, head));
     if (holder?.isFinal !== true) {
       const message = `nonce ${nonce} was used by a transaction that is not final yet; try again later`;
       throw new ValidationError([{ field: "chain", rule: "wallet.foreign_final", message }]);
@@ -36,10 +43,10 @@ export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise
 }
 
 /**
- * Lets a wallet sign again, inside the caller's transaction. Gives how many nonces of others were written down. Errors:
- * ValidationError when one of them is our own, which paying again would pay twice.
+ * Lets a wallet sign again, inside the caller's transaction. Errors: ValidationError when one of the nonces is our own, which
+ * paying again would pay twice.
  */
-export async function resumeSigning(client: PoolClient, { walletId, foreign }: ForeignNonces): Promise<number> {
+export async function resumeSigning(client: PoolClient, { walletId, foreign }: ForeignNonces): Promise<ResumedWallet> {
   const { nextNonce } = await lockWallet(client, walletId);
   // Whoever resumed it meanwhile may have written them down.
   const own = foreign.filter(({ nonce }) => nonce >= nextNonce);
@@ -50,6 +57,14 @@ export async function resumeSigning(client: PoolClient, { walletId, foreign }: F
     throw new ValidationError([{ field: "chain", rule: "wallet.foreign_own", message }]);
   }
   await writeNextNonce(client, walletId, nextNonce + own.length);
-  await resumeWallet(client, walletId);
-  return own.length;
+  const wasStopped = await resumeWallet(client, walletId);
+  return { foreignNonces: own.length, isNew: wasStopped || own.length > 0 };
+}
+
+async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  try {
+    return await asked;
+  } catch (cause) {
+    throw new UpstreamBusy(RETRY_AFTER_SECONDS, { cause });
+  }
 }

@@ -84,9 +84,9 @@ export async function haltWallet(client: Queryable, walletId: string, reason: st
   return (await client.query(HALT, [walletId, reason])).rowCount === 1;
 }
 
-/** Lets a wallet sign again. */
-export async function resumeWallet(client: Queryable, walletId: string): Promise<void> {
-  await client.query(RESUME, [walletId]);
+/** Lets a wallet sign again. True: it was stopped. */
+export async function resumeWallet(client: Queryable, walletId: string): Promise<boolean> {
+  return (await client.query(RESUME, [walletId])).rowCount === 1;
 }
 
 /** Writes the next nonce of a locked wallet. */

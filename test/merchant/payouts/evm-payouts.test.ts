@@ -21,8 +21,11 @@ describe("a transfer on a real node", () => {
   });
   afterAll(() => world.close());
 
-  const resume = (): Promise<number> =>
-    orderResume({ database: world.database, operator: "test" }, { chain: world.chain(), reason: "it was us" });
+  const resume = () =>
+    orderResume(
+      { database: world.database, operator: "test" },
+      { chains: [world.chain()], name: world.chain().name, reason: "it was us" },
+    );
 
   it("is paid, final after enough blocks, and what the network took is posted", async () => {
     const to = await world.recipient();
@@ -244,7 +247,8 @@ describe("a transfer on a real node", () => {
     expect(await world.pooled()).toEqual([]);
     expect((await world.merchant.transfer(transferId)).status).toBe("SUBMITTED");
 
-    expect(await resume()).toBe(0);
+    expect(await resume()).toEqual({ foreignNonces: 0, isNew: true });
+    expect(await resume()).toEqual({ foreignNonces: 0, isNew: false });
     await world.runToEnd(engine, [transferId]);
     await world.expectPaidOnce(transferId, to, before);
     expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["displaced", "confirmed"]);
@@ -268,7 +272,7 @@ describe("a transfer on a real node", () => {
     expect(await world.merchant.history(transferId)).toEqual([]);
     await expect(resume()).rejects.toThrow("not final");
     await world.anvil.mine(FINAL_AFTER);
-    expect(await resume()).toBe(1);
+    expect(await resume()).toEqual({ foreignNonces: 1, isNew: true });
     await world.runToEnd(engine, [transferId]);
     await world.expectPaidOnce(transferId, to, before);
   });

@@ -1,4 +1,5 @@
-// What rounds ask of the database every second stays a look at keys, however many transfers there have been.
+// What rounds ask of the database every second, and operators now and then, stays a look at keys, however many transfers there
+// have been.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
@@ -6,6 +7,7 @@ import { readWalletFacts } from "../../../src/merchant/payouts/payout-facts.ts";
 import { readPayoutHistory } from "../../../src/merchant/payouts/payout-history.ts";
 import { readCandidates, readInFlight, readOpenPayouts } from "../../../src/merchant/payouts/payout-store.ts";
 import { openWallet } from "../../../src/merchant/payouts/wallet-store.ts";
+import { EVERY_TRANSFER, findTransfers } from "../../../src/merchant/transfer-search-store.ts";
 import { onServer } from "../../setup/test-servers.ts";
 import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
 import { OrderingMerchant } from "./ordered.ts";
@@ -13,6 +15,8 @@ import { OrderingMerchant } from "./ordered.ts";
 const ENDED = 20_000;
 /** Rows of the large tables that one question may read: a few for each of what is open. */
 const MOST_ROWS = 200;
+/** The first page of an operator's list. */
+const NEWEST = { ...EVERY_TRANSFER, beforeId: null, limit: 51 };
 
 let opened: TestDatabase;
 let database: Database;
@@ -94,6 +98,16 @@ it.each([
   ["what is open", async (pool: Database["pool"]) => readOpenPayouts(pool, { walletId })],
   ["what is under way", async (pool: Database["pool"]) => readInFlight(pool, walletId)],
   ["how wallets stand", async (pool: Database["pool"]) => readWalletFacts(pool)],
+  [
+    "what waits for an operator",
+    async (pool: Database["pool"]) => findTransfers(pool, { ...NEWEST, awaitsApproval: true }),
+  ],
+  ["everybody's newest transfers", async (pool: Database["pool"]) => findTransfers(pool, NEWEST)],
+  [
+    "for a transfer by its merchant's name for it",
+    async (pool: Database["pool"]) => findTransfers(pool, { ...NEWEST, name: "old-7" }),
+  ],
+  ["for a transfer by its id", async (pool: Database["pool"]) => findTransfers(pool, { ...NEWEST, name: transferId })],
   ["what was done for a transfer", async (pool: Database["pool"]) => readPayoutHistory(pool, transferId)],
 ])("asking %s reads few rows", async (_what, ask) => {
   const { pool, read } = explaining();

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/merchant/v1/merchant.proto.
  */
 export const file_saldo_merchant_v1_merchant: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9tZXJjaGFudC92MS9tZXJjaGFudC5wcm90bxIRc2FsZG8ubWVyY2hhbnQudjEiewoITWVyY2hhbnQSCgoCaWQYASABKAkSMwoLZW52aXJvbm1lbnQYAiABKA4yHi5zYWxkby5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKgAQoKQ3JlZGVudGlhbBIKCgJpZBgBIAEoCRISCgprZXlfcHJlZml4GAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKCnJldm9rZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQFCDQoLX3Jldm9rZWRfYXQitAEKDVRyYW5zZmVyTGltaXQSFQoNY3VycmVuY3lfY29kZRgBIAEoCRIZCgxwZXJfdHJhbnNmZXIYAiABKAlIAIgBARISCgVkYWlseRgDIAEoCUgBiAEBEhsKDmFwcHJvdmFsX2Fib3ZlGAQgASgJSAKIAQESEgoKdXNlZF90b2RheRgFIAEoCUIPCg1fcGVyX3RyYW5zZmVyQggKBl9kYWlseUIRCg9fYXBwcm92YWxfYWJvdmUqXwoLRW52aXJvbm1lbnQSGwoXRU5WSVJPTk1FTlRfVU5TUEVDSUZJRUQQABIXChNFTlZJUk9OTUVOVF9TQU5EQk9YEAESGgoWRU5WSVJPTk1FTlRfUFJPRFVDVElPThACYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("CiBzYWxkby9tZXJjaGFudC92MS9tZXJjaGFudC5wcm90bxIRc2FsZG8ubWVyY2hhbnQudjEiewoITWVyY2hhbnQSCgoCaWQYASABKAkSMwoLZW52aXJvbm1lbnQYAiABKA4yHi5zYWxkby5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKgAQoKQ3JlZGVudGlhbBIKCgJpZBgBIAEoCRISCgprZXlfcHJlZml4GAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKCnJldm9rZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQFCDQoLX3Jldm9rZWRfYXQitAEKDVRyYW5zZmVyTGltaXQSFQoNY3VycmVuY3lfY29kZRgBIAEoCRIZCgxwZXJfdHJhbnNmZXIYAiABKAlIAIgBARISCgVkYWlseRgDIAEoCUgBiAEBEhsKDmFwcHJvdmFsX2Fib3ZlGAQgASgJSAKIAQESEgoKdXNlZF90b2RheRgFIAEoCUIPCg1fcGVyX3RyYW5zZmVyQggKBl9kYWlseUIRCg9fYXBwcm92YWxfYWJvdmUiTgoIQ3VycmVuY3kSDAoEY29kZRgBIAEoCRI0CghuZXR3b3JrcxgCIAMoCzIiLnNhbGRvLm1lcmNoYW50LnYxLkN1cnJlbmN5TmV0d29yayI0Cg9DdXJyZW5jeU5ldHdvcmsSDwoHbmV0d29yaxgBIAEoCRIQCghkZWNpbWFscxgCIAEoDSpfCgtFbnZpcm9ubWVudBIbChdFTlZJUk9OTUVOVF9VTlNQRUNJRklFRBAAEhcKE0VOVklST05NRU5UX1NBTkRCT1gQARIaChZFTlZJUk9OTUVOVF9QUk9EVUNUSU9OEAJiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * Who orders transfers. An account has at most one per environment.
@@ -141,6 +141,62 @@ export type TransferLimit = Message<"saldo.merchant.v1.TransferLimit"> & {
  */
 export const TransferLimitSchema: GenMessage<TransferLimit> = /*@__PURE__*/
   messageDesc(file_saldo_merchant_v1_merchant, 2);
+
+/**
+ * A currency that can be sent.
+ *
+ * @generated from message saldo.merchant.v1.Currency
+ */
+export type Currency = Message<"saldo.merchant.v1.Currency"> & {
+  /**
+   * Its code, such as `USDT`.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * The chains it can travel on; the first is the one that is taken where an order names none, unless that one is not served.
+   *
+   * @generated from field: repeated saldo.merchant.v1.CurrencyNetwork networks = 2;
+   */
+  networks: CurrencyNetwork[];
+};
+
+/**
+ * Describes the message saldo.merchant.v1.Currency.
+ * Use `create(CurrencySchema)` to create a new message.
+ */
+export const CurrencySchema: GenMessage<Currency> = /*@__PURE__*/
+  messageDesc(file_saldo_merchant_v1_merchant, 3);
+
+/**
+ * A currency on one chain.
+ *
+ * @generated from message saldo.merchant.v1.CurrencyNetwork
+ */
+export type CurrencyNetwork = Message<"saldo.merchant.v1.CurrencyNetwork"> & {
+  /**
+   * The chain's name, such as `tron`.
+   *
+   * @generated from field: string network = 1;
+   */
+  network: string;
+
+  /**
+   * How many decimals an amount may have there.
+   *
+   * @generated from field: uint32 decimals = 2;
+   */
+  decimals: number;
+};
+
+/**
+ * Describes the message saldo.merchant.v1.CurrencyNetwork.
+ * Use `create(CurrencyNetworkSchema)` to create a new message.
+ */
+export const CurrencyNetworkSchema: GenMessage<CurrencyNetwork> = /*@__PURE__*/
+  messageDesc(file_saldo_merchant_v1_merchant, 4);
 
 /**
  * The two worlds of merchants. A credential works in one of them only.

@@ -10,7 +10,7 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { CallbackDelivery, CallbackSettings } from "./callback_pb.ts";
 import { file_saldo_merchant_v1_callback } from "./callback_pb.ts";
-import type { Credential, Environment, Merchant, TransferLimit } from "./merchant_pb.ts";
+import type { Credential, Currency, Environment, Merchant, TransferLimit } from "./merchant_pb.ts";
 import { file_saldo_merchant_v1_merchant } from "./merchant_pb.ts";
 import type { CreateTransferRequest } from "./merchant_transfer_service_pb.ts";
 import { file_saldo_merchant_v1_merchant_transfer_service } from "./merchant_transfer_service_pb.ts";
@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/merchant/v1/merchant_service.proto.
  */
 export const file_saldo_merchant_v1_merchant_service: GenFile = /*@__PURE__*/
-  fileDesc("CihzYWxkby9tZXJjaGFudC92MS9tZXJjaGFudF9zZXJ2aWNlLnByb3RvEhFzYWxkby5tZXJjaGFudC52MSJUChVDcmVhdGVNZXJjaGFudFJlcXVlc3QSOwoLZW52aXJvbm1lbnQYASABKA4yHi5zYWxkby5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIGukgDyAEBIp8BChZDcmVhdGVNZXJjaGFudFJlc3BvbnNlEi0KCG1lcmNoYW50GAEgASgLMhsuc2FsZG8ubWVyY2hhbnQudjEuTWVyY2hhbnQSMQoKY3JlZGVudGlhbBgCIAEoCzIdLnNhbGRvLm1lcmNoYW50LnYxLkNyZWRlbnRpYWwSDwoHYXBpX2tleRgDIAEoCRISCgpzZWNyZXRfa2V5GAQgASgJIhYKFExpc3RNZXJjaGFudHNSZXF1ZXN0IkcKFUxpc3RNZXJjaGFudHNSZXNwb25zZRIuCgltZXJjaGFudHMYASADKAsyGy5zYWxkby5tZXJjaGFudC52MS5NZXJjaGFudCI4ChdDcmVhdGVDcmVkZW50aWFsUmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQEicgoYQ3JlYXRlQ3JlZGVudGlhbFJlc3BvbnNlEjEKCmNyZWRlbnRpYWwYASABKAsyHS5zYWxkby5tZXJjaGFudC52MS5DcmVkZW50aWFsEg8KB2FwaV9rZXkYAiABKAkSEgoKc2VjcmV0X2tleRgDIAEoCSI3ChZMaXN0Q3JlZGVudGlhbHNSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABASJNChdMaXN0Q3JlZGVudGlhbHNSZXNwb25zZRIyCgtjcmVkZW50aWFscxgBIAMoCzIdLnNhbGRvLm1lcmNoYW50LnYxLkNyZWRlbnRpYWwiWQoXUmV2b2tlQ3JlZGVudGlhbFJlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBEh8KDWNyZWRlbnRpYWxfaWQYAiABKAlCCLpIBXIDsAEBIk0KGFJldm9rZUNyZWRlbnRpYWxSZXNwb25zZRIxCgpjcmVkZW50aWFsGAEgASgLMh0uc2FsZG8ubWVyY2hhbnQudjEuQ3JlZGVudGlhbCKXAQoQVXNlRmF1Y2V0UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESLgoNY3VycmVuY3lfY29kZRgCIAEoCUIXukgUchIyEF5bQS1aMC05XXsyLDEwfSQSGgoGYW1vdW50GAMgASgJQgq6SAfIAQFyAhhAEhgKB25ldHdvcmsYBCABKAlCB7pIBHICGCAiSAoRVXNlRmF1Y2V0UmVzcG9uc2USMwoHYmFsYW5jZRgBIAEoCzIiLnNhbGRvLm1lcmNoYW50LnYxLk1lcmNoYW50QmFsYW5jZSI8ChtMaXN0TWVyY2hhbnRCYWxhbmNlc1JlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBIlQKHExpc3RNZXJjaGFudEJhbGFuY2VzUmVzcG9uc2USNAoIYmFsYW5jZXMYASADKAsyIi5zYWxkby5tZXJjaGFudC52MS5NZXJjaGFudEJhbGFuY2UiMgoRTGlzdExpbWl0c1JlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBIkYKEkxpc3RMaW1pdHNSZXNwb25zZRIwCgZsaW1pdHMYASADKAsyIC5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlckxpbWl0IrgBCg9TZXRMaW1pdFJlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBEi4KDWN1cnJlbmN5X2NvZGUYAiABKAlCF7pIFHISMhBeW0EtWjAtOV17MiwxMH0kEh0KDHBlcl90cmFuc2ZlchgDIAEoCUIHukgEcgIYQBIWCgVkYWlseRgEIAEoCUIHukgEcgIYQBIfCg5hcHByb3ZhbF9hYm92ZRgFIAEoCUIHukgEcgIYQCJDChBTZXRMaW1pdFJlc3BvbnNlEi8KBWxpbWl0GAEgASgLMiAuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXJMaW1pdCKnAQogQ2FsY3VsYXRlTWVyY2hhbnRUcmFuc2ZlclJlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBEi4KDWN1cnJlbmN5X2NvZGUYAiABKAlCF7pIFHISMhBeW0EtWjAtOV17MiwxMH0kEhoKBmFtb3VudBgDIAEoCUIKukgHyAEBcgIYQBIYCgduZXR3b3JrGAQgASgJQge6SARyAhggIkwKIUNhbGN1bGF0ZU1lcmNoYW50VHJhbnNmZXJSZXNwb25zZRInCgVxdW90ZRgBIAEoCzIYLnNhbGRvLm1lcmNoYW50LnYxLlF1b3RlIn8KHUNyZWF0ZU1lcmNoYW50VHJhbnNmZXJSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABARI/CgVvcmRlchgCIAEoCzIoLnNhbGRvLm1lcmNoYW50LnYxLkNyZWF0ZVRyYW5zZmVyUmVxdWVzdEIGukgDyAEBImEKHkNyZWF0ZU1lcmNoYW50VHJhbnNmZXJSZXNwb25zZRItCgh0cmFuc2ZlchgBIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyEhAKCHJlcGxheWVkGAIgASgIIs0BChxMaXN0TWVyY2hhbnRUcmFuc2ZlcnNSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABARJTCgZzdGF0dXMYAiABKAlCQ7pIQHI+UgBSB1BFTkRJTkdSB1dBSVRJTkdSCVNVQk1JVFRFRFIJQ09ORklSTUVEUghSRUpFQ1RFRFIIQ0FOQ0VMRUQSGwoJcGFnZV9zaXplGAMgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAxjIASJoCh1MaXN0TWVyY2hhbnRUcmFuc2ZlcnNSZXNwb25zZRIuCgl0cmFuc2ZlcnMYASADKAsyGy5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiXQodQ2FuY2VsTWVyY2hhbnRUcmFuc2ZlclJlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBEh0KC3RyYW5zZmVyX2lkGAIgASgJQgi6SAVyA7ABASJPCh5DYW5jZWxNZXJjaGFudFRyYW5zZmVyUmVzcG9uc2USLQoIdHJhbnNmZXIYASABKAsyGy5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlciI8ChtHZXRUcmFuc2ZlclN0YXRlbWVudFJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBIlcKHEdldFRyYW5zZmVyU3RhdGVtZW50UmVzcG9uc2USNwoJc3RhdGVtZW50GAEgASgLMiQuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXJTdGF0ZW1lbnQi/gEKF0xpc3RBbGxUcmFuc2ZlcnNSZXF1ZXN0ElMKC21lcmNoYW50X2lkGAEgASgJQj66SDtyOTI3XihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSk/JBJTCgZzdGF0dXMYAiABKAlCQ7pIQHI+UgBSB1BFTkRJTkdSB1dBSVRJTkdSCVNVQk1JVFRFRFIJQ09ORklSTUVEUghSRUpFQ1RFRFIIQ0FOQ0VMRUQSGwoJcGFnZV9zaXplGAMgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAxjIASJoChhMaXN0QWxsVHJhbnNmZXJzUmVzcG9uc2USMwoJdHJhbnNmZXJzGAEgAygLMiAuc2FsZG8ubWVyY2hhbnQudjEuT3duZWRUcmFuc2ZlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkigQEKDU93bmVkVHJhbnNmZXISLQoIdHJhbnNmZXIYASABKAsyGy5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlchItCghtZXJjaGFudBgCIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLk1lcmNoYW50EhIKCmFjY291bnRfaWQYAyABKAkiTwoWQXBwcm92ZVRyYW5zZmVyUmVxdWVzdBIdCgt0cmFuc2Zlcl9pZBgBIAEoCUIIukgFcgOwAQESFgoEbm90ZRgCIAEoCUIIukgFcgMY9AMiSAoXQXBwcm92ZVRyYW5zZmVyUmVzcG9uc2USLQoIdHJhbnNmZXIYASABKAsyGy5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlciJSChVSZWplY3RUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJHChZSZWplY3RUcmFuc2ZlclJlc3BvbnNlEi0KCHRyYW5zZmVyGAEgASgLMhsuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXIiOwoaR2V0Q2FsbGJhY2tTZXR0aW5nc1JlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBIlQKG0dldENhbGxiYWNrU2V0dGluZ3NSZXNwb25zZRI1CghzZXR0aW5ncxgBIAEoCzIjLnNhbGRvLm1lcmNoYW50LnYxLkNhbGxiYWNrU2V0dGluZ3MihAEKHVVwZGF0ZUNhbGxiYWNrU2V0dGluZ3NSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABARIVCgN1cmwYAiABKAlCCLpIBXIDGIAQEhcKBXRva2VuGAMgASgJQgi6SAVyAxjIARIUCgxyZW5ld19zZWNyZXQYBCABKAgidgoeVXBkYXRlQ2FsbGJhY2tTZXR0aW5nc1Jlc3BvbnNlEjUKCHNldHRpbmdzGAEgASgLMiMuc2FsZG8ubWVyY2hhbnQudjEuQ2FsbGJhY2tTZXR0aW5ncxINCgV0b2tlbhgCIAEoCRIOCgZzZWNyZXQYAyABKAkizgEKHUxpc3RDYWxsYmFja0RlbGl2ZXJpZXNSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABARJTCgt0cmFuc2Zlcl9pZBgCIAEoCUI+ukg7cjkyN14oWzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pPyQSGwoJcGFnZV9zaXplGAMgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAxjIASJyCh5MaXN0Q2FsbGJhY2tEZWxpdmVyaWVzUmVzcG9uc2USNwoKZGVsaXZlcmllcxgBIAMoCzIjLnNhbGRvLm1lcmNoYW50LnYxLkNhbGxiYWNrRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlUKFVJlc2VuZENhbGxiYWNrUmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESHQoLZGVsaXZlcnlfaWQYAiABKAlCCLpIBXIDsAEBIk8KFlJlc2VuZENhbGxiYWNrUmVzcG9uc2USNQoIZGVsaXZlcnkYASABKAsyIy5zYWxkby5tZXJjaGFudC52MS5DYWxsYmFja0RlbGl2ZXJ5MpIUCg9NZXJjaGFudFNlcnZpY2USbgoOQ3JlYXRlTWVyY2hhbnQSKC5zYWxkby5tZXJjaGFudC52MS5DcmVhdGVNZXJjaGFudFJlcXVlc3QaKS5zYWxkby5tZXJjaGFudC52MS5DcmVhdGVNZXJjaGFudFJlc3BvbnNlIgequxgDAwUGEm4KDUxpc3RNZXJjaGFudHMSJy5zYWxkby5tZXJjaGFudC52MS5MaXN0TWVyY2hhbnRzUmVxdWVzdBooLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RNZXJjaGFudHNSZXNwb25zZSIKkAIBqrsYAwMFBhJ0ChBDcmVhdGVDcmVkZW50aWFsEiouc2FsZG8ubWVyY2hhbnQudjEuQ3JlYXRlQ3JlZGVudGlhbFJlcXVlc3QaKy5zYWxkby5tZXJjaGFudC52MS5DcmVhdGVDcmVkZW50aWFsUmVzcG9uc2UiB6q7GAMDBQYSdAoPTGlzdENyZWRlbnRpYWxzEikuc2FsZG8ubWVyY2hhbnQudjEuTGlzdENyZWRlbnRpYWxzUmVxdWVzdBoqLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RDcmVkZW50aWFsc1Jlc3BvbnNlIgqQAgGquxgDAwUGEnQKEFJldm9rZUNyZWRlbnRpYWwSKi5zYWxkby5tZXJjaGFudC52MS5SZXZva2VDcmVkZW50aWFsUmVxdWVzdBorLnNhbGRvLm1lcmNoYW50LnYxLlJldm9rZUNyZWRlbnRpYWxSZXNwb25zZSIHqrsYAwMFBhJfCglVc2VGYXVjZXQSIy5zYWxkby5tZXJjaGFudC52MS5Vc2VGYXVjZXRSZXF1ZXN0GiQuc2FsZG8ubWVyY2hhbnQudjEuVXNlRmF1Y2V0UmVzcG9uc2UiB6q7GAMDBQYSgwEKFExpc3RNZXJjaGFudEJhbGFuY2VzEi4uc2FsZG8ubWVyY2hhbnQudjEuTGlzdE1lcmNoYW50QmFsYW5jZXNSZXF1ZXN0Gi8uc2FsZG8ubWVyY2hhbnQudjEuTGlzdE1lcmNoYW50QmFsYW5jZXNSZXNwb25zZSIKkAIBqrsYAwMFBhJlCgpMaXN0TGltaXRzEiQuc2FsZG8ubWVyY2hhbnQudjEuTGlzdExpbWl0c1JlcXVlc3QaJS5zYWxkby5tZXJjaGFudC52MS5MaXN0TGltaXRzUmVzcG9uc2UiCpACAaq7GAMDBQYSWgoIU2V0TGltaXQSIi5zYWxkby5tZXJjaGFudC52MS5TZXRMaW1pdFJlcXVlc3QaIy5zYWxkby5tZXJjaGFudC52MS5TZXRMaW1pdFJlc3BvbnNlIgWquxgBBhKSAQoZQ2FsY3VsYXRlTWVyY2hhbnRUcmFuc2ZlchIzLnNhbGRvLm1lcmNoYW50LnYxLkNhbGN1bGF0ZU1lcmNoYW50VHJhbnNmZXJSZXF1ZXN0GjQuc2FsZG8ubWVyY2hhbnQudjEuQ2FsY3VsYXRlTWVyY2hhbnRUcmFuc2ZlclJlc3BvbnNlIgqQAgGquxgDAwUGEoYBChZDcmVhdGVNZXJjaGFudFRyYW5zZmVyEjAuc2FsZG8ubWVyY2hhbnQudjEuQ3JlYXRlTWVyY2hhbnRUcmFuc2ZlclJlcXVlc3QaMS5zYWxkby5tZXJjaGFudC52MS5DcmVhdGVNZXJjaGFudFRyYW5zZmVyUmVzcG9uc2UiB6q7GAMDBQYShgEKFUxpc3RNZXJjaGFudFRyYW5zZmVycxIvLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RNZXJjaGFudFRyYW5zZmVyc1JlcXVlc3QaMC5zYWxkby5tZXJjaGFudC52MS5MaXN0TWVyY2hhbnRUcmFuc2ZlcnNSZXNwb25zZSIKkAIBqrsYAwMFBhKGAQoWQ2FuY2VsTWVyY2hhbnRUcmFuc2ZlchIwLnNhbGRvLm1lcmNoYW50LnYxLkNhbmNlbE1lcmNoYW50VHJhbnNmZXJSZXF1ZXN0GjEuc2FsZG8ubWVyY2hhbnQudjEuQ2FuY2VsTWVyY2hhbnRUcmFuc2ZlclJlc3BvbnNlIgequxgDAwUGEoQBChRHZXRUcmFuc2ZlclN0YXRlbWVudBIuLnNhbGRvLm1lcmNoYW50LnYxLkdldFRyYW5zZmVyU3RhdGVtZW50UmVxdWVzdBovLnNhbGRvLm1lcmNoYW50LnYxLkdldFRyYW5zZmVyU3RhdGVtZW50UmVzcG9uc2UiC5ACAaq7GAQEAwUGEnUKEExpc3RBbGxUcmFuc2ZlcnMSKi5zYWxkby5tZXJjaGFudC52MS5MaXN0QWxsVHJhbnNmZXJzUmVxdWVzdBorLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RBbGxUcmFuc2ZlcnNSZXNwb25zZSIIkAIBqrsYAQYSbwoPQXBwcm92ZVRyYW5zZmVyEikuc2FsZG8ubWVyY2hhbnQudjEuQXBwcm92ZVRyYW5zZmVyUmVxdWVzdBoqLnNhbGRvLm1lcmNoYW50LnYxLkFwcHJvdmVUcmFuc2ZlclJlc3BvbnNlIgWquxgBBhJsCg5SZWplY3RUcmFuc2ZlchIoLnNhbGRvLm1lcmNoYW50LnYxLlJlamVjdFRyYW5zZmVyUmVxdWVzdBopLnNhbGRvLm1lcmNoYW50LnYxLlJlamVjdFRyYW5zZmVyUmVzcG9uc2UiBaq7GAEGEoABChNHZXRDYWxsYmFja1NldHRpbmdzEi0uc2FsZG8ubWVyY2hhbnQudjEuR2V0Q2FsbGJhY2tTZXR0aW5nc1JlcXVlc3QaLi5zYWxkby5tZXJjaGFudC52MS5HZXRDYWxsYmFja1NldHRpbmdzUmVzcG9uc2UiCpACAaq7GAMDBQYShgEKFlVwZGF0ZUNhbGxiYWNrU2V0dGluZ3MSMC5zYWxkby5tZXJjaGFudC52MS5VcGRhdGVDYWxsYmFja1NldHRpbmdzUmVxdWVzdBoxLnNhbGRvLm1lcmNoYW50LnYxLlVwZGF0ZUNhbGxiYWNrU2V0dGluZ3NSZXNwb25zZSIHqrsYAwMFBhKJAQoWTGlzdENhbGxiYWNrRGVsaXZlcmllcxIwLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RDYWxsYmFja0RlbGl2ZXJpZXNSZXF1ZXN0GjEuc2FsZG8ubWVyY2hhbnQudjEuTGlzdENhbGxiYWNrRGVsaXZlcmllc1Jlc3BvbnNlIgqQAgGquxgDAwUGEm4KDlJlc2VuZENhbGxiYWNrEiguc2FsZG8ubWVyY2hhbnQudjEuUmVzZW5kQ2FsbGJhY2tSZXF1ZXN0Gikuc2FsZG8ubWVyY2hhbnQudjEuUmVzZW5kQ2FsbGJhY2tSZXNwb25zZSIHqrsYAwMFBmIGcHJvdG8z", [file_buf_validate_validate, file_saldo_merchant_v1_callback, file_saldo_merchant_v1_merchant, file_saldo_merchant_v1_merchant_transfer_service, file_saldo_merchant_v1_statement, file_saldo_merchant_v1_transfer, file_saldo_options_v1_options]);
+  fileDesc("CihzYWxkby9tZXJjaGFudC92MS9tZXJjaGFudF9zZXJ2aWNlLnByb3RvEhFzYWxkby5tZXJjaGFudC52MSJUChVDcmVhdGVNZXJjaGFudFJlcXVlc3QSOwoLZW52aXJvbm1lbnQYASABKA4yHi5zYWxkby5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIGukgDyAEBIp8BChZDcmVhdGVNZXJjaGFudFJlc3BvbnNlEi0KCG1lcmNoYW50GAEgASgLMhsuc2FsZG8ubWVyY2hhbnQudjEuTWVyY2hhbnQSMQoKY3JlZGVudGlhbBgCIAEoCzIdLnNhbGRvLm1lcmNoYW50LnYxLkNyZWRlbnRpYWwSDwoHYXBpX2tleRgDIAEoCRISCgpzZWNyZXRfa2V5GAQgASgJIhYKFExpc3RNZXJjaGFudHNSZXF1ZXN0IkcKFUxpc3RNZXJjaGFudHNSZXNwb25zZRIuCgltZXJjaGFudHMYASADKAsyGy5zYWxkby5tZXJjaGFudC52MS5NZXJjaGFudCI4ChdDcmVhdGVDcmVkZW50aWFsUmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQEicgoYQ3JlYXRlQ3JlZGVudGlhbFJlc3BvbnNlEjEKCmNyZWRlbnRpYWwYASABKAsyHS5zYWxkby5tZXJjaGFudC52MS5DcmVkZW50aWFsEg8KB2FwaV9rZXkYAiABKAkSEgoKc2VjcmV0X2tleRgDIAEoCSI3ChZMaXN0Q3JlZGVudGlhbHNSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABASJNChdMaXN0Q3JlZGVudGlhbHNSZXNwb25zZRIyCgtjcmVkZW50aWFscxgBIAMoCzIdLnNhbGRvLm1lcmNoYW50LnYxLkNyZWRlbnRpYWwiWQoXUmV2b2tlQ3JlZGVudGlhbFJlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBEh8KDWNyZWRlbnRpYWxfaWQYAiABKAlCCLpIBXIDsAEBIk0KGFJldm9rZUNyZWRlbnRpYWxSZXNwb25zZRIxCgpjcmVkZW50aWFsGAEgASgLMh0uc2FsZG8ubWVyY2hhbnQudjEuQ3JlZGVudGlhbCKXAQoQVXNlRmF1Y2V0UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESLgoNY3VycmVuY3lfY29kZRgCIAEoCUIXukgUchIyEF5bQS1aMC05XXsyLDEwfSQSGgoGYW1vdW50GAMgASgJQgq6SAfIAQFyAhhAEhgKB25ldHdvcmsYBCABKAlCB7pIBHICGCAiSAoRVXNlRmF1Y2V0UmVzcG9uc2USMwoHYmFsYW5jZRgBIAEoCzIiLnNhbGRvLm1lcmNoYW50LnYxLk1lcmNoYW50QmFsYW5jZSI8ChtMaXN0TWVyY2hhbnRCYWxhbmNlc1JlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBIlQKHExpc3RNZXJjaGFudEJhbGFuY2VzUmVzcG9uc2USNAoIYmFsYW5jZXMYASADKAsyIi5zYWxkby5tZXJjaGFudC52MS5NZXJjaGFudEJhbGFuY2UiMgoRTGlzdExpbWl0c1JlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBIkYKEkxpc3RMaW1pdHNSZXNwb25zZRIwCgZsaW1pdHMYASADKAsyIC5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlckxpbWl0IrgBCg9TZXRMaW1pdFJlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBEi4KDWN1cnJlbmN5X2NvZGUYAiABKAlCF7pIFHISMhBeW0EtWjAtOV17MiwxMH0kEh0KDHBlcl90cmFuc2ZlchgDIAEoCUIHukgEcgIYQBIWCgVkYWlseRgEIAEoCUIHukgEcgIYQBIfCg5hcHByb3ZhbF9hYm92ZRgFIAEoCUIHukgEcgIYQCJDChBTZXRMaW1pdFJlc3BvbnNlEi8KBWxpbWl0GAEgASgLMiAuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXJMaW1pdCJZChVMaXN0Q3VycmVuY2llc1JlcXVlc3QSQAoLZW52aXJvbm1lbnQYASABKA4yHi5zYWxkby5tZXJjaGFudC52MS5FbnZpcm9ubWVudEILukgIyAEBggECEAEiSQoWTGlzdEN1cnJlbmNpZXNSZXNwb25zZRIvCgpjdXJyZW5jaWVzGAEgAygLMhsuc2FsZG8ubWVyY2hhbnQudjEuQ3VycmVuY3kipwEKIENhbGN1bGF0ZU1lcmNoYW50VHJhbnNmZXJSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABARIuCg1jdXJyZW5jeV9jb2RlGAIgASgJQhe6SBRyEjIQXltBLVowLTldezIsMTB9JBIaCgZhbW91bnQYAyABKAlCCrpIB8gBAXICGEASGAoHbmV0d29yaxgEIAEoCUIHukgEcgIYICJMCiFDYWxjdWxhdGVNZXJjaGFudFRyYW5zZmVyUmVzcG9uc2USJwoFcXVvdGUYASABKAsyGC5zYWxkby5tZXJjaGFudC52MS5RdW90ZSJ/Ch1DcmVhdGVNZXJjaGFudFRyYW5zZmVyUmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESPwoFb3JkZXIYAiABKAsyKC5zYWxkby5tZXJjaGFudC52MS5DcmVhdGVUcmFuc2ZlclJlcXVlc3RCBrpIA8gBASJhCh5DcmVhdGVNZXJjaGFudFRyYW5zZmVyUmVzcG9uc2USLQoIdHJhbnNmZXIYASABKAsyGy5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlchIQCghyZXBsYXllZBgCIAEoCCLNAQocTGlzdE1lcmNoYW50VHJhbnNmZXJzUmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESUwoGc3RhdHVzGAIgASgJQkO6SEByPlIAUgdQRU5ESU5HUgdXQUlUSU5HUglTVUJNSVRURURSCUNPTkZJUk1FRFIIUkVKRUNURURSCENBTkNFTEVEEhsKCXBhZ2Vfc2l6ZRgDIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMYyAEiaAodTGlzdE1lcmNoYW50VHJhbnNmZXJzUmVzcG9uc2USLgoJdHJhbnNmZXJzGAEgAygLMhsuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIl0KHUNhbmNlbE1lcmNoYW50VHJhbnNmZXJSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABARIdCgt0cmFuc2Zlcl9pZBgCIAEoCUIIukgFcgOwAQEiTwoeQ2FuY2VsTWVyY2hhbnRUcmFuc2ZlclJlc3BvbnNlEi0KCHRyYW5zZmVyGAEgASgLMhsuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXIiPAobR2V0VHJhbnNmZXJTdGF0ZW1lbnRSZXF1ZXN0Eh0KC3RyYW5zZmVyX2lkGAEgASgJQgi6SAVyA7ABASJXChxHZXRUcmFuc2ZlclN0YXRlbWVudFJlc3BvbnNlEjcKCXN0YXRlbWVudBgBIAEoCzIkLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyU3RhdGVtZW50Iv4BChdMaXN0QWxsVHJhbnNmZXJzUmVxdWVzdBJTCgttZXJjaGFudF9pZBgBIAEoCUI+ukg7cjkyN14oWzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pPyQSUwoGc3RhdHVzGAIgASgJQkO6SEByPlIAUgdQRU5ESU5HUgdXQUlUSU5HUglTVUJNSVRURURSCUNPTkZJUk1FRFIIUkVKRUNURURSCENBTkNFTEVEEhsKCXBhZ2Vfc2l6ZRgDIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMYyAEiaAoYTGlzdEFsbFRyYW5zZmVyc1Jlc3BvbnNlEjMKCXRyYW5zZmVycxgBIAMoCzIgLnNhbGRvLm1lcmNoYW50LnYxLk93bmVkVHJhbnNmZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIoEBCg1Pd25lZFRyYW5zZmVyEi0KCHRyYW5zZmVyGAEgASgLMhsuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXISLQoIbWVyY2hhbnQYAiABKAsyGy5zYWxkby5tZXJjaGFudC52MS5NZXJjaGFudBISCgphY2NvdW50X2lkGAMgASgJIk8KFkFwcHJvdmVUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhYKBG5vdGUYAiABKAlCCLpIBXIDGPQDIkgKF0FwcHJvdmVUcmFuc2ZlclJlc3BvbnNlEi0KCHRyYW5zZmVyGAEgASgLMhsuc2FsZG8ubWVyY2hhbnQudjEuVHJhbnNmZXIiUgoVUmVqZWN0VHJhbnNmZXJSZXF1ZXN0Eh0KC3RyYW5zZmVyX2lkGAEgASgJQgi6SAVyA7ABARIaCgZyZWFzb24YAiABKAlCCrpIB3IFEAEY9AMiRwoWUmVqZWN0VHJhbnNmZXJSZXNwb25zZRItCgh0cmFuc2ZlchgBIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyIjsKGkdldENhbGxiYWNrU2V0dGluZ3NSZXF1ZXN0Eh0KC21lcmNoYW50X2lkGAEgASgJQgi6SAVyA7ABASJUChtHZXRDYWxsYmFja1NldHRpbmdzUmVzcG9uc2USNQoIc2V0dGluZ3MYASABKAsyIy5zYWxkby5tZXJjaGFudC52MS5DYWxsYmFja1NldHRpbmdzIoQBCh1VcGRhdGVDYWxsYmFja1NldHRpbmdzUmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESFQoDdXJsGAIgASgJQgi6SAVyAxiAEBIXCgV0b2tlbhgDIAEoCUIIukgFcgMYyAESFAoMcmVuZXdfc2VjcmV0GAQgASgIInYKHlVwZGF0ZUNhbGxiYWNrU2V0dGluZ3NSZXNwb25zZRI1CghzZXR0aW5ncxgBIAEoCzIjLnNhbGRvLm1lcmNoYW50LnYxLkNhbGxiYWNrU2V0dGluZ3MSDQoFdG9rZW4YAiABKAkSDgoGc2VjcmV0GAMgASgJIs4BCh1MaXN0Q2FsbGJhY2tEZWxpdmVyaWVzUmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESUwoLdHJhbnNmZXJfaWQYAiABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhsKCXBhZ2Vfc2l6ZRgDIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMYyAEicgoeTGlzdENhbGxiYWNrRGVsaXZlcmllc1Jlc3BvbnNlEjcKCmRlbGl2ZXJpZXMYASADKAsyIy5zYWxkby5tZXJjaGFudC52MS5DYWxsYmFja0RlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJVChVSZXNlbmRDYWxsYmFja1JlcXVlc3QSHQoLbWVyY2hhbnRfaWQYASABKAlCCLpIBXIDsAEBEh0KC2RlbGl2ZXJ5X2lkGAIgASgJQgi6SAVyA7ABASJPChZSZXNlbmRDYWxsYmFja1Jlc3BvbnNlEjUKCGRlbGl2ZXJ5GAEgASgLMiMuc2FsZG8ubWVyY2hhbnQudjEuQ2FsbGJhY2tEZWxpdmVyeTKOFQoPTWVyY2hhbnRTZXJ2aWNlEm4KDkNyZWF0ZU1lcmNoYW50Eiguc2FsZG8ubWVyY2hhbnQudjEuQ3JlYXRlTWVyY2hhbnRSZXF1ZXN0Gikuc2FsZG8ubWVyY2hhbnQudjEuQ3JlYXRlTWVyY2hhbnRSZXNwb25zZSIHqrsYAwMFBhJuCg1MaXN0TWVyY2hhbnRzEicuc2FsZG8ubWVyY2hhbnQudjEuTGlzdE1lcmNoYW50c1JlcXVlc3QaKC5zYWxkby5tZXJjaGFudC52MS5MaXN0TWVyY2hhbnRzUmVzcG9uc2UiCpACAaq7GAMDBQYSdAoQQ3JlYXRlQ3JlZGVudGlhbBIqLnNhbGRvLm1lcmNoYW50LnYxLkNyZWF0ZUNyZWRlbnRpYWxSZXF1ZXN0Gisuc2FsZG8ubWVyY2hhbnQudjEuQ3JlYXRlQ3JlZGVudGlhbFJlc3BvbnNlIgequxgDAwUGEnQKD0xpc3RDcmVkZW50aWFscxIpLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RDcmVkZW50aWFsc1JlcXVlc3QaKi5zYWxkby5tZXJjaGFudC52MS5MaXN0Q3JlZGVudGlhbHNSZXNwb25zZSIKkAIBqrsYAwMFBhJ0ChBSZXZva2VDcmVkZW50aWFsEiouc2FsZG8ubWVyY2hhbnQudjEuUmV2b2tlQ3JlZGVudGlhbFJlcXVlc3QaKy5zYWxkby5tZXJjaGFudC52MS5SZXZva2VDcmVkZW50aWFsUmVzcG9uc2UiB6q7GAMDBQYSXwoJVXNlRmF1Y2V0EiMuc2FsZG8ubWVyY2hhbnQudjEuVXNlRmF1Y2V0UmVxdWVzdBokLnNhbGRvLm1lcmNoYW50LnYxLlVzZUZhdWNldFJlc3BvbnNlIgequxgDAwUGEoMBChRMaXN0TWVyY2hhbnRCYWxhbmNlcxIuLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RNZXJjaGFudEJhbGFuY2VzUmVxdWVzdBovLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RNZXJjaGFudEJhbGFuY2VzUmVzcG9uc2UiCpACAaq7GAMDBQYSZQoKTGlzdExpbWl0cxIkLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RMaW1pdHNSZXF1ZXN0GiUuc2FsZG8ubWVyY2hhbnQudjEuTGlzdExpbWl0c1Jlc3BvbnNlIgqQAgGquxgDAwUGEloKCFNldExpbWl0EiIuc2FsZG8ubWVyY2hhbnQudjEuU2V0TGltaXRSZXF1ZXN0GiMuc2FsZG8ubWVyY2hhbnQudjEuU2V0TGltaXRSZXNwb25zZSIFqrsYAQYScQoOTGlzdEN1cnJlbmNpZXMSKC5zYWxkby5tZXJjaGFudC52MS5MaXN0Q3VycmVuY2llc1JlcXVlc3QaKS5zYWxkby5tZXJjaGFudC52MS5MaXN0Q3VycmVuY2llc1Jlc3BvbnNlIgqQAgGquxgDAwUGEpIBChlDYWxjdWxhdGVNZXJjaGFudFRyYW5zZmVyEjMuc2FsZG8ubWVyY2hhbnQudjEuQ2FsY3VsYXRlTWVyY2hhbnRUcmFuc2ZlclJlcXVlc3QaNC5zYWxkby5tZXJjaGFudC52MS5DYWxjdWxhdGVNZXJjaGFudFRyYW5zZmVyUmVzcG9uc2UiCpACAaq7GAMDBQYShgEKFkNyZWF0ZU1lcmNoYW50VHJhbnNmZXISMC5zYWxkby5tZXJjaGFudC52MS5DcmVhdGVNZXJjaGFudFRyYW5zZmVyUmVxdWVzdBoxLnNhbGRvLm1lcmNoYW50LnYxLkNyZWF0ZU1lcmNoYW50VHJhbnNmZXJSZXNwb25zZSIHqrsYAwMFBhKGAQoVTGlzdE1lcmNoYW50VHJhbnNmZXJzEi8uc2FsZG8ubWVyY2hhbnQudjEuTGlzdE1lcmNoYW50VHJhbnNmZXJzUmVxdWVzdBowLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RNZXJjaGFudFRyYW5zZmVyc1Jlc3BvbnNlIgqQAgGquxgDAwUGEoYBChZDYW5jZWxNZXJjaGFudFRyYW5zZmVyEjAuc2FsZG8ubWVyY2hhbnQudjEuQ2FuY2VsTWVyY2hhbnRUcmFuc2ZlclJlcXVlc3QaMS5zYWxkby5tZXJjaGFudC52MS5DYW5jZWxNZXJjaGFudFRyYW5zZmVyUmVzcG9uc2UiB6q7GAMDBQYShAEKFEdldFRyYW5zZmVyU3RhdGVtZW50Ei4uc2FsZG8ubWVyY2hhbnQudjEuR2V0VHJhbnNmZXJTdGF0ZW1lbnRSZXF1ZXN0Gi8uc2FsZG8ubWVyY2hhbnQudjEuR2V0VHJhbnNmZXJTdGF0ZW1lbnRSZXNwb25zZSILkAIBqrsYBAQDBQYSeAoQTGlzdEFsbFRyYW5zZmVycxIqLnNhbGRvLm1lcmNoYW50LnYxLkxpc3RBbGxUcmFuc2ZlcnNSZXF1ZXN0Gisuc2FsZG8ubWVyY2hhbnQudjEuTGlzdEFsbFRyYW5zZmVyc1Jlc3BvbnNlIguIAgGQAgGquxgBBhJyCg9BcHByb3ZlVHJhbnNmZXISKS5zYWxkby5tZXJjaGFudC52MS5BcHByb3ZlVHJhbnNmZXJSZXF1ZXN0Giouc2FsZG8ubWVyY2hhbnQudjEuQXBwcm92ZVRyYW5zZmVyUmVzcG9uc2UiCIgCAaq7GAEGEm8KDlJlamVjdFRyYW5zZmVyEiguc2FsZG8ubWVyY2hhbnQudjEuUmVqZWN0VHJhbnNmZXJSZXF1ZXN0Gikuc2FsZG8ubWVyY2hhbnQudjEuUmVqZWN0VHJhbnNmZXJSZXNwb25zZSIIiAIBqrsYAQYSgAEKE0dldENhbGxiYWNrU2V0dGluZ3MSLS5zYWxkby5tZXJjaGFudC52MS5HZXRDYWxsYmFja1NldHRpbmdzUmVxdWVzdBouLnNhbGRvLm1lcmNoYW50LnYxLkdldENhbGxiYWNrU2V0dGluZ3NSZXNwb25zZSIKkAIBqrsYAwMFBhKGAQoWVXBkYXRlQ2FsbGJhY2tTZXR0aW5ncxIwLnNhbGRvLm1lcmNoYW50LnYxLlVwZGF0ZUNhbGxiYWNrU2V0dGluZ3NSZXF1ZXN0GjEuc2FsZG8ubWVyY2hhbnQudjEuVXBkYXRlQ2FsbGJhY2tTZXR0aW5nc1Jlc3BvbnNlIgequxgDAwUGEokBChZMaXN0Q2FsbGJhY2tEZWxpdmVyaWVzEjAuc2FsZG8ubWVyY2hhbnQudjEuTGlzdENhbGxiYWNrRGVsaXZlcmllc1JlcXVlc3QaMS5zYWxkby5tZXJjaGFudC52MS5MaXN0Q2FsbGJhY2tEZWxpdmVyaWVzUmVzcG9uc2UiCpACAaq7GAMDBQYSbgoOUmVzZW5kQ2FsbGJhY2sSKC5zYWxkby5tZXJjaGFudC52MS5SZXNlbmRDYWxsYmFja1JlcXVlc3QaKS5zYWxkby5tZXJjaGFudC52MS5SZXNlbmRDYWxsYmFja1Jlc3BvbnNlIgequxgDAwUGYgZwcm90bzM", [file_buf_validate_validate, file_saldo_merchant_v1_callback, file_saldo_merchant_v1_merchant, file_saldo_merchant_v1_merchant_transfer_service, file_saldo_merchant_v1_statement, file_saldo_merchant_v1_transfer, file_saldo_options_v1_options]);
 
 /**
  * A merchant to make.
@@ -491,6 +491,48 @@ export const SetLimitResponseSchema: GenMessage<SetLimitResponse> = /*@__PURE__*
   messageDesc(file_saldo_merchant_v1_merchant_service, 17);
 
 /**
+ * Asks for currencies.
+ *
+ * @generated from message saldo.merchant.v1.ListCurrenciesRequest
+ */
+export type ListCurrenciesRequest = Message<"saldo.merchant.v1.ListCurrenciesRequest"> & {
+  /**
+   * The world they are sent in.
+   *
+   * @generated from field: saldo.merchant.v1.Environment environment = 1;
+   */
+  environment: Environment;
+};
+
+/**
+ * Describes the message saldo.merchant.v1.ListCurrenciesRequest.
+ * Use `create(ListCurrenciesRequestSchema)` to create a new message.
+ */
+export const ListCurrenciesRequestSchema: GenMessage<ListCurrenciesRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_merchant_v1_merchant_service, 18);
+
+/**
+ * The currencies that can be sent.
+ *
+ * @generated from message saldo.merchant.v1.ListCurrenciesResponse
+ */
+export type ListCurrenciesResponse = Message<"saldo.merchant.v1.ListCurrenciesResponse"> & {
+  /**
+   * By code. Empty: nothing can be sent there.
+   *
+   * @generated from field: repeated saldo.merchant.v1.Currency currencies = 1;
+   */
+  currencies: Currency[];
+};
+
+/**
+ * Describes the message saldo.merchant.v1.ListCurrenciesResponse.
+ * Use `create(ListCurrenciesResponseSchema)` to create a new message.
+ */
+export const ListCurrenciesResponseSchema: GenMessage<ListCurrenciesResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_merchant_v1_merchant_service, 19);
+
+/**
  * A transfer to price.
  *
  * @generated from message saldo.merchant.v1.CalculateMerchantTransferRequest
@@ -530,7 +572,7 @@ export type CalculateMerchantTransferRequest = Message<"saldo.merchant.v1.Calcul
  * Use `create(CalculateMerchantTransferRequestSchema)` to create a new message.
  */
 export const CalculateMerchantTransferRequestSchema: GenMessage<CalculateMerchantTransferRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 18);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 20);
 
 /**
  * The price of a transfer.
@@ -551,7 +593,7 @@ export type CalculateMerchantTransferResponse = Message<"saldo.merchant.v1.Calcu
  * Use `create(CalculateMerchantTransferResponseSchema)` to create a new message.
  */
 export const CalculateMerchantTransferResponseSchema: GenMessage<CalculateMerchantTransferResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 19);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 21);
 
 /**
  * A transfer to order.
@@ -579,7 +621,7 @@ export type CreateMerchantTransferRequest = Message<"saldo.merchant.v1.CreateMer
  * Use `create(CreateMerchantTransferRequestSchema)` to create a new message.
  */
 export const CreateMerchantTransferRequestSchema: GenMessage<CreateMerchantTransferRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 20);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 22);
 
 /**
  * The ordered transfer.
@@ -607,7 +649,7 @@ export type CreateMerchantTransferResponse = Message<"saldo.merchant.v1.CreateMe
  * Use `create(CreateMerchantTransferResponseSchema)` to create a new message.
  */
 export const CreateMerchantTransferResponseSchema: GenMessage<CreateMerchantTransferResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 21);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 23);
 
 /**
  * Asks for a merchant's transfers.
@@ -649,7 +691,7 @@ export type ListMerchantTransfersRequest = Message<"saldo.merchant.v1.ListMercha
  * Use `create(ListMerchantTransfersRequestSchema)` to create a new message.
  */
 export const ListMerchantTransfersRequestSchema: GenMessage<ListMerchantTransfersRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 22);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 24);
 
 /**
  * One page of transfers.
@@ -677,7 +719,7 @@ export type ListMerchantTransfersResponse = Message<"saldo.merchant.v1.ListMerch
  * Use `create(ListMerchantTransfersResponseSchema)` to create a new message.
  */
 export const ListMerchantTransfersResponseSchema: GenMessage<ListMerchantTransfersResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 23);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 25);
 
 /**
  * A transfer to cancel.
@@ -705,7 +747,7 @@ export type CancelMerchantTransferRequest = Message<"saldo.merchant.v1.CancelMer
  * Use `create(CancelMerchantTransferRequestSchema)` to create a new message.
  */
 export const CancelMerchantTransferRequestSchema: GenMessage<CancelMerchantTransferRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 24);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 26);
 
 /**
  * The canceled transfer.
@@ -726,7 +768,7 @@ export type CancelMerchantTransferResponse = Message<"saldo.merchant.v1.CancelMe
  * Use `create(CancelMerchantTransferResponseSchema)` to create a new message.
  */
 export const CancelMerchantTransferResponseSchema: GenMessage<CancelMerchantTransferResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 25);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 27);
 
 /**
  * Asks for a transfer's statement.
@@ -747,7 +789,7 @@ export type GetTransferStatementRequest = Message<"saldo.merchant.v1.GetTransfer
  * Use `create(GetTransferStatementRequestSchema)` to create a new message.
  */
 export const GetTransferStatementRequestSchema: GenMessage<GetTransferStatementRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 26);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 28);
 
 /**
  * A transfer's statement.
@@ -768,7 +810,7 @@ export type GetTransferStatementResponse = Message<"saldo.merchant.v1.GetTransfe
  * Use `create(GetTransferStatementResponseSchema)` to create a new message.
  */
 export const GetTransferStatementResponseSchema: GenMessage<GetTransferStatementResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 27);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 29);
 
 /**
  * Asks for transfers.
@@ -810,7 +852,7 @@ export type ListAllTransfersRequest = Message<"saldo.merchant.v1.ListAllTransfer
  * Use `create(ListAllTransfersRequestSchema)` to create a new message.
  */
 export const ListAllTransfersRequestSchema: GenMessage<ListAllTransfersRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 28);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 30);
 
 /**
  * One page of transfers.
@@ -838,7 +880,7 @@ export type ListAllTransfersResponse = Message<"saldo.merchant.v1.ListAllTransfe
  * Use `create(ListAllTransfersResponseSchema)` to create a new message.
  */
 export const ListAllTransfersResponseSchema: GenMessage<ListAllTransfersResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 29);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 31);
 
 /**
  * A transfer with whose it is.
@@ -873,7 +915,7 @@ export type OwnedTransfer = Message<"saldo.merchant.v1.OwnedTransfer"> & {
  * Use `create(OwnedTransferSchema)` to create a new message.
  */
 export const OwnedTransferSchema: GenMessage<OwnedTransfer> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 30);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 32);
 
 /**
  * A transfer to approve.
@@ -901,7 +943,7 @@ export type ApproveTransferRequest = Message<"saldo.merchant.v1.ApproveTransferR
  * Use `create(ApproveTransferRequestSchema)` to create a new message.
  */
 export const ApproveTransferRequestSchema: GenMessage<ApproveTransferRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 31);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 33);
 
 /**
  * The approved transfer.
@@ -922,7 +964,7 @@ export type ApproveTransferResponse = Message<"saldo.merchant.v1.ApproveTransfer
  * Use `create(ApproveTransferResponseSchema)` to create a new message.
  */
 export const ApproveTransferResponseSchema: GenMessage<ApproveTransferResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 32);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 34);
 
 /**
  * A transfer to reject.
@@ -950,7 +992,7 @@ export type RejectTransferRequest = Message<"saldo.merchant.v1.RejectTransferReq
  * Use `create(RejectTransferRequestSchema)` to create a new message.
  */
 export const RejectTransferRequestSchema: GenMessage<RejectTransferRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 33);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 35);
 
 /**
  * The rejected transfer.
@@ -971,7 +1013,7 @@ export type RejectTransferResponse = Message<"saldo.merchant.v1.RejectTransferRe
  * Use `create(RejectTransferResponseSchema)` to create a new message.
  */
 export const RejectTransferResponseSchema: GenMessage<RejectTransferResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 34);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 36);
 
 /**
  * Asks for a merchant's callback settings.
@@ -992,7 +1034,7 @@ export type GetCallbackSettingsRequest = Message<"saldo.merchant.v1.GetCallbackS
  * Use `create(GetCallbackSettingsRequestSchema)` to create a new message.
  */
 export const GetCallbackSettingsRequestSchema: GenMessage<GetCallbackSettingsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 35);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 37);
 
 /**
  * A merchant's callback settings.
@@ -1013,7 +1055,7 @@ export type GetCallbackSettingsResponse = Message<"saldo.merchant.v1.GetCallback
  * Use `create(GetCallbackSettingsResponseSchema)` to create a new message.
  */
 export const GetCallbackSettingsResponseSchema: GenMessage<GetCallbackSettingsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 36);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 38);
 
 /**
  * Callback settings to set.
@@ -1055,7 +1097,7 @@ export type UpdateCallbackSettingsRequest = Message<"saldo.merchant.v1.UpdateCal
  * Use `create(UpdateCallbackSettingsRequestSchema)` to create a new message.
  */
 export const UpdateCallbackSettingsRequestSchema: GenMessage<UpdateCallbackSettingsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 37);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 39);
 
 /**
  * The settings as they now are.
@@ -1090,7 +1132,7 @@ export type UpdateCallbackSettingsResponse = Message<"saldo.merchant.v1.UpdateCa
  * Use `create(UpdateCallbackSettingsResponseSchema)` to create a new message.
  */
 export const UpdateCallbackSettingsResponseSchema: GenMessage<UpdateCallbackSettingsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 38);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 40);
 
 /**
  * Asks for a merchant's deliveries.
@@ -1132,7 +1174,7 @@ export type ListCallbackDeliveriesRequest = Message<"saldo.merchant.v1.ListCallb
  * Use `create(ListCallbackDeliveriesRequestSchema)` to create a new message.
  */
 export const ListCallbackDeliveriesRequestSchema: GenMessage<ListCallbackDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 39);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 41);
 
 /**
  * One page of deliveries.
@@ -1160,7 +1202,7 @@ export type ListCallbackDeliveriesResponse = Message<"saldo.merchant.v1.ListCall
  * Use `create(ListCallbackDeliveriesResponseSchema)` to create a new message.
  */
 export const ListCallbackDeliveriesResponseSchema: GenMessage<ListCallbackDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 40);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 42);
 
 /**
  * A delivery to repeat.
@@ -1188,7 +1230,7 @@ export type ResendCallbackRequest = Message<"saldo.merchant.v1.ResendCallbackReq
  * Use `create(ResendCallbackRequestSchema)` to create a new message.
  */
 export const ResendCallbackRequestSchema: GenMessage<ResendCallbackRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 41);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 43);
 
 /**
  * The repeated delivery.
@@ -1209,7 +1251,7 @@ export type ResendCallbackResponse = Message<"saldo.merchant.v1.ResendCallbackRe
  * Use `create(ResendCallbackResponseSchema)` to create a new message.
  */
 export const ResendCallbackResponseSchema: GenMessage<ResendCallbackResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_merchant_v1_merchant_service, 42);
+  messageDesc(file_saldo_merchant_v1_merchant_service, 44);
 
 /**
  * The merchants of one account. A merchant, credential, transfer or delivery of another account is not found.
@@ -1326,6 +1368,18 @@ export const MerchantService: GenService<{
     output: typeof SetLimitResponseSchema;
   },
   /**
+   * Lists the currencies that can be sent in a world now, by code.
+   *
+   * Errors: validation_error.
+   *
+   * @generated from rpc saldo.merchant.v1.MerchantService.ListCurrencies
+   */
+  listCurrencies: {
+    methodKind: "unary";
+    input: typeof ListCurrenciesRequestSchema;
+    output: typeof ListCurrenciesResponseSchema;
+  },
+  /**
    * Computes the fee and the total of a transfer of a merchant. Nothing is stored or held.
    *
    * Errors: validation_error, not_found, currency_unsupported, amount_precision, limit_exceeded.
@@ -1388,11 +1442,12 @@ export const MerchantService: GenService<{
     output: typeof GetTransferStatementResponseSchema;
   },
   /**
-   * Lists the transfers of every merchant, newest first.
+   * Lists the transfers of every merchant, newest first. OperatorService.ListTransfers finds more.
    *
    * Errors: validation_error.
    *
    * @generated from rpc saldo.merchant.v1.MerchantService.ListAllTransfers
+   * @deprecated
    */
   listAllTransfers: {
     methodKind: "unary";
@@ -1400,11 +1455,12 @@ export const MerchantService: GenService<{
     output: typeof ListAllTransfersResponseSchema;
   },
   /**
-   * Lets a transfer go on that waits for approval.
+   * Lets a transfer go on that waits for approval. The same as OperatorService.ApproveTransfer.
    *
    * Errors: validation_error when it does not wait for one, not_found.
    *
    * @generated from rpc saldo.merchant.v1.MerchantService.ApproveTransfer
+   * @deprecated
    */
   approveTransfer: {
     methodKind: "unary";
@@ -1412,11 +1468,13 @@ export const MerchantService: GenService<{
     output: typeof ApproveTransferResponseSchema;
   },
   /**
-   * Rejects a transfer that has not been signed yet and gives back what its balance holds.
+   * Rejects a transfer that has not been signed yet and gives back what its balance holds. The same as
+   * OperatorService.RejectTransfer.
    *
    * Errors: validation_error when it is too late, not_found.
    *
    * @generated from rpc saldo.merchant.v1.MerchantService.RejectTransfer
+   * @deprecated
    */
   rejectTransfer: {
     methodKind: "unary";

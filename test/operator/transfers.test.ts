@@ -1,0 +1,241 @@
+// Transfers of all merchants and the wallets that pay them, as operators find, approve, reject and resume them over the contract.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listActions } from "../../src/accounts/operator-actions.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
+import { listBalances } from "../../src/merchant/merchants.ts";
+import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
+import { moveTransfer } from "../../src/merchant/transfer-states.ts";
+import { orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
+import { orderLimits } from "../../src/operator/transfer-orders.ts";
+import { orderTransfer } from "../merchant/merchant-accounts.ts";
+import { expectSoundBooks } from "../merchant/payouts/ordered.ts";
+import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
+
+const REASON = "the merchant confirmed it";
+
+/** Two real chains beside the sandbox's: one answers, of the other nothing is ever heard. */
+function chainsOf(sandbox: PayoutChain): PayoutChain[] {
+  const real = { ...sandbox, feeCoin: { currencyCode: "ETH", network: "ethereum", decimals: 18 } } as const;
+  return [
+    sandbox,
+    {
+      ...real,
+      name: "ethereum",
+      wallet: "0xaa",
+      currencies: ["ETH", "USDT"],
+      balance: async ({ decimals }) => 15n * 10n ** BigInt(decimals - 1),
+    },
+    {
+      ...real,
+      name: "bsc",
+      wallet: "0xbb",
+      currencies: ["BNB"],
+      balance: () => Promise.reject(new Error("away")),
+      head: () => Promise.reject(new Error("away")),
+    },
+  ];
+}
+
+let served: ServedOperator;
+beforeAll(async () => {
+  served = await serveOperator({}, chainsOf);
+});
+afterAll(async () => {
+  await expectSoundBooks(served.database);
+  await served.stop();
+});
+
+/** An account with a merchant that has 1000 TRX, all of whose transfers have to be approved. */
+async function newMerchant(environment: "sandbox" | "production" = "sandbox") {
+  const { database } = served;
+  const by = { database, operator: "set-up" };
+  const accountId = await served.newCustomer();
+  const { merchantId } = await orderMerchant(by, { accountId, environment });
+  await orderMerchantCredit(by, { merchantId, currencyCode: "TRX", amountText: "1000" });
+  const limits = { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "10", reason: null };
+  await orderLimits(by, { merchantId, ...limits });
+  return {
+    accountId,
+    merchantId,
+    /** Orders a transfer; above 10 TRX it waits for approval. */
+    order: async (amountText: string, externalId = `order-${uuidv7()}`): Promise<string> =>
+      (await orderTransfer(database, { merchantId, environment, amountText, externalId })).transfer.transferId,
+    balance: async () => (await listBalances(database, merchantId))[0],
+  };
+}
+
+async function linesOf(subject: string) {
+  const actions = await listActions(served.database.pool, { filter: { subject }, limit: 10 });
+  return actions.map(({ operator, action, reason }) => ({ operator, action, reason }));
+}
+
+describe("transfers of all merchants", () => {
+  test("are found by what is known of them, newest first, page by page", async () => {
+    const { operator } = served;
+    const mine = await newMerchant();
+    const real = await newMerchant("production");
+    const waiting = await mine.order("11");
+    const open = await mine.order("1", "invoice 7");
+    const elsewhere = await real.order("1", "invoice 7");
+    const find = async (request: Parameters<typeof operator.listTransfers>[0]) =>
+      (await operator.listTransfers(request)).transfers.map(({ transfer }) => transfer?.id);
+    expect(await find({ name: "invoice 7" })).toEqual([elsewhere, open]);
+    expect(await find({ name: "invoice 7", environment: "sandbox" })).toEqual([open]);
+    expect(await find({ name: waiting.toUpperCase() })).toEqual([waiting]);
+    expect(await find({ name: "invoice" })).toEqual([]);
+    expect(await find({ accountId: mine.accountId })).toEqual([open, waiting]);
+    expect(await find({ merchantId: real.merchantId, status: "PENDING" })).toEqual([elsewhere]);
+    expect(await find({ accountId: mine.accountId, onlyAwaitingApproval: true })).toEqual([waiting]);
+    expect(await find({ accountId: real.accountId, onlyAwaitingApproval: true })).toEqual([]);
+    expect(await find({ onlyAwaitingApproval: true })).toEqual([waiting]);
+    const { transfers, nextPageToken } = await operator.listTransfers({ pageSize: 2 });
+    expect(transfers).toMatchObject([
+      { transfer: { id: elsewhere, environment: "production" }, merchantId: real.merchantId, awaitsApproval: false },
+      { transfer: { id: open, environment: "sandbox" }, accountId: mine.accountId, awaitsApproval: false },
+    ]);
+    expect(await find({ pageSize: 2, pageToken: nextPageToken })).toEqual([waiting]);
+    expect(await refusal(operator.listTransfers({ pageToken: "nonsense" }))).toMatchObject({
+      code: "validation_error",
+    });
+  });
+
+  test("are shown with everything there is of them, whosever they are", async () => {
+    const { order, merchantId, accountId } = await newMerchant();
+    const transferId = await order("12");
+    const shown = await served.operator.getTransfer({ transferId });
+    expect(shown.transfer).toMatchObject({ merchantId, accountId, awaitsApproval: true });
+    expect(shown.statement).toMatchObject({
+      held: "28.7",
+      ledgerEntries: [],
+      transfer: { status: "WAITING", history: [{ status: "WAITING", reason: "The transfer waits for approval." }] },
+    });
+    expect(await refusal(served.operator.getTransfer({ transferId: uuidv7() }))).toMatchObject({ code: "not_found" });
+    expect((await refusal(served.member.getTransfer({ transferId }))).code).toBe("permission_denied");
+  });
+});
+
+describe("a transfer that waits for approval", () => {
+  test("goes on once it is approved, once, however often that is said", async () => {
+    const { order, balance } = await newMerchant();
+    const transferId = await order("12");
+    expect((await refusal(served.member.approveTransfer({ transferId, reason: REASON }))).code).toBe(
+      "permission_denied",
+    );
+    const approve = (reason = REASON) => served.operator.approveTransfer({ transferId, reason });
+    expect(await refusal(approve(""))).toMatchObject({ code: "validation_error" });
+    const answers = await Promise.all([approve(), approve(), approve()]);
+    expect(answers.filter(({ isNew }) => isNew)).toHaveLength(1);
+    for (const { transfer } of answers) {
+      expect(transfer).toMatchObject({ awaitsApproval: false, transfer: { id: transferId, status: "PENDING" } });
+    }
+    expect(await balance()).toMatchObject({ available: "971.3", held: "28.7" });
+    await withTransaction(served.database, (client) =>
+      moveTransfer(client, { transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash: "0x1" }),
+    );
+    expect(await approve()).toMatchObject({ isNew: false, transfer: { transfer: { status: "SUBMITTED" } } });
+    expect(await linesOf(transferId)).toEqual([{ operator: OPERATOR, action: "transfer approve", reason: REASON }]);
+  });
+
+  test("gives its funds back once it is rejected, once, however often that is said", async () => {
+    const { order, balance } = await newMerchant();
+    const transferId = await order("12");
+    expect((await refusal(served.member.rejectTransfer({ transferId, reason: "no" }))).code).toBe("permission_denied");
+    const reject = (reason: string) => served.operator.rejectTransfer({ transferId, reason });
+    const answers = await Promise.all([reject("Not to him."), reject("Not to him.")]);
+    expect(answers.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(await reject("Another reason.")).toMatchObject({
+      isNew: false,
+      transfer: { awaitsApproval: false, transfer: { status: "REJECTED", reason: "Not to him." } },
+    });
+    expect(await balance()).toMatchObject({ available: "1000", held: "0" });
+    expect(await linesOf(transferId)).toEqual([
+      { operator: OPERATOR, action: "transfer reject", reason: "Not to him." },
+    ]);
+    const late = await refusal(served.operator.approveTransfer({ transferId, reason: REASON }));
+    expect(late).toEqual({ code: "validation_error", rules: ["id transfer.awaits_approval"] });
+  });
+
+  test("is approved or rejected, never both ways at the same time", async () => {
+    const { order, balance } = await newMerchant();
+    const transferId = await order("12");
+    const [approved, rejected] = await Promise.allSettled([
+      served.operator.approveTransfer({ transferId, reason: REASON }),
+      served.operator.rejectTransfer({ transferId, reason: "No." }),
+    ]);
+    // What is approved may still be rejected before it is signed; what is rejected is not approved any more.
+    expect(rejected.status).toBe("fulfilled");
+    const lines = (await linesOf(transferId)).map(({ action }) => action);
+    expect(lines).toEqual(
+      approved.status === "fulfilled" ? ["transfer reject", "transfer approve"] : ["transfer reject"],
+    );
+    expect(await balance()).toMatchObject({ available: "1000", held: "0" });
+  });
+});
+
+test("what never waited for approval is not approved, and what was sent is not rejected", async () => {
+  const { order, balance } = await newMerchant();
+  const transferId = await order("1");
+  const approval = await refusal(served.operator.approveTransfer({ transferId, reason: REASON }));
+  expect(approval).toEqual({ code: "validation_error", rules: ["id transfer.awaits_approval"] });
+  await withTransaction(served.database, (client) =>
+    moveTransfer(client, { transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash: "0x2" }),
+  );
+  const rejection = await refusal(served.operator.rejectTransfer({ transferId, reason: "No." }));
+  expect(rejection).toEqual({ code: "validation_error", rules: ["id transfer.unsigned"] });
+  expect(await linesOf(transferId)).toEqual([]);
+  expect(await balance()).toMatchObject({ held: "17.7" });
+});
+
+describe("wallets", () => {
+  const walletsByChain = async () =>
+    new Map((await served.operator.listPayoutWallets({})).wallets.map((wallet) => [wallet.chain, wallet]));
+
+  test("are told with what their chains say, and that a chain did not answer", async () => {
+    await openWallet(served.database.pool, { chain: "tron", address: "T1", nextNonce: 3 });
+    const wallets = await walletsByChain();
+    expect([...wallets.keys()]).toEqual(["bsc", "ethereum", "sandbox", "tron"]);
+    expect(wallets.get("ethereum")).toMatchObject({
+      address: "0xaa",
+      configured: true,
+      stopped: false,
+      balancesKnown: true,
+      balances: [
+        { currencyCode: "ETH", amount: "1.5" },
+        { currencyCode: "USDT", amount: "1.5" },
+      ],
+    });
+    expect(wallets.get("bsc")).toMatchObject({ configured: true, balancesKnown: false, balances: [] });
+    expect(wallets.get("sandbox")).toMatchObject({ configured: true, balancesKnown: true, balances: [] });
+    expect(wallets.get("tron")).toMatchObject({ configured: false, balancesKnown: false });
+    expect((await refusal(served.member.listPayoutWallets({}))).code).toBe("permission_denied");
+  });
+
+  test("sign again once they are resumed, once, and the reason is written down", async () => {
+    const { pool } = served.database;
+    const { address = "" } = (await walletsByChain()).get("sandbox") ?? {};
+    const { walletId } = await openWallet(pool, { chain: "sandbox", address, nextNonce: 0 });
+    await haltWallet(pool, walletId, "somebody else has used nonce 0");
+    const stopped = (await walletsByChain()).get("sandbox");
+    expect(stopped).toMatchObject({ stopped: true, stopReason: "somebody else has used nonce 0" });
+    expect(stopped?.stoppedAt).toBeDefined();
+    const resume = () => served.operator.resumePayoutWallet({ chain: "sandbox", reason: "it was us" });
+    expect(await resume()).toMatchObject({ isNew: true, foreignNonces: 0 });
+    expect(await resume()).toMatchObject({ isNew: false, foreignNonces: 0 });
+    expect((await walletsByChain()).get("sandbox")).toMatchObject({ stopped: false, stopReason: "" });
+    expect(await linesOf(`sandbox ${address}`)).toEqual([
+      { operator: OPERATOR, action: "payout resume", reason: "it was us" },
+    ]);
+  });
+
+  test("are not resumed when they never paid, are not ours, or their chain does not answer", async () => {
+    const resume = (chain: string) => refusal(served.operator.resumePayoutWallet({ chain, reason: "it was us" }));
+    expect(await resume("ethereum")).toMatchObject({ code: "not_found" });
+    expect(await resume("tron")).toEqual({ code: "validation_error", rules: ["chain chain.known"] });
+    await openWallet(served.database.pool, { chain: "bsc", address: "0xbb", nextNonce: 0 });
+    expect(await resume("bsc")).toMatchObject({ code: "upstream_busy" });
+    expect(await linesOf("bsc 0xbb")).toEqual([]);
+  });
+});
