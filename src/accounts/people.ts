@@ -4,7 +4,7 @@
 import type { PoolClient } from "pg";
 import { LRUCache } from "lru-cache";
 import type { Database } from "../database/database.ts";
-import { withRetry, withTransaction } from "../database/transactions.ts";
+import { waitForLocks, withRetry, withTransaction } from "../database/transactions.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { digestSecretToken } from "../kernel/secret-token.ts";
@@ -79,7 +79,7 @@ export function ensureAccount(
 ): Promise<string> {
   return withRetry(() =>
     withTransaction(database, async (client) => {
-      await client.query("SET LOCAL lock_timeout = '5s'");
+      await waitForLocks(client);
       const person = await lockPerson(client, personId);
       invariant(person !== null && person.emailVerified, "an account is for a person whose address is verified");
       if (person.accountId !== null) return person.accountId;

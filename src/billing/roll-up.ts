@@ -9,7 +9,7 @@
 // moves no balance: the audit, which compares every roll-up with its records, finds it.
 
 import type { Pool, PoolClient } from "pg";
-import { withTransaction } from "../database/transactions.ts";
+import { waitForLocks, withTransaction } from "../database/transactions.ts";
 import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { BY_KEY, createLook, type Look, restAfter } from "../ledger/gentle-look.ts";
 
@@ -150,7 +150,8 @@ async function rollUp(work: Work, accountId: string, { from, before }: Stretch):
 }
 
 async function makeStretch(client: PoolClient, accountId: string, { from, before }: Stretch): Promise<void> {
-  await client.query(`SET LOCAL lock_timeout = '5s'; ${BY_KEY}`);
+  await waitForLocks(client);
+  await client.query(BY_KEY);
   await client.query(BEGIN_MARK, [accountId]);
   // Two workers take turns at an account, and the second makes again what the first has made.
   await client.query(LOCK_MARK, [accountId]);

@@ -25,6 +25,17 @@ export const sqlStates = {
 } as const;
 const RETRYABLE: ReadonlySet<string | undefined> = new Set([sqlStates.serializationFailure, sqlStates.deadlock]);
 
+/** Longer than others hold rows, and far below what anybody outside the request path is kept waiting. */
+const LOCK_PATIENCE = "SET LOCAL lock_timeout = '5s'";
+
+/**
+ * Lets the rest of a transaction wait for rows that others hold. The time-out of serving is for requests, which had better be
+ * refused soon; whatever is done outside their path waits behind them instead.
+ */
+export async function waitForLocks(client: PoolClient): Promise<void> {
+  await client.query(LOCK_PATIENCE);
+}
+
 /**
  * Runs the work in one READ COMMITTED transaction: committed when it returns, rolled back when it throws. What the work
  * does outside the database is not undone.

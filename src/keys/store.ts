@@ -1,7 +1,7 @@
 // The key table in SQL: what a request asks of it, and what an owner or operator does with keys.
 
 import type { Pool, PoolClient } from "pg";
-import { sqlState, sqlStates } from "../database/transactions.ts";
+import { sqlState, sqlStates, waitForLocks } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { ApiKey } from "./api-key.ts";
@@ -149,7 +149,7 @@ export async function takeSlotOfKey(
 
 /** Locks an account, so that its keys can be counted and added to. False: there is no such account. */
 export async function lockAccount(client: PoolClient, accountId: string): Promise<boolean> {
-  await waitAtPeoplesSpeed(client);
+  await waitForLocks(client);
   const { rowCount } = await client.query(LOCK_ACCOUNT, [accountId]);
   return rowCount === 1;
 }
@@ -195,7 +195,7 @@ export async function writeKeyName(
   client: PoolClient,
   { accountId, keyId, name }: { accountId: string; keyId: string; name: string },
 ): Promise<ApiKey | null> {
-  await waitAtPeoplesSpeed(client);
+  await waitForLocks(client);
   const { rows } = await client.query<ManagedKeyRow>(RENAME, [accountId, keyId, name]);
   return rows[0] === undefined ? null : fromRowKey(rows[0]);
 }
@@ -208,18 +208,12 @@ export async function writeRevocation(
   client: PoolClient,
   { keyId, accountId = null }: { keyId: string; accountId?: string | null },
 ): Promise<(ApiKey & { readonly isNew: boolean }) | null> {
-  await waitAtPeoplesSpeed(client);
+  await waitForLocks(client);
   const locked = await client.query<{ works: boolean }>(LOCK_KEY, [keyId, accountId]);
   if (locked.rows[0] === undefined) return null;
   const { rows } = await client.query<ManagedKeyRow>(REVOKE, [keyId]);
   invariant(rows[0] !== undefined, "a key that was locked is there");
   return { ...fromRowKey(rows[0]), isNew: locked.rows[0].works };
-}
-
-// A busy key's or account's row is locked most of the time. Whoever manages it had better wait behind the running
-// requests than give up after the request path's time-out.
-async function waitAtPeoplesSpeed(client: PoolClient): Promise<void> {
-  await client.query("SET LOCAL lock_timeout = '5s'");
 }
 
 function fromRowWorking(row: KeyRow | undefined): VerifiedKey | null {

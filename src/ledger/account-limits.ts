@@ -2,6 +2,7 @@
 // admission statement decides by these columns of the locked row; what runs is finished and billed.
 
 import type { Pool, PoolClient } from "pg";
+import { waitForLocks } from "../database/transactions.ts";
 import { NotFound } from "../kernel/errors.ts";
 
 export type AccountLimits = {
@@ -72,7 +73,7 @@ export async function recountOpenRequests(
   client: PoolClient,
   accountId: string,
 ): Promise<ChangedLimits & { readonly was: number }> {
-  await client.query("SET LOCAL lock_timeout = '5s'");
+  await waitForLocks(client);
   const { rows } = await client.query<{ was: number }>(LOCK, [accountId]);
   const was = rows[0]?.was ?? 0;
   const { rowCount } = await client.query(RECOUNT, [accountId]);
@@ -84,8 +85,7 @@ async function apply(
   text: string,
   values: readonly [string, ...unknown[]],
 ): Promise<ChangedLimits> {
-  // Waiting for the account behind running requests is fine here, so the lock time-out of the request path does not apply.
-  await client.query("SET LOCAL lock_timeout = '5s'");
+  await waitForLocks(client);
   const { rowCount } = await client.query(text, [...values]);
   return { ...(await readLimits(client, values[0])), isChanged: rowCount === 1 };
 }

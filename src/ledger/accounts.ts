@@ -2,6 +2,7 @@
 // write posted and held absolutely from the locked row.
 
 import type { Pool, PoolClient } from "pg";
+import { waitForLocks } from "../database/transactions.ts";
 import { InsufficientBalance, LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
@@ -14,7 +15,6 @@ const OPEN = `INSERT INTO account (id) VALUES ($1::uuid)`;
 const LOCK = `SELECT posted FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 const BALANCE = `SELECT posted, held, posted - held AS available FROM account WHERE id = $1::uuid`;
 
-// Waiting for the account behind running requests is fine here, so the lock time-out of the request path does not apply.
 const CREDIT = `
 WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
@@ -102,7 +102,7 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
   invariant(amount > 0n, "a credit is greater than zero");
   const at = credit.at ?? null;
   const postingId = uuidv7(at?.getTime());
-  await client.query("SET LOCAL lock_timeout = '5s'");
+  await waitForLocks(client);
   const { rows } = await client.query<{ posted_now: boolean; available: bigint }>(CREDIT, [
     accountId,
     postingId,
@@ -129,7 +129,7 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
  * Errors: NotFound; LimitExceeded; ValidationError when the reference was used for something else.
  */
 export async function creditAsOrdered(client: PoolClient, credit: Credit): Promise<PostedCredit> {
-  await client.query("SET LOCAL lock_timeout = '5s'");
+  await waitForLocks(client);
   const { rows } = await client.query<{ posted: bigint }>(LOCK, [credit.accountId]);
   if (rows[0] !== undefined && rows[0].posted + credit.amount > MAX_POSTED) {
     throw new LimitExceeded(`A balance is at most Rp ${formatMoney(idr(MAX_POSTED))}.`);
@@ -161,7 +161,7 @@ export async function debitAsOrdered(client: PoolClient, debit: Debit): Promise<
   const { accountId, amount, reference } = debit;
   invariant(amount > 0n, "a debit is greater than zero");
   const postingId = uuidv7();
-  await client.query("SET LOCAL lock_timeout = '5s'");
+  await waitForLocks(client);
   const values = [accountId, postingId, debit.to, amount, debit.reason, reference, debit.note];
   const { rows } = await client.query<{ posted_now: boolean; available: bigint }>(DEBIT, values);
   const row = rows[0];

@@ -2,6 +2,7 @@
 // note is a posting `revenue -> customer` in the group of the request.
 
 import type { Pool, PoolClient } from "pg";
+import { waitForLocks } from "../database/transactions.ts";
 import { LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { creditAccount } from "./accounts.ts";
@@ -52,7 +53,7 @@ export async function creditUsage(
   if (usage === undefined) throw new NotFound("There is no usage record of this request.");
   const { account_id: accountId, charge } = usage;
   const reference = `credit-note:${requestId}${name === null ? "" : `:${name}`}`;
-  await client.query("SET LOCAL lock_timeout = '5s'");
+  await waitForLocks(client);
   await client.query(LOCK, [accountId]);
   const { rows } = await client.query<{ id: string; amount: string; reference: string }>(NOTES, [
     accountId,

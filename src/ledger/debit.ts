@@ -2,6 +2,7 @@
 // before. Never more than is available: the rest is the caller's to account for.
 
 import type { PoolClient } from "pg";
+import { waitForLocks } from "../database/transactions.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
@@ -21,9 +22,6 @@ SELECT coalesce((SELECT amount FROM ins), 0) AS taken FROM acc`;
 
 const LOCK = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 
-/** How long a change outside the request path waits behind requests for an account; it can be done later. */
-const SET_PATIENCE = "SET LOCAL lock_timeout = '5s'";
-
 export type Debit = {
   readonly accountId: string;
   /** Micro-rupiah to take at most, greater than zero. */
@@ -40,7 +38,7 @@ export type Debit = {
 
 /** Locks an account for the rest of the transaction, so that rows which hang on it can be decided on. Errors: NotFound. */
 export async function lockAccount(client: PoolClient, accountId: string): Promise<void> {
-  await client.query(SET_PATIENCE);
+  await waitForLocks(client);
   const { rowCount } = await client.query(LOCK, [accountId]);
   if (rowCount !== 1) throw new NotFound("There is no such account.");
 }
@@ -49,7 +47,7 @@ export async function lockAccount(client: PoolClient, accountId: string): Promis
 export async function debitAvailable(client: PoolClient, debit: Debit): Promise<bigint> {
   const { accountId, amount, to, reason, reference, groupId } = debit;
   invariant(amount > 0n, "a debit is greater than zero");
-  await client.query(SET_PATIENCE);
+  await waitForLocks(client);
   const values = [accountId, uuidv7(), groupId, to, amount, reason, reference];
   const { rows } = await client.query<{ taken: bigint }>(DEBIT, values);
   if (rows[0] === undefined) throw new NotFound("There is no such account.");

@@ -2,6 +2,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import type { Environment } from "../accounts/principal.ts";
+import { waitForLocks } from "../database/transactions.ts";
 import { formatDecimal, parseDecimal } from "../kernel/decimal.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
@@ -55,8 +56,6 @@ const OPEN_FUND = `
 INSERT INTO merchant_fund (merchant_id, asset, id) VALUES ($1::uuid, $2::text, $3::uuid) ON CONFLICT DO NOTHING`;
 const LOCK_FUND = `
 SELECT id, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid AND asset = $2::text FOR NO KEY UPDATE`;
-// Whoever changes a fund may wait behind others who do, so the short lock time-out of serving does not apply.
-const WAIT_FOR_FUND = `SET LOCAL lock_timeout = '5s'`;
 const SET_FUND = `UPDATE merchant_fund SET posted = $2::numeric, held = $3::numeric WHERE id = $1::uuid`;
 const FUNDS_OF = `SELECT asset, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid ORDER BY asset`;
 
@@ -106,7 +105,7 @@ export async function requireMerchantOf(
 
 /** Lets one transaction at a time make merchants of an account. */
 export async function lockOwner(client: PoolClient, accountId: string): Promise<void> {
-  await client.query(WAIT_FOR_FUND);
+  await waitForLocks(client);
   await client.query(LOCK_OWNER, [accountId]);
 }
 
@@ -241,7 +240,7 @@ export async function openFund(client: PoolClient, fund: FundKey & { newId: stri
 
 /** Locks the fund of a merchant and asset until the end of the transaction; undefined: it was never opened. */
 export async function lockFund(client: PoolClient, { merchantId, asset }: FundKey): Promise<Fund | undefined> {
-  await client.query(WAIT_FOR_FUND);
+  await waitForLocks(client);
   const { rows } = await client.query<FundColumns>(LOCK_FUND, [merchantId, asset]);
   const row = rows[0];
   return row && { id: row.id, asset, posted: BigInt(row.posted), held: BigInt(row.held) };

@@ -2,6 +2,7 @@
 // row of settings; so limits and order per merchant are exact over all nodes.
 
 import type { Pool, PoolClient } from "pg";
+import { waitForLocks } from "../../database/transactions.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 
@@ -13,8 +14,6 @@ export const GIVE_UP_AFTER = "3 days";
 const LEASE = "60 seconds";
 /** After so long without a single success a merchant is not called any more. */
 const STOP_AFTER = "7 days";
-// Whoever waits for the row waits behind somebody who writes a few rows; the short time-out of serving does not apply.
-const WAIT_FOR_SETTINGS = `SET LOCAL lock_timeout = '5s'`;
 
 /**
  * Makes the callback of an event that the statement around it has written. Later events of a transfer are due no sooner than
@@ -139,7 +138,7 @@ export async function readSettings(client: Queryable, merchantId: string): Promi
 
 /** Locks a merchant's settings, and with them its deliveries. */
 export async function lockSettings(client: PoolClient, merchantId: string): Promise<StoredSettings | undefined> {
-  await client.query(WAIT_FOR_SETTINGS);
+  await waitForLocks(client);
   return fromSettingsColumns((await client.query<SettingsColumns>(LOCK_SETTINGS, [merchantId])).rows[0]);
 }
 

@@ -1,7 +1,7 @@
 // SQL of the sandbox chain: its mempool and its mined transactions.
 
 import type { Pool } from "pg";
-import { withTransaction } from "../../../database/transactions.ts";
+import { waitForLocks, withTransaction } from "../../../database/transactions.ts";
 
 /** How many transactions one look at the clock mines at most; the rest follows with the next. */
 const MOST_MINED_AT_ONCE = 500;
@@ -64,7 +64,7 @@ export async function mineDue(pool: Pool, now: number): Promise<void> {
   const { rows } = await pool.query<{ has_due: boolean }>(HAS_DUE, [now]);
   if (rows[0]?.has_due !== true) return;
   await withTransaction({ pool }, async (client) => {
-    await client.query("SET LOCAL lock_timeout = '5s'");
+    await waitForLocks(client);
     const wallet = (await client.query<{ mined: number; last_mined_at_ms: bigint }>(LOCK_WALLET)).rows[0];
     if (wallet === undefined) return;
     let { mined } = wallet;
