@@ -50,6 +50,9 @@ export type PaymentFacts = {
   readonly reference: string | null;
 };
 
+/** What is said of an order that the provider knows no payment of. */
+export const UNKNOWN_PAYMENT: PaymentFacts = { state: "unknown", amount: null, givenBack: null, reference: null };
+
 /** What a verified notification is about. Nothing in it is believed but which order to ask about. */
 export type Notification = {
   /** The same for the same event, whenever and however often it is sent. At most 200 characters. */

@@ -8,6 +8,7 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_CONNECTIONS = 16;
 const MAX_DECIMAL_CHARACTERS = 40;
+const MICRO = 1_000_000n;
 
 export type ProviderClientOptions = {
   /** Basic authentication, as both providers want it: the key and an empty password. */
@@ -105,6 +106,30 @@ export function parse(text: string): unknown {
 /** Whether a parsed value is an object: neither an array nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * What an answer tells, once it is known to be an object. `kind`: what it means when it is none, `refused` where the call has
+ * made something. Errors: PaymentProviderError.
+ */
+export function objectOf(answer: unknown, kind: PaymentProviderError["kind"] = "away"): JsonObject {
+  if (!isObject(answer)) throw unreadable(kind);
+  return answer;
+}
+
+/** An answer without what it has to tell. */
+export function unreadable(kind: PaymentProviderError["kind"]): PaymentProviderError {
+  return new PaymentProviderError(kind, "the provider's answer cannot be read");
+}
+
+/** Whether the amounts of an object are rupiah; a provider that names no currency means it. */
+export function isInRupiah(object: JsonObject): boolean {
+  return object["currency"] === undefined || textOf(object, "currency") === "IDR";
+}
+
+/** Micro-rupiah as the whole rupiah of a request, which are far below what a JSON number holds exactly. */
+export function wholeRupiah(amount: bigint): number {
+  return Number(amount / MICRO);
 }
 
 /** A member that is a text, numbers among them; an empty text where it is neither. */

@@ -12,8 +12,19 @@ import type {
   PaymentOrder,
   PaymentProvider,
 } from "../payment-provider.ts";
-import { PaymentProviderError } from "../payment-provider.ts";
-import { isObject, type JsonObject, pageOf, parse, ProviderClient, rupiah, textOf } from "../provider-client.ts";
+import { PaymentProviderError, UNKNOWN_PAYMENT } from "../payment-provider.ts";
+import {
+  isInRupiah,
+  isObject,
+  type JsonObject,
+  objectOf,
+  pageOf,
+  parse,
+  ProviderClient,
+  rupiah,
+  textOf,
+  wholeRupiah,
+} from "../provider-client.ts";
 import { isSameSecret } from "../same-secret.ts";
 
 export type MidtransConfig = {
@@ -24,7 +35,6 @@ export type MidtransConfig = {
   readonly timeoutMs: number;
 };
 
-const MICRO = 1_000_000n;
 const MINUTE_MS = 60_000;
 
 /** What each of their statuses means. `capture` and the ones that are given back in part depend on more. */
@@ -58,17 +68,17 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
         url: `${snapUrl}/transactions`,
         body: orderBody(order, now()),
       });
-      if (!isObject(body)) throw new PaymentProviderError("refused", "the provider's answer cannot be read");
-      return { paymentUrl: pageOf(textOf(body, "redirect_url")), reference: null };
+      return { paymentUrl: pageOf(textOf(objectOf(body, "refused"), "redirect_url")), reference: null };
     },
 
     async ask({ orderId, reference }: AskedOrder): Promise<PaymentFacts> {
       const url = `${apiUrl}/v2/${encodeURIComponent(orderId)}/status`;
-      const { status, body } = await client.call({ method: "GET", url, understood: [404] });
+      const answer = await client.call({ method: "GET", url, understood: [404] });
       // Until the payer has chosen a way to pay there is no payment, which they tell as 404, some within an answer of 200.
-      const code = isObject(body) ? textOf(body, "status_code") : "";
-      if (status === 404 || code === "404") return { state: "unknown", amount: null, givenBack: null, reference: null };
-      if (!isObject(body)) throw new PaymentProviderError("away", "the provider's answer cannot be read");
+      if (answer.status === 404) return UNKNOWN_PAYMENT;
+      const body = objectOf(answer.body);
+      const code = textOf(body, "status_code");
+      if (code === "404") return UNKNOWN_PAYMENT;
       if (code.startsWith("5")) throw new PaymentProviderError("away", `the provider answered with status ${code}`);
       const transaction = textOf(body, "transaction_id");
       const isOfOrder = textOf(body, "order_id") === orderId || (transaction !== "" && transaction === reference);
@@ -90,8 +100,7 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
 }
 
 function orderBody({ orderId, amount, description, expiresAt, returnUrl }: PaymentOrder, nowMs: number): object {
-  // A number of rupiah is far below what a JSON number holds exactly.
-  const rupiahs = Number(amount / MICRO);
+  const rupiahs = wholeRupiah(amount);
   const minutes = Math.max(1, Math.ceil((expiresAt.getTime() - nowMs) / MINUTE_MS));
   return {
     transaction_details: { order_id: orderId, gross_amount: rupiahs },
@@ -103,8 +112,7 @@ function orderBody({ orderId, amount, description, expiresAt, returnUrl }: Payme
 
 function factsOf(body: JsonObject, transaction: string): PaymentFacts {
   const said = textOf(body, "transaction_status");
-  const amount =
-    textOf(body, "currency") === "IDR" || body["currency"] === undefined ? rupiah(textOf(body, "gross_amount")) : null;
+  const amount = isInRupiah(body) ? rupiah(textOf(body, "gross_amount")) : null;
   return {
     state: stateOf(said, body),
     amount,

@@ -5,12 +5,13 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import { ValidationError } from "../../../kernel/errors.ts";
 import { formatMoney, idr } from "../../../kernel/money.ts";
-import type {
-  Notification,
-  NotificationRequest,
-  PaymentFacts,
-  PaymentOrder,
-  PaymentProvider,
+import {
+  type Notification,
+  type NotificationRequest,
+  type PaymentFacts,
+  type PaymentOrder,
+  type PaymentProvider,
+  UNKNOWN_PAYMENT,
 } from "../payment-provider.ts";
 import { isObject, parse, textOf } from "../provider-client.ts";
 import { isSameSecret } from "../same-secret.ts";
@@ -41,7 +42,7 @@ export function createSandboxProvider({ pool, baseUrl }: { pool: Pool; baseUrl: 
 
     async ask({ orderId }): Promise<PaymentFacts> {
       const payment = await paymentOfOrder(pool, orderId);
-      if (payment === null) return { state: "unknown", amount: null, givenBack: null, reference: null };
+      if (payment === null) return UNKNOWN_PAYMENT;
       const { status, amount, paid, givenBack } = payment;
       return { state: status, amount: paid === 0n ? amount : paid, givenBack, reference: `sandbox-${orderId}` };
     },

@@ -12,8 +12,20 @@ import type {
   PaymentOrder,
   PaymentProvider,
 } from "../payment-provider.ts";
-import { PaymentProviderError } from "../payment-provider.ts";
-import { isObject, type JsonObject, pageOf, parse, ProviderClient, rupiah, textOf } from "../provider-client.ts";
+import { PaymentProviderError, UNKNOWN_PAYMENT } from "../payment-provider.ts";
+import {
+  isInRupiah,
+  isObject,
+  type JsonObject,
+  objectOf,
+  pageOf,
+  parse,
+  ProviderClient,
+  rupiah,
+  textOf,
+  unreadable,
+  wholeRupiah,
+} from "../provider-client.ts";
 import { isSameSecret } from "../same-secret.ts";
 
 export type XenditConfig = {
@@ -25,7 +37,6 @@ export type XenditConfig = {
   readonly timeoutMs: number;
 };
 
-const MICRO = 1_000_000n;
 const SECOND_MS = 1_000;
 const REFUNDS_OF_PAGE = 100;
 const MOST_REFUND_PAGES = 20;
@@ -46,18 +57,17 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
   async function invoicesOf(orderId: string): Promise<JsonObject[]> {
     const url = `${apiUrl}/v2/invoices?external_id=${encodeURIComponent(orderId)}`;
     const { body } = await client.call({ method: "GET", url });
-    if (!Array.isArray(body)) throw new PaymentProviderError("away", "the provider's answer cannot be read");
+    if (!Array.isArray(body)) throw unreadable("away");
     return body.filter(isObject).filter((invoice) => textOf(invoice, "external_id") === orderId);
   }
 
   async function invoiceOf({ orderId, reference }: AskedOrder): Promise<JsonObject | null> {
     if (reference === null) return mostPaid(await invoicesOf(orderId));
     const url = `${apiUrl}/v2/invoices/${encodeURIComponent(reference)}`;
-    const { body } = await client.call({ method: "GET", url });
-    if (!isObject(body)) throw new PaymentProviderError("away", "the provider's answer cannot be read");
-    if (textOf(body, "external_id") !== orderId)
+    const invoice = objectOf((await client.call({ method: "GET", url })).body);
+    if (textOf(invoice, "external_id") !== orderId)
       throw new PaymentProviderError("refused", "the provider's answer is about another order");
-    return body;
+    return invoice;
   }
 
   async function refundedOf(invoiceId: string): Promise<bigint> {
@@ -66,10 +76,9 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
     let afterId = "";
     for (let page = 0; page < MOST_REFUND_PAGES; page += 1) {
       const url = afterId === "" ? first : `${first}&after_id=${encodeURIComponent(afterId)}`;
-      const { body } = await client.call({ method: "GET", url });
-      const refunds = isObject(body) ? body["data"] : null;
-      if (!isObject(body) || !Array.isArray(refunds))
-        throw new PaymentProviderError("away", "the provider's answer cannot be read");
+      const body = objectOf((await client.call({ method: "GET", url })).body);
+      const refunds = body["data"];
+      if (!Array.isArray(refunds)) throw unreadable("away");
       const read = refunds.filter(isObject);
       sum += read
         .filter((refund) => textOf(refund, "invoice_id") === invoiceId && textOf(refund, "status") === "SUCCEEDED")
@@ -96,13 +105,12 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
         url: `${apiUrl}/v2/invoices`,
         body: orderBody(order, now()),
       });
-      if (!isObject(body)) throw new PaymentProviderError("refused", "the provider's answer cannot be read");
-      return openedOf(body);
+      return openedOf(objectOf(body, "refused"));
     },
 
     async ask(asked: AskedOrder): Promise<PaymentFacts> {
       const invoice = await invoiceOf(asked);
-      if (invoice === null) return { state: "unknown", amount: null, givenBack: null, reference: null };
+      if (invoice === null) return UNKNOWN_PAYMENT;
       const facts = factsOf(invoice);
       // Refunds are rows of their own; an order that was never credited has nothing to take back.
       if (!asked.isCredited || facts.reference === null) return facts;
@@ -130,8 +138,7 @@ function mostPaid(invoices: readonly JsonObject[]): JsonObject | null {
 function orderBody({ orderId, amount, description, expiresAt, returnUrl }: PaymentOrder, nowMs: number): object {
   return {
     external_id: orderId,
-    // A number of rupiah is far below what a JSON number holds exactly.
-    amount: Number(amount / MICRO),
+    amount: wholeRupiah(amount),
     currency: "IDR",
     description,
     invoice_duration: Math.max(1, Math.ceil((expiresAt.getTime() - nowMs) / SECOND_MS)),
@@ -142,19 +149,18 @@ function orderBody({ orderId, amount, description, expiresAt, returnUrl }: Payme
 
 function openedOf(invoice: JsonObject): OpenedPayment {
   const id = textOf(invoice, "id");
-  if (id === "") throw new PaymentProviderError("refused", "the provider's answer cannot be read");
+  if (id === "") throw unreadable("refused");
   return { paymentUrl: pageOf(textOf(invoice, "invoice_url")), reference: id };
 }
 
 function factsOf(invoice: JsonObject): PaymentFacts {
   const state = STATES[textOf(invoice, "status")];
   if (state === undefined) throw new PaymentProviderError("refused", "the provider told a status that is not known");
-  const isRupiah = textOf(invoice, "currency") === "IDR" || invoice["currency"] === undefined;
   const paid = textOf(invoice, "paid_amount");
   const id = textOf(invoice, "id");
   return {
     state,
-    amount: isRupiah ? rupiah(paid === "" ? textOf(invoice, "amount") : paid) : null,
+    amount: isInRupiah(invoice) ? rupiah(paid === "" ? textOf(invoice, "amount") : paid) : null,
     givenBack: 0n,
     reference: id === "" ? null : id,
   };
