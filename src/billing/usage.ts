@@ -5,35 +5,21 @@ import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { readCredited } from "../ledger/credit-note.ts";
 import { readOneSnapshot } from "../ledger/gentle-look.ts";
-import type { UsageBasis } from "../ledger/ledger.ts";
+import type { Settlement } from "../ledger/ledger.ts";
 import { selectNewest, selectOne } from "./store.ts";
 import { selectionOf, type UsageFilter } from "./usage-filter.ts";
 
-/** One request as it was billed. Money is micro-rupiah, prices micro-rupiah per 1M tokens. */
-export type UsageRecord = {
-  readonly requestId: string;
+/**
+ * One request as it was billed: what it was settled with, what it was for, and what it was charged. Money is micro-rupiah,
+ * prices micro-rupiah per 1M tokens. Of upstreams nothing is for customers.
+ */
+export type UsageRecord = Omit<Settlement, "accountId" | "delivered"> & {
   readonly keyId: string;
   readonly model: string;
-  readonly inputTokensUncached: number;
-  readonly inputTokensCached: number;
-  readonly outputTokens: number;
   readonly inputPrice: bigint;
   readonly outputPrice: bigint;
   readonly cacheHitPrice: bigint | null;
-  readonly cost: bigint;
   readonly charge: bigint;
-  readonly basis: UsageBasis;
-  /** `YYYY-MM-DD` in Asia/Jakarta. */
-  readonly billingDay: string;
-  readonly upstream: string | null;
-  readonly upstreamModel: string | null;
-  readonly upstreamRequestId: string | null;
-  /** What the upstream charged us, in micro-rupiah. Null: nobody knows. Not for customers, like the three above. */
-  readonly upstreamCost: bigint | null;
-  readonly streamed: boolean;
-  readonly durationMs: number;
-  readonly firstByteMs: number | null;
-  readonly clamped: boolean;
 };
 
 export type UsagePage = { readonly records: readonly UsageRecord[]; readonly nextPageToken: string };
