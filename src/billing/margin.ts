@@ -3,7 +3,7 @@
 
 import type { Pool } from "pg";
 import { uuidv7Floor } from "../kernel/ids.ts";
-import { startOfBillingDay } from "../kernel/clock.ts";
+import { DAY_MS, startOfBillingDay } from "../kernel/clock.ts";
 import { createLook } from "../ledger/gentle-look.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 
@@ -42,7 +42,6 @@ export type MarginQuery = {
 };
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** The part of its time that the database works for a report. */
 const SHARE = 0.2;
 

@@ -1,11 +1,10 @@
 import { MARGIN_GROUPS, reportMargin, type MarginLine } from "../billing/margin.ts";
-import { startOfBillingDay } from "../kernel/clock.ts";
+import { DAY_MS, startOfBillingDay } from "../kernel/clock.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { type Command, UsageError } from "./command.ts";
 import { choiceOption, dayOption } from "./option-values.ts";
 
 const MAX_DAYS = 400;
-const DAY_MS = 86_400_000;
 
 export const marginCommands: readonly Command[] = [
   {

@@ -9,7 +9,7 @@ import { recountUsage, rollUpUsage } from "../billing/roll-up.ts";
 import { type CatalogModel, createCatalog } from "../catalog/catalog.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../database/database.ts";
-import { billingDay } from "../kernel/clock.ts";
+import { billingDay, DAY_MS } from "../kernel/clock.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { issueKey } from "../keys/issue-key.ts";
@@ -33,7 +33,6 @@ const KEY_NAMES = ["laptop", "produksi", "ci"] as const;
 /** Far above what a person may call: a month passes within seconds. */
 const KEY_RATE_LIMIT = 100_000;
 const MODELS = ["demo/small", "demo/large", "demo/vision", "demo/echo"] as const;
-const DAY_MS = 24 * 3_600_000;
 
 type Seeded = {
   readonly seeded: boolean;

@@ -8,7 +8,8 @@ export const systemClock: Clock = { now: () => Date.now() };
 // Asia/Jakarta has been UTC+7 without daylight saving time since 1964.
 const JAKARTA_OFFSET_MS = 7 * 3_600_000;
 
-const DAY_MS = 24 * 3_600_000;
+/** A day of 24 hours, as every day in Jakarta is. */
+export const DAY_MS = 24 * 3_600_000;
 /** The last day that was asked for: nearly every request is of the same. */
 let lastDay = { number: Number.NaN, text: "" };
 

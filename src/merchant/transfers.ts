@@ -3,7 +3,7 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
-import { billingDay, startOfBillingDay } from "../kernel/clock.ts";
+import { billingDay, DAY_MS, startOfBillingDay } from "../kernel/clock.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
@@ -52,7 +52,6 @@ export async function withHistory({ pool }: WithPool, transfer: Transfer): Promi
 }
 
 const DEFAULT_PER_PAGE = 10;
-const DAY_MS = 24 * 3_600_000;
 
 /** A numbered page as the public API asks for it: 0 and empty mean what is left out; days are days in Jakarta. */
 export type NumberedPage = {

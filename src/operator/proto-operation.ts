@@ -3,7 +3,7 @@ import { MarginGroup as ProtoGroup } from "#gen/saldo/operator/v1/operation_pb.t
 import { type DoneAction, listActions } from "../accounts/operator-actions.ts";
 import { MARGIN_GROUPS, type MarginGroup, type MarginLine, reportMargin } from "../billing/margin.ts";
 import { type BillingSettings, readBillingSettings } from "../billing/settings.ts";
-import { isBillingDay, startOfBillingDay } from "../kernel/clock.ts";
+import { DAY_MS, isBillingDay, startOfBillingDay } from "../kernel/clock.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { type AdmissionStop, readAdmissionStop } from "../ledger/admission-switch.ts";
 import { type AuditRun, readAuditRuns } from "../ledger/audit-run.ts";
@@ -15,7 +15,6 @@ import { orderSettings } from "./settings-orders.ts";
 /** The days of one report: it reads by the hour and gently, and somebody waits for it. */
 const MAX_MARGIN_DAYS = 31;
 const MAX_MARGIN_LINES = 1_000;
-const DAY_MS = 86_400_000;
 
 const protoGroup = {
   model: ProtoGroup.MODEL,

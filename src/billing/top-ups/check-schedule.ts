@@ -1,12 +1,12 @@
 // When to ask a provider about an order again, though nobody told us anything. Often while the payer is at it, then less and
 // less, and not for ever.
 
+import { DAY_MS } from "../../kernel/clock.ts";
 import type { TopUp, TopUpState } from "./top-up.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The first look, from the moment the order was written down. */
 export const FIRST_CHECK_MS = 4 * SECOND_MS;

@@ -1,7 +1,7 @@
 // What a made-up month of requests looks like: busy on working days, quiet at night, mostly the small model, much of it cached.
 // A plan is nothing but values: the same chance and the same moment give the same plan.
 
-import { billingDay, startOfBillingDay } from "../../kernel/clock.ts";
+import { billingDay, DAY_MS, startOfBillingDay } from "../../kernel/clock.ts";
 import type { UsageBasis } from "../../ledger/ledger.ts";
 import type { TokenCounts } from "../../billing/cost.ts";
 
@@ -43,7 +43,6 @@ const CALLERS: readonly Caller[] = [
   { weight: 5, key: 2, model: 3, input: 400, output: 120, cached: 0 },
 ];
 
-const DAY_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 const REQUESTS_OF_A_DAY = 125;
 /** Sunday to Saturday. */
