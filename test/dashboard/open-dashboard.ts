@@ -27,6 +27,8 @@ export type Dashboard = {
   visit(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
   /** A profile in which the demo's person is signed in. */
   visitDemo(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
+  /** Types somebody new into the form of signing up, and presses nothing. */
+  fillSignUp(page: Page): Promise<{ readonly email: string }>;
   /** Signs somebody new up, by form and mail, up to their first page. */
   signUp(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit & { readonly email: string }>;
   close(): Promise<void>;
@@ -64,13 +66,18 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
     return opened;
   }
 
-  async function signUp(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit & { readonly email: string }> {
-    const opened = await visit("/sign-up", options);
-    const { page } = opened;
+  async function fillSignUp(page: Page): Promise<{ readonly email: string }> {
     const email = `${uuidv7()}@saldo.example`;
     await page.getByLabel("Nama").fill("Siti");
     await page.getByLabel("E-mail").fill(email);
     await page.getByLabel("Kata sandi").fill(PASSWORD);
+    return { email };
+  }
+
+  async function signUp(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit & { readonly email: string }> {
+    const opened = await visit("/sign-up", options);
+    const { page } = opened;
+    const { email } = await fillSignUp(page);
     await page.getByRole("button", { name: "Daftar" }).click();
     await page.getByRole("heading", { name: "Periksa e-mail Anda" }).waitFor();
     await page.goto(await mails.linkTo(email, /verify-email/));
@@ -84,7 +91,17 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
   }
 
   const started = stack.move();
-  return { saldo, database, mails, complaints, visit, visitDemo, signUp, close: () => started.disposeAsync() };
+  return {
+    saldo,
+    database,
+    mails,
+    complaints,
+    visit,
+    visitDemo,
+    fillSignUp,
+    signUp,
+    close: () => started.disposeAsync(),
+  };
 }
 
 /** Nothing went wrong on any page so far. */

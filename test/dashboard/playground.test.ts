@@ -1,5 +1,6 @@
 // The playground as a person uses it: over the session, with no key in the browser.
 
+import { AxeBuilder } from "@axe-core/playwright";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
@@ -29,7 +30,11 @@ describe("the playground", () => {
     await page.getByLabel("Pesan", { exact: true }).fill("Halo");
     await page.getByRole("button", { name: "Kirim" }).click();
     const card = page.getByRole("alert").filter({ hasText: "Saldo tidak cukup" });
-    expect(await card.textContent()).toMatch(/Tersedia Rp\s0 · Dibutuhkan Rp\s\d/);
+    expect(await card.textContent()).toMatch(/Tersedia Rp\s0 · Dibutuhkan Rp\s[\d.,]*[1-9]/);
+    for (const theme of ["light", "dark"]) {
+      await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);
+      expect((await new AxeBuilder({ page }).analyze()).violations, theme).toEqual([]);
+    }
     await card.getByRole("link", { name: "Isi saldo" }).click();
     await page.waitForURL((url) => url.pathname === "/billing");
     expectNoComplaints(dashboard);
