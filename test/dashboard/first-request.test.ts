@@ -89,6 +89,28 @@ describe("the first request", () => {
     });
     expect(refused.status).toBe(401);
   });
+
+  it("is not begun with an address or a password that is none, and the form says which of them it is", async () => {
+    const { page, context } = await dashboard.visit("/sign-up");
+    const signUp = page.getByRole("button", { name: "Daftar" });
+    const problem = page.locator("form [aria-live]");
+    await page.getByLabel("Nama").fill("Siti");
+    // A browser takes it for an address.
+    await page.getByLabel("E-mail").fill("siti@saldo");
+    await page.getByLabel("Kata sandi").fill("kuda laut menari di pagi hari");
+    await signUp.click();
+    await problem.getByText("Alamat e-mail itu tidak lengkap atau salah tulis.").waitFor();
+    await page.getByLabel("E-mail").fill("siti@saldo.example");
+    await page.getByLabel("Kata sandi").fill("siti@saldo.example");
+    await signUp.click();
+    await problem.getByText("Kata sandi terlalu pendek atau terlalu mudah ditebak.").waitFor();
+    await page.goto(`${dashboard.saldo.httpUrl}/reset-password?token=spent`);
+    await page.getByLabel("Kata sandi baru").fill("penyu hijau berenang pelan");
+    await page.getByRole("button", { name: "Simpan kata sandi" }).click();
+    await problem.getByText("Tautan ini sudah terpakai atau kedaluwarsa. Minta yang baru.").waitFor();
+    expect(await problem.textContent()).not.toContain("Kata sandi");
+    await context.close();
+  });
 });
 
 /** Counts every click that any page of the tab gets, from its next load on. */
