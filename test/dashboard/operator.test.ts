@@ -68,7 +68,11 @@ describe("the operator area", () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/accounts`);
     await page.getByRole("button", { name: /demo@/ }).click();
     await page.getByRole("button", { name: "Beri kredit…" }).click();
-    await page.getByLabel("Jumlah (Rp)").fill("1000.5");
+    await page.getByLabel("Jumlah (Rp)").fill("1.000");
+    await page.getByRole("button", { name: "Periksa dulu" }).click();
+    await page.getByText("“1.000” bisa dibaca dua cara. Tulis 1000 atau 1.").waitFor();
+    await page.getByLabel("Jumlah (Rp)").fill("1.000,5");
+    await page.getByText("= Rp 1.000,5").waitFor();
     await page.getByRole("textbox", { name: "Alasan" }).fill("<b>percobaan</b>");
     await page.getByRole("button", { name: "Periksa dulu" }).click();
     expect(await page.getByTestId("order-amount").textContent()).toBe("+Rp\u00a01.000,5");

@@ -21,8 +21,9 @@ describe("settings", () => {
     const save = page.locator("form", { has: threshold }).getByRole("button", { name: "Simpan" });
     await threshold.fill("50.000,5");
     await save.click();
-    await page.getByText("Tulis rupiah lebih dari nol").waitFor();
-    await threshold.fill("50000");
+    await page.getByText("Tulis rupiah bulat, tanpa sen.").waitFor();
+    await threshold.fill("50.000");
+    await page.getByText("= Rp 50.000").waitFor();
     await save.click();
     // A new account has nothing, which is below it.
     await page.getByText(/^(Aktif|Saldo di bawah batas)$/).waitFor();

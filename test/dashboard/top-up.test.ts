@@ -60,7 +60,8 @@ describe("topping up", () => {
   it.each([
     ["9999", "Paling sedikit Rp 10.000."],
     ["10000.5", "Tulis rupiah bulat, tanpa sen."],
-    ["-10000", "Tulis rupiah bulat, tanpa sen."],
+    ["-10000", "Tulis angka saja, misalnya 25000 atau 0,5."],
+    ["9.999", "Paling sedikit Rp 10.000."],
     ["1000000001", "Paling banyak Rp 1.000.000.000."],
   ])("says why %s rupiah are not an amount, and opens no payment", async (amount, problem) => {
     const { page } = visit;

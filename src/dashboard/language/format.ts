@@ -48,6 +48,7 @@ export function formatsOf(language: Language) {
   const size = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
   const count = new Intl.NumberFormat(locale);
   const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
+  const rate = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 18 });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: BILLING_ZONE });
   const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", timeZone: BILLING_ZONE });
   const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
@@ -67,6 +68,8 @@ export function formatsOf(language: Language) {
     size: (value: number): string => size.format(value),
     count: (value: number | bigint): string => count.format(value),
     percent: (share: number): string => percent.format(share),
+    /** A share that is a decimal string, every digit: `0.003` is `0,3%`. */
+    rate: (share: Decimal): string => rate.format(exactly(share)),
     /** A moment's day in the billing zone. */
     date: (at: Date): string => date.format(at),
     /** A moment in the billing zone. */

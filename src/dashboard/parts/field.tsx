@@ -5,6 +5,7 @@ import {
   type TextareaHTMLAttributes,
   useId,
 } from "react";
+import { useValidity } from "./validity.ts";
 
 type Around = {
   readonly label: ReactNode;
@@ -14,6 +15,9 @@ type Around = {
   readonly problem?: ReactNode;
 };
 
+/** What keeps the form from being sent, in the reader's words; the browser says the rest of it in these too. */
+type Complaint = { readonly complaint?: string | undefined };
+
 const BOX =
   "w-full min-h-9 rounded-lg border border-line-strong bg-card px-3 text-sm text-ink placeholder:text-muted aria-invalid:border-bad disabled:opacity-60";
 
@@ -22,13 +26,15 @@ export function TextField({
   label,
   hint,
   problem,
+  complaint,
   className,
   ...rest
-}: Around & InputHTMLAttributes<HTMLInputElement>) {
+}: Around & Complaint & InputHTMLAttributes<HTMLInputElement>) {
   const ids = useFieldIds({ hint, problem });
+  const validity = useValidity<HTMLInputElement>(complaint);
   return (
     <Labelled {...{ label, hint, problem, ids }} className={className}>
-      <input {...rest} {...ids.control} className={BOX} />
+      <input {...rest} {...ids.control} {...validity} className={BOX} />
     </Labelled>
   );
 }
@@ -42,9 +48,10 @@ export function TextArea({
   ...rest
 }: Around & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   const ids = useFieldIds({ hint, problem });
+  const validity = useValidity<HTMLTextAreaElement>();
   return (
     <Labelled {...{ label, hint, problem, ids }} className={className}>
-      <textarea {...rest} {...ids.control} className={`${BOX} py-2`} />
+      <textarea {...rest} {...ids.control} {...validity} className={`${BOX} py-2`} />
     </Labelled>
   );
 }

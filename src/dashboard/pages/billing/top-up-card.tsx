@@ -10,9 +10,10 @@ import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { isNotThere } from "../../api/transport.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
+import { amountOf, WHOLE_RUPIAH } from "../../language/read-amount.ts";
+import { AmountField } from "../../parts/amount-field.tsx";
 import { Button, buttonClass } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
-import { TextField } from "../../parts/field.tsx";
 import { useNotify } from "../../parts/notices.tsx";
 import { Empty, Failed, Skeleton } from "../../parts/states.tsx";
 import { BILLING_WORDS } from "./billing-words.ts";
@@ -20,8 +21,8 @@ import { isPayable, isSettled, TopUpBadge } from "./top-up-states.tsx";
 import { useTopUp } from "./use-top-up.ts";
 
 const PRESETS = ["10000", "25000", "50000", "100000", "250000"] as const;
-const LEAST = 10_000n;
-const MOST = 1_000_000_000n;
+const LEAST = "10000";
+const MOST = "1000000000";
 
 /** The form, or the payment that the address names. */
 export function TopUpCard() {
@@ -35,21 +36,25 @@ function TopUpForm() {
   const formats = useFormats();
   const notify = useNotify();
   const navigate = useNavigate();
-  const [amount, setAmount] = useState<string>(PRESETS[1]);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [typed, setTyped] = useState<string>(PRESETS[1]);
+  const [isTried, setTried] = useState(false);
   // One name for one purchase: pressing twice, or again after a lost answer, opens one payment.
   const purchase = useRef(crypto.randomUUID());
   const { mutateAsync, isPending } = useMutation(BillingService.method.createTopUp);
   const choose = (text: string) => {
     purchase.current = crypto.randomUUID();
-    setProblem(null);
-    setAmount(text);
+    setTried(false);
+    setTyped(text);
+  };
+  const limit = (amount: string) => {
+    if (BigInt(amount) < BigInt(LEAST)) return words.tooSmall(formats.rupiah(LEAST));
+    return BigInt(amount) > BigInt(MOST) ? words.tooLarge(formats.rupiah(MOST)) : null;
   };
   const open = async (event: FormEvent) => {
     event.preventDefault();
-    const wrong = problemOf(amount);
-    setProblem(wrong === null ? null : words[wrong]);
-    if (wrong !== null) return;
+    setTried(true);
+    const amount = amountOf(typed, WHOLE_RUPIAH);
+    if (amount === null || limit(amount) !== null) return;
     try {
       const { topUp } = await mutateAsync({ amount, idempotencyKey: purchase.current });
       if (topUp !== undefined) await navigate({ to: "/billing", search: { topUp: topUp.id } });
@@ -63,7 +68,7 @@ function TopUpForm() {
         {PRESETS.map((preset) => (
           <Button
             key={preset}
-            aria-pressed={amount === preset}
+            aria-pressed={typed === preset}
             onClick={() => choose(preset)}
             className="aria-pressed:border-action aria-pressed:bg-good-soft"
           >
@@ -71,28 +76,22 @@ function TopUpForm() {
           </Button>
         ))}
       </div>
-      <TextField
+      <AmountField
         label={words.own}
-        hint={words.ownHint}
-        {...(problem === null ? {} : { problem })}
-        inputMode="numeric"
-        value={amount}
-        onChange={(event) => choose(event.target.value)}
-        className="max-w-60"
+        hint={words.ownHint(formats.rupiah(LEAST))}
+        rules={WHOLE_RUPIAH}
+        limit={limit}
+        required
+        isTried={isTried}
+        value={typed}
+        onChange={choose}
+        className="max-w-72"
       />
       <Button type="submit" look="action" busy={isPending} className="self-start">
         {words.pay}
       </Button>
     </form>
   );
-}
-
-/** What the server would refuse anyway, told before it is sent. */
-function problemOf(amount: string): "tooSmall" | "tooLarge" | "notWhole" | null {
-  if (!/^\d{1,12}$/.test(amount)) return "notWhole";
-  const rupiah = BigInt(amount);
-  if (rupiah < LEAST) return "tooSmall";
-  return rupiah > MOST ? "tooLarge" : null;
 }
 
 function TopUpProgress({ topUpId }: { readonly topUpId: string }) {

@@ -3,9 +3,9 @@
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { BILLING_WORDS } from "./billing-words.ts";
+import { TOP_UP_STATE_WORDS } from "./billing-words.ts";
 
-type Told = { readonly word: keyof typeof BILLING_WORDS.id; readonly tone: Tone };
+type Told = { readonly word: keyof typeof TOP_UP_STATE_WORDS.id; readonly tone: Tone };
 
 const TOLD: Readonly<Record<number, Told>> = {
   [TopUpState.UNSPECIFIED]: { word: "created", tone: "neutral" },
@@ -38,7 +38,7 @@ export function isPayable(state: TopUpState): boolean {
 
 /** The state as a word with a sign. */
 export function TopUpBadge({ state }: { readonly state: TopUpState }) {
-  const words = useWords(BILLING_WORDS);
+  const words = useWords(TOP_UP_STATE_WORDS);
   // A state that a newer server knows and this page does not.
   const { word, tone } = TOLD[state] ?? { word: "created", tone: "neutral" };
   return <Badge tone={tone}>{words[word]}</Badge>;

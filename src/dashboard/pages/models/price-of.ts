@@ -4,6 +4,7 @@
 import type { ModelPricing } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { decimalOf, unitsOf } from "../../language/decimal.ts";
 import type { Decimal } from "../../language/format.ts";
+import { amountOf } from "../../language/read-amount.ts";
 
 /** Tokens of one request; the three do not overlap. */
 export type Tokens = { readonly input: bigint; readonly cached: bigint; readonly output: bigint };
@@ -20,7 +21,7 @@ export function priceOf(tokens: Tokens, { input, output, cacheHit }: ModelPricin
 
 /** A count as people write one, with or without separators. Null: it is none. */
 export function readTokens(text: string): bigint | null {
-  const digits = text.replaceAll(/[\s._,]/g, "");
-  if (digits === "") return 0n;
-  return /^\d+$/.test(digits) && digits.length <= MOST_DIGITS ? BigInt(digits) : null;
+  if (text.trim() === "") return 0n;
+  const count = amountOf(text, { decimals: 0, zero: true });
+  return count === null || count.length > MOST_DIGITS ? null : BigInt(count);
 }

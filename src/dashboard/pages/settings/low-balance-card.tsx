@@ -6,12 +6,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { LowBalanceAlert } from "#gen/saldo/billing/v1/low_balance_alert_pb.ts";
-import { useFormats } from "../../language/format.ts";
+import { type Decimal, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
+import { amountOf, asTyped, WHOLE_RUPIAH } from "../../language/read-amount.ts";
+import { AmountField } from "../../parts/amount-field.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
-import { TextField } from "../../parts/field.tsx";
 import { useNotify } from "../../parts/notices.tsx";
 import { Failed, SkeletonLines } from "../../parts/states.tsx";
 import { NotSaved } from "./not-saved.tsx";
@@ -43,8 +44,8 @@ function AlertForm({ alert }: { readonly alert: LowBalanceAlert }) {
   const formats = useFormats();
   const notify = useNotify();
   const queries = useQueryClient();
-  const [threshold, setThreshold] = useState(alert.threshold);
-  const [isWrong, setWrong] = useState(false);
+  const [threshold, setThreshold] = useState(asTyped(alert.threshold));
+  const [isTried, setTried] = useState(false);
   const { mutate, error, isPending } = useMutation(BillingService.method.setLowBalanceAlert, {
     onSuccess: () => {
       notify(words.saved);
@@ -55,21 +56,20 @@ function AlertForm({ alert }: { readonly alert: LowBalanceAlert }) {
   });
   const save = (event: FormEvent) => {
     event.preventDefault();
-    const isFit = threshold === "" || isThreshold(threshold);
-    setWrong(!isFit);
-    if (isFit) mutate({ threshold });
+    setTried(true);
+    const amount = threshold.trim() === "" ? "" : thresholdOf(threshold);
+    if (amount !== null) mutate({ threshold: amount });
   };
   return (
     <form noValidate onSubmit={save} className="flex flex-col gap-4">
-      <TextField
+      <AmountField
         label={words.threshold}
         hint={words.thresholdHint}
-        {...(isWrong ? { problem: words.thresholdWrong } : {})}
-        inputMode="decimal"
-        autoComplete="off"
-        maxLength={30}
+        rules={WHOLE_RUPIAH}
+        limit={(amount) => (isTooMuch(amount) ? words.thresholdTooMuch(formats.rupiah(String(MOST))) : null)}
+        isTried={isTried}
         value={threshold}
-        onChange={({ target }) => setThreshold(target.value.trim())}
+        onChange={setThreshold}
       />
       {alert.notifiedAt === undefined ? null : (
         <p className="text-xs text-muted">
@@ -84,7 +84,14 @@ function AlertForm({ alert }: { readonly alert: LowBalanceAlert }) {
   );
 }
 
-/** Rupiah above zero, as the contract takes them. */
-function isThreshold(text: string): boolean {
-  return /^\d{1,13}(\.\d{1,6})?$/.test(text) && /[1-9]/.test(text);
+/** The most that the contract takes. */
+const MOST = 1_000_000_000_000n;
+
+function thresholdOf(typed: string): Decimal | null {
+  const amount = amountOf(typed, WHOLE_RUPIAH);
+  return amount === null || isTooMuch(amount) ? null : amount;
+}
+
+function isTooMuch(wholeRupiah: Decimal): boolean {
+  return BigInt(wholeRupiah) > MOST;
 }

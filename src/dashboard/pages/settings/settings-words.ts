@@ -24,8 +24,8 @@ export const SETTINGS_WORDS = {
     alertAbout:
       "Satu e-mail saat saldo turun melewati batas ini. Yang berikutnya baru dikirim setelah saldo naik lagi melewatinya.",
     threshold: "Batas dalam rupiah",
-    thresholdHint: "Kosongkan agar tidak ada e-mail.",
-    thresholdWrong: "Tulis rupiah lebih dari nol, tanpa pemisah ribuan, misalnya 50000.",
+    thresholdHint: "Rupiah bulat. Kosongkan agar tidak ada e-mail.",
+    thresholdTooMuch: (most: string) => `Paling banyak ${most}.`,
     alertOff: "Mati",
     alertOn: "Aktif",
     alertBelow: "Saldo di bawah batas",
@@ -73,8 +73,8 @@ export const SETTINGS_WORDS = {
     alertAbout:
       "One mail when the balance falls below this threshold. The next comes only after it has risen above it again.",
     threshold: "Threshold in rupiah",
-    thresholdHint: "Leave it empty for no mail.",
-    thresholdWrong: "Enter rupiah above zero without thousands separators, such as 50000.",
+    thresholdHint: "Whole rupiah. Leave it empty for no mail.",
+    thresholdTooMuch: (most: string) => `At most ${most}.`,
     alertOff: "Off",
     alertOn: "On",
     alertBelow: "Balance is below it",
@@ -101,4 +101,4 @@ export const SETTINGS_WORDS = {
     cancel: "Cancel",
     requestId: "Request id",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Words<Record<string, string | ((amount: string) => string)>>;

@@ -6,13 +6,13 @@ import { type FormEvent, useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
+import { amountOf, COINS } from "../../language/read-amount.ts";
+import { AmountField } from "../../parts/amount-field.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Card, Stat } from "../../parts/card.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { TextField } from "../../parts/field.tsx";
 import { useNotify } from "../../parts/notices.tsx";
 import { Empty, Failed, Skeleton } from "../../parts/states.tsx";
-import { isAmount } from "./coins.ts";
 import { CurrencyFields, FIRST_COIN } from "./currency-fields.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { MERCHANT_WORDS } from "./merchant-words.ts";
@@ -84,8 +84,8 @@ function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onCl
   const refresh = useRefreshedBalances();
   const { merchantId } = useMerchantHere();
   const [coin, setCoin] = useState(FIRST_COIN);
-  const [amount, setAmount] = useState("1000");
-  const [isWrong, setWrong] = useState(false);
+  const [typed, setTyped] = useState("1000");
+  const [isTried, setTried] = useState(false);
   const { mutate, error, isPending, reset } = useMutation(MerchantService.method.useFaucet, {
     onSuccess: ({ balance }) => {
       refresh();
@@ -98,8 +98,9 @@ function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onCl
   });
   const take = (event: FormEvent) => {
     event.preventDefault();
-    setWrong(!isAmount(amount));
-    if (isAmount(amount)) mutate({ merchantId, ...coin, amount });
+    setTried(true);
+    const amount = amountOf(typed, COINS);
+    if (amount !== null) mutate({ merchantId, ...coin, amount });
   };
   const close = () => {
     reset();
@@ -109,14 +110,15 @@ function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onCl
     <Dialog open={open} onClose={close} title={words.faucet} about={words.faucetAbout}>
       <form noValidate onSubmit={take} className="flex flex-col gap-4">
         <CurrencyFields value={coin} onChange={setCoin} />
-        <TextField
+        <AmountField
           label={words.amount}
           hint={words.amountHint}
-          {...(isWrong ? { problem: words.amountWrong } : {})}
-          inputMode="decimal"
-          autoComplete="off"
-          value={amount}
-          onChange={({ target }) => setAmount(target.value.trim())}
+          rules={COINS}
+          written={(amount) => formats.coins(amount, coin.currencyCode)}
+          required
+          isTried={isTried}
+          value={typed}
+          onChange={setTyped}
         />
         {error === null ? null : <Refused error={error} />}
         <div className="flex flex-wrap justify-end gap-2">

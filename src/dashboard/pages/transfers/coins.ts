@@ -50,8 +50,3 @@ export function explorerLink(network: string, what: "transaction" | "address", i
   const explorer = EXPLORERS[network];
   return explorer === undefined || id === "" ? null : `${explorer[what]}${encodeURIComponent(id)}`;
 }
-
-/** A decimal above zero, as the contract takes it. */
-export function isAmount(text: string): boolean {
-  return /^\d{1,30}(\.\d{1,30})?$/.test(text) && /[1-9]/.test(text);
-}

@@ -5,12 +5,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { Quote, Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
+import { amountOf, COINS } from "../../language/read-amount.ts";
+import { AmountField } from "../../parts/amount-field.tsx";
 import { Button, LinkButton } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { useRefreshedBalances } from "./balances.tsx";
-import { isAmount } from "./coins.ts";
 import { ConfirmDialog, type Order } from "./confirm-dialog.tsx";
 import { CurrencyFields, FIRST_COIN } from "./currency-fields.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
@@ -57,7 +59,7 @@ export function OrderPage() {
     <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <OrderForm order={order} onChange={setOrder} onPriced={setConfirmed} />
       <QuoteCard
-        priced={{ merchantId, currencyCode: order.currencyCode, network: order.network, amount: order.amount }}
+        priced={{ merchantId, currencyCode: order.currencyCode, network: order.network, amount: amountOfOrder(order) }}
       />
       <ConfirmDialog
         order={order}
@@ -68,10 +70,15 @@ export function OrderPage() {
           reset();
           setConfirmed(null);
         }}
-        onSend={() => mutate({ merchantId, order })}
+        onSend={() => mutate({ merchantId, order: { ...order, amount: amountOfOrder(order) } })}
       />
     </div>
   );
+}
+
+/** The decimal that the typed amount means. Empty: it means none. */
+function amountOfOrder({ amount }: Order): string {
+  return amountOf(amount, COINS) ?? "";
 }
 
 function newOrder(): Order {
@@ -109,6 +116,7 @@ type FormProps = {
 
 function OrderForm({ order, onChange, onPriced }: FormProps) {
   const words = { ...useWords(MERCHANT_WORDS), ...useWords(ORDER_WORDS) };
+  const formats = useFormats();
   const { merchantId } = useMerchantHere();
   const [isTried, setTried] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -120,11 +128,11 @@ function OrderForm({ order, onChange, onPriced }: FormProps) {
     event.preventDefault();
     setTried(true);
     setError(null);
-    if (Object.values(problems).some((wrong) => wrong !== null)) return;
+    if (amountOfOrder(order) === "" || Object.values(problems).some((wrong) => wrong !== null)) return;
     setBusy(true);
     try {
-      const { currencyCode, network, amount } = order;
-      const quote = await askQuote({ merchantId, currencyCode, network, amount });
+      const { currencyCode, network } = order;
+      const quote = await askQuote({ merchantId, currencyCode, network, amount: amountOfOrder(order) });
       if (quote !== undefined) onPriced(quote);
     } catch (refusal) {
       setError(refusal);
@@ -136,14 +144,15 @@ function OrderForm({ order, onChange, onPriced }: FormProps) {
     <Card>
       <form noValidate onSubmit={(event) => void price(event)} className="flex flex-col gap-4">
         <CurrencyFields value={order} onChange={(coin) => onChange({ ...order, ...coin })} />
-        <TextField
+        <AmountField
           label={words.receivedAmount}
           hint={words.amountHint}
-          {...problem("amount")}
-          inputMode="decimal"
-          autoComplete="off"
+          rules={COINS}
+          written={(amount) => formats.coins(amount, order.currencyCode)}
+          required
+          isTried={isTried}
           value={order.amount}
-          onChange={({ target }) => onChange({ ...order, amount: target.value.trim() })}
+          onChange={(amount) => onChange({ ...order, amount })}
         />
         <TextField
           label={words.address}
@@ -175,9 +184,8 @@ function OrderForm({ order, onChange, onPriced }: FormProps) {
 }
 
 /** What can be told before anything is sent; the rest is the server's to say. */
-function problemsOf({ amount, address, externalId }: Order) {
+function problemsOf({ address, externalId }: Order) {
   return {
-    amount: isAmount(amount) ? null : ("amountWrong" as const),
     address: address === "" ? ("addressMissing" as const) : null,
     externalId: externalId === "" ? ("externalIdMissing" as const) : null,
   };

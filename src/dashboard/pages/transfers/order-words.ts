@@ -31,7 +31,7 @@ export const ORDER_WORDS = {
     another: "Buat transfer lain",
     magic: "Mencoba kegagalan di sandbox",
     magicAbout:
-      "Empat desimal terakhir dari jumlah menentukan hasilnya, misalnya 1.0001 tertunda, 1.0002 hilang dari antrean lalu dikirim ulang, 1.0003 berpindah blok, 1.0004 gagal di rantai, 1.0005 ditolak.",
+      "Empat desimal terakhir dari jumlah menentukan hasilnya, misalnya 1,0001 tertunda, 1,0002 hilang dari antrean lalu dikirim ulang, 1,0003 berpindah blok, 1,0004 gagal di rantai, 1,0005 ditolak.",
   },
   en: {
     what: "What is sent",

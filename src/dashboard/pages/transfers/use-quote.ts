@@ -6,7 +6,6 @@ import { useEffect, useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { transport } from "../../api/transport.ts";
-import { isAmount } from "./coins.ts";
 
 /** Whoever types is let finish. */
 const TYPED_WITHIN_MS = 350;
@@ -15,6 +14,7 @@ export type Priced = {
   readonly merchantId: string;
   readonly currencyCode: string;
   readonly network: string;
+  /** A decimal. Empty: none is understood yet. */
   readonly amount: string;
 };
 
@@ -29,10 +29,10 @@ export function useQuote(priced: Priced): {
   const { data, error, isPlaceholderData } = useQuery(
     MerchantService.method.calculateMerchantTransfer,
     { merchantId, currencyCode, network, amount },
-    { enabled: isAmount(amount), placeholderData: keepPreviousData, retry: false },
+    { enabled: amount !== "", placeholderData: keepPreviousData, retry: false },
   );
   const isCurrent = asked === JSON.stringify(priced) && !isPlaceholderData;
-  return { quote: isAmount(priced.amount) ? data?.quote : undefined, error, isCurrent };
+  return { quote: priced.amount !== "" ? data?.quote : undefined, error, isCurrent };
 }
 
 /** The price of exactly this, now: what is shown to be confirmed. Errors: ConnectError. */

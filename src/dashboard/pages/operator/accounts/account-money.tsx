@@ -5,12 +5,13 @@ import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
+import { amountOf, RUPIAH } from "../../../language/read-amount.ts";
+import { AmountField } from "../../../parts/amount-field.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Card } from "../../../parts/card.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { Segments } from "../../../parts/segments.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { AmountField } from "../parts/amount-field.tsx";
 import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { isReusedName } from "../parts/refused.tsx";
@@ -58,7 +59,8 @@ function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
   const credit = useOrder(OperatorService.method.creditAccount);
   const adjust = useOrder(OperatorService.method.adjustAccount);
   const [direction, setDirection] = useState<"add" | "take">("add");
-  const [amount, setAmount] = useState("");
+  const [typed, setTyped] = useState("");
+  const amount = amountOf(typed, RUPIAH) ?? "";
   const [reason, setReason] = useState("");
   const signed = kind === "adjust" && direction === "take" ? `-${amount}` : amount;
   const send = async () => {
@@ -95,7 +97,7 @@ function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
           onChange={setDirection}
         />
       ) : null}
-      <AmountField label={words.amount} value={amount} onChange={setAmount} required />
+      <AmountField label={words.amount} value={typed} onChange={setTyped} required />
       <ReasonField required value={reason} onChange={setReason} />
     </OrderDialog>
   );

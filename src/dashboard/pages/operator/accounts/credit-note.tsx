@@ -4,10 +4,11 @@ import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
+import { amountOf, RUPIAH } from "../../../language/read-amount.ts";
+import { AmountField } from "../../../parts/amount-field.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { AmountField } from "../parts/amount-field.tsx";
 import { UUID_PATTERN } from "../parts/amounts.ts";
 import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
@@ -29,7 +30,8 @@ export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
   const notify = useNotify();
   const note = useOrder(OperatorService.method.creditUsage);
   const [requestId, setRequestId] = useState(of ?? "");
-  const [amount, setAmount] = useState("");
+  const [typed, setTyped] = useState("");
+  const amount = amountOf(typed, RUPIAH) ?? "";
   const [name, setName] = useState("");
   const [reason, setReason] = useState("");
   const send = async () => {
@@ -70,7 +72,7 @@ export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
         value={requestId}
         onChange={({ target }) => setRequestId(target.value.trim())}
       />
-      <AmountField label={words.noteAmount} value={amount} onChange={setAmount} />
+      <AmountField label={words.noteAmount} value={typed} onChange={setTyped} />
       <TextField
         label={words.noteName}
         hint={words.noteNameHint}

@@ -7,6 +7,8 @@ import type { MerchantSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
+import { amountOf, COINS } from "../../../language/read-amount.ts";
+import { AmountField } from "../../../parts/amount-field.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Card } from "../../../parts/card.tsx";
@@ -19,7 +21,6 @@ import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { isReusedName } from "../parts/refused.tsx";
 import { Rows } from "../parts/rows.tsx";
-import { DecimalField } from "./decimal-field.tsx";
 import { FEES_WORDS } from "./fees-words.ts";
 
 const PAGE_SIZE = 50;
@@ -98,7 +99,8 @@ function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
   const credit = useOrder(OperatorService.method.creditMerchant);
   const [currencyCode, setCurrency] = useState("");
   const [network, setNetwork] = useState("");
-  const [amount, setAmount] = useState("");
+  const [typed, setTyped] = useState("");
+  const amount = amountOf(typed, COINS) ?? "";
   const [reason, setReason] = useState("");
   const send = async () => {
     const order = { merchantId, currencyCode, network, amount, reason, idempotencyKey: name.current };
@@ -152,7 +154,14 @@ function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
           onChange={({ target }) => setNetwork(target.value.trim())}
         />
       </div>
-      <DecimalField label={words.amount} required value={amount} onChange={setAmount} />
+      <AmountField
+        label={words.amount}
+        required
+        rules={COINS}
+        written={(understood) => formats.coins(understood, currencyCode)}
+        value={typed}
+        onChange={setTyped}
+      />
       <ReasonField required value={reason} onChange={setReason} />
     </OrderDialog>
   );

@@ -6,6 +6,8 @@ import type { FeePreview } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
+import { amountOf, COINS } from "../../../language/read-amount.ts";
+import { AmountField } from "../../../parts/amount-field.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { Skeleton } from "../../../parts/states.tsx";
@@ -15,13 +17,14 @@ import { UUID_PATTERN } from "../parts/amounts.ts";
 import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { Refused } from "../parts/refused.tsx";
-import { DecimalField } from "./decimal-field.tsx";
 import { FEES_WORDS } from "./fees-words.ts";
 
 const LONGEST_CURRENCY = 16;
+/** A fee may be nothing. */
+const FEE = { ...COINS, zero: true };
 const FIRST_SAMPLE = { amount: "100", currency: "TRX" } as const;
 
-/** What is written. Empty: not given. */
+/** What is written, as it is typed. Empty: not given. */
 type Written = {
   readonly merchantId: string;
   readonly currencyCode: string;
@@ -79,7 +82,11 @@ function FeeFields({
   readonly onChange: (change: Partial<Written>) => void;
 }) {
   const words = useWords(FEES_WORDS);
-  const decimal = (name: "flat" | "rate" | "min" | "max" | "sampleAmount") => ({
+  const formats = useFormats();
+  const coins = (amount: string) => formats.coins(amount, currencyOf(written));
+  const amount = (name: "flat" | "rate" | "min" | "max" | "sampleAmount") => ({
+    rules: name === "sampleAmount" ? COINS : FEE,
+    written: name === "rate" ? formats.rate : coins,
     value: written[name],
     onChange: (text: string) => onChange({ [name]: text }),
   });
@@ -102,11 +109,11 @@ function FeeFields({
         onChange={({ target }) => onChange({ currencyCode: target.value.trim().toUpperCase() })}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <DecimalField label={words.flat} hint={words.flatHint} required {...decimal("flat")} />
-        <DecimalField label={words.rate} hint={words.rateHint} required {...decimal("rate")} />
-        <DecimalField label={words.min} hint={words.optional} {...decimal("min")} />
-        <DecimalField label={words.max} hint={words.optional} {...decimal("max")} />
-        <DecimalField label={words.sample} required {...decimal("sampleAmount")} />
+        <AmountField label={words.flat} hint={words.flatHint} required {...amount("flat")} />
+        <AmountField label={words.rate} hint={words.rateHint} required {...amount("rate")} />
+        <AmountField label={words.min} hint={words.optional} {...amount("min")} />
+        <AmountField label={words.max} hint={words.optional} {...amount("max")} />
+        <AmountField label={words.sample} required {...amount("sampleAmount")} />
         {written.currencyCode === "" ? (
           <TextField
             label={words.sampleCurrency}
@@ -123,12 +130,14 @@ function FeeFields({
 
 function Review({ written }: { readonly written: Written }) {
   const words = useWords(FEES_WORDS);
-  const currencyCode = written.currencyCode === "" ? written.sampleCurrency : written.currencyCode;
+  const formats = useFormats();
+  const currencyCode = currencyOf(written);
+  const terms = termsOf(written);
   const { data, error } = useQuery(OperatorService.method.previewFee, {
     merchantId: written.merchantId,
     currencyCode,
-    amount: written.sampleAmount,
-    terms: termsOf(written),
+    amount: amountOf(written.sampleAmount, COINS) ?? "",
+    terms,
   });
   return (
     <>
@@ -140,10 +149,10 @@ function Review({ written }: { readonly written: Written }) {
           <Fact name={words.currency}>
             {written.currencyCode === "" ? words.everyCurrency : <Mono>{written.currencyCode}</Mono>}
           </Fact>
-          <Fact name={words.flat}>{written.flat}</Fact>
-          <Fact name={words.rate}>{written.rate}</Fact>
-          {written.min === "" ? null : <Fact name={words.min}>{written.min}</Fact>}
-          {written.max === "" ? null : <Fact name={words.max}>{written.max}</Fact>}
+          <Fact name={words.flat}>{formats.coins(terms.flat, currencyCode)}</Fact>
+          <Fact name={words.rate}>{formats.rate(terms.rate)}</Fact>
+          {terms.min === undefined ? null : <Fact name={words.min}>{formats.coins(terms.min, currencyCode)}</Fact>}
+          {terms.max === undefined ? null : <Fact name={words.max}>{formats.coins(terms.max, currencyCode)}</Fact>}
         </Facts>
       </div>
       {error === null ? null : <Refused error={error} />}
@@ -192,6 +201,24 @@ function Previewed({ current, proposed, currencyCode }: PreviewedProps) {
   );
 }
 
-function termsOf({ flat, rate, min, max }: Written) {
-  return { flat, rate, ...(min === "" ? {} : { min }), ...(max === "" ? {} : { max }) };
+/** The terms that are sent. What is not understood keeps the form from being looked at. */
+function termsOf({ flat, rate, min, max }: Written): FeeTermsSent {
+  const [least, most] = [amountOf(min, FEE), amountOf(max, FEE)];
+  return {
+    flat: amountOf(flat, FEE) ?? "",
+    rate: amountOf(rate, FEE) ?? "",
+    ...(least === null ? {} : { min: least }),
+    ...(most === null ? {} : { max: most }),
+  };
+}
+
+type FeeTermsSent = {
+  readonly flat: string;
+  readonly rate: string;
+  readonly min?: string;
+  readonly max?: string;
+};
+
+function currencyOf({ currencyCode, sampleCurrency }: Written): string {
+  return currencyCode === "" ? sampleCurrency : currencyCode;
 }

@@ -26,8 +26,8 @@ export const SERVICE_WORDS = {
     welcomeAbout: "Diberikan kepada setiap akun baru. Rp 0: tidak diberi apa-apa.",
     changeWelcome: "Ubah…",
     changeTitle: "Ubah kredit sambutan",
-    welcomeField: "Kredit sambutan (Rp), paling banyak 10000000",
-    welcomeWrong: "Tulis angka dari 0 sampai 10000000, tanpa pemisah ribuan.",
+    welcomeField: "Kredit sambutan (Rp)",
+    welcomeMost: (most: string) => `Paling banyak ${most}.`,
     before: "Sekarang",
     after: "Menjadi",
     confirmWelcome: "Simpan",
@@ -68,8 +68,8 @@ export const SERVICE_WORDS = {
     welcomeAbout: "Given to every new account. Rp 0: nothing is given.",
     changeWelcome: "Change…",
     changeTitle: "Change the welcome credit",
-    welcomeField: "Welcome credit (Rp), at most 10000000",
-    welcomeWrong: "Write a number from 0 to 10000000 without separators of thousands.",
+    welcomeField: "Welcome credit (Rp)",
+    welcomeMost: (most: string) => `At most ${most}.`,
     before: "Now",
     after: "Then",
     confirmWelcome: "Save",
@@ -88,4 +88,4 @@ export const SERVICE_WORDS = {
     detail: "Found",
     shownFirst: "At most 100 are shown.",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Words<Record<string, string | ((amount: string) => string)>>;

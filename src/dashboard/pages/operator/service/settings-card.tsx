@@ -4,10 +4,12 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../language/format.ts";
+import { byAmount } from "../../../language/decimal.ts";
 import { useWords } from "../../../language/language.tsx";
+import { amountOf, asTyped, RUPIAH } from "../../../language/read-amount.ts";
+import { AmountField } from "../../../parts/amount-field.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Card } from "../../../parts/card.tsx";
-import { TextField } from "../../../parts/field.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
@@ -16,7 +18,8 @@ import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";
 
 /** From nothing to ten million rupiah, as the contract takes it. */
-const WELCOME = "(10000000(\\.0{1,6})?|(0|[1-9][0-9]{0,6})(\\.[0-9]{1,6})?)";
+const WELCOME = { ...RUPIAH, zero: true };
+const MOST = "10000000";
 
 /** The settings and the order that changes them. */
 export function SettingsCard() {
@@ -53,9 +56,9 @@ function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClos
   const formats = useFormats();
   const notify = useNotify();
   const update = useOrder(OperatorService.method.updateSettings);
-  const [amount, setAmount] = useState(now);
+  const [typed, setTyped] = useState(asTyped(now));
+  const amount = amountOf(typed, WELCOME) ?? "";
   const [reason, setReason] = useState("");
-  const isWrong = !new RegExp(`^${WELCOME}$`).test(amount);
   const send = async () => {
     await update.mutateAsync({ settings: { welcomeCredit: amount }, reason });
     notify(shared.done);
@@ -79,16 +82,14 @@ function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClos
         </div>
       )}
     >
-      <TextField
+      <AmountField
         label={words.welcomeField}
-        {...(isWrong && amount !== "" ? { problem: words.welcomeWrong } : {})}
+        hint={words.welcomeMost(formats.rupiah(MOST))}
+        rules={WELCOME}
+        limit={(welcome) => (byAmount(welcome, MOST) < 0 ? words.welcomeMost(formats.rupiah(MOST)) : null)}
         required
-        inputMode="decimal"
-        pattern={WELCOME}
-        title={words.welcomeWrong}
-        autoComplete="off"
-        value={amount}
-        onChange={({ target }) => setAmount(target.value.trim())}
+        value={typed}
+        onChange={setTyped}
       />
       <ReasonField value={reason} onChange={setReason} />
     </OrderDialog>

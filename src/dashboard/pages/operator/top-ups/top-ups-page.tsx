@@ -11,7 +11,7 @@ import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Page } from "../../../parts/page.tsx";
 import { Empty } from "../../../parts/states.tsx";
 import type { Column } from "../../../parts/table.tsx";
-import { BILLING_WORDS } from "../../billing/billing-words.ts";
+import { TOP_UP_STATE_WORDS } from "../../billing/billing-words.ts";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
@@ -79,7 +79,7 @@ export function TopUpsPage() {
 function TopUpFilters() {
   const words = useWords(TOP_UPS_WORDS);
   const shared = useWords(OPERATOR_WORDS);
-  const states = useWords(BILLING_WORDS);
+  const states = useWords(TOP_UP_STATE_WORDS);
   const { account, provider, state, problems } = useSearch({ from: "/inside/operator/top-ups" });
   const names = Object.keys(STATES) as (keyof typeof STATES)[];
   return (
