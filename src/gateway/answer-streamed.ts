@@ -23,6 +23,7 @@ export async function answerStreamed(exchange: Exchange): Promise<ChatOutcome> {
   try {
     const attempted = await withOneRetry<Attempted<StreamEnd, StreamRelay>>(exchange.routes, (next, number) => {
       const begin = (): void => head.send(next.upstream.kind === "demo");
+      output.forget();
       output = new RelayedOutput();
       const listener = new StreamRelay({ sink: exchange.sink, begin, output, gate: gateFor(exchange, output) });
       return attemptRoute(exchange, { route: next, number, listener });
@@ -56,6 +57,8 @@ export async function answerStreamed(exchange: Exchange): Promise<ChatOutcome> {
   } catch (error) {
     if (!head.isSent) throw error;
     return tellFailure(exchange, error);
+  } finally {
+    output.forget();
   }
 }
 
