@@ -1,6 +1,7 @@
 // POST /v1/chat/completions. Its wire is OpenAI's JSON and server-sent events, not proto JSON, so it is bound to the
 // contract's method by name and passes bytes. This is the hot path: nothing is parsed here and Connect is not involved.
 
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { ApiKeyPrincipal, Principal } from "../accounts/principal.ts";
@@ -33,28 +34,34 @@ export type ChatPorts = {
 export function createChatHandler(ports: ChatPorts): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     reply.hijack();
-    void answer(ports, request, reply);
+    const body = Buffer.isBuffer(request.body) ? request.body : null;
+    void answerChatRequest(ports, { requestId: request.id, body, raw: request.raw }, reply.raw);
   };
 }
 
+/** A chat request that has arrived whole. */
+export type ReceivedChat = {
+  readonly requestId: string;
+  /** Null: there is none. */
+  readonly body: Buffer | null;
+  readonly raw: IncomingMessage;
+};
+
 /** Never rejects: whatever goes wrong is told to the client, or to the log when the answer has begun. */
-async function answer({ gateway, verifiers, logger }: ChatPorts, request: FastifyRequest, reply: FastifyReply) {
-  const requestId = request.id;
+export async function answerChatRequest(
+  { gateway, verifiers, logger }: ChatPorts,
+  { requestId, body, raw }: ReceivedChat,
+  response: ServerResponse,
+): Promise<void> {
   const receivedAtMs = timeOfUuidv7(requestId);
-  const response = reply.raw;
   const sink = new ChatResponseSink(response, requestId);
   let principal: Principal = { kind: "public" };
   let error: unknown;
   try {
-    principal = await authenticate(verifiers, readCredentials(request.raw.rawHeaders), WANTED);
+    principal = await authenticate(verifiers, readCredentials(raw.rawHeaders), WANTED);
     authorise(chatMethod, principal);
-    const call = {
-      requestId,
-      receivedAtMs: timeOfUuidv7(requestId),
-      key: requireKey(principal),
-      body: bodyOf(request),
-    };
-    await gateway.answerChat(call, sink);
+    const key = requireKey(principal);
+    await gateway.answerChat({ requestId, receivedAtMs, key, body: requireBody(body) }, sink);
   } catch (thrown) {
     error = thrown;
     logFault(logger, requestId, thrown);
@@ -62,10 +69,10 @@ async function answer({ gateway, verifiers, logger }: ChatPorts, request: Fastif
       // A half-sent answer must not look complete.
       response.destroy();
     } else if (!response.destroyed) {
-      const format = errorFormatOf(false, request.headers[ERROR_FORMAT_HEADER]);
-      const { status, headers, body } = answerError(toDomainError(thrown), format, requestId);
-      response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
-      response.end(body);
+      const format = errorFormatOf(false, raw.headers[ERROR_FORMAT_HEADER]);
+      const { status, headers, body: text } = answerError(toDomainError(thrown), format, requestId);
+      response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) });
+      response.end(text);
     }
   }
   logCall(logger, { method: METHOD_NAME, requestId, receivedAtMs, principal, error });
@@ -76,7 +83,7 @@ function requireKey(principal: Principal): ApiKeyPrincipal {
   return principal;
 }
 
-function bodyOf(request: FastifyRequest): Buffer {
-  if (Buffer.isBuffer(request.body)) return request.body;
+function requireBody(body: Buffer | null): Buffer {
+  if (body !== null) return body;
   throw new ValidationError([{ field: "", rule: "required", message: "The body must be a JSON object" }]);
 }

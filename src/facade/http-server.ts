@@ -14,7 +14,7 @@ import { endWithin, listenOn, type StoppableServer } from "../rpc/stoppable-serv
 import { createInterceptors, type CallPorts, verifiersOf } from "../rpc/interceptors.ts";
 import { bindServices, registerServices, type Implementations } from "../rpc/services.ts";
 import { registerAuth } from "./auth.ts";
-import { chatMethod, createChatHandler } from "./chat.ts";
+import { chatMethod, type ChatPorts, createChatHandler } from "./chat.ts";
 import type { Dashboard } from "./dashboard.ts";
 import { type DocsOptions, registerDocs } from "./docs.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
@@ -22,6 +22,7 @@ import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
 import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
 import { prepareToLeave } from "./leaving.ts";
 import { createOwnSite, readWebCredentials, type OwnSite } from "./own-site.ts";
+import { takePlainChats } from "./plain-chat.ts";
 import { registerPayments, type PaymentPorts } from "./payments.ts";
 import { mountRoutes, registerRest } from "./rest.ts";
 import { routesOf } from "./http-rules.ts";
@@ -69,10 +70,7 @@ export function createHttpServer(options: HttpServerOptions): StoppableServer {
   const ready = async () => !leaving.isLeaving && (await options.ready());
   const app = createApp({ ...options, ready }, shutdown.signal);
   const leaving = prepareToLeave(app.server);
-  app.addHook("onRequest", (request, reply, done) => {
-    leaving.note(request.raw.socket, reply.raw);
-    done();
-  });
+  app.server.prependListener("request", (request, response) => leaving.note(request.socket, response));
   return {
     async listen(address) {
       await app.ready();
@@ -125,12 +123,14 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     done();
   });
 
+  const chat = { gateway: options.gateway, verifiers: verifiersOf(options.ports), logger: options.ports.logger };
+  takePlainChats(app, chat);
   // A scope of its own: Connect reads bodies itself, and would meet the parser of this one.
   app.register((restScope, _options, done) => {
     takeJsonBodies(restScope);
     const except = new Set([chatMethod]);
     registerRest(restScope, bindServices(options.implementations), { interceptors, isOwnSite, except });
-    registerChat(restScope, options);
+    registerChat(restScope, chat);
     refuseOtherVerbs(restScope);
     done();
   });
@@ -182,8 +182,8 @@ function registerRpc(
 }
 
 /** The chat handler stands where the contract's option says, like any other method. */
-function registerChat(app: FastifyInstance, { gateway, ports }: HttpServerOptions): void {
-  const handler = createChatHandler({ gateway, verifiers: verifiersOf(ports), logger: ports.logger });
+function registerChat(app: FastifyInstance, ports: ChatPorts): void {
+  const handler = createChatHandler(ports);
   for (const { verb, path } of mountRoutes(routesOf(chatMethod))) app.route({ method: verb, url: path, handler });
 }
 
