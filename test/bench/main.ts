@@ -12,7 +12,7 @@ import { startGateway, type Gateway } from "./gateway.ts";
 import { checkGoals } from "./goals.ts";
 import { GROWN_POINTS, GROWN_RECORDS, loadPoints } from "./load-points.ts";
 import { printGoals, printTables } from "./report.ts";
-import { runRounds, type Results } from "./rounds.ts";
+import { runRounds, type Results, warmUp } from "./rounds.ts";
 import { OUR_NAMES, TARGET_NAMES, type Target, type TargetName } from "./target.ts";
 
 const { values: flags } = parseArgs({
@@ -28,6 +28,8 @@ const { values: flags } = parseArgs({
 });
 
 const KEYS_WITHOUT_GATEWAY = 1000;
+const WARM_UP_REQUESTS = 100_000;
+const QUICK_WARM_UP_REQUESTS = 5_000;
 
 const stack = new AsyncDisposableStack();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -61,6 +63,7 @@ async function bench(): Promise<boolean> {
     rounds: count("rounds", flags.rounds) ?? (flags.quick ? 1 : 3),
     seconds: count("seconds", flags.seconds) ?? (flags.quick ? 1 : 2.5),
     warmUpSeconds: flags.quick ? 0.4 : 1,
+    warmUpRequests: flags.quick ? QUICK_WARM_UP_REQUESTS : WARM_UP_REQUESTS,
     upstream: upstream.origin,
     targets: await startTargets(used, upstream.origin, gateway, keys),
     keys,
@@ -68,7 +71,8 @@ async function bench(): Promise<boolean> {
     startAudits: gateway?.startAudits ?? (() => Promise.resolve(() => Promise.resolve())),
   };
   const [grown, small] = [chosenPoints.filter(isGrown), chosenPoints.filter((point) => !isGrown(point))];
-  const results = await runRounds({ ...measure, points: small });
+  const results = await warmUp({ ...measure, points: [] });
+  for (const [point, samples] of await runRounds({ ...measure, points: small })) results.set(point, samples);
   if (gateway !== null && grown.length > 0) {
     await gateway.grow(GROWN_RECORDS);
     for (const [point, samples] of await runRounds({ ...measure, points: grown })) results.set(point, samples);

@@ -44,6 +44,8 @@ export type RoundOptions = {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
+  /** How many requests each gateway and proxy answers before the first round. */
+  readonly warmUpRequests: number;
   readonly upstream: URL;
   readonly targets: readonly Target[];
   readonly points: readonly LoadPoint[];
@@ -58,6 +60,39 @@ const CHUNKS_PER_UNIT = 1000;
 const KEYS_PER_CONNECTION = 4;
 // Sockets close and garbage is collected before the next target is loaded.
 const PAUSE_MS = 200;
+
+/** The name under which the answers before the first round are kept: they are billed like the others. */
+const WARM_UP = "warm-up";
+const WARM_UP_CONNECTIONS = 256;
+const WARM_UP_WINDOW_SECONDS = 2;
+
+/**
+ * A service runs for weeks. What is measured is the code that runs then: Node compiles what is called often in several steps,
+ * and the last of them are taken only after tens of thousands of requests.
+ */
+export async function warmUp(options: RoundOptions): Promise<Results> {
+  const samples = new Map<TargetName, Sample[]>();
+  for (const target of options.targets.filter(({ gateway }) => gateway !== null)) {
+    const ofTarget: Sample[] = [];
+    for (let answered = 0; answered < options.warmUpRequests; answered += ofTarget.at(-1)?.answered ?? 0) {
+      const sample = await runOnce(WARM_UP_POINT, target, { ...options, seconds: WARM_UP_WINDOW_SECONDS }, 0);
+      ofTarget.push(sample);
+      if (sample.failures > 0) break;
+    }
+    samples.set(target.name, ofTarget);
+    console.error(`${WARM_UP}  ${target.name}`);
+  }
+  return new Map([[WARM_UP, samples]]);
+}
+
+const WARM_UP_POINT: LoadPoint = {
+  name: WARM_UP,
+  title: "",
+  connections: WARM_UP_CONNECTIONS,
+  bodyKb: 0,
+  stream: null,
+  targets: [],
+};
 
 /** Runs all rounds, saying on standard error what came of each load. */
 export async function runRounds(options: RoundOptions): Promise<Results> {
