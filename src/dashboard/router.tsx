@@ -20,16 +20,27 @@ import { SignedIn } from "./shell/signed-in.tsx";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
-const texts =
-  <Name extends string>(...names: readonly Name[]) =>
-  (search: Readonly<Record<string, unknown>>): Partial<Record<Name, string>> => {
+type RawSearch = Readonly<Record<string, unknown>>;
+
+/** What a page does not keep of its address is as if it were not there: the router alone would hand it on as it was written. */
+const only =
+  <Search extends object>(read: (search: RawSearch) => Search) =>
+  (search: RawSearch): Search => ({
+    ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+    ...read(search),
+  });
+
+const texts = <Name extends string>(...names: readonly Name[]) =>
+  only((search) => {
     const kept: Partial<Record<Name, string>> = {};
     for (const name of names) {
       const value = search[name];
+      // Digits that somebody typed into the address are read as a number.
+      if (typeof value === "number") kept[name] = String(value);
       if (typeof value === "string" && value !== "") kept[name] = value;
     }
     return kept;
-  };
+  });
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -70,14 +81,13 @@ const billing = createRoute({
 const keys = createRoute({
   getParentRoute: () => inside,
   path: "/keys",
-  validateSearch: ({ create }: Readonly<Record<string, unknown>>): { create?: true } =>
-    create === true ? { create } : {},
+  validateSearch: only(({ create }): { create?: true } => (create === true ? { create } : {})),
   component: lazyRouteComponent(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
 });
 const models = createRoute({
   getParentRoute: () => inside,
   path: "/models",
-  validateSearch: readModelsSearch,
+  validateSearch: only(readModelsSearch),
   component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
 });
 const playground = createRoute({
@@ -89,7 +99,7 @@ const playground = createRoute({
 const usage = createRoute({
   getParentRoute: () => inside,
   path: "/usage",
-  validateSearch: readUsageSearch,
+  validateSearch: only(readUsageSearch),
   component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
 });
 

@@ -3,7 +3,6 @@
 
 import { type DescMethod, toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
@@ -13,6 +12,7 @@ import { AccountsService, BillingService, KeysService } from "../../src/client.t
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { ADDRESS, methodsNamingRows, requestAbout, type Rows } from "../security/requests-about.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+import { callsOf } from "./session-calls.ts";
 
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const SHOWN = { timeout: 15_000 };
@@ -33,30 +33,13 @@ describe("rows of another account", () => {
     dashboard = await openDashboard();
     owner = await dashboard.visitDemo("/billing");
     stranger = await dashboard.signUp();
-    [asOwner, asStranger] = [await through(owner), await through(stranger)];
+    [asOwner, asStranger] = [await callsOf(dashboard, owner), await callsOf(dashboard, stranger)];
     theirs = await makeRows(asOwner);
     nobodys = Object.fromEntries(Object.keys(theirs).map((name) => [name, uuidv7()]));
     // The page of a transfer is behind having a merchant.
     await createClient(MerchantService, asStranger).createMerchant({ environment: Environment.SANDBOX });
   });
   afterAll(() => dashboard.close());
-
-  /** The contracts as the page of a visit calls them: with its cookie, from our own site. */
-  async function through({ context }: Visit): Promise<Transport> {
-    const baseUrl = dashboard.saldo.httpUrl;
-    const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
-    return createConnectTransport({
-      baseUrl,
-      httpVersion: "1.1",
-      interceptors: [
-        (next) => (request) => {
-          request.header.set("cookie", cookie);
-          request.header.set("origin", baseUrl);
-          return next(request);
-        },
-      ],
-    });
-  }
 
   /** A row of every kind on the account of a session, which has used its first request before. */
   async function makeRows(session: Transport): Promise<Rows> {

@@ -1,0 +1,212 @@
+// Whatever somebody writes is text, on every page that it comes out on: names, descriptions, reasons, addresses of mail, what
+// a browser calls itself, what a model answers, and what stands in the address. No element is made of it, nothing is loaded
+// and nothing runs; the page's own policy has nothing to refuse.
+
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EVERY_PAGE } from "./every-page.ts";
+import {
+  CALLBACK,
+  HOSTILE_BADGE,
+  HOSTILE_EMAIL,
+  hostile,
+  type HostileWorld,
+  LURE,
+  makeHostileWorld,
+  MODEL_ID,
+  partOf,
+  stopEverything,
+  written,
+} from "./hostile-world.ts";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+
+const SHOWN = { timeout: 15_000 };
+const MODEL = encodeURIComponent(MODEL_ID);
+
+/** What must come out where, besides the address of mail, which stands on every page. */
+const COMES_OUT: Readonly<Record<string, readonly string[]>> = {
+  "/": ["key", MODEL_ID],
+  "/usage": ["key", MODEL_ID],
+  "/usage?tab=requests": ["key", MODEL_ID],
+  "/usage?request=REQUEST": ["key", MODEL_ID],
+  "/keys": ["key"],
+  "/models": ["model-name", HOSTILE_BADGE, MODEL_ID],
+  "/transfers/sandbox": ["external-id"],
+  "/transfers/sandbox/TRANSFER": ["external-id"],
+  "/transfers/sandbox/callbacks": [CALLBACK],
+  "/settings": ["browser", "person"],
+  "/playground": [MODEL_ID],
+  "/docs": [MODEL_ID],
+  "/operator/catalog": ["model-name", HOSTILE_BADGE, MODEL_ID],
+  "/operator/catalog?view=draft": ["model-name", "description", "route", HOSTILE_BADGE, MODEL_ID],
+  "/operator/catalog?view=history": ["publish"],
+  "/operator/catalog?view=history&version=1": ["publish"],
+  "/operator/accounts/ACCOUNT": [],
+  "/operator/ledger": ["credit", "adjust", "credit-note", "note-name", "coins"],
+  "/operator/service": ["stop"],
+  "/operator/fees?merchant=MERCHANT": [],
+  "/operator/margin": [MODEL_ID],
+  "/operator/log": [
+    "publish",
+    "credit",
+    "adjust",
+    "limit",
+    "credit-note",
+    "settings",
+    "freeze",
+    "stop",
+    "fee",
+    "coins",
+  ],
+};
+
+/** What is written into an address. */
+const IN_ADDRESSES = [
+  "/no/such/PAYLOAD",
+  "/docs/PAYLOAD",
+  "/transfers/PAYLOAD",
+  "/transfers/sandbox/PAYLOAD",
+  "/operator/accounts/PAYLOAD",
+  "/usage?model=PAYLOAD&key=PAYLOAD&status=PAYLOAD&from=PAYLOAD&to=PAYLOAD&tab=PAYLOAD&unit=PAYLOAD&request=PAYLOAD",
+  "/billing?topUp=PAYLOAD",
+  "/models?q=PAYLOAD&model=PAYLOAD&sort=PAYLOAD&modality=PAYLOAD",
+  "/playground?model=PAYLOAD",
+  "/transfers/sandbox?status=PAYLOAD",
+  "/operator/catalog?view=PAYLOAD&q=PAYLOAD&model=PAYLOAD&version=PAYLOAD",
+  "/operator/accounts?q=PAYLOAD",
+  "/operator/ledger?account=PAYLOAD&reason=PAYLOAD&reference=PAYLOAD&group=PAYLOAD&asset=PAYLOAD&from=PAYLOAD&open=PAYLOAD",
+  "/operator/log?operator=PAYLOAD&action=PAYLOAD&subject=PAYLOAD&open=PAYLOAD",
+  "/operator/top-ups?account=PAYLOAD&provider=PAYLOAD&state=PAYLOAD&topUp=PAYLOAD",
+  "/operator/upstreams?upstream=PAYLOAD",
+  "/sign-in?next=PAYLOAD",
+  "/reset-password?token=PAYLOAD&error=PAYLOAD",
+] as const;
+const PAYLOADS = [`${partOf("address")}/../.:%2f`, "javascript:alert(1)//{{7*7}}"];
+
+const INSIDE = EVERY_PAGE.filter((each) => each.isOutside !== true && each.press === undefined).map(({ path }) => path);
+
+describe("hostile text", () => {
+  let dashboard: Dashboard;
+  let world: HostileWorld;
+  let page: Page;
+  const harm: string[] = [];
+  const seen = new Set<string>();
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    world = await makeHostileWorld(dashboard);
+    ({ page } = world.visit);
+    await watchForHarm(world.visit.context, page);
+  });
+  afterAll(() => dashboard.close());
+
+  /** Notes whatever ran, was loaded or was refused from now on. */
+  async function watchForHarm(context: BrowserContext, watched: Page): Promise<void> {
+    watched.on("dialog", (dialog) => {
+      harm.push(`said ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    context.on("request", (request) => {
+      const { origin, pathname } = new URL(request.url());
+      if (origin !== dashboard.saldo.httpUrl || pathname.startsWith(LURE)) harm.push(`loads ${request.url()}`);
+    });
+    await context.exposeBinding("noteViolation", (_source, what: string) => void harm.push(`refused ${what}`));
+    await context.addInitScript(`addEventListener("securitypolicyviolation", (event) =>
+      noteViolation(event.violatedDirective + " " + event.blockedURI + " on " + location.pathname))`);
+  }
+
+  /** No element of the page was made of a text. */
+  async function expectHarmless(): Promise<void> {
+    const made = await page.evaluate<string[]>(`[...document.querySelectorAll(
+      '[src*="${LURE}"], [onerror], [onload], iframe, object, embed, base, a[href^="javascript:" i], form[action^="javascript:" i]'
+    ), ...[...document.scripts].filter((each) => each.textContent.includes("alert(1)"))].map((each) => each.outerHTML)`);
+    expect(made).toEqual([]);
+    expect(harm.splice(0)).toEqual([]);
+    expectNoComplaints(dashboard);
+  }
+
+  /** What somebody reads on a page, what stands in its fields included. */
+  const textOf = () =>
+    page.evaluate<string>(`[document.body.innerText, ...[...document.querySelectorAll("input, textarea")].map((each) =>
+      each.value), ...[...document.querySelectorAll("option")].map((each) => each.textContent)].join("\\n")`);
+
+  async function open(path: string): Promise<void> {
+    await page.goto(dashboard.saldo.httpUrl + path);
+    await page.locator("h1").first().waitFor();
+    // What is still on its way would not be looked at.
+    await page.locator(".animate-pulse").first().waitFor({ state: "detached" });
+  }
+
+  it("is an answer like any other in the playground", async () => {
+    await open(`/playground?model=${encodeURIComponent("demo/echo")}`);
+    await page.getByLabel("Pesan", { exact: true }).fill(hostile("answer"));
+    await page.keyboard.press("Enter");
+    await page.getByTestId("cost").waitFor();
+    await expect.poll(() => page.getByText(partOf("answer")).count(), SHOWN).toBe(2); // as it was asked, and as it was answered
+    seen.add("answer");
+    await expectHarmless();
+    await stopEverything(dashboard, world);
+  });
+
+  it.each([...new Set([...Object.keys(COMES_OUT), ...INSIDE])])("is text on %s", async (path) => {
+    const { requestId, transferId, accountId, merchantId } = world;
+    const rows = { REQUEST: requestId, TRANSFER: transferId, ACCOUNT: accountId, MERCHANT: merchantId };
+    await open(path.replace(/REQUEST|TRANSFER|ACCOUNT|MERCHANT/, (row) => rows[row as keyof typeof rows]));
+    const meant = COMES_OUT[path] ?? [];
+    const asWritten = (text: string, place: string) => text.includes(written.has(place) ? partOf(place) : place);
+    const missing = async () => {
+      const text = await textOf();
+      return [...meant, HOSTILE_EMAIL].filter((place) => !asWritten(text, place));
+    };
+    await expect.poll(missing, SHOWN).toEqual([]);
+    for (const place of meant) seen.add(place);
+    await expectHarmless();
+  });
+
+  it("is text in dialogs: the sheet of a model, renaming and revoking a key, the code for a request", async () => {
+    expect(written).toContain("description");
+    await open("/models");
+    await page.getByRole("button", { name: partOf("model-name") }).click();
+    await page.getByRole("dialog").getByText(partOf("description")).waitFor();
+    await expectHarmless();
+    await open("/keys");
+    for (const what of ["Ganti nama", "Cabut"]) {
+      await page.getByRole("button", { name: `${what}: ${hostile("key")}` }).click();
+      await page.getByRole("dialog").waitFor();
+      await expectHarmless();
+      await page.keyboard.press("Escape");
+    }
+    await open(`/playground?model=${MODEL}`);
+    await page.getByLabel("Pesan", { exact: true }).fill(hostile("key"));
+    await page.getByRole("button", { name: "Lihat kode" }).click();
+    await page.getByRole("dialog").getByText(MODEL_ID).first().waitFor();
+    await expectHarmless();
+  });
+
+  it("has come out wherever it was written", () => {
+    expect([...written].filter((place) => !seen.has(place))).toEqual([]);
+    expect(written.size).toBeGreaterThan(15);
+  });
+
+  it.each(IN_ADDRESSES)("is nothing but a value in %s", async (path) => {
+    for (const payload of PAYLOADS) {
+      await open(path.replaceAll("PAYLOAD", encodeURIComponent(payload)));
+      await expectHarmless();
+      expect(await page.locator("h1").count()).toBe(1);
+    }
+  });
+
+  it.each([
+    "javascript:alert(1)",
+    "//evil.example/xss",
+    "/\t/evil.example/xss",
+    "/\\evil.example",
+    "https://evil.example/",
+  ])("does not lead anywhere else after signing in: %j", async (next) => {
+    await page.context().clearCookies();
+    await open(`/sign-in?next=${encodeURIComponent(next)}`);
+    await page.getByRole("button", { name: /demo/i }).click();
+    await page.getByRole("navigation", { name: "Navigasi utama" }).waitFor();
+    expect(page.url()).toBe(`${dashboard.saldo.httpUrl}/`);
+    await expectHarmless();
+  });
+});
