@@ -9,6 +9,8 @@ const merchant = (file: string, find: string, replace: string): Edit => ({
 });
 const test = (file: string, name: string) => ({ file: `test/merchant/${file}.test.ts`, test: name });
 
+const operator = (file: string, name: string) => ({ file: `test/operator/${file}.test.ts`, test: name });
+
 /** Each with the test that must notice it. */
 export const TRANSFER_BUGS: readonly PlantedBug[] = [
   {
@@ -126,6 +128,40 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
       ),
     ],
     noticedBy: test("transfer-states", "does not go on without an approval it waits for"),
+  },
+  {
+    name: "an operator's order that changed nothing leaves a line",
+    edits: [
+      {
+        file: "src/operator/transfer-orders.ts",
+        find: "    isNew ? { action, subject: transferId,",
+        replace: "    isNew || true ? { action, subject: transferId,",
+      },
+    ],
+    noticedBy: operator("transfers", "goes on once it is approved, once"),
+  },
+  {
+    name: "a transfer that never waited for approval counts as approved",
+    edits: [merchant("transfers.ts", 'return first?.status === "WAITING";', "return first !== undefined;")],
+    noticedBy: operator("transfers", "what never waited for approval is not approved"),
+  },
+  {
+    name: "a wallet is said to be resumed that was not stopped",
+    edits: [
+      merchant(
+        "payouts/resume-wallet.ts",
+        "isNew: wasStopped || own.length > 0",
+        "isNew: wasStopped || own.length >= 0",
+      ),
+    ],
+    noticedBy: operator("transfers", "sign again once they are resumed, once"),
+  },
+  {
+    name: "a fee that is in force is set again",
+    edits: [
+      merchant("set-fee.ts", "if (current !== undefined && areSameTerms(current, terms))", "if (current === null)"),
+    ],
+    noticedBy: test("fees", "adds nothing where the terms are in force already"),
   },
   {
     name: "a day's limit is counted in a transaction of another order",
