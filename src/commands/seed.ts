@@ -84,13 +84,14 @@ async function seedInTurn({ config, database, seed }: SeedOrder): Promise<Seeded
     MONTHS,
   ]);
   const { spent, topUps } = await seedAccount({ config, database, accountId, requests, nowMs });
-  const transfers = await seedTransfers(database, merchantId);
+  const by = await orderedHere(() => Promise.resolve(database));
+  const transfers = await seedTransfers(database, by, merchantId);
   // Somebody may have rolled up the days that were empty until now.
   await recountUsage(database.pool, accountId);
   await rollUpUsage(database.pool);
   const done = { days: DAYS, requests: requests.length, spent: formatMoney(idr(spent)), topUps, transfers };
   await doAndRecord(
-    await orderedHere(() => Promise.resolve(database)),
+    by,
     () => Promise.resolve(),
     () => ({ action: ACTION, subject: accountId, reason: null, facts: { ...done, seed } }),
   );

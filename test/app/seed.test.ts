@@ -43,7 +43,7 @@ it(
   { timeout: A_SEED_MS },
   async () => {
     const seeded = await saldoJson(["seed"], settings);
-    expect(seeded).toMatchObject({ seeded: true, days: 30, transfers: 6 });
+    expect(seeded).toMatchObject({ seeded: true, days: 30, transfers: 7 });
     const { accountId = "" } = seeded;
     const [usage] = await rows(
       `SELECT count(*)::int AS requests, count(DISTINCT billing_day)::int AS days, count(DISTINCT model)::int AS models,
@@ -78,13 +78,14 @@ it("leaves a ledger that was above zero at every line, and sums that are the rec
   expect(sums?.["rolled"]).toBe(sums?.["charged"]);
 });
 
-it("has transfers that the running server carries out", async () => {
-  const open = () => rows("SELECT FROM transfer WHERE status NOT IN ('CONFIRMED', 'REJECTED')");
+it("has transfers that the running server carries out, and one that waits for an operator", async () => {
+  const open = () => rows("SELECT FROM transfer WHERE status NOT IN ('CONFIRMED', 'REJECTED') AND NOT awaits_approval");
   await expect.poll(open, { timeout: 40_000, interval: 500 }).toEqual([]);
   const ended = await rows("SELECT status, count(*)::int AS count FROM transfer GROUP BY status ORDER BY status");
   expect(ended).toEqual([
     { status: "CONFIRMED", count: 5 },
     { status: "REJECTED", count: 1 },
+    { status: "WAITING", count: 1 },
   ]);
   expect(await saldoJson(["audit", "--full", "--hurry"], settings)).toMatchObject({ ok: true, violations: [] });
 });
