@@ -1,21 +1,21 @@
 import { ExternalLink } from "lucide-react";
+import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { explorerLink } from "./coins.ts";
-import { useMerchantHere } from "./merchant-here.tsx";
 import { TRANSFER_WORDS } from "./transfer-words.ts";
 
 /** A hash or an address, whole; in production with a link to where anybody can look it up. The sandbox's chain is ours alone. */
 export function ChainId({
-  network,
+  of: { environment, network },
   what,
   id,
 }: {
-  readonly network: string;
+  /** The transfer that it belongs to: it says which chain is meant. */
+  readonly of: Pick<Transfer, "environment" | "network">;
   readonly what: "transaction" | "address";
   readonly id: string;
 }) {
   const words = useWords(TRANSFER_WORDS);
-  const { environment } = useMerchantHere();
   const link = environment === "production" ? explorerLink(network, what, id) : null;
   const text = <code className="font-mono text-[0.8125rem] break-all">{id}</code>;
   if (link === null) return text;

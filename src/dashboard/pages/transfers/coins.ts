@@ -1,26 +1,4 @@
-// What the forms offer to choose. Which of these a merchant may really send is the server's to say: it refuses the others.
-
-type Networks = readonly [string, ...string[]];
-
-// The first network of a currency is its usual one.
-const NETWORKS: Readonly<Record<string, Networks>> = {
-  TRX: ["tron"],
-  USDT: ["tron", "ethereum", "bsc", "solana"],
-  USDC: ["ethereum", "bsc", "solana", "tron"],
-  BTC: ["bitcoin"],
-  ETH: ["ethereum"],
-  BNB: ["bsc"],
-  SOL: ["solana"],
-  LTC: ["litecoin"],
-};
-
-/** The codes of currencies, as a form offers them. */
-export const CURRENCIES: readonly string[] = Object.keys(NETWORKS);
-
-/** The networks of a currency, the one that is offered first before the others. */
-export function networksOf(currencyCode: string): Networks {
-  return NETWORKS[currencyCode] ?? [""];
-}
+// How networks are called, and where their chains can be looked at.
 
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
   bitcoin: "Bitcoin",

@@ -1,14 +1,20 @@
-// Choosing a currency and its network.
+// Choosing a currency and its network among those that the server sends in this world.
 
+import { useQuery } from "@connectrpc/connect-query";
+import { useEffect } from "react";
+import type { Currency } from "#gen/saldo/merchant/v1/merchant_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { SelectField } from "../../parts/field.tsx";
-import { CURRENCIES, networkName, networksOf } from "./coins.ts";
+import { networkName } from "./coins.ts";
+import { ENVIRONMENT_OF } from "./environments.tsx";
+import { useMerchantHere } from "./merchant-here.tsx";
 import { MERCHANT_WORDS } from "./merchant-words.ts";
 
 /** A currency on a network. */
 export type ChosenCoin = { readonly currencyCode: string; readonly network: string };
 
-/** What a form begins with. */
+/** What a form begins with. Where it is not sent, the first that is takes its place. */
 export const FIRST_COIN: ChosenCoin = { currencyCode: "TRX", network: "tron" };
 
 /** Two fields; another currency chooses its usual network. */
@@ -20,14 +26,23 @@ export function CurrencyFields({
   readonly onChange: (coin: ChosenCoin) => void;
 }) {
   const words = useWords(MERCHANT_WORDS);
+  const { environment } = useMerchantHere();
+  const { data } = useQuery(MerchantService.method.listCurrencies, { environment: ENVIRONMENT_OF[environment] });
+  const replacement = data === undefined ? null : replacementOf(value, data.currencies);
+  useEffect(() => {
+    if (replacement !== null) onChange(replacement);
+  });
+  // Until they have come, what is chosen is all there is to choose.
+  const currencies = data?.currencies ?? [];
+  const networks = currencies.find(({ code }) => code === value.currencyCode)?.networks.map(({ network }) => network);
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <SelectField
         label={words.currency}
         value={value.currencyCode}
-        onChange={({ target }) => onChange({ currencyCode: target.value, network: networksOf(target.value)[0] })}
+        onChange={({ target }) => onChange(coinOf(currencies, target.value) ?? value)}
       >
-        {CURRENCIES.map((code) => (
+        {(currencies.length === 0 ? [value.currencyCode] : currencies.map(({ code }) => code)).map((code) => (
           <option key={code}>{code}</option>
         ))}
       </SelectField>
@@ -36,7 +51,7 @@ export function CurrencyFields({
         value={value.network}
         onChange={({ target }) => onChange({ ...value, network: target.value })}
       >
-        {networksOf(value.currencyCode).map((network) => (
+        {(networks ?? [value.network]).map((network) => (
           <option key={network} value={network}>
             {networkName(network)}
           </option>
@@ -44,4 +59,17 @@ export function CurrencyFields({
       </SelectField>
     </div>
   );
+}
+
+/** What is chosen instead of a coin that is not sent. Null: it is sent, or there is nothing else either. */
+function replacementOf(value: ChosenCoin, currencies: readonly Currency[]): ChosenCoin | null {
+  const chosen = currencies.find(({ code }) => code === value.currencyCode);
+  if (chosen?.networks.some(({ network }) => network === value.network) === true) return null;
+  return coinOf(currencies, chosen?.code ?? currencies[0]?.code ?? "");
+}
+
+/** A currency on its usual network. */
+function coinOf(currencies: readonly Currency[], currencyCode: string): ChosenCoin | null {
+  const network = currencies.find(({ code }) => code === currencyCode)?.networks[0]?.network;
+  return network === undefined ? null : { currencyCode, network };
 }

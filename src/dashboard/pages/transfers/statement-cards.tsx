@@ -2,6 +2,7 @@
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { PayoutAttempt, TransferLedgerEntry, TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
+import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
@@ -12,15 +13,14 @@ import { TRANSFER_WORDS } from "./transfer-words.ts";
 
 type StatementProps = {
   readonly statement: TransferStatement;
-  readonly currencyCode: string;
-  readonly network: string;
+  readonly transfer: Transfer;
 };
 
 /** Attempts, then the ledger. */
-export function StatementCards({ statement, currencyCode, network }: StatementProps) {
+export function StatementCards({ statement, transfer }: StatementProps) {
   const words = useWords(TRANSFER_WORDS);
-  const attempts = useAttemptColumns(network);
-  const entries = useEntryColumns(currencyCode);
+  const attempts = useAttemptColumns(transfer);
+  const entries = useEntryColumns(transfer);
   return (
     <>
       <Card title={words.attempts} flush>
@@ -59,7 +59,7 @@ const ATTEMPT_TONES: Readonly<Record<string, Tone>> = {
   signed: "info",
 };
 
-function useAttemptColumns(network: string): readonly Column<PayoutAttempt>[] {
+function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[] {
   const words = useWords(TRANSFER_WORDS);
   const formats = useFormats();
   const states: Readonly<Record<string, string>> = words;
@@ -69,7 +69,7 @@ function useAttemptColumns(network: string): readonly Column<PayoutAttempt>[] {
       head: words.transaction,
       cell: ({ transactionHash, createdAt, problem }) => (
         <>
-          <ChainId network={network} what="transaction" id={transactionHash === "" ? "—" : transactionHash} />
+          <ChainId of={transfer} what="transaction" id={transactionHash === "" ? "—" : transactionHash} />
           <span className="block text-xs text-muted">
             {createdAt === undefined ? "" : formats.time(timestampDate(createdAt))}
           </span>
@@ -94,7 +94,7 @@ function useAttemptColumns(network: string): readonly Column<PayoutAttempt>[] {
   ];
 }
 
-function useEntryColumns(currencyCode: string): readonly Column<TransferLedgerEntry>[] {
+function useEntryColumns({ currencyCode }: Transfer): readonly Column<TransferLedgerEntry>[] {
   const words = useWords(TRANSFER_WORDS);
   const formats = useFormats();
   // By the names the server gives; one that is not known here is shown as it is.

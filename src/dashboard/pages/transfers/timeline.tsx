@@ -1,4 +1,4 @@
-import type { TransferEvent } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Card } from "../../parts/card.tsx";
@@ -7,13 +7,13 @@ import { StatusBadge } from "./transfer-status.tsx";
 import { TRANSFER_WORDS } from "./transfer-words.ts";
 
 /** Every status the transfer came to, oldest first, with what was known then. */
-export function Timeline({ events, network }: { readonly events: readonly TransferEvent[]; readonly network: string }) {
+export function Timeline({ transfer }: { readonly transfer: Transfer }) {
   const words = useWords(TRANSFER_WORDS);
   const formats = useFormats();
   return (
     <Card title={words.timeline}>
       <ol className="flex flex-col">
-        {events.map((event) => (
+        {transfer.history.map((event) => (
           <li
             key={event.id}
             className="relative border-l-2 border-line pb-5 pl-5 last:border-transparent last:pb-0 before:absolute before:top-1.5 before:-left-[5px] before:size-2 before:rounded-full before:bg-line-strong"
@@ -25,7 +25,7 @@ export function Timeline({ events, network }: { readonly events: readonly Transf
             {event.reason === undefined ? null : <p className="mt-1 break-words">{event.reason}</p>}
             {event.transactionHash === undefined ? null : (
               <p className="mt-1">
-                <ChainId network={network} what="transaction" id={event.transactionHash} />
+                <ChainId of={transfer} what="transaction" id={event.transactionHash} />
               </p>
             )}
             {event.confirmations === 0 ? null : (

@@ -31,13 +31,13 @@ export function TransferFacts({
         {/[1-9]/.test(statement.held) ? <Fact name={words.held}>{coins(statement.held)}</Fact> : null}
         <Fact name={words.network}>{networkName(transfer.network)}</Fact>
         <Fact name={words.address}>
-          <ChainId network={transfer.network} what="address" id={transfer.address} />
+          <ChainId of={transfer} what="address" id={transfer.address} />
         </Fact>
         <Fact name={words.transaction}>
           {transfer.transactionHash === undefined ? (
             <span className="text-muted">{words.notSent}</span>
           ) : (
-            <ChainId network={transfer.network} what="transaction" id={transfer.transactionHash} />
+            <ChainId of={transfer} what="transaction" id={transfer.transactionHash} />
           )}
         </Fact>
         <Fact name={words.confirmations}>{formats.count(transfer.confirmations)}</Fact>

@@ -85,9 +85,9 @@ function Shown({ statement, transfer }: { readonly statement: TransferStatement;
       </div>
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <TransferFacts statement={statement} transfer={transfer} />
-        <Timeline events={transfer.history} network={transfer.network} />
+        <Timeline transfer={transfer} />
       </div>
-      <StatementCards statement={statement} currencyCode={transfer.currencyCode} network={transfer.network} />
+      <StatementCards statement={statement} transfer={transfer} />
     </>
   );
 }
