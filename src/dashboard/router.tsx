@@ -151,6 +151,12 @@ const operatorTopUps = createRoute({
   validateSearch: texts("account", "provider", "state", "problems", "topUp"),
   component: lazyRouteComponent(() => import("./pages/operator/top-ups/top-ups-page.tsx"), "TopUpsPage"),
 });
+const operatorTransfers = createRoute({
+  getParentRoute: () => operator,
+  path: "/transfers",
+  validateSearch: texts("name", "account", "environment", "status", "approval", "transfer"),
+  component: lazyRouteComponent(() => import("./pages/operator/transfers/transfers-page.tsx"), "TransfersPage"),
+});
 const operatorLog = createRoute({
   getParentRoute: () => operator,
   path: "/log",
@@ -182,6 +188,7 @@ const operatorPages = operator.addChildren([
   operatorAccount,
   operatorLedger,
   operatorTopUps,
+  operatorTransfers,
   operatorFees,
   operatorService,
   operatorMargin,

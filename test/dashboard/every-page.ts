@@ -4,8 +4,8 @@ export type PageToLookAt = {
   readonly path: string;
   /** Pages for people who are not signed in are looked at by somebody who is not. */
   readonly isOutside?: true;
-  /** Presses something first: dialogs are looked at, too. The name of a button. */
-  readonly press?: RegExp;
+  /** Presses something first: dialogs are looked at, too. The name of a button, or those of several, one after the other. */
+  readonly press?: RegExp | readonly RegExp[];
 };
 
 export const EVERY_PAGE: readonly PageToLookAt[] = [
@@ -43,6 +43,10 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/operator/ledger" },
   { path: "/operator/ledger?view=trial" },
   { path: "/operator/top-ups" },
+  { path: "/operator/transfers" },
+  { path: "/operator/transfers", press: /^treasury-q4/ },
+  { path: "/operator/transfers", press: [/^treasury-q4/, /^(Tolak…|Reject…)$/] },
+  { path: "/operator/transfers", press: /^(Lanjutkan…|Resume…)$/ },
   { path: "/operator/fees" },
   { path: "/operator/fees", press: /^(Tetapkan biaya…|Set a fee…)$/ },
   { path: "/operator/fees", press: /^(Kreditkan koin…|Credit coins…)/ },

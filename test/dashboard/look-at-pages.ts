@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EVERY_PAGE, type PageToLookAt } from "./every-page.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+import { orderSeededTransfers, stopSandboxWallet } from "./waiting-transfers.ts";
 
 const WIDTHS = [1280, 390];
 const SMALLEST_WIDTH = 360;
@@ -21,12 +22,14 @@ export function lookAtPages(isMeant: (page: PageToLookAt) => boolean): void {
   beforeAll(async () => {
     dashboard = await openDashboard();
     await askSomething(dashboard);
+    await orderSeededTransfers(dashboard.database.database);
+    await stopSandboxWallet(dashboard.database.database);
     inside = await dashboard.visitDemo("/billing", { reducedMotion: "reduce" });
     outside = await dashboard.visit("/sign-in", { reducedMotion: "reduce" });
   });
   afterAll(() => dashboard.close());
 
-  it.each(pages.map((each) => [each.press === undefined ? each.path : `${each.path} ${each.press}`, each] as const))(
+  it.each(pages.map((each) => [[each.path, ...pressesOf(each).map(String)].join(" "), each] as const))(
     "%s is in order",
     async (_name, each) => {
       const { page } = each.isOutside === true ? outside : inside;
@@ -48,18 +51,23 @@ export function lookAtPages(isMeant: (page: PageToLookAt) => boolean): void {
     },
   );
 
-  async function open(page: Page, { path, press }: PageToLookAt, language: (typeof LANGUAGES)[number]): Promise<void> {
+  async function open(page: Page, each: PageToLookAt, language: (typeof LANGUAGES)[number]): Promise<void> {
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
-    await page.goto(dashboard.saldo.httpUrl + path);
+    await page.goto(dashboard.saldo.httpUrl + each.path);
     await page.getByRole("heading", { level: 1 }).waitFor();
     // What is still on its way would not be looked at.
     await page.waitForLoadState("networkidle");
-    if (press !== undefined) {
-      await page.getByRole("button", { name: press }).first().click();
-      await page.getByRole("dialog").waitFor();
+    for (const name of pressesOf(each)) {
+      await page.getByRole("button", { name }).first().click();
+      await page.getByRole("dialog").last().waitFor();
+      await page.waitForLoadState("networkidle");
     }
   }
+}
+
+function pressesOf({ press = [] }: PageToLookAt): readonly RegExp[] {
+  return [press].flat();
 }
 
 /** A few requests, so that tables and charts have something to show. */

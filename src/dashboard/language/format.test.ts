@@ -42,4 +42,17 @@ describe("money for people", () => {
   it("writes coins with all their decimals", () => {
     expect(id.coins("0.000000000000000001", "ETH")).toBe("0,000000000000000001 ETH");
   });
+
+  it("tells an age in the largest unit of which there are two", () => {
+    expect([1, 119, 120, 7_199, 7_200, 172_799, 172_800].map((seconds) => id.age(seconds))).toEqual([
+      "1 detik",
+      "119 detik",
+      "2 menit",
+      "119 menit",
+      "2 jam",
+      "47 jam",
+      "2 hari",
+    ]);
+    expect(en.age(60)).toBe("60 seconds");
+  });
 });

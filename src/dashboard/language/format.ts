@@ -79,11 +79,22 @@ export function formatsOf(language: Language) {
     /** `0,52 s`. */
     seconds: (milliseconds: number): string =>
       `${new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(milliseconds / 1_000)} s`,
+    /** `45 menit`: how long something lasts already, in the largest unit there are two of. */
+    age: (seconds: number): string => {
+      const [unit, length] = AGES.find(([, each]) => seconds >= 2 * each) ?? SECONDS;
+      return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(
+        Math.floor(seconds / length),
+      );
+    },
     /** Coins of a currency, every digit, with its code. */
     coins: (amount: Decimal, currencyCode: string): string =>
       `${new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(exactly(amount))} ${currencyCode}`,
   };
 }
+
+const SECONDS = ["second", 1] as const;
+/** The units of an age with their lengths in seconds. */
+const AGES = [["day", 86_400], ["hour", 3_600], ["minute", 60], SECONDS] as const;
 
 function orUnknown(format: Intl.NumberFormat): (amount: Decimal | undefined) => string {
   return (amount) => (amount === undefined || amount === "" ? UNKNOWN : tidy(format.format(exactly(amount))));

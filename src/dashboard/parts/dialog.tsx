@@ -15,12 +15,12 @@ type DialogProps = {
   readonly kept?: boolean;
   /** At the right edge, for details of a row. */
   readonly side?: boolean;
-  /** Room for code. */
+  /** Room for code, or for tables. */
   readonly wide?: boolean;
 };
 
 const MIDDLE = "top-1/2 left-1/2 max-h-[90dvh] max-w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 rounded-xl";
-const SIDE = "top-0 right-0 h-dvh w-[min(30rem,100vw)] border-y-0 border-r-0";
+const SIDE = "top-0 right-0 h-dvh border-y-0 border-r-0";
 
 /** Something that is done before the page goes on. */
 export function Dialog({
@@ -45,9 +45,10 @@ export function Dialog({
       }}
     >
       <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-40 bg-black/50" />
+        {/* As high as what it lies behind: a dialog over another dims that one, too. */}
+        <Base.Backdrop className="fixed inset-0 z-50 bg-black/50" />
         <Base.Popup
-          className={`fixed z-50 flex flex-col gap-4 overflow-y-auto border border-line bg-card p-5 ${side ? SIDE : `${MIDDLE} ${wide ? "w-[44rem]" : "w-[34rem]"}`}`}
+          className={`fixed z-50 flex flex-col gap-4 overflow-y-auto border border-line bg-card p-5 ${side ? `${SIDE} ${wide ? "w-[min(44rem,100vw)]" : "w-[min(30rem,100vw)]"}` : `${MIDDLE} ${wide ? "w-[44rem]" : "w-[34rem]"}`}`}
         >
           <div className="flex items-start justify-between gap-4">
             <div className="min-w-0">

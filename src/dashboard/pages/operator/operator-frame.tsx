@@ -17,6 +17,7 @@ const SECTIONS: readonly Section[] = [
   { to: "/operator/accounts", name: "accounts" },
   { to: "/operator/ledger", name: "ledger" },
   { to: "/operator/top-ups", name: "topUps" },
+  { to: "/operator/transfers", name: "transfers" },
   { to: "/operator/fees", name: "fees" },
   { to: "/operator/service", name: "service" },
   { to: "/operator/margin", name: "margin" },

@@ -102,6 +102,9 @@ function Summary({ data, account }: { readonly data: GetAccountResponse; readonl
         <LinkButton to="/operator/top-ups" search={{ account: account.id }}>
           {words.topUps}
         </LinkButton>
+        <LinkButton to="/operator/transfers" search={{ account: account.id }}>
+          {words.transfers}
+        </LinkButton>
         <LinkButton to="/operator/log" search={{ subject: account.id }}>
           {words.actions}
         </LinkButton>

@@ -20,7 +20,7 @@ import { Filters } from "../parts/filters.tsx";
 import { NotLoaded } from "../parts/rows.tsx";
 import { MARGIN_WORDS } from "./margin-words.ts";
 
-const DEFAULT_DAYS = 7;
+const DEFAULT_DAYS = 30;
 
 /** The groups as the address has them. */
 const GROUPS = {
@@ -63,7 +63,7 @@ export function MarginPage() {
         />
       }
     >
-      <Filters values={{ from: search.from, to: search.to }}>
+      <Filters values={{ from: search.from, to: search.to }} defaults={{ from, to }}>
         <DayFields />
       </Filters>
       {error === null ? null : <NotLoaded query={query} />}

@@ -7,26 +7,35 @@ import { Button } from "../../../parts/button.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "./address.ts";
 
+const NOTHING = {};
+
 type FiltersProps = {
   /** The fields inside by their names, as the address has them. */
   readonly values: Readonly<Record<string, string | undefined>>;
+  /** What counts where the address says nothing, so that the fields show it. */
+  readonly defaults?: Readonly<Record<string, string>>;
   readonly children: ReactNode;
 };
 
 /** The form around fields that have `name`s; it fills them from the address and writes the address from them. */
-export function Filters({ values, children }: FiltersProps) {
+export function Filters({ values, defaults = NOTHING, children }: FiltersProps) {
   const words = useWords(OPERATOR_WORDS);
   const change = useChangeAddress();
   const form = useRef<HTMLFormElement>(null);
-  const shown = JSON.stringify(values);
+  const names = Object.keys(values).join(" ");
+  const shown = JSON.stringify({ ...defaults, ...setOf(values) });
   useEffect(() => {
-    for (const [name, value] of Object.entries(JSON.parse(shown) as Record<string, string>))
-      fill(form.current, name, value);
-  }, [shown]);
+    const now = JSON.parse(shown) as Record<string, string>;
+    for (const name of names.split(" ")) fill(form.current, name, now[name] ?? "");
+  }, [names, shown]);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = new FormData(event.currentTarget);
     change(Object.fromEntries(Object.keys(values).map((name) => [name, textOf(typed, name)])));
+    // What was emptied counts again as it does by default, and shows it.
+    for (const [name, value] of Object.entries(defaults)) {
+      if (textOf(typed, name) === undefined) fill(event.currentTarget, name, value);
+    }
   };
   // What is chosen counts at once; what is typed when it is sent.
   const choose = ({ target }: ChangeEvent<HTMLFormElement>) => {
@@ -49,6 +58,12 @@ export function Filters({ values, children }: FiltersProps) {
         </Button>
       ) : null}
     </form>
+  );
+}
+
+function setOf(values: FiltersProps["values"]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 }
 

@@ -131,16 +131,19 @@ export function ReasonField({
   value,
   onChange,
   required = false,
+  hint,
 }: {
   readonly value: string;
   readonly onChange: (reason: string) => void;
   readonly required?: boolean;
+  /** Who reads it, where that is not only the log. */
+  readonly hint?: string;
 }) {
   const words = useWords(OPERATOR_WORDS);
   return (
     <TextArea
       label={required ? words.reason : words.optionalReason}
-      hint={words.reasonHint}
+      hint={hint ?? words.reasonHint}
       required={required}
       rows={2}
       maxLength={LONGEST_REASON}

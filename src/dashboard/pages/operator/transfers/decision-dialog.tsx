@@ -1,0 +1,95 @@
+// Approving and rejecting a transfer: a reason, one more look, and the order.
+
+import { useState } from "react";
+import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { factsOf } from "../../../api/transport.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { networkName } from "../../transfers/coins.ts";
+import { TRANSFER_WORDS } from "../../transfers/transfer-words.ts";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { TRANSFERS_WORDS } from "./transfers-words.ts";
+
+/** What an operator decides about a transfer. */
+export type Decision = "approve" | "reject";
+
+type DecisionDialogProps = {
+  readonly transfer: Transfer;
+  readonly decision: Decision;
+  readonly onClose: () => void;
+};
+
+/** The dialog of a decision. What was decided before is told as such. */
+export function DecisionDialog({ transfer, decision, onClose }: DecisionDialogProps) {
+  const words = useWords(TRANSFERS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const notify = useNotify();
+  const approve = useOrder(OperatorService.method.approveTransfer);
+  const reject = useOrder(OperatorService.method.rejectTransfer);
+  const [reason, setReason] = useState("");
+  const isApproval = decision === "approve";
+  const send = async () => {
+    const order = { transferId: transfer.id, reason };
+    const { isNew } = isApproval ? await approve.mutateAsync(order) : await reject.mutateAsync(order);
+    notify(isNew ? shared.done : shared.doneBefore);
+  };
+  return (
+    <OrderDialog
+      open
+      onClose={onClose}
+      title={isApproval ? words.approveTitle : words.rejectTitle}
+      about={isApproval ? words.approveAbout : words.rejectAbout}
+      confirm={isApproval ? words.confirmApprove : words.confirmReject}
+      isDanger={!isApproval}
+      onOrder={send}
+      onRefused={(error) => (isTooLate(error) ? <p className="text-muted">{words.tooLate}</p> : null)}
+      review={() => <Review transfer={transfer} reason={reason} />}
+    >
+      <ReasonField
+        required
+        value={reason}
+        onChange={setReason}
+        {...(isApproval ? {} : { hint: words.rejectReasonHint })}
+      />
+    </OrderDialog>
+  );
+}
+
+function isTooLate(error: unknown): boolean {
+  return factsOf(error)?.details.some(({ rule }) => rule.startsWith("transfer.")) ?? false;
+}
+
+function Review({ transfer, reason }: { readonly transfer: Transfer; readonly reason: string }) {
+  const words = useWords(TRANSFERS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const facts = useWords(TRANSFER_WORDS);
+  const formats = useFormats();
+  return (
+    <div className="rounded-lg border border-line bg-sunken p-4">
+      <Facts>
+        <Fact name={facts.received}>
+          <strong className="text-lg font-semibold" data-testid="order-amount">
+            {formats.coins(transfer.receivedAmount, transfer.currencyCode)}
+          </strong>
+        </Fact>
+        <Fact name={words.total}>{formats.coins(transfer.totalAmount, transfer.currencyCode)}</Fact>
+        <Fact name={facts.network}>{networkName(transfer.network)}</Fact>
+        <Fact name={words.address}>
+          <span className="break-all">
+            <Mono>{transfer.address}</Mono>
+          </span>
+        </Fact>
+        <Fact name={facts.externalId}>
+          <span className="break-all">
+            <Mono>{transfer.externalId}</Mono>
+          </span>
+        </Fact>
+        <Fact name={shared.reason}>{reason}</Fact>
+      </Facts>
+    </div>
+  );
+}

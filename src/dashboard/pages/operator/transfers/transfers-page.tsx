@@ -1,0 +1,153 @@
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useSearch } from "@tanstack/react-router";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import type { AccountTransfer } from "#gen/saldo/operator/v1/transfer_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { Mono } from "../../../parts/facts.tsx";
+import { SelectField, TextField } from "../../../parts/field.tsx";
+import { Page } from "../../../parts/page.tsx";
+import { Empty } from "../../../parts/states.tsx";
+import type { Column } from "../../../parts/table.tsx";
+import { networkName } from "../../transfers/coins.ts";
+import { ENVIRONMENTS, isEnvironmentName } from "../../transfers/environment-names.ts";
+import { MERCHANT_WORDS } from "../../transfers/merchant-words.ts";
+import { isOpen, isStatus, STATUSES } from "../../transfers/transfer-status.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { useChangeAddress } from "../parts/address.ts";
+import { UUID_PATTERN } from "../parts/amounts.ts";
+import { Filters } from "../parts/filters.tsx";
+import { Rows } from "../parts/rows.tsx";
+import { TransferBadges } from "./transfer-badges.tsx";
+import { TransferSheet } from "./transfer-sheet.tsx";
+import { TRANSFERS_WORDS } from "./transfers-words.ts";
+import { WalletsCard } from "./wallets-card.tsx";
+
+const PAGE_SIZE = 50;
+const LONGEST_NAME = 128;
+/** How often the list is asked for again while something in it is under way. */
+const FOLLOWED_EVERY_MS = 5_000;
+
+/** Everybody's transfers, those that wait for an operator among them, and the wallets that pay them. */
+export function TransfersPage() {
+  const words = useWords(TRANSFERS_WORDS);
+  const change = useChangeAddress();
+  const search = useSearch({ from: "/inside/operator/transfers" });
+  const query = useInfiniteQuery(
+    OperatorService.method.listTransfers,
+    {
+      accountId: search.account ?? "",
+      environment: isEnvironmentName(search.environment ?? "") ? (search.environment ?? "") : "",
+      status: isStatus(search.status) ? search.status : "",
+      onlyAwaitingApproval: search.approval !== undefined,
+      name: search.name ?? "",
+      pageSize: PAGE_SIZE,
+      pageToken: "",
+    },
+    {
+      pageParamKey: "pageToken",
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      refetchInterval: ({ state }) =>
+        state.data?.pages.some((page) => page.transfers.some(isUnderWay)) === true ? FOLLOWED_EVERY_MS : false,
+    },
+  );
+  return (
+    <Page title={words.title} about={words.about}>
+      <TransferFilters />
+      <Card flush title={words.list}>
+        <Rows
+          query={query}
+          rows={query.data?.pages.flatMap((page) => page.transfers)}
+          label={words.list}
+          columns={useColumns()}
+          keyOf={({ transfer }) => transfer?.id ?? ""}
+          onOpen={({ transfer }) => change({ transfer: transfer?.id })}
+          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+        />
+      </Card>
+      <WalletsCard />
+      <TransferSheet transferId={search.transfer} onClose={() => change({ transfer: undefined })} />
+    </Page>
+  );
+}
+
+/** What moves by itself; what waits for an operator does not. */
+function isUnderWay({ transfer, awaitsApproval }: AccountTransfer): boolean {
+  return transfer !== undefined && isOpen(transfer.status) && !awaitsApproval;
+}
+
+function TransferFilters() {
+  const words = useWords(TRANSFERS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const names = useWords(MERCHANT_WORDS);
+  const { name, account, environment, status, approval } = useSearch({ from: "/inside/operator/transfers" });
+  return (
+    <Filters values={{ name, account, environment, status, approval }}>
+      <TextField name="name" label={words.name} maxLength={LONGEST_NAME} className="w-full sm:w-80" />
+      <TextField name="account" label={words.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+      <SelectField name="environment" label={words.environment}>
+        <option value="">{shared.all}</option>
+        {ENVIRONMENTS.map((each) => (
+          <option key={each} value={each}>
+            {names[each]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField name="status" label={words.status}>
+        <option value="">{shared.all}</option>
+        {STATUSES.map((each) => (
+          <option key={each} value={each}>
+            {names[each]}
+          </option>
+        ))}
+      </SelectField>
+      <label className="flex min-h-9 items-center gap-2">
+        <input type="checkbox" name="approval" value="yes" className="size-4 accent-[var(--action)]" />
+        {words.onlyApproval}
+      </label>
+    </Filters>
+  );
+}
+
+function useColumns(): readonly Column<AccountTransfer>[] {
+  const words = useWords(TRANSFERS_WORDS);
+  const formats = useFormats();
+  return [
+    {
+      key: "transfer",
+      head: words.transfer,
+      cell: ({ transfer, awaitsApproval }) =>
+        transfer === undefined ? null : (
+          <>
+            <span className="block font-mono text-[0.8125rem] break-all">{transfer.externalId}</span>
+            <span className="block text-xs text-muted">{formats.time(new Date(transfer.createdAt))}</span>
+            {/* Where the page is narrow, instead of a column of their own. */}
+            <span className="mt-1 block md:hidden">
+              <TransferBadges transfer={transfer} awaitsApproval={awaitsApproval} />
+            </span>
+          </>
+        ),
+    },
+    { key: "owner", head: words.owner, wide: true, cell: ({ accountId }) => <Mono>{accountId}</Mono> },
+    {
+      key: "received",
+      head: words.received,
+      right: true,
+      cell: ({ transfer }) =>
+        transfer === undefined ? null : (
+          <>
+            <span className="block">{formats.coins(transfer.receivedAmount, transfer.currencyCode)}</span>
+            <span className="block text-xs text-muted">{networkName(transfer.network)}</span>
+          </>
+        ),
+    },
+    {
+      key: "status",
+      head: words.status,
+      wide: true,
+      cell: ({ transfer, awaitsApproval }) =>
+        transfer === undefined ? null : <TransferBadges transfer={transfer} awaitsApproval={awaitsApproval} />,
+    },
+  ];
+}

@@ -1,0 +1,174 @@
+// The wallets that pay transfers: what each has, what keeps it, and letting a stopped one sign again.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import type { PayoutWallet } from "#gen/saldo/operator/v1/transfer_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { Badge } from "../../../parts/badge.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Card } from "../../../parts/card.tsx";
+import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
+import { ChainId } from "../../transfers/chain-id.tsx";
+import { networkName } from "../../transfers/coins.ts";
+import { MERCHANT_WORDS } from "../../transfers/merchant-words.ts";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { useWhen } from "../parts/amounts.ts";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { TRANSFERS_WORDS } from "./transfers-words.ts";
+
+const ASK_AGAIN_MS = 20_000;
+
+/** A card for each wallet. */
+export function WalletsCard() {
+  const words = useWords(TRANSFERS_WORDS);
+  const [resumed, setResumed] = useState<PayoutWallet | null>(null);
+  const { data, error, refetch } = useQuery(
+    OperatorService.method.listPayoutWallets,
+    {},
+    { refetchInterval: ASK_AGAIN_MS },
+  );
+  return (
+    <section aria-label={words.wallets} className="flex flex-col gap-3">
+      <div>
+        <h2 className="text-base font-semibold">{words.wallets}</h2>
+        <p className="text-muted">{words.walletsAbout}</p>
+      </div>
+      {error !== null && data === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
+      {data === undefined && error === null ? (
+        <Card>
+          <SkeletonLines lines={4} />
+        </Card>
+      ) : null}
+      {data?.wallets.length === 0 ? (
+        <Card>
+          <Empty title={words.noWallets}>{words.noWalletsAbout}</Empty>
+        </Card>
+      ) : null}
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        {data?.wallets.map((wallet) => (
+          <Wallet key={`${wallet.chain} ${wallet.address}`} wallet={wallet} onResume={() => setResumed(wallet)} />
+        ))}
+      </div>
+      {resumed === null ? null : <ResumeDialog wallet={resumed} onClose={() => setResumed(null)} />}
+    </section>
+  );
+}
+
+function useChainName(): (chain: string) => string {
+  const names = useWords(MERCHANT_WORDS);
+  return (chain) => (chain === "sandbox" ? names.sandbox : networkName(chain));
+}
+
+function Wallet({ wallet, onResume }: { readonly wallet: PayoutWallet; readonly onResume: () => void }) {
+  const words = useWords(TRANSFERS_WORDS);
+  const formats = useFormats();
+  const when = useWhen();
+  const chainName = useChainName();
+  const environment = wallet.chain === "sandbox" ? "sandbox" : "production";
+  const ago = (seconds: number) => (seconds === 0 ? "" : ` · ${words.oldestPayout} ${formats.age(seconds)}`);
+  return (
+    <Card title={chainName(wallet.chain)} aside={<WalletBadge wallet={wallet} />}>
+      <div className="flex flex-col items-start gap-4">
+        <div className="w-full">
+          <Facts>
+            <Fact name={words.wallet}>
+              <ChainId of={{ environment, network: wallet.chain }} what="address" id={wallet.address} />
+            </Fact>
+            {wallet.stopped ? (
+              <>
+                <Fact name={words.stopReason}>{wallet.stopReason}</Fact>
+                <Fact name={words.stoppedSince}>{when(wallet.stoppedAt)}</Fact>
+              </>
+            ) : null}
+            <Fact name={words.balances}>
+              <Balances wallet={wallet} />
+            </Fact>
+            <Fact name={words.openPayouts}>
+              {formats.count(wallet.openPayouts)}
+              {ago(wallet.oldestPayoutSeconds)}
+            </Fact>
+            {wallet.oldestUnknownSeconds === 0 ? null : (
+              <Fact name={words.unknown}>{formats.age(wallet.oldestUnknownSeconds)}</Fact>
+            )}
+            <Fact name={words.waiting}>{formats.count(wallet.waitingTransfers)}</Fact>
+          </Facts>
+        </div>
+        {wallet.stopped && wallet.configured ? (
+          <Button look="action" onClick={onResume}>
+            {words.resume}
+          </Button>
+        ) : null}
+      </div>
+    </Card>
+  );
+}
+
+function WalletBadge({ wallet: { stopped, configured } }: { readonly wallet: PayoutWallet }) {
+  const words = useWords(TRANSFERS_WORDS);
+  return (
+    <span className="flex flex-wrap gap-1.5">
+      {stopped ? <Badge tone="bad">{words.stopped}</Badge> : null}
+      {configured ? null : <Badge>{words.notHere}</Badge>}
+      {configured && !stopped ? <Badge tone="good">{words.signing}</Badge> : null}
+    </span>
+  );
+}
+
+function Balances({ wallet: { balances, balancesKnown, configured } }: { readonly wallet: PayoutWallet }) {
+  const words = useWords(TRANSFERS_WORDS);
+  const formats = useFormats();
+  if (!configured) return words.balancesNotHere;
+  if (!balancesKnown) return words.balancesUnknown;
+  if (balances.length === 0) return words.balancesSandbox;
+  return balances.map(({ currencyCode, amount }) => (
+    <span key={currencyCode} className="block">
+      {formats.coins(amount, currencyCode)}
+    </span>
+  ));
+}
+
+function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWallet; readonly onClose: () => void }) {
+  const words = useWords(TRANSFERS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  const notify = useNotify();
+  const chainName = useChainName();
+  const resume = useOrder(OperatorService.method.resumePayoutWallet);
+  const [reason, setReason] = useState("");
+  const send = async () => {
+    const { isNew, foreignNonces } = await resume.mutateAsync({ chain: wallet.chain, reason });
+    if (isNew) notify(words.resumed, `${formats.count(foreignNonces)} ${words.foreignNonces}`);
+    else notify(shared.doneBefore);
+  };
+  return (
+    <OrderDialog
+      open
+      onClose={onClose}
+      title={words.resumeTitle}
+      about={words.resumeAbout}
+      confirm={words.confirmResume}
+      isDanger
+      onOrder={send}
+      review={() => (
+        <div className="rounded-lg border border-line bg-sunken p-4">
+          <Facts>
+            <Fact name={words.chain}>{chainName(wallet.chain)}</Fact>
+            <Fact name={words.wallet}>
+              <span className="break-all">
+                <Mono>{wallet.address}</Mono>
+              </span>
+            </Fact>
+            <Fact name={words.stopReason}>{wallet.stopReason}</Fact>
+            <Fact name={shared.reason}>{reason}</Fact>
+          </Facts>
+        </div>
+      )}
+    >
+      <ReasonField required value={reason} onChange={setReason} hint={words.resumeReason} />
+    </OrderDialog>
+  );
+}

@@ -1,0 +1,87 @@
+// An operator approves one transfer, rejects another and lets a stopped wallet go on, in the browser: with a reason and a second
+// look, once, and what a rejected one held is there again.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listActions } from "../../src/accounts/operator-actions.ts";
+import { listBalances } from "../../src/merchant/merchants.ts";
+import { orderTransfer } from "../merchant/merchant-accounts.ts";
+import { expectSoundBooks } from "../merchant/payouts/ordered.ts";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+import { orderSeededTransfers, stopSandboxWallet } from "./waiting-transfers.ts";
+
+/** A page that is loaded on a busy machine, and a payment of the sandbox. */
+const SHOWN = { timeout: 30_000 };
+/** Shown as it is, whatever it looks like. */
+const EXTERNAL_ID = "<b>inv/1:a.b</b>";
+const REASON = "<i>tidak dikenal</i>";
+
+describe("transfers that operators decide about", () => {
+  let dashboard: Dashboard;
+  let page: Page;
+  let merchantId: string;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    const { database } = dashboard.database;
+    ({ merchantId } = await orderSeededTransfers(database));
+    await stopSandboxWallet(database);
+    const order = { merchantId, externalId: EXTERNAL_ID, currencyCode: "BTC", amountText: "0.03" };
+    await orderTransfer(database, { ...order, address: "bitcoin:receiver" });
+    ({ page } = await dashboard.visitDemo("/operator/transfers?approval=yes"));
+  });
+  afterAll(() => dashboard.close());
+
+  const table = () => page.getByRole("table", { name: "Daftar transfer" });
+  const status = () => page.getByTestId("transfer-status");
+  const heldOfBitcoin = async () =>
+    (await listBalances(dashboard.database.database, merchantId)).find(({ currencyCode }) => currencyCode === "BTC")
+      ?.held;
+
+  /** Opens the transfer and goes as far as the second look. */
+  async function decide(externalId: string, { press, reason }: { press: string; reason: string }): Promise<void> {
+    await table().getByRole("button", { name: externalId }).click();
+    await page.getByRole("button", { name: press }).click();
+    await page.getByRole("textbox", { name: "Alasan" }).fill(reason);
+    await page.getByRole("button", { name: "Periksa dulu" }).click();
+  }
+
+  it("are listed while they wait, are approved after a second look, and are paid once the wallet goes on", async () => {
+    await expect.poll(() => table().locator("tbody tr").count(), SHOWN).toBe(2);
+    await decide("treasury-q4", { press: "Setujui…", reason: "sudah dikonfirmasi merchant" });
+    expect(await page.getByTestId("order-amount").textContent()).toBe("0,025 BTC");
+    await page.getByRole("button", { name: "Setujui transfer" }).click();
+    await page.getByText("Sudah dijalankan").waitFor();
+    await status().getByText("Diproses").waitFor();
+    expect(await status().getByText("Perlu persetujuan").count()).toBe(0);
+
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/transfers?name=treasury-q4`);
+    await page.getByRole("button", { name: "Lanjutkan…" }).click();
+    await page.getByRole("textbox", { name: "Alasan" }).fill("itu kami sendiri");
+    await page.getByRole("button", { name: "Periksa dulu" }).click();
+    await page.getByRole("button", { name: "Lanjutkan dompet" }).click();
+    await page.getByText("Dompet menandatangani lagi").waitFor();
+    // It stands in the row twice, once for narrow pages.
+    await table().getByText("Selesai").last().waitFor(SHOWN);
+    expectNoComplaints(dashboard);
+  }, 60_000);
+
+  it("are rejected with a reason that the merchant reads, and what was held is given back", async () => {
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/transfers?approval=yes`);
+    await expect.poll(heldOfBitcoin, SHOWN).not.toBe("0");
+    await decide(EXTERNAL_ID, { press: "Tolak…", reason: REASON });
+    await page.getByRole("button", { name: "Tolak transfer" }).click();
+    await status().getByText("Ditolak").waitFor();
+    await page.getByRole("dialog").getByText(REASON).first().waitFor();
+    await expect.poll(heldOfBitcoin, SHOWN).toBe("0");
+    await page.getByRole("link", { name: "Jejak operator" }).last().click();
+    await page.getByRole("table", { name: "Perintah operator" }).getByText(REASON).waitFor();
+    const actions = await listActions(dashboard.database.database.pool, { limit: 50 });
+    expect(actions.map(({ action }) => action).filter((action) => /^(transfer|payout)/.test(action))).toEqual([
+      "transfer reject",
+      "payout resume",
+      "transfer approve",
+    ]);
+    await expectSoundBooks(dashboard.database.database);
+    expectNoComplaints(dashboard);
+  }, 60_000);
+});
