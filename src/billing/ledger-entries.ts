@@ -27,20 +27,24 @@ export type LedgerEntry = {
 
 export type LedgerPage = { readonly entries: readonly LedgerEntry[]; readonly nextPageToken: string };
 
+const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 const BEHIND_ALL_IDS = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-// $1 account, $2 before this id, $3 how many. Each of the three is read by its key, newest first, no further than needed.
-const LINES = `
+// $1 account, $2 from this id on, $3 how many. Each of the three is read by its key, in order, no further than needed.
+const linesInOrder = (beyond: "<" | ">", order: "DESC" | "ASC"): string => `
 SELECT id, posted_at, amount::text AS amount, reason FROM (
   (SELECT id, posted_at, amount, reason FROM posting
-   WHERE credit = $1::uuid AND id < $2::uuid ORDER BY id DESC LIMIT $3)
+   WHERE credit = $1::uuid AND id ${beyond} $2::uuid ORDER BY id ${order} LIMIT $3)
   UNION ALL
   (SELECT id, posted_at, -amount, reason FROM posting
-   WHERE debit = $1::uuid AND id < $2::uuid ORDER BY id DESC LIMIT $3)
+   WHERE debit = $1::uuid AND id ${beyond} $2::uuid ORDER BY id ${order} LIMIT $3)
   UNION ALL
   (SELECT request_id, uuid_time(request_id), -charge::numeric, 'usage' FROM usage_record
-   WHERE account_id = $1::uuid AND request_id < $2::uuid AND charge > 0 ORDER BY request_id DESC LIMIT $3)
-) line ORDER BY id DESC LIMIT $3`;
+   WHERE account_id = $1::uuid AND request_id ${beyond} $2::uuid AND charge > 0 ORDER BY request_id ${order} LIMIT $3)
+) line ORDER BY id ${order} LIMIT $3`;
+
+const NEWEST_LINES = linesInOrder("<", "DESC");
+const OLDEST_LINES = linesInOrder(">", "ASC");
 
 const POSTED = `SELECT posted FROM account WHERE id = $1::uuid`;
 const MOVED_FROM = `
@@ -58,13 +62,28 @@ export function listLedgerEntries(
   const shown = readPageToken(pageToken);
   return readOneSnapshot(pool, async (look) => {
     let balance = await balanceBefore(look, accountId, shown);
-    const lines = await look<Row>(LINES, [accountId, shown ?? BEHIND_ALL_IDS, pageSize + 1]);
+    const lines = await look<Row>(NEWEST_LINES, [accountId, shown ?? BEHIND_ALL_IDS, pageSize + 1]);
     const entries = lines.slice(0, pageSize).map(({ id, posted_at: postedAt, amount, reason }) => {
       const entry = { id, postedAt, amount: BigInt(amount), runningBalance: balance, reason };
       balance -= entry.amount;
       return entry;
     });
     return { entries, nextPageToken: lines.length > pageSize ? (entries.at(-1)?.id ?? "") : "" };
+  });
+}
+
+/** The lines behind one, oldest first, each with the balance that follows from the one before. Undefined: from the first. */
+export async function selectOldestLines(
+  look: Look,
+  accountId: string,
+  last: LedgerEntry | undefined,
+  limit: number,
+): Promise<LedgerEntry[]> {
+  let runningBalance = last?.runningBalance ?? 0n;
+  const lines = await look<Row>(OLDEST_LINES, [accountId, last?.id ?? BEFORE_ALL_IDS, limit]);
+  return lines.map(({ id, posted_at: postedAt, amount, reason }) => {
+    runningBalance += BigInt(amount);
+    return { id, postedAt, amount: BigInt(amount), runningBalance, reason };
   });
 }
 

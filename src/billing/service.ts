@@ -6,6 +6,7 @@ import type { Database } from "../database/database.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readBalance } from "../ledger/accounts.ts";
 import { listLedgerEntries } from "./ledger-entries.ts";
+import { exportLedger } from "./ledger-export.ts";
 import { readLowBalanceAlert, readThreshold, setLowBalanceAlert } from "./low-balance.ts";
 import {
   fromProtoFilter,
@@ -36,6 +37,7 @@ type Methods =
   | "summarizeUsage"
   | "exportUsage"
   | "listLedgerEntries"
+  | "exportLedger"
   | "getLowBalanceAlert"
   | "setLowBalanceAlert";
 
@@ -102,6 +104,15 @@ export function createBillingService({
       const accountId = accountOf(context);
       const page = await listLedgerEntries(pool, { accountId, pageSize: pageSize || DEFAULT_PAGE_SIZE, pageToken });
       return { entries: page.entries.map(toProtoEntry), nextPageToken: page.nextPageToken };
+    },
+
+    async *exportLedger({ timeZone }, context) {
+      const pieces = exportLedger(pool, {
+        accountId: accountOf(context),
+        timeZone: timeZone || DEFAULT_TIME_ZONE,
+        signal: context.signal,
+      });
+      for await (const piece of pieces) yield { csv: Buffer.from(piece) };
     },
 
     async getLowBalanceAlert(_request, context) {

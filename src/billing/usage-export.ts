@@ -1,18 +1,16 @@
-// Usage as a file. It is read page by page by the key, oldest first, each page in a snapshot of its own: a file of millions
-// of records taken over a slow line keeps no row of the database from being cleaned, and no more than a page in memory.
+// Usage as a file.
 
 import type { Pool } from "pg";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readOneSnapshot } from "../ledger/gentle-look.ts";
 import { savedByCache } from "./cost.ts";
-import { csvLine, type CsvField } from "./csv.ts";
+import type { CsvField } from "./csv.ts";
+import { csvFile, RECORDS_PER_PIECE } from "./csv-file.ts";
 import { selectOldest } from "./store.ts";
 import { DEFAULT_TIME_ZONE, isoWriter, requireTimeZone } from "./time-zone.ts";
 import type { UsageRecord } from "./usage.ts";
 import { selectionOf, type UsageFilter } from "./usage-filter.ts";
-
-const RECORDS_PER_PIECE = 1_000;
 
 const rupiah = (units: bigint): string => formatMoney(idr(units));
 
@@ -48,7 +46,7 @@ export function savedOf(record: UsageRecord): bigint {
  * Gives usage as the pieces of one CSV file, oldest record first. Every record that was settled before the first piece was
  * asked for is in it once; one that is settled meanwhile may be. Errors: ValidationError, before the first piece.
  */
-export async function* exportUsage(
+export function exportUsage(
   pool: Pool,
   query: { accountId: string; filter: UsageFilter; timeZone?: string; signal?: AbortSignal },
 ): AsyncGenerator<string, void> {
@@ -56,18 +54,16 @@ export async function* exportUsage(
   requireTimeZone(timeZone);
   const selection = selectionOf(filter);
   const iso = isoWriter(timeZone);
-  let piece = csvLine(Object.keys(COLUMNS));
-  for (let { fromId } = selection; ;) {
-    signal?.throwIfAborted();
-    const slice = { ...selection, fromId, limit: RECORDS_PER_PIECE };
-    const records = await readOneSnapshot(pool, (look) => selectOldest(look, accountId, slice));
-    const lines = records.map((record) => csvLine(Object.values(COLUMNS).map((column) => column(record, iso))));
-    yield piece + lines.join("");
-    const last = records.at(-1);
-    if (last === undefined || records.length < RECORDS_PER_PIECE) return;
-    fromId = idAfter(last.requestId);
-    piece = "";
-  }
+  return csvFile({
+    columns: Object.keys(COLUMNS),
+    fieldsOf: (record: UsageRecord) => Object.values(COLUMNS).map((column) => column(record, iso)),
+    readAfter: (last) => {
+      const fromId = last === undefined ? selection.fromId : idAfter(last.requestId);
+      const slice = { ...selection, fromId, limit: RECORDS_PER_PIECE };
+      return readOneSnapshot(pool, (look) => selectOldest(look, accountId, slice));
+    },
+    signal,
+  });
 }
 
 /** The next id there can be. */

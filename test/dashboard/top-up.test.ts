@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+import { downloadCsv } from "./usage-shown.ts";
 
 /** A notification that never comes is made up for by the reconciler. */
 const CREDITED_WITHIN_MS = 90_000;
@@ -55,6 +56,14 @@ describe("topping up", () => {
     await ledger.waitFor();
     expect(await ledger.getByText("Isi saldo").count()).toBe(4);
     expect(await ledger.getByText("Rp 100.000,00").count()).toBe(1);
+    const file = await downloadCsv(page);
+    expect(file.name).toMatch(/^saldo-ledger-\d{4}-\d\d-\d\d\.csv$/);
+    expect(file.records.map((line) => [line["reason"], line["amount_idr"], line["running_balance_idr"]])).toEqual([
+      ["top_up", "25000", "25000"],
+      ["top_up", "25000", "50000"],
+      ["top_up", "25000", "75000"],
+      ["top_up", "25000", "100000"],
+    ]);
   });
 
   it.each([

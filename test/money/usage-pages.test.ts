@@ -1,10 +1,11 @@
 // Pages while others write, other people's records, and what callers get wrong.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { UsageBasis, type UsageFilterSchema } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { rollUpUsage } from "../../src/billing/roll-up.ts";
+import { readCsv } from "../dashboard/csv-file.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { chance, factsOf, HOUR_MS, micro, UsageWorld } from "./usage-world.ts";
 
@@ -57,6 +58,33 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     await world.ledgerOf(client);
   });
 
+  it("gives the ledger as a file, oldest line first, with the balance that the list shows", async () => {
+    const account = await world.money.account(1_000_000_000n);
+    const keyId = await world.money.key(account);
+    const client = world.clientOf(account);
+    // Not in the order of their time: a line stands where its request came.
+    for (const minute of [7, 3, 5, 1]) await world.use(account, keyId, world.midnightMs + minute * 60_000);
+    await world.money.credit(account, 1n);
+    const theirs = await world.money.account(1_000_000_000n);
+    await world.use(theirs, await world.money.key(theirs), world.midnightMs);
+    const pieces = await Array.fromAsync(client.exportLedger({ timeZone: "Asia/Kathmandu" }), ({ csv }) => csv);
+    const file = Buffer.concat(pieces).toString();
+    expect(file).toMatch(/^id,posted_at,reason,amount_idr,running_balance_idr\r\n/);
+    const lines = readCsv(file);
+    const listed = await world.ledgerOf(client);
+    expect(lines.map((line) => ({ ...line, posted_at: Date.parse(line["posted_at"] ?? "") }))).toEqual(
+      listed.toReversed().map(({ id, postedAt, reason, amount, runningBalance }) => ({
+        id,
+        posted_at: postedAt === undefined ? null : timestampMs(postedAt),
+        reason,
+        amount_idr: amount,
+        running_balance_idr: runningBalance,
+      })),
+    );
+    for (const line of lines) expect(line["posted_at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+05:45$/);
+    expect(lines.at(-1)?.["running_balance_idr"]).toBe((await client.getBalance({})).balance?.posted);
+  });
+
   it("shows nothing of another account", async () => {
     const [mine, theirs] = await Promise.all([1, 2].map(() => world.money.account(1_000_000_000n)));
     const requestId = await world.use(theirs ?? "", await world.money.key(theirs ?? ""), world.midnightMs);
@@ -82,6 +110,12 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     const client = world.clientOf(await world.money.account(0n));
     expect(await factsOf(client.summarizeUsage(request))).toMatchObject(wrong(field));
     expect(await factsOf(Array.fromAsync(client.exportUsage(request)))).toMatchObject(wrong(field));
+  });
+
+  it("refuses a ledger in a time zone nobody knows", async () => {
+    const client = world.clientOf(await world.money.account(0n));
+    const call = Array.fromAsync(client.exportLedger({ timeZone: "Asia/Atlantis" }));
+    expect(await factsOf(call)).toMatchObject(wrong("timeZone"));
   });
 
   it("refuses a page token that is none", async () => {

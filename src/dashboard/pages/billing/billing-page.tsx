@@ -1,12 +1,16 @@
+import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useNavigate } from "@tanstack/react-router";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { LedgerEntry } from "#gen/saldo/billing/v1/ledger_entry_pb.ts";
 import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
+import { transport } from "../../api/transport.ts";
+import { dayOf } from "../../language/days.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Card, Stat } from "../../parts/card.tsx";
+import { CsvButton } from "../../parts/csv-button.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
@@ -16,6 +20,11 @@ import { TopUpCard } from "./top-up-card.tsx";
 import { TopUpBadge } from "./top-up-states.tsx";
 
 const PAGE_SIZE = 20;
+const PAGED = {
+  pageParamKey: "pageToken",
+  getNextPageParam: ({ nextPageToken }: { readonly nextPageToken: string }) => nextPageToken || undefined,
+} as const;
+const billing = createClient(BillingService, transport);
 
 /** What there is, how to get more, and where it went. */
 export function BillingPage() {
@@ -56,7 +65,9 @@ function History() {
   const words = useWords(BILLING_WORDS);
   const formats = useFormats();
   const navigate = useNavigate();
-  const { data, error, refetch } = useQuery(BillingService.method.listTopUps, { pageSize: PAGE_SIZE });
+  const pages = useInfiniteQuery(BillingService.method.listTopUps, { pageSize: PAGE_SIZE, pageToken: "" }, PAGED);
+  const { data, error, refetch } = pages;
+  const topUps = data?.pages.flatMap((page) => page.topUps);
   const columns: readonly Column<TopUp>[] = [
     {
       key: "when",
@@ -69,19 +80,25 @@ function History() {
   return (
     <Card title={words.history} flush>
       {error !== null ? <Failed error={error} retry={() => void refetch()} /> : null}
-      {data === undefined && error === null ? <SkeletonLines /> : null}
-      {data?.topUps.length === 0 ? <Empty title={words.noHistory}>{words.noHistoryAbout}</Empty> : null}
-      {data === undefined || data.topUps.length === 0 ? null : (
+      {topUps === undefined && error === null ? <SkeletonLines /> : null}
+      {topUps?.length === 0 ? <Empty title={words.noHistory}>{words.noHistoryAbout}</Empty> : null}
+      {topUps === undefined || topUps.length === 0 ? null : (
         <Table
           label={words.history}
           columns={columns}
-          rows={data.topUps}
+          rows={topUps}
           keyOf={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: "/billing", search: { topUp: id } })}
         />
       )}
+      <LoadMore pages={pages} />
     </Card>
   );
+}
+
+/** The whole ledger as a file, however long that takes. */
+function ledgerFile() {
+  return { name: `saldo-ledger-${dayOf(new Date())}.csv`, pieces: billing.exportLedger({}, { timeoutMs: 0 }) };
 }
 
 function Ledger() {
@@ -91,7 +108,7 @@ function Ledger() {
   const pages = useInfiniteQuery(
     BillingService.method.listLedgerEntries,
     { pageSize: PAGE_SIZE, pageToken: "" },
-    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+    PAGED,
   );
   const { data, error, refetch } = pages;
   const entries = data?.pages.flatMap((page) => page.entries);
@@ -112,7 +129,7 @@ function Ledger() {
     },
   ];
   return (
-    <Card title={words.ledger} flush>
+    <Card title={words.ledger} flush aside={<CsvButton file={ledgerFile} />}>
       {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
       {entries === undefined && error === null ? <SkeletonLines /> : null}
       {entries?.length === 0 ? <Empty title={words.noLedger} /> : null}
