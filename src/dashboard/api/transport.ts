@@ -23,7 +23,7 @@ const noticeSignOut: Interceptor = (next) => async (request) => {
   try {
     return await next(request);
   } catch (error) {
-    if (ConnectError.from(error).code === Code.Unauthenticated) for (const listener of signedOutListeners) listener();
+    if (isSignedOut(error)) for (const listener of signedOutListeners) listener();
     throw error;
   }
 };
@@ -44,6 +44,11 @@ export const patientTransport = createConnectTransport({ ...settings, defaultTim
 /** The facts of an error: its code, the fields that were wrong, the id to ask us about. Null: it did not come from us. */
 export function factsOf(error: unknown): ErrorFacts | null {
   return ConnectError.from(error).findDetails(ErrorFactsSchema)[0] ?? null;
+}
+
+/** Whether an error says that nobody is signed in. */
+export function isSignedOut(error: unknown): boolean {
+  return ConnectError.from(error).code === Code.Unauthenticated;
 }
 
 /** Whether an error says that a thing is not there, or is somebody else's. */

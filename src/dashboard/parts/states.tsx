@@ -10,12 +10,14 @@ const WORDS = {
   id: {
     failed: "Bagian ini gagal dimuat",
     later: "Coba lagi sebentar lagi. Kalau tetap gagal, sebutkan id permintaan ini kepada kami.",
+    unreached: "Server tidak bisa dihubungi atau terlalu lama menjawab. Periksa sambungan Anda, lalu coba lagi.",
     again: "Coba lagi",
     loading: "Memuat…",
   },
   en: {
     failed: "This part could not be loaded",
     later: "Try again in a moment. If it keeps failing, tell us this request id.",
+    unreached: "The server cannot be reached or took too long. Check your connection, then try again.",
     again: "Try again",
     loading: "Loading…",
   },
@@ -68,7 +70,7 @@ export function Failed({ error, retry }: { readonly error: unknown; readonly ret
         <CircleAlert className="size-4" aria-hidden />
         {words.failed}
       </p>
-      <p>{words.later}</p>
+      <p>{requestId === "" ? words.unreached : words.later}</p>
       {requestId === "" ? null : <code className="font-mono text-xs break-all">{requestId}</code>}
       {retry === undefined ? null : <Button onClick={retry}>{words.again}</Button>}
     </div>

@@ -4,7 +4,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { LogOut, Menu, Wallet } from "lucide-react";
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { useFormats } from "../language/format.ts";
 import { useWords, type Words } from "../language/language.tsx";
@@ -41,8 +41,8 @@ const WORDS = {
 /** Who is signed in, as far as the frame needs to know. */
 export type Reader = { readonly email: string; readonly isOperator: boolean; readonly isDemo: boolean };
 
-/** The frame; the page stands in its outlet. */
-export function Inside({ reader }: { readonly reader: Reader }) {
+/** The frame; the page stands in its outlet, below a notice if there is one. */
+export function Inside({ reader, notice }: { readonly reader: Reader; readonly notice?: ReactNode }) {
   const words = useWords(WORDS);
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
@@ -87,6 +87,9 @@ export function Inside({ reader }: { readonly reader: Reader }) {
           </div>
         </header>
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+          {notice === undefined ? null : (
+            <div className="mx-auto w-full max-w-6xl p-4 pb-0 sm:p-6 sm:pb-0">{notice}</div>
+          )}
           <Outlet />
         </main>
       </div>

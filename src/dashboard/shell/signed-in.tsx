@@ -5,25 +5,40 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { AccountsService, type GetMeResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { onSignedOut } from "../api/transport.ts";
+import { isSignedOut, onSignedOut } from "../api/transport.ts";
 import { Failed } from "../parts/states.tsx";
 import { Inside, type Reader } from "./inside.tsx";
 
-/** The frame for the person who is signed in. */
+/**
+ * The frame for the person who is signed in. It stays when asking who that is fails: what stands in it may be a secret that is
+ * shown once, or half a form.
+ */
 export function SignedIn() {
-  const navigate = useNavigate();
+  useWayToSignIn();
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
-  useEffect(
-    () =>
-      onSignedOut(() => {
-        const next = `${window.location.pathname}${window.location.search}`;
-        void navigate({ to: "/sign-in", search: next === "/" ? {} : { next } });
-      }),
-    [navigate],
-  );
-  if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
+  const isUnknown = data === undefined && error !== null && !isSignedOut(error);
   // The page asks for its own things meanwhile: waiting for this answer first would make everything later by a round trip.
-  return <Inside reader={readerOf(data)} />;
+  return (
+    <Inside
+      reader={readerOf(data)}
+      notice={isUnknown ? <Failed error={error} retry={() => void refetch()} /> : undefined}
+    />
+  );
+}
+
+/** Leaves for the page for signing in once nobody is signed in any more, and from there back here. */
+function useWayToSignIn(): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    let isLeaving = false;
+    return onSignedOut(() => {
+      // Every call that is under way is refused; the first one leaves, and the others find the address changed already.
+      if (isLeaving) return;
+      isLeaving = true;
+      const next = `${window.location.pathname}${window.location.search}`;
+      void navigate({ to: "/sign-in", search: next === "/" ? {} : { next } });
+    });
+  }, [navigate]);
 }
 
 /** The person as the frame shows him. Undefined: the answer is on its way. */

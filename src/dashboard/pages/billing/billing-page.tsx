@@ -43,7 +43,7 @@ function Balances() {
   const words = useWords(BILLING_WORDS);
   const formats = useFormats();
   const { data, error, refetch } = useQuery(BillingService.method.getBalance, {});
-  if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
+  if (error !== null && data === undefined) return <Failed error={error} retry={() => void refetch()} />;
   return (
     <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
       <Stat label={words.available}>

@@ -99,8 +99,8 @@ function TryIt({ secret }: { readonly secret: string }) {
   const words = useWords(KEYS_WORDS);
   const [modelId, setModelId] = useState<string | null>(null);
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
-  if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
-  if (data === undefined) return <SkeletonLines />;
+  if (data === undefined)
+    return error === null ? <SkeletonLines /> : <Failed error={error} retry={() => void refetch()} />;
   const model = data.data.find(({ id }) => id === modelId) ?? firstModelOf(data.data);
   if (model === undefined) return null;
   return (

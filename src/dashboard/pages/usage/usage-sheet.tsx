@@ -37,7 +37,7 @@ function Sheet({ requestId }: { readonly requestId: string }) {
   const formats = useFormats();
   const keys = useKeyNames();
   const { data, error, refetch } = useQuery(BillingService.method.getUsageRecord, { requestId });
-  if (error !== null)
+  if (error !== null && data === undefined)
     return isNotThere(error) ? (
       <Empty title={words.gone}>{words.goneAbout}</Empty>
     ) : (
