@@ -6,6 +6,9 @@ const OURS = "https://saldo.example";
 test.each([
   [undefined, "/"],
   ["/usage?model=acme%2Flarge#top", "/usage?model=acme%2Flarge#top"],
+  ["/sign-in?next=%2Fusage", "/"],
+  ["/sign-up", "/"],
+  ["/sign-in/../keys", "/keys"],
   ["/.//evil.example", "//evil.example"],
   ["//evil.example", "/"],
   ["/\\evil.example", "/"],

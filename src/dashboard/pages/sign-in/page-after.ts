@@ -1,6 +1,10 @@
+/** Pages for who is not signed in yet: nobody is sent back to one of these. */
+const BEFORE_SIGNING_IN: ReadonlySet<string> = new Set(["/sign-in", "/sign-up", "/forgot-password", "/reset-password"]);
+
 /** Where to go after signing in: a page of ours, whatever the address says. Read as browsers read it, who leave out tabs. */
 export function pageAfter(next: string | undefined, origin: string): string {
   const page = URL.parse(next ?? "/", origin);
+  if (page?.origin !== origin || BEFORE_SIGNING_IN.has(page.pathname)) return `${origin}/`;
   // Whole, because a path that begins with two slashes would be another site by itself.
-  return page?.origin === origin ? page.href : `${origin}/`;
+  return page.href;
 }

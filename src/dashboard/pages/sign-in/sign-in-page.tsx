@@ -1,6 +1,9 @@
+import { createClient } from "@connectrpc/connect";
 import { Link, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { signIn, signInToDemo } from "../../api/sign-in.ts";
+import { transport } from "../../api/transport.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
@@ -9,11 +12,15 @@ import { pageAfter } from "./page-after.ts";
 import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
 import { SIGN_IN_WORDS } from "./sign-in-words.ts";
 
+const accounts = createClient(AccountsService, transport);
+
 /** Signs in; in a demo also with one click. */
 export function SignInPage() {
   const words = useWords(SIGN_IN_WORDS);
   const { next } = useSearch({ from: "/sign-in" });
-  const enter = () => window.location.assign(pageAfter(next, window.location.origin));
+  const after = pageAfter(next, window.location.origin);
+  const enter = () => window.location.assign(after);
+  useEnterIfSignedIn(after);
   return (
     <Outside title={words.signIn}>
       {isDemo() ? <DemoDoor onOpen={enter} /> : null}
@@ -40,6 +47,18 @@ export function SignInPage() {
       </p>
     </Outside>
   );
+}
+
+/** Sends on who is signed in already. Asked anew: what was known of him before may be what he was just sent here for. */
+function useEnterIfSignedIn(after: string): void {
+  useEffect(() => {
+    const leaving = new AbortController();
+    void accounts.getMe({}, { signal: leaving.signal }).then(
+      () => window.location.replace(after),
+      () => null, // nobody is, or it cannot be told: the form is there
+    );
+    return () => leaving.abort();
+  }, [after]);
 }
 
 function DemoDoor({ onOpen }: { readonly onOpen: () => void }) {
