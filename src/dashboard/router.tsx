@@ -5,7 +5,6 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   notFound,
   Outlet,
   redirect,
@@ -15,6 +14,8 @@ import { readModelsSearch } from "./pages/models/models-search.ts";
 import { readUsageSearch } from "./pages/usage/usage-search.ts";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { isEnvironmentName } from "./pages/transfers/environment-names.ts";
+import { BrokenPage } from "./shell/broken-page.tsx";
+import { lazyPage } from "./shell/lazy-page.ts";
 import { OpenToAll } from "./shell/open-to-all.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
@@ -46,67 +47,67 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   validateSearch: texts("next"),
-  component: lazyRouteComponent(() => import("./pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+  component: lazyPage(() => import("./pages/sign-in/sign-in-page.tsx"), "SignInPage"),
 });
 const signUp = createRoute({
   getParentRoute: () => root,
   path: "/sign-up",
-  component: lazyRouteComponent(() => import("./pages/sign-in/sign-up-page.tsx"), "SignUpPage"),
+  component: lazyPage(() => import("./pages/sign-in/sign-up-page.tsx"), "SignUpPage"),
 });
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: "/forgot-password",
-  component: lazyRouteComponent(() => import("./pages/sign-in/forgot-password-page.tsx"), "ForgotPasswordPage"),
+  component: lazyPage(() => import("./pages/sign-in/forgot-password-page.tsx"), "ForgotPasswordPage"),
 });
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: "/reset-password",
   validateSearch: texts("token", "error"),
-  component: lazyRouteComponent(() => import("./pages/sign-in/reset-password-page.tsx"), "ResetPasswordPage"),
+  component: lazyPage(() => import("./pages/sign-in/reset-password-page.tsx"), "ResetPasswordPage"),
 });
 
 const inside = createRoute({ getParentRoute: () => root, id: "inside", component: SignedIn });
 const overview = createRoute({
   getParentRoute: () => inside,
   path: "/",
-  component: lazyRouteComponent(() => import("./pages/overview/overview-page.tsx"), "OverviewPage"),
+  component: lazyPage(() => import("./pages/overview/overview-page.tsx"), "OverviewPage"),
 });
 const billing = createRoute({
   getParentRoute: () => inside,
   path: "/billing",
   validateSearch: texts("topUp"),
-  component: lazyRouteComponent(() => import("./pages/billing/billing-page.tsx"), "BillingPage"),
+  component: lazyPage(() => import("./pages/billing/billing-page.tsx"), "BillingPage"),
 });
 
 const keys = createRoute({
   getParentRoute: () => inside,
   path: "/keys",
   validateSearch: only(({ create }): { create?: true } => (create === true ? { create } : {})),
-  component: lazyRouteComponent(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
+  component: lazyPage(() => import("./pages/keys/keys-page.tsx"), "KeysPage"),
 });
 const models = createRoute({
   getParentRoute: () => inside,
   path: "/models",
   validateSearch: only(readModelsSearch),
-  component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+  component: lazyPage(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
 });
 const playground = createRoute({
   getParentRoute: () => inside,
   path: "/playground",
   validateSearch: texts("model"),
-  component: lazyRouteComponent(() => import("./pages/playground/playground-page.tsx"), "PlaygroundPage"),
+  component: lazyPage(() => import("./pages/playground/playground-page.tsx"), "PlaygroundPage"),
 });
 const usage = createRoute({
   getParentRoute: () => inside,
   path: "/usage",
   validateSearch: only(readUsageSearch),
-  component: lazyRouteComponent(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
+  component: lazyPage(() => import("./pages/usage/usage-page.tsx"), "UsagePage"),
 });
 
 const operator = createRoute({
   getParentRoute: () => inside,
   path: "/operator",
-  component: lazyRouteComponent(() => import("./pages/operator/operator-frame.tsx"), "OperatorFrame"),
+  component: lazyPage(() => import("./pages/operator/operator-frame.tsx"), "OperatorFrame"),
 });
 const operatorHome = createRoute({
   getParentRoute: () => operator,
@@ -119,66 +120,66 @@ const operatorCatalog = createRoute({
   getParentRoute: () => operator,
   path: "/catalog",
   validateSearch: texts("view", "q", "model", "version"),
-  component: lazyRouteComponent(() => import("./pages/operator/catalog/catalog-page.tsx"), "CatalogPage"),
+  component: lazyPage(() => import("./pages/operator/catalog/catalog-page.tsx"), "CatalogPage"),
 });
 const operatorAccounts = createRoute({
   getParentRoute: () => operator,
   path: "/accounts",
   validateSearch: texts("q"),
-  component: lazyRouteComponent(() => import("./pages/operator/accounts/accounts-page.tsx"), "AccountsPage"),
+  component: lazyPage(() => import("./pages/operator/accounts/accounts-page.tsx"), "AccountsPage"),
 });
 const operatorAccount = createRoute({
   getParentRoute: () => operator,
   path: "/accounts/$accountId",
-  component: lazyRouteComponent(() => import("./pages/operator/accounts/account-page.tsx"), "AccountPage"),
+  component: lazyPage(() => import("./pages/operator/accounts/account-page.tsx"), "AccountPage"),
 });
 
 const operatorUpstreams = createRoute({
   getParentRoute: () => operator,
   path: "/upstreams",
   validateSearch: texts("upstream"),
-  component: lazyRouteComponent(() => import("./pages/operator/upstreams/upstreams-page.tsx"), "UpstreamsPage"),
+  component: lazyPage(() => import("./pages/operator/upstreams/upstreams-page.tsx"), "UpstreamsPage"),
 });
 const operatorLedger = createRoute({
   getParentRoute: () => operator,
   path: "/ledger",
   validateSearch: texts("view", "account", "reason", "reference", "group", "asset", "from", "to", "open"),
-  component: lazyRouteComponent(() => import("./pages/operator/ledger/ledger-page.tsx"), "LedgerPage"),
+  component: lazyPage(() => import("./pages/operator/ledger/ledger-page.tsx"), "LedgerPage"),
 });
 const operatorTopUps = createRoute({
   getParentRoute: () => operator,
   path: "/top-ups",
   validateSearch: texts("account", "provider", "state", "problems", "topUp"),
-  component: lazyRouteComponent(() => import("./pages/operator/top-ups/top-ups-page.tsx"), "TopUpsPage"),
+  component: lazyPage(() => import("./pages/operator/top-ups/top-ups-page.tsx"), "TopUpsPage"),
 });
 const operatorTransfers = createRoute({
   getParentRoute: () => operator,
   path: "/transfers",
   validateSearch: texts("name", "account", "environment", "status", "approval", "transfer"),
-  component: lazyRouteComponent(() => import("./pages/operator/transfers/transfers-page.tsx"), "TransfersPage"),
+  component: lazyPage(() => import("./pages/operator/transfers/transfers-page.tsx"), "TransfersPage"),
 });
 const operatorLog = createRoute({
   getParentRoute: () => operator,
   path: "/log",
   validateSearch: texts("operator", "action", "subject", "from", "to", "open"),
-  component: lazyRouteComponent(() => import("./pages/operator/log/log-page.tsx"), "LogPage"),
+  component: lazyPage(() => import("./pages/operator/log/log-page.tsx"), "LogPage"),
 });
 const operatorFees = createRoute({
   getParentRoute: () => operator,
   path: "/fees",
   validateSearch: texts("merchant", "old"),
-  component: lazyRouteComponent(() => import("./pages/operator/fees/fees-page.tsx"), "FeesPage"),
+  component: lazyPage(() => import("./pages/operator/fees/fees-page.tsx"), "FeesPage"),
 });
 const operatorService = createRoute({
   getParentRoute: () => operator,
   path: "/service",
-  component: lazyRouteComponent(() => import("./pages/operator/service/service-page.tsx"), "ServicePage"),
+  component: lazyPage(() => import("./pages/operator/service/service-page.tsx"), "ServicePage"),
 });
 const operatorMargin = createRoute({
   getParentRoute: () => operator,
   path: "/margin",
   validateSearch: texts("from", "to", "by"),
-  component: lazyRouteComponent(() => import("./pages/operator/margin/margin-page.tsx"), "MarginPage"),
+  component: lazyPage(() => import("./pages/operator/margin/margin-page.tsx"), "MarginPage"),
 });
 const operatorPages = operator.addChildren([
   operatorHome,
@@ -198,7 +199,7 @@ const operatorPages = operator.addChildren([
 const settings = createRoute({
   getParentRoute: () => inside,
   path: "/settings",
-  component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
+  component: lazyPage(() => import("./pages/settings/settings-page.tsx"), "SettingsPage"),
 });
 const transfers = createRoute({
   getParentRoute: () => inside,
@@ -213,39 +214,39 @@ const merchant = createRoute({
   beforeLoad: ({ params }) => {
     if (!isEnvironmentName(params.environment)) throw notFound();
   },
-  component: lazyRouteComponent(() => import("./pages/transfers/merchant-frame.tsx"), "MerchantFrame"),
+  component: lazyPage(() => import("./pages/transfers/merchant-frame.tsx"), "MerchantFrame"),
 });
 const transferList = createRoute({
   getParentRoute: () => merchant,
   path: "/",
   validateSearch: texts("status"),
-  component: lazyRouteComponent(() => import("./pages/transfers/transfer-list-page.tsx"), "TransferListPage"),
+  component: lazyPage(() => import("./pages/transfers/transfer-list-page.tsx"), "TransferListPage"),
 });
 const transferOrder = createRoute({
   getParentRoute: () => merchant,
   path: "/new",
-  component: lazyRouteComponent(() => import("./pages/transfers/order-page.tsx"), "OrderPage"),
+  component: lazyPage(() => import("./pages/transfers/order-page.tsx"), "OrderPage"),
 });
 const credentials = createRoute({
   getParentRoute: () => merchant,
   path: "/credentials",
-  component: lazyRouteComponent(() => import("./pages/transfers/credentials-page.tsx"), "CredentialsPage"),
+  component: lazyPage(() => import("./pages/transfers/credentials-page.tsx"), "CredentialsPage"),
 });
 const callbacks = createRoute({
   getParentRoute: () => merchant,
   path: "/callbacks",
-  component: lazyRouteComponent(() => import("./pages/transfers/callbacks-page.tsx"), "CallbacksPage"),
+  component: lazyPage(() => import("./pages/transfers/callbacks-page.tsx"), "CallbacksPage"),
 });
 const transfer = createRoute({
   getParentRoute: () => merchant,
   path: "/$transferId",
-  component: lazyRouteComponent(() => import("./pages/transfers/transfer-page.tsx"), "TransferPage"),
+  component: lazyPage(() => import("./pages/transfers/transfer-page.tsx"), "TransferPage"),
 });
 
 const transferPages = merchant.addChildren([transferList, transferOrder, credentials, callbacks, transfer]);
 
 const openToAll = createRoute({ getParentRoute: () => root, id: "open-to-all", component: OpenToAll });
-const docsPage = lazyRouteComponent(() => import("./pages/docs/docs-page.tsx"), "DocsPage");
+const docsPage = lazyPage(() => import("./pages/docs/docs-page.tsx"), "DocsPage");
 const docs = createRoute({ getParentRoute: () => openToAll, path: "/docs", component: docsPage });
 const doc = createRoute({ getParentRoute: () => openToAll, path: "/docs/$page", component: docsPage });
 
@@ -274,6 +275,7 @@ export function createPages(history?: RouterHistory) {
   return createRouter({
     routeTree: tree,
     defaultPreload: "intent",
+    defaultErrorComponent: BrokenPage,
     scrollRestoration: true,
     ...(history === undefined ? {} : { history }),
   });

@@ -1,0 +1,157 @@
+// What goes wrong around a page while somebody looks at it: the network, the session, the files of another build, an answer.
+
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+
+/** Longer than any answer is kept without asking again. */
+const LATER_MS = 60_000;
+const CALLS = /\/saldo\.[^/]+\//;
+const ME = /AccountsService\/GetMe/;
+
+describe("trouble around a page", () => {
+  let dashboard: Dashboard;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+  });
+  afterAll(() => dashboard.close());
+
+  const navigation = (page: Page) => page.getByRole("navigation", { name: "Navigasi utama" });
+
+  /** Somebody comes back to a tab that was behind. */
+  const comeBack = (page: Page) =>
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+
+  /** No call gets through until the function is called that this gives. */
+  async function cutOff(
+    context: BrowserContext,
+    calls: RegExp,
+  ): Promise<{ refused: () => number; mend: () => Promise<void> }> {
+    let refused = 0;
+    await context.route(calls, (route) => {
+      refused += 1;
+      return route.abort();
+    });
+    return { refused: () => refused, mend: () => context.unroute(calls) };
+  }
+
+  it("keeps a key that is shown once while the network is away", async () => {
+    const { page, context } = await dashboard.visitDemo("/keys?create=true");
+    await page.clock.install();
+    await page.getByLabel("Nama").fill("di kereta");
+    await page.keyboard.press("Enter");
+    const secret = (await page.getByTestId("secret").textContent()) ?? "";
+    const network = await cutOff(context, CALLS);
+    await page.clock.fastForward(LATER_MS);
+    await comeBack(page);
+    // It was asked, asked again, and given up.
+    for (let waits = 0; waits < 4; waits += 1) {
+      await expect.poll(network.refused).toBeGreaterThan(waits);
+      await page.clock.runFor(10_000);
+    }
+    expect(await page.getByTestId("secret").textContent()).toBe(secret);
+    await network.mend();
+    await comeBack(page);
+    await page.getByRole("button", { name: "Sudah saya salin" }).click();
+    await page.getByRole("cell", { name: /^di kereta/ }).waitFor();
+    await navigation(page).waitFor();
+    await context.close();
+  });
+
+  it("leaves the way to other pages and out when nobody can tell who is there", async () => {
+    const { page, context } = await dashboard.visitDemo("/settings");
+    const network = await cutOff(context, ME);
+    await page.goto(`${dashboard.saldo.httpUrl}/usage`);
+    const failed = page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" });
+    await failed.waitFor();
+    // Nothing was reached, so there is no id to tell anybody.
+    await failed.getByText("Periksa sambungan Anda").waitFor();
+    expect(await page.getByRole("button", { name: "Keluar" }).count()).toBe(1);
+    await page.getByTestId("total-cost").waitFor();
+    await network.mend();
+    await failed.getByRole("button", { name: "Coba lagi" }).click();
+    await failed.waitFor({ state: "detached" });
+    await context.close();
+  });
+
+  it.each(["/", "/usage?tab=requests&days=7", "/operator/ledger?view=trial"])(
+    "comes back to %s when the session has ended and was begun again",
+    async (path) => {
+      const { page, context } = await dashboard.visitDemo(path);
+      await navigation(page).waitFor();
+      await context.clearCookies();
+      await page.reload();
+      await page.waitForURL(({ pathname }) => pathname === "/sign-in");
+      await page.waitForLoadState("networkidle");
+      const here = new URL(page.url());
+      expect(here.searchParams.get("next") ?? "/").toBe(path);
+      await page.getByRole("button", { name: /demo/i }).click();
+      await page.waitForURL(dashboard.saldo.httpUrl + path);
+      await navigation(page).waitFor();
+      await context.close();
+    },
+  );
+
+  it("sends on who is signed in and opens the page for signing in", async () => {
+    const { page, context } = await dashboard.visitDemo("/models");
+    await page.goto(`${dashboard.saldo.httpUrl}/sign-in?next=%2Fsign-in%3Fnext%3D%252Fusage`);
+    await page.waitForURL(`${dashboard.saldo.httpUrl}/`);
+    await navigation(page).waitFor();
+    expect(await page.getByLabel("Kata sandi").count()).toBe(0);
+    await page.goto(`${dashboard.saldo.httpUrl}/sign-in?next=%2Fusage%3Fdays%3D7`);
+    await page.waitForURL(`${dashboard.saldo.httpUrl}/usage?days=7`);
+    await context.close();
+  });
+
+  it("loads a page anew, once, when its file belongs to another build", async () => {
+    const { page, context } = await dashboard.visitDemo("/models");
+    const files = /\/assets\/settings-page-[^/]*\.js/;
+    let missing = 0;
+    await context.route(
+      files,
+      (route) => {
+        missing += 1;
+        return route.fulfill({ status: 404, body: "" });
+      },
+      { times: 1 },
+    );
+    await navigation(page).getByRole("link", { name: "Pengaturan" }).click();
+    await page.getByRole("heading", { level: 1, name: "Pengaturan" }).waitFor();
+    expect(missing).toBe(1);
+    await context.close();
+  });
+
+  it.each([
+    { language: "id", link: "Pengaturan", title: "Halaman ini tidak bisa ditampilkan", reload: "Muat ulang halaman" },
+    { language: "en", link: "Settings", title: "This page cannot be shown", reload: "Reload the page" },
+  ])("says within the frame that a page cannot be shown: $language", async ({ language, link, title, reload }) => {
+    const { page, context } = await dashboard.visitDemo("/models");
+    await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
+    await page.reload();
+    const files = /\/assets\/settings-page-[^/]*\.js/;
+    await context.route(files, (route) => route.fulfill({ status: 404, body: "" }));
+    await page.getByRole("link", { name: link, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    expect(await page.title()).toContain(title);
+    expect(await page.getByRole("navigation").count()).toBeGreaterThan(0);
+    await context.unroute(files);
+    await page.getByRole("button", { name: reload }).click();
+    await page.getByRole("heading", { level: 1, name: link }).waitFor();
+    await context.close();
+  });
+
+  it("does not leave for the browser's own page when a page is opened without a network", async () => {
+    const { page, context } = await dashboard.visitDemo("/models");
+    await page.getByRole("row").nth(2).waitFor();
+    await page.waitForLoadState("networkidle");
+    await context.setOffline(true);
+    await page.getByRole("link", { name: "Pengaturan", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Halaman ini tidak bisa ditampilkan" }).waitFor();
+    await context.setOffline(false);
+    await navigation(page).getByRole("link", { name: "Model", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Model" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/models");
+    await context.close();
+    expectNoComplaints(dashboard);
+  });
+});
