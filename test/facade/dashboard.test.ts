@@ -41,15 +41,20 @@ describe("the dashboard's files", () => {
     await rm(folder, { recursive: true });
   });
 
-  it.each(["/", "/sign-in", "/billing", "/billing/", "/operator/accounts/1", "/docs/errors"])(
-    "%s is the page",
-    async (path) => {
-      const answer = await fetch(running.http + path);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(await answer.text()).toContain("page");
-    },
-  );
+  it.each([
+    "/",
+    "/sign-in",
+    "/billing",
+    "/billing/",
+    "/operator/accounts/1",
+    "/docs/errors",
+    "/transfers/production/new",
+  ])("%s is the page", async (path) => {
+    const answer = await fetch(running.http + path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await answer.text()).toContain("page");
+  });
 
   it("is not the answer to a program that asks for Markdown that is not there", async () => {
     const answer = await fetch(`${running.http}/docs/unknown.md`, { headers: { ...HTML, "accept-language": "en" } });
@@ -73,9 +78,11 @@ describe("the dashboard's files", () => {
   });
 
   it("shows a person who is lost a page, and a program an error", async () => {
-    const person = await fetch(`${running.http}/no/such/place`, { headers: HTML });
-    expect(person.status).toBe(404);
-    expect(person.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    for (const path of ["/no/such/place", "/transfers/elsewhere", "/transfers/elsewhere/new"]) {
+      const person = await fetch(running.http + path, { headers: HTML });
+      expect(person.status).toBe(404);
+      expect(person.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    }
     const program = await fetch(`${running.http}/no/such/place`);
     expect(program.status).toBe(404);
     expect(await program.json()).toMatchObject({ error: "not_found" });

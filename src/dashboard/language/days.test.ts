@@ -12,6 +12,8 @@ describe("days of the billing zone", () => {
     expect(isDay("2026-02-28")).toBe(true);
     expect(isDay("2026-02-30")).toBe(false);
     expect(isDay("2026-2-3")).toBe(false);
+    expect(isDay("9999-12-31")).toBe(false);
+    expect(isDay("0000-01-01")).toBe(false);
     expect(isDay(undefined)).toBe(false);
   });
 

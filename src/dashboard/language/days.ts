@@ -3,7 +3,8 @@
 /** A day as `YYYY-MM-DD`. */
 export type Day = string;
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** Of this millennium: at the ends of what a date can hold, a day more or less is none. */
+const DAY = /^2\d{3}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 const WIB_AHEAD_MS = 7 * 3_600_000;
 

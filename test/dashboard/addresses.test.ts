@@ -1,0 +1,110 @@
+// Addresses that nobody made by clicking: cut off, mistyped, of another time. Every page that looks something up takes what makes
+// sense of its address, and the rest as if it were not there.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+
+/** What may stand behind a name and makes no sense, as the router reads it: texts, numbers, lists, objects, nothing. */
+const NONSENSE = [
+  "zzz",
+  "-1",
+  "9999-12-31",
+  "2026-02-30",
+  "%22%22",
+  "[1,2]",
+  '{"a":1}',
+  "true",
+  "",
+  "%3Cb%3Ex",
+] as const;
+
+/** Ranges of days that are none, and what is no filter. */
+const NO_RANGES = [
+  "from=2026-02-30&to=2026-03-01",
+  "from=2026-11-20&to=2026-11-01",
+  "from=9999-12-30&to=9999-12-31",
+  "days=-1",
+  "days=5000000",
+  "status=zzz&unit=zzz&tab=zzz&key=zzz",
+] as const;
+
+/** The pages that read their address, with every name that one of them reads. */
+const PAGES: Readonly<Record<string, readonly string[]>> = {
+  "/usage": ["days", "from", "to", "model", "key", "status", "tab", "unit", "request"],
+  "/models": ["q", "takes", "sort", "model"],
+  "/playground": ["model"],
+  "/keys": ["create"],
+  "/billing": ["topUp"],
+  "/transfers/sandbox": ["status"],
+  "/operator/catalog": ["view", "q", "model", "version"],
+  "/operator/upstreams": ["upstream"],
+  "/operator/accounts": ["q"],
+  "/operator/ledger": ["view", "account", "reason", "reference", "group", "asset", "from", "to", "open"],
+  "/operator/transfers": ["name", "account", "environment", "status", "approval", "transfer"],
+  "/operator/top-ups": ["account", "provider", "state", "problems", "topUp"],
+  "/operator/fees": ["merchant", "old"],
+  "/operator/margin": ["from", "to", "by"],
+  "/operator/log": ["operator", "action", "subject", "from", "to", "open"],
+};
+
+const SHOWN_WITHIN_MS = 15_000;
+const RANGE = /^\d{1,2} \w{3}( \d{4})? – \d{1,2} \w{3}( \d{4})? · WIB \(UTC\+7\)$/;
+
+describe("an address that makes no sense", () => {
+  let dashboard: Dashboard;
+  let page: Page;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    ({ page } = await dashboard.visitDemo("/settings"));
+    page.setDefaultTimeout(SHOWN_WITHIN_MS);
+  });
+  afterAll(() => dashboard.close());
+
+  const open = (path: string) => page.goto(dashboard.saldo.httpUrl + path);
+  // By its element: a sheet that an address opens hides what is behind it from readers of screens.
+  const titleOf = async (path: string): Promise<string | null> => {
+    await open(path);
+    return page.locator("h1").textContent();
+  };
+
+  it.each(Object.entries(PAGES))("opens %s as it is without one", async (path, names) => {
+    const title = await titleOf(path);
+    const nonsense = names.map((name, index) => `${name}=${encodeURI(NONSENSE[index % NONSENSE.length] ?? "")}`);
+    const address = `${path}?${nonsense.join("&")}`;
+    expect(await titleOf(address)).toBe(title);
+    // Pieces ask for their things after the title is there; what they find must not take the page away.
+    await page.waitForLoadState("networkidle");
+    expect(await page.locator("h1").textContent()).toBe(title);
+    expect(await page.locator("nav[aria-label='Navigasi utama']").count()).toBe(1);
+  });
+
+  it("shows the usual thirty days of usage", async () => {
+    await open("/usage");
+    const usual = await page.getByText(RANGE).textContent();
+    const cost = await page.getByTestId("total-cost").textContent();
+    for (const search of NO_RANGES) {
+      await open(`/usage?${search}`);
+      expect(await page.getByText(RANGE).textContent(), search).toBe(usual);
+      expect(await page.getByTestId("total-cost").textContent(), search).toBe(cost);
+      expect(await page.getByLabel("30 hari", { exact: true }).isChecked(), search).toBe(true);
+      expect(await page.getByRole("main").getByRole("alert").count(), search).toBe(0);
+    }
+  });
+
+  it.each(["/transfers/elsewhere", "/transfers/elsewhere/new", "/no/such/page"])(
+    "is told that %s leads nowhere",
+    async (path) => {
+      const answer = await open(path);
+      expect(answer?.status()).toBe(404);
+      await page.getByRole("heading", { level: 1, name: "Halaman tidak ada" }).waitFor();
+    },
+  );
+
+  it("finds no transfer by an id that is none", async () => {
+    await open("/transfers/sandbox/zzz");
+    await page.getByText("Transfer ini tidak ada").waitFor();
+    expect(await page.locator("h1").textContent()).toBe("Transfer");
+    expectNoComplaints(dashboard);
+  });
+});
