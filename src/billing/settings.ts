@@ -3,7 +3,8 @@
 
 import type { Pool, PoolClient } from "pg";
 import { LimitExceeded } from "../kernel/errors.ts";
-import { formatMoney, idr } from "../kernel/money.ts";
+import { idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 
 /** The settings as they hold. */
 export type BillingSettings = {
@@ -31,7 +32,7 @@ export async function readBillingSettings(client: Pool | PoolClient): Promise<Bi
  */
 export async function setWelcomeCredit(client: PoolClient, units: bigint): Promise<boolean> {
   if (units < 0n || units > MAX_WELCOME_CREDIT) {
-    throw new LimitExceeded(`A welcome credit is from Rp 0 to Rp ${formatMoney(idr(MAX_WELCOME_CREDIT))}.`);
+    throw new LimitExceeded(`A welcome credit is from Rp 0.00 to ${rupiahText(idr(MAX_WELCOME_CREDIT))}.`);
   }
   for (let meetings = 0; meetings < MAX_MEETINGS; meetings += 1) {
     const last = await lastOf(client, WELCOME_CREDIT);

@@ -2,6 +2,7 @@
 // show. The other kind of failure, a bug of ours, is in invariant.ts.
 
 import { codeOf, formatMoney, type Money } from "./money.ts";
+import { rupiahText } from "./rupiah-text.ts";
 
 /** Every error a caller can meet. Both doors translate exactly these. */
 export type ErrorCode =
@@ -78,7 +79,7 @@ export class InsufficientBalance extends DomainError {
   constructor(facts: { available: Money; needed: Money; topUpUrl?: string }, options?: ErrorOptions) {
     const where = facts.topUpUrl === undefined ? "Top up and try again." : `Top up at ${facts.topUpUrl} and try again.`;
     super(
-      `The balance is too low for this request. Available is Rp ${formatMoney(facts.available)}, needed is Rp ${formatMoney(facts.needed)}. ${where}`,
+      `The balance is too low for this request. Available is ${rupiahText(facts.available)}, needed is ${rupiahText(facts.needed)}. ${where}`,
       options,
     );
     this.available = facts.available;

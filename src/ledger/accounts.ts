@@ -6,7 +6,8 @@ import { waitForLocks } from "../database/transactions.ts";
 import { InsufficientBalance, LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
-import { formatMoney, idr } from "../kernel/money.ts";
+import { idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 
 /** Micro-rupiah. `posted` is all that came in and went out, `held` what is set aside for running requests. */
 export type AccountBalance = { readonly posted: bigint; readonly held: bigint; readonly available: bigint };
@@ -132,7 +133,7 @@ export async function creditAsOrdered(client: PoolClient, credit: Credit): Promi
   await waitForLocks(client);
   const { rows } = await client.query<{ posted: bigint }>(LOCK, [credit.accountId]);
   if (rows[0] !== undefined && rows[0].posted + credit.amount > MAX_POSTED) {
-    throw new LimitExceeded(`A balance is at most Rp ${formatMoney(idr(MAX_POSTED))}.`);
+    throw new LimitExceeded(`A balance is at most ${rupiahText(idr(MAX_POSTED))}.`);
   }
   const posted = await creditAccount(client, credit);
   if (posted.accountId === credit.accountId && posted.amount === credit.amount) return posted;
@@ -177,6 +178,6 @@ export async function debitAsOrdered(client: PoolClient, debit: Debit): Promise<
 }
 
 function otherOrder({ amount, accountId }: PostedCredit): ValidationError {
-  const message = `was used for Rp ${formatMoney(idr(amount))} on account ${accountId}; a further order needs one of its own`;
+  const message = `was used for ${rupiahText(idr(amount))} on account ${accountId}; a further order needs one of its own`;
   return new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
 }

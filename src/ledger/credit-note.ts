@@ -4,7 +4,8 @@
 import type { Pool, PoolClient } from "pg";
 import { waitForLocks } from "../database/transactions.ts";
 import { LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
-import { formatMoney, idr } from "../kernel/money.ts";
+import { idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 import { creditAccount } from "./accounts.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
@@ -67,7 +68,7 @@ export async function creditUsage(
     // "All that is left" under a name that was used gives nothing more, which must not look as if it did.
     const isMeant = amount === null ? credited === charge : amount === first;
     if (!isMeant) {
-      const message = `was Rp ${formatMoney(idr(first))} when this note was written; a further note needs a name of its own`;
+      const message = `was ${rupiahText(idr(first))} when this note was written; a further note needs a name of its own`;
       throw new ValidationError([{ field: "amount", rule: "credit_note.amount", message }]);
     }
     return { postingId: written.id, accountId, amount: first, credited, left: charge - credited, isNew: false };
@@ -75,7 +76,7 @@ export async function creditUsage(
   const wanted = amount ?? charge - credited;
   if (wanted <= 0n || credited + wanted > charge) {
     throw new LimitExceeded(
-      `Rp ${formatMoney(idr(charge - credited))} are left to credit of a charge of Rp ${formatMoney(idr(charge))}.`,
+      `${rupiahText(idr(charge - credited))} are left to credit of a charge of ${rupiahText(idr(charge))}.`,
     );
   }
   const { postingId } = await creditAccount(client, {

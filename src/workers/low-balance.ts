@@ -3,7 +3,8 @@
 
 import type { Pool } from "pg";
 import { lookAtLowBalances, type LowBalanceNotice, sendLowBalanceNotices } from "../billing/low-balance.ts";
-import { formatMoney, idr } from "../kernel/money.ts";
+import { idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
 import type { Tick } from "./tick.ts";
 
 const MINUTE_MS = 60_000;
@@ -39,12 +40,11 @@ export function lowBalanceMail(
   { posted, threshold }: LowBalanceNotice,
   url: string,
 ): { subject: string; text: string } {
-  const [balance, limit] = [formatMoney(idr(posted)), formatMoney(idr(threshold))];
   return {
     subject: "Saldo: saldo Anda menipis / your balance is low",
     text: [
-      `Saldo Anda Rp ${balance}, di bawah batas Rp ${limit} yang Anda tetapkan. Isi ulang di:`,
-      `Your balance is Rp ${balance}, below the Rp ${limit} that you set. Top up at:`,
+      `Saldo Anda ${rupiahText(idr(posted), "id")}, di bawah batas ${rupiahText(idr(threshold), "id")} yang Anda tetapkan. Isi ulang di:`,
+      `Your balance is ${rupiahText(idr(posted))}, below the ${rupiahText(idr(threshold))} that you set. Top up at:`,
       "",
       url,
       "",

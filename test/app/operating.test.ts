@@ -161,7 +161,7 @@ describe("operating the service", () => {
     for (const slip of [order(first.accountId, "200"), order(other.accountId, "100")]) {
       const { code, stderr } = await runSaldo(slip, settings);
       expect(code).toBe(1);
-      expect(stderr).toContain(`Rp 100 on account ${first.accountId}`);
+      expect(stderr).toContain(`Rp 100.00 on account ${first.accountId}`);
     }
     const { actions } = (await saldoJson(["action", "list"], settings)) as unknown as {
       actions: { action: string; subject: string; facts: unknown }[];

@@ -55,7 +55,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     });
     await expect(credit({ requestId, amount: 7_001n, name: "too much" })).rejects.toThrow(LimitExceeded);
     expect(await credit({ requestId, name: "the rest" })).toMatchObject({ amount: 7_000n, left: 0n });
-    await expect(credit({ requestId, name: "nothing left" })).rejects.toThrow("Rp 0 are left");
+    await expect(credit({ requestId, name: "nothing left" })).rejects.toThrow("Rp 0.00 are left");
     expect(await posted(account)).toBe(BALANCE);
     expect(await world.audit()).toEqual(SOUND);
   });

@@ -61,7 +61,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     await spend(accountId, 10);
     await look();
     expect(to(accountId)).toHaveLength(1);
-    expect(to(accountId)[0]?.text).toContain("Rp 49, below the Rp 50");
+    expect(to(accountId)[0]?.text).toContain("Rp 49.00, below the Rp 50.00");
     await world.credit(accountId, 10n * RUPIAH);
     await look();
     await spend(accountId, 1);

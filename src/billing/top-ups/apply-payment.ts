@@ -6,7 +6,8 @@ import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import { formatMoney, idr } from "../../kernel/money.ts";
+import { idr } from "../../kernel/money.ts";
+import { rupiahText } from "../../kernel/rupiah-text.ts";
 import { creditAccount } from "../../ledger/accounts.ts";
 import { debitAvailable, lockAccount } from "../../ledger/debit.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
@@ -81,8 +82,8 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   if (steps.includes("paid")) {
     // What is credited is our own amount, and only if at least that was paid: a payer's fee may lie on top of it.
     if (facts.amount === null || facts.amount < topUp.amount) {
-      const paid = facts.amount === null ? "an amount that cannot be read" : `Rp ${formatMoney(idr(facts.amount))}`;
-      const problem = `The provider says ${facts.state}, of ${paid}, and Rp ${formatMoney(idr(topUp.amount))} were ordered.`;
+      const paid = facts.amount === null ? "an amount that cannot be read" : rupiahText(idr(facts.amount));
+      const problem = `The provider says ${facts.state}, of ${paid}, and ${rupiahText(idr(topUp.amount))} were ordered.`;
       return { steps: statesAfter(topUp.state, "review"), givenBack: 0n, problem };
     }
   }

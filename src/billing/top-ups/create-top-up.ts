@@ -8,6 +8,7 @@ import { LimitExceeded, NotFound, UpstreamBusy, ValidationError } from "../../ke
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { formatMoney, idr, IDR, parseMoney } from "../../kernel/money.ts";
+import { rupiahText } from "../../kernel/rupiah-text.ts";
 import { lockAccount } from "../../ledger/debit.ts";
 import { PaymentProviderError, type PaymentProvider } from "../payments/payment-provider.ts";
 import { FIRST_CHECK_MS } from "./check-schedule.ts";
@@ -60,7 +61,7 @@ export async function createTopUp(
   if (provider === null) throw new NotFound("Top-ups are not offered here.");
   const topUp = await writeDown(creation, { accountId, amount, idempotencyKey, provider: provider.name });
   if (topUp.amount !== amount) {
-    const message = `was used for a top-up of Rp ${formatMoney(idr(topUp.amount))}`;
+    const message = `was used for a top-up of ${rupiahText(idr(topUp.amount))}`;
     throw new ValidationError([{ field: "idempotencyKey", rule: "top_up.idempotency_key", message }]);
   }
   // An order stays with its provider. One that was never opened there runs out by itself.

@@ -120,7 +120,7 @@ describe("the details of an error say", () => {
     expect(factsOf(error)).toMatchObject({ code: "insufficient_balance", availableIdr: "0.5" });
     expect(Number(factsOf(error)?.neededIdr)).toBeGreaterThan(0.5);
     expect(factsOf(error)?.requestId).toMatch(/^[0-9a-f-]{36}$/);
-    expect(error.details).toContain("Available is Rp 0.5, needed is Rp ");
+    expect(error.details).toContain("Available is Rp 0.50, needed is Rp ");
   });
 
   test("which fields are wrong, in a unary call and in a stream", async () => {

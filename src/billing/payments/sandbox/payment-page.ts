@@ -3,6 +3,7 @@
 
 import { hash } from "node:crypto";
 import { formatMoney, idr } from "../../../kernel/money.ts";
+import { DEFAULT_TIME_ZONE } from "../../time-zone.ts";
 import type { SandboxAction } from "./sandbox-desk.ts";
 import type { SandboxPayment, SandboxStatus } from "./store.ts";
 
@@ -28,7 +29,7 @@ const WORDS: Readonly<Record<"id" | "en", Words>> = {
     status: {
       pending: "Menunggu pembayaran",
       review: "Sedang diperiksa",
-      paid: "Lunas",
+      paid: "Dibayar",
       failed: "Ditolak",
       expired: "Kedaluwarsa",
       canceled: "Dibatalkan",
@@ -108,6 +109,11 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
+const moments = (locale: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone: DEFAULT_TIME_ZONE });
+// As the dashboard writes them, from which the payer comes.
+const MOMENTS = { id: moments("id-ID"), en: moments("en-GB") };
+
 /** Renders the page. Indonesian, unless the browser asks for English first. */
 export function renderPaymentPage(
   payment: SandboxPayment,
@@ -115,7 +121,6 @@ export function renderPaymentPage(
 ): string {
   const language = /^\s*en\b/i.test(acceptLanguage ?? "") ? "en" : "id";
   const words = WORDS[language];
-  const expires = payment.expiresAt.toISOString().slice(0, 16).replace("T", " ");
   const [first, ...others] = actions;
   const button = (action: SandboxAction, isFirst: boolean): string =>
     `<button name="action" value="${action}"${isFirst ? ' class="first"' : ""}>${escape(words.action[action])}</button>`;
@@ -132,7 +137,7 @@ export function renderPaymentPage(
 <h1>${escape(words.title)}</h1>
 <p class="amount">Rp ${grouped(formatMoney(idr(payment.amount)), language)}</p>
 <p class="status" role="status" data-status="${payment.status}">${escape(words.status[payment.status])}</p>
-<dl><dt>${escape(words.order)}</dt><dd>${escape(payment.orderId)}</dd><dt>${escape(words.expires)}</dt><dd>${expires} UTC</dd></dl>
+<dl><dt>${escape(words.order)}</dt><dd>${escape(payment.orderId)}</dd><dt>${escape(words.expires)}</dt><dd>${MOMENTS[language].format(payment.expiresAt)} WIB</dd></dl>
 ${first === undefined ? "" : `<form method="post">${button(first, true)}</form>`}
 <p><a href="${escape(payment.returnUrl)}">${escape(words.back)}</a></p>
 ${others.length === 0 ? "" : `<h2>${escape(words.other)}</h2>\n<form method="post">${others.map((each) => button(each, false)).join("\n")}</form>`}

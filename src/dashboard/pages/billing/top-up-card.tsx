@@ -1,5 +1,6 @@
 // Buying balance: an amount, then the payment as it goes.
 
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useMutation, createConnectQueryKey } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -128,7 +129,12 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
           {words.credited}
         </p>
       ) : (
-        <p className="text-muted">{words.waitingAbout}</p>
+        <p className="text-muted">
+          {words.waitingAbout}
+          {isPayable(topUp.state) && topUp.expiresAt !== undefined
+            ? ` ${words.payUntil(formats.time(timestampDate(topUp.expiresAt)))}`
+            : ""}
+        </p>
       )}
       <div className="flex flex-wrap gap-2">
         {isPayable(topUp.state) && topUp.paymentUrl !== "" ? (

@@ -67,7 +67,7 @@ export const OVERVIEW_WORDS = {
     requestAction: "API keys",
     requestDone: "First request succeeded",
     topUpStep: "Top up",
-    topUpAbout: "From Rp 10.000. What you have not used stays yours.",
+    topUpAbout: "From Rp 10,000. What you have not used stays yours.",
     done: "done",
     notDone: "to do",
   },
