@@ -36,13 +36,26 @@ describe("settings", () => {
 
   it("speaks the language that is saved", async () => {
     const { page } = visit;
+    const formOf = (label: string) => page.locator("form", { has: page.getByLabel(label) });
     await page.getByLabel("Bahasa dasbor dan e-mail").selectOption("en");
-    await page.locator("form", { hasText: "Zona waktu" }).getByRole("button", { name: "Simpan" }).click();
+    await formOf("Bahasa dasbor dan e-mail").getByRole("button", { name: "Simpan" }).click();
     await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
     await page.getByLabel("Language of the dashboard and of mails").selectOption("id");
-    await page.locator("form", { hasText: "Time zone" }).getByRole("button", { name: "Save" }).click();
+    await formOf("Language of the dashboard and of mails").getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Pengaturan", level: 1 }).waitFor();
     expect(await page.evaluate("document.documentElement.lang")).toBe("id");
+  });
+
+  it("follows the language that is chosen in the corner, and says that mails do not yet", async () => {
+    const { page } = visit;
+    const corner = (name: string) => page.getByRole("group", { name }).getByText("EN", { exact: true });
+    await corner("Bahasa").click();
+    const chosen = page.getByLabel("Language of the dashboard and of mails");
+    expect(await chosen.inputValue()).toBe("en");
+    await page.getByText("Mails are still sent in the other language").waitFor();
+    await chosen.selectOption("id");
+    await page.locator("form", { has: chosen }).getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Pengaturan", level: 1 }).waitFor();
   });
 
   it("says that the current password is wrong, and changes it by the right one", async () => {
