@@ -2,7 +2,8 @@
 
 import { CircleAlert } from "lucide-react";
 import { factsOf } from "../../api/transport.ts";
-import { useWords, type Words } from "../../language/language.tsx";
+import { useLanguage, useWords, type Words } from "../../language/language.tsx";
+import { problemText } from "../../language/problem-text.ts";
 
 const WORDS = {
   id: {
@@ -44,6 +45,7 @@ export function Refused({
   readonly instead?: Readonly<Record<string, string>>;
 }) {
   const words: Readonly<Record<string, string>> = useWords(WORDS);
+  const { language } = useLanguage();
   const facts = factsOf(error);
   const code = facts?.code ?? "other";
   // What the server says of single fields is more exact than a sentence for all of them.
@@ -56,7 +58,7 @@ export function Refused({
         {code === "validation_error" && instead[code] === undefined
           ? details.map(({ field, message }) => (
               <p key={`${field} ${message}`} className="text-xs break-words">
-                <code className="font-mono">{field}</code> {message}
+                <code className="font-mono">{field}</code> {problemText(message, language)}
               </p>
             ))
           : null}

@@ -52,6 +52,9 @@ export function StatementCards({ statement, transfer }: StatementProps) {
 }
 
 const ATTEMPT_TONES: Readonly<Record<string, Tone>> = {
+  final: "good",
+  mined: "info",
+  seen: "info",
   confirmed: "good",
   failed: "bad",
   unknown: "warn",

@@ -4,7 +4,8 @@ import { CircleAlert } from "lucide-react";
 import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
 import { useFormats } from "../../../language/format.ts";
-import { useWords, type Words } from "../../../language/language.tsx";
+import { useLanguage, useWords, type Words } from "../../../language/language.tsx";
+import { problemText } from "../../../language/problem-text.ts";
 
 const WORDS = {
   id: {
@@ -75,6 +76,7 @@ export function Refused({ error }: { readonly error: unknown }) {
 }
 
 function Problems({ facts }: { readonly facts: ErrorFacts | null }) {
+  const { language } = useLanguage();
   if (facts === null || facts.details.length === 0) return null;
   return (
     // Many problems of a long draft scroll by themselves, by keyboard too.
@@ -83,7 +85,7 @@ function Problems({ facts }: { readonly facts: ErrorFacts | null }) {
       {facts.details.map(({ field, rule, message }) => (
         <li key={`${field} ${rule} ${message}`} className="break-words">
           {field === "" ? null : <code className="font-mono break-all">{field} </code>}
-          {message}
+          {problemText(message, language)}
         </li>
       ))}
     </ul>
