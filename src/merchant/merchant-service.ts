@@ -118,10 +118,11 @@ function transferMethods(sources: MerchantServiceSources) {
       return { currencies: toProtoCurrencies(served) };
     },
 
-    async calculateMerchantTransfer({ merchantId, currencyCode, amount: amountText, network }, context) {
+    async calculateMerchantTransfer({ merchantId, currencyCode, amount: amountText, network, address }, context) {
       const environment = await requireOwn(context, merchantId);
-      const request = { merchantId, environment, currencyCode, amountText, network };
-      return { quote: toProtoQuote(await quoteTransfer(sources, request)) };
+      const quote = await quoteTransfer(sources, { merchantId, environment, currencyCode, amountText, network });
+      if (address !== "") sources.checkAddress({ currencyCode, network, address });
+      return { quote: toProtoQuote(quote) };
     },
 
     async createMerchantTransfer({ merchantId, order }, context) {

@@ -47,7 +47,7 @@ describe("transfers of a merchant", () => {
 
   it("sends what was confirmed, with the fee and the total that were shown", async () => {
     const { page } = visit;
-    await page.getByRole("button", { name: "Keran sandbox" }).click();
+    await page.getByRole("button", { name: "Isi saldo sandbox" }).click();
     await page.getByRole("button", { name: "Ambil koin" }).click();
     await expect.poll(() => page.getByTestId("available-TRX").textContent(), SHOWN).toBe("1.000 TRX");
     await order(page, "12.5");
@@ -124,6 +124,25 @@ describe("transfers of a merchant", () => {
     await table.getByText("Dicabut").waitFor();
     expect(await table.getByText("Aktif").count()).toBe(1);
     await expect.poll(async () => (await ask()).status, SHOWN).toBe(401);
+  });
+
+  it("refuses an address before anything is confirmed, and says where the balance does not reach", async () => {
+    const { page } = visit;
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
+    await page.getByLabel("Jumlah yang diterima").fill("999.999.999");
+    await page.getByText("= 999.999.999 TRX").waitFor();
+    await page.getByText("Saldo tidak cukup").waitFor();
+    await page.getByLabel("Alamat tujuan").fill("bukan alamat");
+    await page.getByRole("button", { name: "Lanjut ke konfirmasi" }).click();
+    await page.getByRole("alert").getByText("bukan alamat tujuan yang sah").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  it("offers no production merchant where production transfers are not offered", async () => {
+    const { page } = visit;
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers/production`);
+    await page.getByText("belum ditawarkan oleh layanan ini").waitFor();
+    expect(await page.getByRole("button", { name: "Buat merchant produksi" }).count()).toBe(0);
   });
 
   it("shows the secrets of callbacks once, and says what is wrong with an address", async () => {

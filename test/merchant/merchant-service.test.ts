@@ -134,6 +134,11 @@ describe("a merchant of an account", () => {
     const { client, merchantId } = await newOwner();
     const quote = (await client.calculateMerchantTransfer({ merchantId, currencyCode: "TRX", amount: "5" })).quote;
     expect(quote).toMatchObject({ receivedAmount: "5", fee: "16.7", totalAmount: "21.7" });
+    const asked = { merchantId, currencyCode: "TRX", amount: "5" };
+    await client.calculateMerchantTransfer({ ...asked, address: orderOfTrx.address });
+    await expect(client.calculateMerchantTransfer({ ...asked, address: "not an address" })).rejects.toThrow(
+      "address_invalid",
+    );
     const order = { merchantId, order: { ...orderOfTrx, externalId: "from the dashboard" } };
     const first = await client.createMerchantTransfer(order);
     expect(first).toMatchObject({ replayed: false, transfer: { status: "PENDING", history: [{ status: "PENDING" }] } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byAmount, sumOf } from "./decimal.ts";
+import { byAmount, isMore, sumOf } from "./decimal.ts";
 
 describe("decimal strings", () => {
   it("are added without binary floating point", () => {
@@ -11,6 +11,13 @@ describe("decimal strings", () => {
 
   it("stand with the larger first", () => {
     expect(["2", "10", "-3", "2.000001"].toSorted(byAmount)).toEqual(["10", "2.000001", "2", "-3"]);
+  });
+
+  it("are compared with all their decimals", () => {
+    expect(isMore("1.000000000000000001", "1")).toBe(true);
+    expect(isMore("9007199254740993", "9007199254740992.9")).toBe(true);
+    expect(isMore("1.50", "1.5")).toBe(false);
+    expect(isMore("9.9", "10")).toBe(false);
   });
 
   it("refuse what is none", () => {

@@ -29,6 +29,19 @@ export function byAmount(one: Decimal, other: Decimal): number {
   return difference === 0n ? 0 : difference > 0n ? 1 : -1;
 }
 
+/** Whether an amount of coins is more than another, whatever their decimals. */
+export function isMore(one: Decimal, other: Decimal): boolean {
+  const scale = Math.max(...[one, other].map((amount) => fractionOf(amount).length));
+  const [a = 0n, b = 0n] = [one, other].map((amount) =>
+    BigInt((amount.split(".")[0] ?? "") + fractionOf(amount).padEnd(scale, "0")),
+  );
+  return a > b;
+}
+
+function fractionOf(amount: Decimal): string {
+  return amount.split(".")[1] ?? "";
+}
+
 /** An amount in millionths of a rupiah. */
 export function unitsOf(amount: Decimal): bigint {
   const found = /^(-?)(\d+)(?:\.(\d{1,6})0*)?$/.exec(amount);

@@ -4,7 +4,7 @@
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -94,9 +94,18 @@ function NoMerchant({
   const words = useWords(MERCHANT_WORDS);
   const queries = useQueryClient();
   const isSandbox = environment === "sandbox";
+  const { data: offered } = useQuery(MerchantService.method.listCurrencies, {
+    environment: ENVIRONMENT_OF[environment],
+  });
+  const isOffered = offered?.currencies.length !== 0;
+  // A second click comes before the button knows that the first is being served; each would ask for a merchant.
+  const isAsked = useRef(false);
   const { mutate, error, isPending } = useMutation(MerchantService.method.createMerchant, {
     // The pair is kept nowhere but in the dialog that shows it.
     gcTime: 0,
+    onSettled: () => {
+      isAsked.current = false;
+    },
     onSuccess: ({ apiKey, secretKey }) => {
       onMade({ apiKey, secretKey });
       void queries.invalidateQueries({
@@ -104,12 +113,24 @@ function NoMerchant({
       });
     },
   });
+  const make = () => {
+    if (isAsked.current) return;
+    isAsked.current = true;
+    mutate({ environment: ENVIRONMENT_OF[environment] });
+  };
+  if (!isOffered) {
+    return (
+      <Card>
+        <Empty title={isSandbox ? words.noMerchantSandbox : words.noMerchantProduction}>{words.notOffered}</Empty>
+      </Card>
+    );
+  }
   return (
     <Card>
       <Empty
         title={isSandbox ? words.noMerchantSandbox : words.noMerchantProduction}
         action={
-          <Button look="action" busy={isPending} onClick={() => mutate({ environment: ENVIRONMENT_OF[environment] })}>
+          <Button look="action" busy={isPending} disabled={offered === undefined} onClick={make}>
             {isSandbox ? words.makeSandbox : words.makeProduction}
           </Button>
         }

@@ -131,8 +131,8 @@ function OrderForm({ order, onChange, onPriced }: FormProps) {
     if (amountOfOrder(order) === "" || Object.values(problems).some((wrong) => wrong !== null)) return;
     setBusy(true);
     try {
-      const { currencyCode, network } = order;
-      const quote = await askQuote({ merchantId, currencyCode, network, amount: amountOfOrder(order) });
+      const { currencyCode, network, address } = order;
+      const quote = await askQuote({ merchantId, currencyCode, network, address, amount: amountOfOrder(order) });
       if (quote !== undefined) onPriced(quote);
     } catch (refusal) {
       setError(refusal);

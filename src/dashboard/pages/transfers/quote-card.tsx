@@ -1,3 +1,4 @@
+import { isMore } from "../../language/decimal.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Card } from "../../parts/card.tsx";
@@ -42,6 +43,12 @@ export function QuoteLines({ quote }: { readonly quote: Quote }) {
       <div className="text-xs text-muted">
         <Line name={words.available} amount={available === undefined ? "—" : coins(available)} />
       </div>
+      {available === undefined || !isMore(quote.totalAmount, available) ? null : (
+        <div className="rounded-lg bg-warn-soft px-3 py-2 text-warn">
+          <dt className="font-medium">{words.tooLittle}</dt>
+          <dd className="text-xs">{words.tooLittleAbout}</dd>
+        </div>
+      )}
     </dl>
   );
 }

@@ -35,8 +35,8 @@ export function useQuote(priced: Priced): {
   return { quote: priced.amount !== "" ? data?.quote : undefined, error, isCurrent };
 }
 
-/** The price of exactly this, now: what is shown to be confirmed. Errors: ConnectError. */
-export async function askQuote(priced: Priced): Promise<Quote | undefined> {
+/** The price of exactly this, now: what is shown to be confirmed. The address is looked at, too. Errors: ConnectError. */
+export async function askQuote(priced: Priced & { readonly address: string }): Promise<Quote | undefined> {
   const { quote } = await callUnaryMethod(transport, MerchantService.method.calculateMerchantTransfer, priced);
   return quote;
 }
