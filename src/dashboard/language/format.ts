@@ -51,6 +51,13 @@ export function formatsOf(language: Language) {
   const rate = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 18 });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: BILLING_ZONE });
   const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", timeZone: BILLING_ZONE });
+  const shortTime = new Intl.DateTimeFormat(locale, {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: BILLING_ZONE,
+  });
   const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
   return {
     /** Whole rupiah, downwards: headlines and balances. */
@@ -74,6 +81,8 @@ export function formatsOf(language: Language) {
     date: (at: Date): string => date.format(at),
     /** A moment in the billing zone. */
     time: (at: Date): string => time.format(at),
+    /** The same where there is little room: no year, no seconds. */
+    shortTime: (at: Date): string => shortTime.format(at),
     /** A `YYYY-MM-DD` that is a day already, without a zone. */
     day: (text: string): string => day.format(new Date(`${text}T00:00:00Z`)),
     /** `0,52 s`. */

@@ -8,6 +8,8 @@ export type Column<Row> = {
   readonly right?: boolean;
   /** Left out where the page is narrow; the row's other cells say enough. */
   readonly wide?: boolean;
+  /** What can be done with the row: it stays in sight at the right edge when the rest scrolls. */
+  readonly acts?: boolean;
 };
 
 export type TableProps<Row> = {
@@ -30,7 +32,11 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: T
         <thead>
           <tr className="border-b border-line text-[0.8125rem] text-muted">
             {columns.map((column) => (
-              <th key={column.key} scope="col" className={`px-4 py-2.5 font-medium whitespace-nowrap ${side(column)}`}>
+              <th
+                key={column.key}
+                scope="col"
+                className={`px-4 py-2.5 font-medium whitespace-nowrap max-sm:px-3 ${side(column)}`}
+              >
                 {column.head}
               </th>
             ))}
@@ -40,7 +46,7 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: T
           {rows.map((row) => (
             <tr key={keyOf(row)} className="relative border-b border-line last:border-b-0 hover:bg-sunken/60">
               {columns.map((column, index) => (
-                <td key={column.key} className={`px-4 py-2.5 align-top ${side(column)}`}>
+                <td key={column.key} className={`px-4 py-2.5 align-top max-sm:px-3 ${side(column)}`}>
                   {index === 0 && onOpen !== undefined ? (
                     // The button's own box covers the row, so that a click anywhere opens it and one stop of the keyboard does.
                     <button
@@ -64,6 +70,8 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: T
   );
 }
 
-function side({ right = false, wide = false }: { readonly right?: boolean; readonly wide?: boolean }): string {
-  return `${right ? "text-right" : ""} ${wide ? "max-md:hidden" : ""}`;
+type Place = { readonly right?: boolean; readonly wide?: boolean; readonly acts?: boolean };
+
+function side({ right = false, wide = false, acts = false }: Place): string {
+  return `${right ? "text-right" : ""} ${wide ? "max-md:hidden" : ""} ${acts ? "sticky right-0 z-1 bg-card text-right" : ""}`;
 }

@@ -1,6 +1,5 @@
 import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useNavigate } from "@tanstack/react-router";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { LedgerEntry } from "#gen/saldo/billing/v1/ledger_entry_pb.ts";
@@ -15,6 +14,7 @@ import { LoadMore } from "../../parts/load-more.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
+import { When } from "../../parts/when.tsx";
 import { BILLING_WORDS, REASON_WORDS } from "./billing-words.ts";
 import { TopUpCard } from "./top-up-card.tsx";
 import { TopUpBadge } from "./top-up-states.tsx";
@@ -72,7 +72,7 @@ function History() {
     {
       key: "when",
       head: words.when,
-      cell: ({ createdAt }) => (createdAt === undefined ? "" : formats.time(timestampDate(createdAt))),
+      cell: ({ createdAt }) => <When at={createdAt} />,
     },
     { key: "amount", head: words.amount, right: true, cell: ({ amount }) => formats.rupiah(amount) },
     { key: "state", head: words.state, cell: ({ state }) => <TopUpBadge state={state} /> },
@@ -116,10 +116,22 @@ function Ledger() {
     {
       key: "when",
       head: words.when,
-      cell: ({ postedAt }) => (postedAt === undefined ? "" : formats.time(timestampDate(postedAt))),
+      cell: ({ postedAt }) => <When at={postedAt} />,
     },
     { key: "reason", head: words.reason, cell: ({ reason }) => reasons[reason] ?? reason },
-    { key: "change", head: words.change, right: true, cell: ({ amount }) => formats.cost(amount) },
+    {
+      key: "change",
+      head: words.change,
+      right: true,
+      cell: ({ amount, runningBalance }) => (
+        <>
+          {formats.cost(amount)}
+          <span className="block text-xs text-muted md:hidden">
+            {words.running} {formats.cost(runningBalance)}
+          </span>
+        </>
+      ),
+    },
     {
       key: "running",
       head: words.running,

@@ -39,7 +39,7 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
     {
       key: "actions",
       head: <span className="sr-only">{words.actions}</span>,
-      right: true,
+      acts: true,
       cell: (key) =>
         key.revokedAt === undefined ? (
           <span className="flex justify-end gap-1.5">
@@ -66,7 +66,10 @@ function NameCell({ apiKey }: { readonly apiKey: ApiKey }) {
   const isRevoked = apiKey.revokedAt !== undefined;
   return (
     <>
-      <span className={`block font-medium break-words ${isRevoked ? "text-muted line-through" : ""}`}>
+      <span
+        title={apiKey.name}
+        className={`line-clamp-2 max-w-72 min-w-24 font-medium break-words max-sm:max-w-36 ${isRevoked ? "text-muted line-through" : ""}`}
+      >
         {apiKey.name}
       </span>
       <code className="font-mono text-xs whitespace-nowrap text-muted">{maskedKey(apiKey)}</code>

@@ -97,7 +97,7 @@ function useSessionColumns({
     {
       key: "end",
       head: <span className="sr-only">{words.end}</span>,
-      right: true,
+      acts: true,
       cell: ({ id, isCurrent }) =>
         isCurrent ? (
           <Badge tone="good">{words.here}</Badge>

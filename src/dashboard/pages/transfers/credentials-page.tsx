@@ -1,13 +1,11 @@
 // The pairs by which the merchant's own server is known. Several may work at once, so that one is replaced without a pause.
 
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import type { Credential } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -16,6 +14,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { useNotify } from "../../parts/notices.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
+import { When } from "../../parts/when.tsx";
 import { BasicHeaderCard } from "./basic-header-card.tsx";
 import { CREDENTIAL_WORDS } from "./credential-words.ts";
 import { EnvironmentBadge } from "./environments.tsx";
@@ -78,7 +77,6 @@ function Credentials() {
 
 function useCredentialColumns(revoke: (credential: Credential) => void): readonly Column<Credential>[] {
   const words = useWords(CREDENTIAL_WORDS);
-  const formats = useFormats();
   return [
     {
       key: "prefix",
@@ -87,7 +85,7 @@ function useCredentialColumns(revoke: (credential: Credential) => void): readonl
         <>
           <code className="font-mono text-[0.8125rem]">{keyPrefix}…</code>
           <span className="block text-xs text-muted">
-            {createdAt === undefined ? "" : formats.time(timestampDate(createdAt))}
+            <When at={createdAt} />
           </span>
         </>
       ),
@@ -101,14 +99,16 @@ function useCredentialColumns(revoke: (credential: Credential) => void): readonl
         ) : (
           <>
             <Badge>{words.revoked}</Badge>
-            <span className="block text-xs text-muted">{formats.time(timestampDate(revokedAt))}</span>
+            <span className="block text-xs text-muted">
+              <When at={revokedAt} />
+            </span>
           </>
         ),
     },
     {
       key: "revoke",
       head: <span className="sr-only">{words.revoke}</span>,
-      right: true,
+      acts: true,
       cell: (credential) =>
         credential.revokedAt !== undefined ? null : (
           <Button aria-label={`${words.revoke} ${credential.keyPrefix}`} onClick={() => revoke(credential)}>

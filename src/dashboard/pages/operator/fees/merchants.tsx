@@ -62,7 +62,7 @@ export function Merchants() {
     {
       key: "credit",
       head: <span className="sr-only">{words.confirmCredit}</span>,
-      right: true,
+      acts: true,
       cell: ({ id }) => (
         <Button onClick={() => setCredited(id)} aria-label={`${words.credit} ${id}`}>
           {words.credit}
