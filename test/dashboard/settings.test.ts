@@ -74,6 +74,17 @@ describe("settings", () => {
     expect(await here.count()).toBe(1);
   });
 
+  it("sends the mail of a sign-up again, and says where a demo's mails are", async () => {
+    const { page, context } = await dashboard.visit("/sign-up");
+    const { email } = await dashboard.fillSignUp(page);
+    await page.getByRole("button", { name: "Daftar" }).click();
+    await page.getByText("Ini demo: tanpa server e-mail").waitFor();
+    await page.getByRole("button", { name: "Kirim lagi" }).click();
+    await page.getByText("Dikirim lagi.").waitFor();
+    await expect.poll(() => dashboard.mails.mails.filter(({ to }) => to === email).length, SHOWN).toBe(2);
+    await context.close();
+  });
+
   it("signs out everywhere, here too", async () => {
     const { page } = visit;
     await page.getByRole("button", { name: "Keluar dari semua tempat" }).click();

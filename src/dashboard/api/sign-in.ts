@@ -35,6 +35,9 @@ export const signIn = (facts: { email: string; password: string }) => post("/aut
 export const signUp = (facts: { name: string; email: string; password: string }) =>
   post("/auth/sign-up/email", { ...facts, callbackURL: "/" });
 
+/** Has the mail of a sign-up sent again. Whether the address is known is not told. Errors: SignInError. */
+export const sendVerification = (email: string) => post("/auth/send-verification-email", { email, callbackURL: "/" });
+
 /** Ends the session. Errors: SignInError. */
 export const signOut = () => post("/auth/sign-out", {});
 

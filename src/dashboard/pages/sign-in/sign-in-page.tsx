@@ -8,6 +8,7 @@ import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Outside } from "../../shell/outside.tsx";
+import { isDemo } from "./is-demo.ts";
 import { pageAfter } from "./page-after.ts";
 import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
 import { SIGN_IN_WORDS } from "./sign-in-words.ts";
@@ -84,9 +85,4 @@ function DemoDoor({ onOpen }: { readonly onOpen: () => void }) {
       {error === null ? null : <SignInProblem error={error} />}
     </div>
   );
-}
-
-/** The server marks the page of a demo. */
-function isDemo(): boolean {
-  return document.querySelector('meta[name="saldo-demo"]') !== null;
 }

@@ -1,0 +1,45 @@
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useWords } from "../../language/language.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Outside } from "../../shell/outside.tsx";
+import { isDemo } from "./is-demo.ts";
+import { SignInProblem } from "./sign-in-form.tsx";
+import { SIGN_IN_WORDS } from "./sign-in-words.ts";
+
+/** The same page whether or not the address was known. A demo has no mailbox to send to: its mails are in the terminal. */
+export function MailSent({ again }: { readonly again: () => Promise<unknown> }) {
+  const words = useWords(SIGN_IN_WORDS);
+  const [state, setState] = useState<"sent" | "busy" | "again">("sent");
+  const [error, setError] = useState<unknown>(null);
+  const send = async () => {
+    setState("busy");
+    setError(null);
+    try {
+      await again();
+      setState("again");
+    } catch (thrown) {
+      setError(thrown);
+      setState("sent");
+    }
+  };
+  return (
+    <Outside title={words.checkMail}>
+      <p className="text-muted">{words.checkMailAbout}</p>
+      {isDemo() ? <p className="rounded-xl bg-sandbox-soft p-4 text-sandbox">{words.demoMail}</p> : null}
+      <p className="text-muted">{words.noMail}</p>
+      <div className="flex flex-wrap items-center gap-3">
+        <Button busy={state === "busy"} onClick={() => void send()}>
+          {words.sendAgain}
+        </Button>
+        <span role="status" className="text-good">
+          {state === "again" ? words.sentAgain : ""}
+        </span>
+      </div>
+      <div aria-live="polite">{error === null ? null : <SignInProblem error={error} />}</div>
+      <Link to="/sign-in" className="underline underline-offset-2">
+        {words.backToSignIn}
+      </Link>
+    </Outside>
+  );
+}
