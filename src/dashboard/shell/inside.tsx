@@ -14,6 +14,7 @@ import { buttonClass, IconButton } from "../parts/button.tsx";
 import { Brand } from "./brand.tsx";
 import { Choices } from "./choices.tsx";
 import { GROUPS, PLACE_WORDS } from "./navigation.ts";
+import { rememberSignedIn } from "./was-signed-in.ts";
 
 const WORDS = {
   id: {
@@ -139,6 +140,7 @@ function Navigation({ isOperator, email }: { readonly isOperator: boolean; reado
 /** A full load, so that nothing of one person is left in memory for the next. */
 async function leave(): Promise<void> {
   await signOut().catch(() => null);
+  rememberSignedIn(false);
   window.location.assign("/sign-in");
 }
 
@@ -171,7 +173,7 @@ function BalanceLink() {
     <Link to="/billing" className={buttonClass("plain", "digits")}>
       <Wallet aria-hidden />
       <span className="sr-only">{words.balance}</span>
-      {formats.rupiah(data?.balance?.available)}
+      {formats.wholeRupiah(data?.balance?.available)}
     </Link>
   );
 }

@@ -8,6 +8,7 @@ import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { isSignedOut, onSignedOut } from "../api/transport.ts";
 import { Failed } from "../parts/states.tsx";
 import { Inside, type Reader } from "./inside.tsx";
+import { rememberSignedIn } from "./was-signed-in.ts";
 
 /**
  * The frame for the person who is signed in. It stays when asking who that is fails: what stands in it may be a secret that is
@@ -16,6 +17,10 @@ import { Inside, type Reader } from "./inside.tsx";
 export function SignedIn() {
   useWayToSignIn();
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
+  const isKnown = data !== undefined;
+  useEffect(() => {
+    if (isKnown) rememberSignedIn(true);
+  }, [isKnown]);
   const isUnknown = data === undefined && error !== null && !isSignedOut(error);
   // The page asks for its own things meanwhile: waiting for this answer first would make everything later by a round trip.
   return (
@@ -35,6 +40,7 @@ function useWayToSignIn(): void {
       // Every call that is under way is refused; the first one leaves, and the others find the address changed already.
       if (isLeaving) return;
       isLeaving = true;
+      rememberSignedIn(false);
       const next = `${window.location.pathname}${window.location.search}`;
       void navigate({ to: "/sign-in", search: next === "/" ? {} : { next } });
     });

@@ -3,11 +3,12 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { signIn, signInToDemo } from "../../api/sign-in.ts";
-import { transport } from "../../api/transport.ts";
+import { isSignedOut, transport } from "../../api/transport.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { Outside } from "../../shell/outside.tsx";
+import { rememberSignedIn, wasSignedIn } from "../../shell/was-signed-in.ts";
 import { isDemo } from "./is-demo.ts";
 import { pageAfter } from "./page-after.ts";
 import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
@@ -20,7 +21,10 @@ export function SignInPage() {
   const words = useWords(SIGN_IN_WORDS);
   const { next } = useSearch({ from: "/sign-in" });
   const after = pageAfter(next, window.location.origin);
-  const enter = () => window.location.assign(after);
+  const enter = () => {
+    rememberSignedIn(true);
+    window.location.assign(after);
+  };
   useEnterIfSignedIn(after);
   return (
     <Outside title={words.signIn}>
@@ -53,10 +57,14 @@ export function SignInPage() {
 /** Sends on who is signed in already. Asked anew: what was known of him before may be what he was just sent here for. */
 function useEnterIfSignedIn(after: string): void {
   useEffect(() => {
+    if (!wasSignedIn()) return undefined;
     const leaving = new AbortController();
     void accounts.getMe({}, { signal: leaving.signal }).then(
       () => window.location.replace(after),
-      () => null, // nobody is, or it cannot be told: the form is there
+      (error: unknown) => {
+        // Else it cannot be told; the form is there.
+        if (isSignedOut(error)) rememberSignedIn(false);
+      },
     );
     return () => leaving.abort();
   }, [after]);
