@@ -18,6 +18,7 @@ import {
 import * as shown from "./usage-shown.ts";
 
 const SHOWN = { timeout: 15_000 };
+const LEAST_WIDTH_OF_IDS = 112;
 const HUNDREDTH = 10_000n;
 /** A midnight in Jakarta, 17:00 UTC, that is over for everybody. */
 const MIDNIGHT_MS = startOfBillingDay(billingDay(Date.now() - DAY_MS));
@@ -156,6 +157,13 @@ describe("the usage page", () => {
     const listed = await shown.readRequests(page);
     expect(listed.toSorted()).toEqual(idsOf(history.records.filter(fits)));
     expect(listed.length).toBeGreaterThan(50);
+    // The list is as wide as its card, and its columns as wide as what is to be read in them.
+    const table = page.getByRole("table", { name: "Permintaan" });
+    expect(await table.evaluate((element) => element.scrollWidth - (element.parentElement?.clientWidth ?? 0))).toBe(0);
+    const narrowest = await table
+      .locator("tbody td:nth-child(2)")
+      .evaluateAll((cells) => Math.min(...cells.map((cell) => cell.clientWidth)));
+    expect(narrowest).toBeGreaterThanOrEqual(LEAST_WIDTH_OF_IDS);
   });
 
   it.each([
@@ -170,7 +178,7 @@ describe("the usage page", () => {
     expect(moments.filter((moment) => meantToBe.includes(moment))).toEqual(meantToBe);
     const written = new Set((await shown.readDays(page)).map((row) => row.day));
     expect([...written]).toEqual([
-      new Intl.DateTimeFormat("id-ID", { day: "numeric", month: "short", timeZone: "UTC" }).format(
+      new Intl.DateTimeFormat("id-ID", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }).format(
         new Date(`${day(after)}T00:00:00Z`),
       ),
     ]);
@@ -183,6 +191,38 @@ describe("the usage page", () => {
     await open("/usage?days=7", afterMidnightMs);
     expect(meant(afterMidnightMs).last).toBe(last);
     await expectOneTotal(afterMidnightMs);
+  });
+
+  it("goes on to the next day while it is open, in everything that it shows", async () => {
+    await page.clock.install({ time: MIDNIGHT_MS - 30_000 });
+    await page.goto(`${dashboard.saldo.httpUrl}/usage?days=7&status=billed`);
+    const records = (first: string, last: string) =>
+      history.records.filter(
+        ({ atMs, basis }) => basis !== "free" && JAKARTA_DAY.format(atMs) >= first && JAKARTA_DAY.format(atMs) <= last,
+      );
+    const count = () => page.getByTestId("total-requests").textContent().then(Number);
+    const before = records(day(-7), day(-1));
+    await expect.poll(count, SHOWN).toBe(before.length);
+    await page.clock.runFor(60_000);
+    const now = records(day(-6), day(0));
+    expect(idsOf(now)).not.toEqual(idsOf(before));
+    await expect.poll(count, SHOWN).toBe(now.length);
+    const file = await shown.downloadCsv(page);
+    expect(file.name).toBe(`saldo-${day(-6)}-${day(0)}.csv`);
+    expect(file.records.map((line) => line["request_id"] ?? "").toSorted()).toEqual(idsOf(now));
+  });
+
+  it("offers every model there was usage of, also when one is chosen", async () => {
+    await open("/usage");
+    const options = () => page.getByLabel("Model", { exact: true }).locator("option").allTextContents();
+    const all = await options();
+    expect(all.length).toBeGreaterThan(MODELS.length);
+    await select("Model", MODELS[0]);
+    await expect.poll(() => new URL(page.url()).searchParams.get("model"), SHOWN).toBe(MODELS[0]);
+    await page.waitForLoadState("networkidle");
+    expect(await options()).toEqual(all);
+    await page.reload();
+    await expect.poll(options, SHOWN).toEqual(all);
   });
 
   it("rounds what it shows and nothing else", async () => {

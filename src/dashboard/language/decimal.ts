@@ -11,11 +11,11 @@ export function sumOf(amounts: readonly Decimal[]): Decimal {
   return decimalOf(amounts.reduce((sum, amount) => sum + unitsOf(amount), 0n));
 }
 
-/** Millionths of a rupiah as a decimal string. */
-export function decimalOf(units: bigint): Decimal {
-  const digits = (units < 0n ? -units : units).toString().padStart(SCALE + 1, "0");
-  const fraction = digits.slice(-SCALE).replace(/0+$/, "");
-  return `${units < 0n ? "-" : ""}${digits.slice(0, -SCALE)}${fraction === "" ? "" : `.${fraction}`}`;
+/** Millionths of a rupiah as a decimal string; or units that have so many decimals. */
+export function decimalOf(units: bigint, scale = SCALE): Decimal {
+  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, "0");
+  const fraction = digits.slice(-scale).replace(/0+$/, "");
+  return `${units < 0n ? "-" : ""}${digits.slice(0, -scale)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
 /** A number for the height of a bar: close enough to draw, never to show. */

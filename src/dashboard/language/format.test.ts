@@ -10,7 +10,9 @@ describe("money for people", () => {
   });
 
   it("never shows more balance than there is", () => {
-    expect(id.rupiah("284350.999999")).toBe("Rp\u00a0284.350");
+    expect(id.rupiah("284350.999999")).toBe("Rp\u00a0284.350,99");
+    expect(id.wholeRupiah("284350.999999")).toBe("Rp\u00a0284.350");
+    expect(id.rupiah("284350")).toBe("Rp\u00a0284.350");
     expect(id.rupiah("-1")).toBe("-Rp\u00a01");
   });
 
@@ -18,6 +20,9 @@ describe("money for people", () => {
     expect(id.cost("26.774")).toBe("Rp\u00a026,77");
     expect(id.cost("0.000012")).toBe("Rp\u00a00,000012");
     expect(id.cost("0")).toBe("Rp\u00a00,00");
+    expect(id.headlineCost("0")).toBe("Rp\u00a00");
+    expect(id.headlineCost("26.774")).toBe("Rp\u00a026,77");
+    expect(id.headlineCost("0.000012")).toBe("Rp\u00a00,000012");
   });
 
   it("tells what is unknown from what is nothing", () => {
@@ -36,7 +41,22 @@ describe("money for people", () => {
   });
 
   it("keeps a day a day in every zone of the reader", () => {
-    expect(en.day("2026-11-20")).toBe("20 Nov");
+    expect(en.day("2026-11-20")).toBe("20 Nov 2026");
+    expect(en.shortDay("2026-11-20")).toBe("20 Nov");
+  });
+
+  it("tells ranges in different years apart", () => {
+    expect(id.days("2026-10-24", "2026-11-22")).toBe("24 Okt – 22 Nov 2026");
+    expect(id.days("2025-11-23", "2026-11-22")).toBe("23 Nov 2025 – 22 Nov 2026");
+  });
+
+  it("counts one thing as one", () => {
+    expect([0, 1, 2].map((value) => en.counted(value, "request", "requests"))).toEqual([
+      "0 requests",
+      "1 request",
+      "2 requests",
+    ]);
+    expect(id.counted(1, "permintaan", "permintaan")).toBe("1 permintaan");
   });
 
   it("writes coins with all their decimals", () => {

@@ -40,9 +40,11 @@ export function formatsOf(language: Language) {
       ...more,
     });
   // A balance is never shown as more than it is.
+  const balance = rupiah(2, 2, { roundingMode: "floor", trailingZeroDisplay: "stripIfInteger" });
   const whole = rupiah(0, 0, { roundingMode: "floor" });
   const cents = rupiah(2, 2);
-  const exact = rupiah(0, 6);
+  const headline = rupiah(2, 2, { trailingZeroDisplay: "stripIfInteger" });
+  const exact = rupiah(0, 12);
   const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
   // Indonesian "M" means 10⁹: sizes of contexts are written the English way in both languages.
   const size = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
@@ -51,29 +53,34 @@ export function formatsOf(language: Language) {
   const rate = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 18 });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: BILLING_ZONE });
   const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", timeZone: BILLING_ZONE });
-  const shortTime = new Intl.DateTimeFormat(locale, {
-    day: "numeric",
-    month: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZone: BILLING_ZONE,
-  });
-  const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+  const near = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: BILLING_ZONE } as const;
+  const shortTime = new Intl.DateTimeFormat(locale, near);
+  const moment = new Intl.DateTimeFormat(locale, { ...near, second: "2-digit" });
+  const shortDay = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+  const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  const tick = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 });
+  const plural = new Intl.PluralRules(locale);
   return {
-    /** Whole rupiah, downwards: headlines and balances. */
-    rupiah: orUnknown(whole),
-    /** With two decimals; what is smaller than a hundredth keeps the digits that show it. */
-    cost: (amount: Decimal | undefined): string =>
-      amount === undefined || amount === ""
-        ? UNKNOWN
-        : tidy((isBelowCent(amount) ? exact : cents).format(exactly(amount))),
+    /** A balance, or an amount that somebody chose: downwards to a hundredth, and without decimals where it has none. */
+    rupiah: orUnknown(balance),
+    /** Whole rupiah, downwards: where there is little room. */
+    wholeRupiah: orUnknown(whole),
+    /** With two decimals, so that a column stands in line; what is smaller than a hundredth keeps the digits that show it. */
+    cost: shownWhole(cents, exact),
+    /** The same standing alone beside balances: without decimals where it has none. */
+    headlineCost: shownWhole(headline, exact),
     /** Every digit there is. */
     exactRupiah: orUnknown(exact),
     /** `12,9 rb`; never for milliseconds. */
     compact: (value: number | bigint): string => compact.format(value),
     /** `1.05M`: sizes of contexts, in both languages. */
     size: (value: number): string => size.format(value),
+    /** `0,05`, `5 rb`: the lines of a chart. */
+    tick: (value: number): string => (value < 1 ? tick : compact).format(value),
     count: (value: number | bigint): string => count.format(value),
+    /** `1 request`, `2 requests`. */
+    counted: (value: number | bigint, one: string, other: string): string =>
+      `${count.format(value)} ${plural.select(Number(value)) === "one" ? one : other}`,
     percent: (share: number): string => percent.format(share),
     /** A share that is a decimal string, every digit: `0.003` is `0,3%`. */
     rate: (share: Decimal): string => rate.format(exactly(share)),
@@ -83,8 +90,17 @@ export function formatsOf(language: Language) {
     time: (at: Date): string => time.format(at),
     /** The same where there is little room: no year, no seconds. */
     shortTime: (at: Date): string => shortTime.format(at),
+    /** The same with seconds: requests follow one another closely. */
+    moment: (at: Date): string => moment.format(at),
     /** A `YYYY-MM-DD` that is a day already, without a zone. */
-    day: (text: string): string => day.format(new Date(`${text}T00:00:00Z`)),
+    day: (text: string): string => day.format(atMidnight(text)),
+    /** The same without its year, below a chart. */
+    shortDay: (text: string): string => shortDay.format(atMidnight(text)),
+    /** From one day to another; a year that both have stands once. */
+    days: (first: string, last: string): string => {
+      const isOneYear = first.slice(0, 4) === last.slice(0, 4);
+      return `${(isOneYear ? shortDay : day).format(atMidnight(first))} – ${day.format(atMidnight(last))}`;
+    },
     /** `0,52 s`. */
     seconds: (milliseconds: number): string =>
       `${new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(milliseconds / 1_000)} s`,
@@ -104,6 +120,15 @@ export function formatsOf(language: Language) {
 const SECONDS = ["second", 1] as const;
 /** The units of an age with their lengths in seconds. */
 const AGES = [["day", 86_400], ["hour", 3_600], ["minute", 60], SECONDS] as const;
+
+function atMidnight(day: string): Date {
+  return new Date(`${day}T00:00:00Z`);
+}
+
+/** What the format would round to nothing is written exactly. */
+function shownWhole(format: Intl.NumberFormat, exact: Intl.NumberFormat): (amount: Decimal | undefined) => string {
+  return (amount) => orUnknown(amount !== undefined && isBelowCent(amount) ? exact : format)(amount);
+}
 
 function orUnknown(format: Intl.NumberFormat): (amount: Decimal | undefined) => string {
   return (amount) => (amount === undefined || amount === "" ? UNKNOWN : tidy(format.format(exactly(amount))));

@@ -2,6 +2,7 @@
 // keys or pieces of a style.
 
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { scaleOf } from "./chart-scale.ts";
 
 export type BarPart = {
   /** The name as it is shown. */
@@ -13,7 +14,13 @@ export type BarPart = {
   readonly value: string;
 };
 
-export type Bar = { readonly label: string; readonly total: string; readonly parts: readonly BarPart[] };
+export type Bar = {
+  readonly label: string;
+  /** What stands below it, where there is little room. */
+  readonly shortLabel: string;
+  readonly total: string;
+  readonly parts: readonly BarPart[];
+};
 
 type StackedBarsProps = {
   /** What is drawn, for those who cannot see it. */
@@ -21,6 +28,8 @@ type StackedBarsProps = {
   readonly bars: readonly Bar[];
   /** How a height is written at the left. */
   readonly tick: (height: number) => string;
+  /** There is no half of what is counted. */
+  readonly whole?: boolean;
   readonly height?: number;
 };
 
@@ -40,16 +49,17 @@ export const OWN_COLOURS = FILLS.length - 1;
 const LEFT = 56;
 const BELOW = 22;
 const ABOVE = 8;
-const TICKS = 4;
 /** Room that a label below needs. */
 const LABEL_WIDTH = 64;
 
 /** The chart. Arrows move from bar to bar; what a bar is made of is told beside the pointer and to readers of screens. */
-export function StackedBars({ label, bars, tick, height = 240 }: StackedBarsProps) {
+export function StackedBars({ label, bars, tick, whole = false, height = 240 }: StackedBarsProps) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
   const [chosen, choose] = useState<number | null>(null);
-  const top = niceTop(Math.max(0, ...bars.map(({ parts }) => parts.reduce((sum, part) => sum + part.height, 0))));
+  const most = Math.max(0, ...bars.map(({ parts }) => parts.reduce((sum, part) => sum + part.height, 0)));
+  const lines = scaleOf(most, whole);
+  const top = lines.at(-1) || 1;
   const area = { width: Math.max(0, width - LEFT), height: height - BELOW - ABOVE };
   const step = bars.length === 0 ? 0 : area.width / bars.length;
   const y = (value: number): number => ABOVE + area.height - (value / top) * area.height;
@@ -74,7 +84,7 @@ export function StackedBars({ label, bars, tick, height = 240 }: StackedBarsProp
         onPointerLeave={() => choose(null)}
         className="block max-w-full"
       >
-        {Array.from({ length: TICKS + 1 }, (_, index) => (top / TICKS) * index).map((value) => (
+        {lines.map((value) => (
           <g key={value}>
             <line x1={LEFT} x2={width} y1={y(value)} y2={y(value)} className="stroke-line" />
             <text x={LEFT - 8} y={y(value) + 4} textAnchor="end" className="fill-muted text-[0.6875rem]">
@@ -99,7 +109,7 @@ export function StackedBars({ label, bars, tick, height = 240 }: StackedBarsProp
                 textAnchor={labelAnchor(index, step, width)}
                 className="fill-muted text-[0.6875rem]"
               >
-                {bar.label}
+                {bar.shortLabel}
               </text>
             ) : null}
           </g>
@@ -198,13 +208,6 @@ function useWidth(place: { readonly current: HTMLDivElement | null }): number {
     return () => watch.disconnect();
   }, [place]);
   return width;
-}
-
-/** The next 1, 2, 4 or 8 of a power of ten, so that four lines are round numbers. */
-function niceTop(most: number): number {
-  if (!(most > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(most));
-  return ([1, 2, 4, 8].find((factor) => factor * power >= most) ?? 10) * power;
 }
 
 /** As many labels as there is room for, counted from the newest. */

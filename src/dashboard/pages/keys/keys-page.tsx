@@ -8,6 +8,7 @@ import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
+import { useToday } from "../../language/today.ts";
 import { Button, LinkButton } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
@@ -109,7 +110,8 @@ function PlaygroundKey({ apiKey, spent }: { readonly apiKey: ApiKey; readonly sp
 export type SpentByKey = { readonly get: (keyId: string) => string | undefined };
 
 function useSpentByKey(): SpentByKey {
-  const filter = useMemo(() => filterOf({}, new Date()), []);
+  const today = useToday();
+  const filter = useMemo(() => filterOf({}, today), [today]);
   const { data } = useQuery(BillingService.method.summarizeUsage, { filter, grouping: UsageGrouping.KEY });
   const charges = data === undefined ? null : new Map(data.rows.map(({ keyId, charge }) => [keyId, charge]));
   // A key without a row has not been used: that is known, and is zero.

@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { dayOf } from "../../language/days.ts";
+import type { Day } from "../../language/days.ts";
 import { UNKNOWN, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Stat } from "../../parts/card.tsx";
@@ -10,28 +10,29 @@ import { runwayOf, spentSince } from "./runway.ts";
 
 const A_YEAR = 365n;
 
+type NumbersProps = { readonly usage: SummarizeUsageResponse | undefined; readonly today: Day };
+
 /** The four numbers. What is not known, or could not be had, is a dash. */
-export function OverviewNumbers({ usage }: { readonly usage: SummarizeUsageResponse | undefined }) {
+export function OverviewNumbers({ usage, today }: NumbersProps) {
   const words = useWords(OVERVIEW_WORDS);
   const formats = useFormats();
-  const today = dayOf(new Date());
   const totals = usage?.totals;
   const requestsOfToday = usage?.rows.filter(({ day }) => day === today).reduce((sum, row) => sum + row.requests, 0);
   const input = totals === undefined ? 0n : totals.inputTokensUncached + totals.inputTokensCached;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-      <BalanceNumber usage={usage} />
+      <BalanceNumber usage={usage} today={today} />
       <Stat
         label={words.today}
-        hint={requestsOfToday === undefined ? UNKNOWN : `${formats.count(requestsOfToday)} ${words.requests}`}
+        hint={requestsOfToday === undefined ? UNKNOWN : formats.counted(requestsOfToday, words.request, words.requests)}
       >
-        {formats.cost(usage === undefined ? undefined : spentSince(usage.rows, today))}
+        {formats.headlineCost(usage === undefined ? undefined : spentSince(usage.rows, today))}
       </Stat>
       <Stat
         label={words.thirty}
-        hint={totals === undefined ? UNKNOWN : `${formats.count(totals.requests)} ${words.requests}`}
+        hint={totals === undefined ? UNKNOWN : formats.counted(totals.requests, words.request, words.requests)}
       >
-        {formats.cost(totals?.charge)}
+        {formats.headlineCost(totals?.charge)}
       </Stat>
       <Stat
         label={words.saved}
@@ -41,31 +42,45 @@ export function OverviewNumbers({ usage }: { readonly usage: SummarizeUsageRespo
             : `${formats.percent(Number(totals.inputTokensCached) / Number(input))} ${words.fromCache}`
         }
       >
-        {formats.cost(totals?.savedByCache)}
+        {formats.headlineCost(totals?.savedByCache)}
       </Stat>
     </div>
   );
 }
 
-function BalanceNumber({ usage }: { readonly usage: SummarizeUsageResponse | undefined }) {
+function BalanceNumber({ usage, today }: NumbersProps) {
   const words = useWords(OVERVIEW_WORDS);
   const formats = useFormats();
-  const { data } = useQuery(BillingService.method.getBalance, {});
+  const { data, error, refetch } = useQuery(BillingService.method.getBalance, {});
   const available = data?.balance?.available;
-  const days =
-    usage === undefined || available === undefined ? undefined : runwayOf(available, usage.rows, dayOf(new Date()));
+  if (data === undefined && error !== null)
+    return (
+      <Stat
+        label={words.balance}
+        hint={
+          <span role="alert" className="flex flex-wrap items-center gap-x-2 text-bad">
+            {words.notLoaded}
+            <button type="button" className="min-h-6 underline underline-offset-2" onClick={() => void refetch()}>
+              {words.again}
+            </button>
+          </span>
+        }
+      >
+        {UNKNOWN}
+      </Stat>
+    );
+  const days = usage === undefined || available === undefined ? undefined : runwayOf(available, usage.rows, today);
   return (
-    <Stat
-      label={words.balance}
-      hint={
-        days === undefined
-          ? UNKNOWN
-          : days === null
-            ? words.noRunway
-            : `${days > A_YEAR ? words.longRunway : `${words.runway} ${formats.count(days)} ${words.days},`} ${words.runwayHint}`
-      }
-    >
+    <Stat label={words.balance} hint={days === undefined ? UNKNOWN : <Runway days={days} />}>
       {formats.rupiah(available)}
     </Stat>
   );
+}
+
+function Runway({ days }: { readonly days: bigint | null }) {
+  const words = useWords(OVERVIEW_WORDS);
+  const formats = useFormats();
+  if (days === null) return words.noRunway;
+  const lasting = days > A_YEAR ? words.longRunway : `${words.runway} ${formats.counted(days, words.day, words.days)},`;
+  return `${lasting} ${words.runwayHint}`;
 }

@@ -4,9 +4,10 @@ import { Wallet } from "lucide-react";
 import { useMemo } from "react";
 import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { dayOf, daysLater } from "../../language/days.ts";
+import { type Day, daysLater } from "../../language/days.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
+import { useToday } from "../../language/today.ts";
 import { LinkButton } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -31,7 +32,8 @@ const REFRESH_MS = 15_000;
 export function OverviewPage() {
   const words = useWords(OVERVIEW_WORDS);
   const steps = useFirstSteps();
-  const filter = useMemo(() => filterOf({}, new Date()), []);
+  const today = useToday();
+  const filter = useMemo(() => filterOf({}, today), [today]);
   const usage = useQuery(BillingService.method.summarizeUsage, { filter }, { refetchInterval: REFRESH_MS });
   return (
     <Page
@@ -44,11 +46,11 @@ export function OverviewPage() {
       }
     >
       {steps === null || steps.isDone ? null : <Checklist steps={steps} />}
-      <OverviewNumbers usage={usage.data} />
+      <OverviewNumbers usage={usage.data} today={today} />
       {/* Who has asked for nothing yet has the list of first steps instead of an empty chart. */}
       {steps !== null && steps.firstRequest === null ? null : (
         <>
-          <MiniChart data={usage.data} error={usage.error} retry={() => void usage.refetch()} />
+          <MiniChart today={today} data={usage.data} error={usage.error} retry={() => void usage.refetch()} />
           <LastRequests />
         </>
       )}
@@ -57,18 +59,19 @@ export function OverviewPage() {
 }
 
 type MiniChartProps = {
+  readonly today: Day;
   readonly data: SummarizeUsageResponse | undefined;
   readonly error: unknown;
   readonly retry: () => void;
 };
 
-function MiniChart({ data, error, retry }: MiniChartProps) {
+function MiniChart({ today: last, data, error, retry }: MiniChartProps) {
   const words = useWords(OVERVIEW_WORDS);
   const { others } = useWords(USAGE_WORDS);
   const formats = useFormats();
-  const last = dayOf(new Date());
   const first = daysLater(last, 1 - CHART_DAYS);
   const rows = data?.rows.filter(({ day }) => day >= first);
+  const shares = sharesOf(rows ?? [], "rupiah");
   return (
     <Card
       title={words.chart}
@@ -84,22 +87,25 @@ function MiniChart({ data, error, retry }: MiniChartProps) {
         ) : (
           <Failed error={error} retry={retry} />
         )
+      ) : shares.every(({ total }) => total === "0") ? (
+        <p className="flex h-45 items-center justify-center text-center text-muted">{words.noUsage}</p>
       ) : (
         <>
           <StackedBars
             label={words.chart}
             height={180}
-            tick={formats.compact}
+            tick={formats.tick}
             bars={barsOf({
               rows,
               unit: "rupiah",
               range: { first, last },
               othersName: others,
               dayName: formats.day,
+              shortDayName: formats.shortDay,
               valueName: formats.cost,
             })}
           />
-          <Legend shares={sharesOf(rows, "rupiah")} valueName={formats.cost} />
+          <Legend shares={shares} valueName={formats.cost} />
         </>
       )}
     </Card>

@@ -55,7 +55,8 @@ export const SIGN_IN_WORDS = {
     checkMail: "Check your mail",
     checkMailAbout: "If that address can be used, we have sent a link to it. The link works for an hour.",
     noMail: "No mail after some minutes? Look into the spam folder, or have it sent again.",
-    demoMail: "This is a demo: without a mail server (SMTP_URL), mails are written to the terminal in which Saldo runs.",
+    demoMail:
+      "This is a demo: without a mail server (SMTP_URL), mails are written to the terminal in which Saldo runs.",
     sendAgain: "Send again",
     sentAgain: "Sent again.",
     sendLink: "Send a link",

@@ -22,12 +22,13 @@ describe("the bars of the usage chart", () => {
       range: { first: "2026-11-20", last: "2026-11-22" },
       othersName: "others",
       dayName: (day) => day,
+      shortDayName: (day) => day.slice(5),
       valueName: (value) => value,
     });
-    expect(bars.map(({ label, total }) => [label, total])).toEqual([
-      ["2026-11-20", "0.3"],
-      ["2026-11-21", "0"],
-      ["2026-11-22", "5"],
+    expect(bars.map(({ label, shortLabel, total }) => [label, shortLabel, total])).toEqual([
+      ["2026-11-20", "11-20", "0.3"],
+      ["2026-11-21", "11-21", "0"],
+      ["2026-11-22", "11-22", "5"],
     ]);
     expect(bars[0]?.parts.map(({ name, value }) => [name, value])).toEqual([
       ["a/b:c", "0.1"],

@@ -37,11 +37,12 @@ type BarsOf = {
   readonly range: { readonly first: Day; readonly last: Day };
   readonly othersName: string;
   readonly dayName: (day: Day) => string;
+  readonly shortDayName: (day: Day) => string;
   readonly valueName: (value: Decimal) => string;
 };
 
 /** A bar for every day of the range, also those without usage. */
-export function barsOf({ rows, unit, range, othersName, dayName, valueName }: BarsOf): Bar[] {
+export function barsOf({ rows, unit, range, othersName, dayName, shortDayName, valueName }: BarsOf): Bar[] {
   const shares = sharesOf(rows, unit);
   const ownModels = new Set(shares.flatMap(({ model }) => (model === null ? [] : [model])));
   const byDay = Map.groupBy(rows, (row) => row.day);
@@ -53,6 +54,7 @@ export function barsOf({ rows, unit, range, othersName, dayName, valueName }: Ba
       const value = sumOf(own.map((row) => valueOf(row, unit)));
       return [{ name: model ?? othersName, colour, height: heightOf(value), value: valueName(value) }];
     });
-    return { label: dayName(day), total: valueName(sumOf(ofDay.map((row) => valueOf(row, unit)))), parts };
+    const total = valueName(sumOf(ofDay.map((row) => valueOf(row, unit))));
+    return { label: dayName(day), shortLabel: shortDayName(day), total, parts };
   });
 }

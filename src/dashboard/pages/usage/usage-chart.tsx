@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { Decimal } from "../../language/format.ts";
 import { useFormats } from "../../language/format.ts";
@@ -9,21 +10,22 @@ import { Skeleton } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { barsOf, type ModelShare, sharesOf } from "./usage-bars.ts";
 import { useChangeSearch } from "./usage-filters.tsx";
-import { rangeOf, type UsageSearch } from "./usage-search.ts";
+import type { rangeOf, UsageUnit } from "./usage-search.ts";
 import { USAGE_WORDS } from "./usage-words.ts";
 
-/** The chart with its totals in the legend, and the same as a table. */
-export function UsageChart({
-  data,
-  search,
-}: {
+type UsageChartProps = {
   readonly data: SummarizeUsageResponse | undefined;
-  readonly search: UsageSearch;
-}) {
+  /** Stands in the place of a chart that could not be had. */
+  readonly failed: ReactNode | undefined;
+  readonly unit: UsageUnit;
+  readonly range: ReturnType<typeof rangeOf>;
+};
+
+/** The chart with its totals in the legend, and the same as a table. */
+export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
   const words = useWords(USAGE_WORDS);
   const formats = useFormats();
   const change = useChangeSearch();
-  const unit = search.unit ?? "rupiah";
   const valueName = (value: Decimal): string =>
     unit === "rupiah" ? formats.cost(value) : formats.count(BigInt(value));
   const shares = data === undefined ? [] : sharesOf(data.rows, unit);
@@ -33,9 +35,10 @@ export function UsageChart({
       : barsOf({
           rows: data.rows,
           unit,
-          range: rangeOf(search, new Date()),
+          range,
           othersName: words.others,
           dayName: formats.day,
+          shortDayName: formats.shortDay,
           valueName,
         });
   return (
@@ -55,9 +58,11 @@ export function UsageChart({
       }
     >
       {data === undefined ? (
-        <Skeleton className="h-60 w-full" />
+        (failed ?? <Skeleton className="h-60 w-full" />)
+      ) : shares.length === 0 ? (
+        <p className="flex h-60 items-center justify-center text-center text-muted">{words.nothing}</p>
       ) : (
-        <StackedBars label={words.chart} bars={bars} tick={formats.compact} />
+        <StackedBars label={words.chart} bars={bars} tick={formats.tick} whole={unit !== "rupiah"} />
       )}
       <Legend shares={shares} valueName={valueName} />
       {shares.length === 0 ? null : (

@@ -4,22 +4,23 @@ import { createClient } from "@connectrpc/connect";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { transport } from "../../api/transport.ts";
 import { CsvButton } from "../../parts/csv-button.tsx";
-import { filterOf, rangeOf, type UsageSearch } from "./usage-search.ts";
+import type { filterOf, rangeOf } from "./usage-search.ts";
 
 const billing = createClient(BillingService, transport);
 
+type UsageCsvProps = {
+  readonly range: ReturnType<typeof rangeOf>;
+  readonly filter: ReturnType<typeof filterOf>;
+};
+
 /** The button. A long range takes longer than a call may, so there is no end to the call. */
-export function UsageCsv({ search }: { readonly search: UsageSearch }) {
+export function UsageCsv({ range: { first, last }, filter }: UsageCsvProps) {
   return (
     <CsvButton
-      file={() => {
-        const now = new Date();
-        const { first, last } = rangeOf(search, now);
-        return {
-          name: `saldo-${first}-${last}.csv`,
-          pieces: billing.exportUsage({ filter: filterOf(search, now) }, { timeoutMs: 0 }),
-        };
-      }}
+      file={() => ({
+        name: `saldo-${first}-${last}.csv`,
+        pieces: billing.exportUsage({ filter }, { timeoutMs: 0 }),
+      })}
     />
   );
 }

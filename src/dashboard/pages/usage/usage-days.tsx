@@ -1,26 +1,34 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
 import { SkeletonLines } from "../../parts/states.tsx";
+import { ModelId } from "../../parts/model-id.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { USAGE_WORDS } from "./usage-words.ts";
 
 const SHOWN_AT_ONCE = 50;
 
+type UsageDaysProps = {
+  readonly rows: readonly UsageSummary[] | undefined;
+  /** Stands here when there are none. */
+  readonly nothing: ReactNode;
+};
+
 /** What each model came to on each day. */
-export function UsageDays({ rows }: { readonly rows: readonly UsageSummary[] | undefined }) {
+export function UsageDays({ rows, nothing }: UsageDaysProps) {
   const words = useWords(USAGE_WORDS);
   const formats = useFormats();
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
   if (rows === undefined) return <SkeletonLines />;
+  if (rows.length === 0) return nothing;
   const columns: readonly Column<UsageSummary>[] = [
-    { key: "day", head: words.day, cell: ({ day }) => formats.day(day) },
+    { key: "day", head: words.day, cell: ({ day }) => <span className="whitespace-nowrap">{formats.day(day)}</span> },
     {
       key: "model",
       head: words.model,
-      cell: ({ model }) => <span className="font-mono text-[0.8125rem] break-all">{model}</span>,
+      cell: ({ model }) => <ModelId id={model} />,
     },
     { key: "requests", head: words.requests, right: true, wide: true, cell: ({ requests }) => formats.count(requests) },
     {

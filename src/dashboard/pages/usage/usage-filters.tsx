@@ -1,16 +1,28 @@
 // The filters of the usage page. Each writes the address; the address is the filter.
 
 import { useQuery } from "@connectrpc/connect-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import type { Day } from "../../language/days.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
 import { Segments } from "../../parts/segments.tsx";
-import { DEFAULT_DAYS, PRESETS, rangeOf, type UsageSearch, type UsageStatus } from "./usage-search.ts";
+import {
+  DEFAULT_DAYS,
+  filterOf,
+  isFiltered,
+  PRESETS,
+  rangeOf,
+  type UsageSearch,
+  type UsageStatus,
+} from "./usage-search.ts";
 import { USAGE_WORDS } from "./usage-words.ts";
 
-const MOST_KEYS = 200;
+/** As many keys as one answer holds. */
+export const MOST_KEYS = 200;
 
 /** How the address is changed; what is undefined leaves it. */
 export type ChangeSearch = (change: { readonly [Name in keyof UsageSearch]?: UsageSearch[Name] | undefined }) => void;
@@ -28,20 +40,36 @@ export function useChangeSearch(): ChangeSearch {
     });
 }
 
-/** The names of the account's keys by their ids. */
+/** The names of the account's keys by their ids; those that have the same name also by how their secrets begin. */
 export function useKeyNames(): ReadonlyMap<string, string> {
   const { data } = useQuery(KeysService.method.listKeys, { pageSize: MOST_KEYS });
-  return new Map(data?.keys.map(({ id, name }) => [id, name]));
+  const keys = data?.keys ?? [];
+  const sameName = Map.groupBy(keys, ({ name }) => name);
+  return new Map(
+    keys.map(({ id, name, prefix }) => [id, sameName.get(name)?.length === 1 ? name : `${name} (${prefix}…)`]),
+  );
 }
 
-/** Range, model, key and status. `models` are those there was usage of. */
-export function UsageFilters({ search, models }: { readonly search: UsageSearch; readonly models: readonly string[] }) {
+/** The models there was usage of, whichever of them is chosen. */
+function useModelsUsed(search: UsageSearch, today: Day): readonly string[] {
+  const { model, ...others } = search;
+  const { data } = useQuery(
+    BillingService.method.summarizeUsage,
+    { filter: filterOf(others, today) },
+    { placeholderData: keepPreviousData },
+  );
+  const used = data?.rows.map((row) => row.model) ?? [];
+  return [...new Set(model === undefined ? used : [...used, model])].toSorted();
+}
+
+/** Range, model, key and status, as they are chosen today. */
+export function UsageFilters({ search, today }: { readonly search: UsageSearch; readonly today: Day }) {
   const words = useWords(USAGE_WORDS);
   const change = useChangeSearch();
   const keys = useKeyNames();
   const isOwnRange = search.from !== undefined;
-  const { first, last } = rangeOf(search, new Date());
-  const isFiltered = search.model !== undefined || search.key !== undefined || search.status !== undefined;
+  const models = useModelsUsed(search, today);
+  const { first, last } = rangeOf(search, today);
   return (
     <div className="flex flex-wrap items-end gap-3">
       <Segments
@@ -76,16 +104,18 @@ export function UsageFilters({ search, models }: { readonly search: UsageSearch;
         </>
       ) : null}
       <SelectField
+        className="max-w-56"
         label={words.model}
         value={search.model ?? ""}
         onChange={({ target }) => change({ model: target.value || undefined })}
       >
         <option value="">{words.all}</option>
-        {[...new Set([...models, ...(search.model === undefined ? [] : [search.model])])].map((model) => (
+        {models.map((model) => (
           <option key={model}>{model}</option>
         ))}
       </SelectField>
       <SelectField
+        className="max-w-56"
         label={words.key}
         value={search.key ?? ""}
         onChange={({ target }) => change({ key: target.value || undefined })}
@@ -108,7 +138,7 @@ export function UsageFilters({ search, models }: { readonly search: UsageSearch;
         <option value="billed">{words.billed}</option>
         <option value="free">{words.free}</option>
       </SelectField>
-      {isFiltered ? (
+      {isFiltered(search) ? (
         <Button look="quiet" onClick={() => change({ model: undefined, key: undefined, status: undefined })}>
           {words.clear}
         </Button>

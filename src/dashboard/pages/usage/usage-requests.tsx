@@ -1,35 +1,48 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
+import type { ReactNode } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { UsageBasis, type UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
-import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { ModelId } from "../../parts/model-id.tsx";
+import { Failed, SkeletonLines } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { toldBasis } from "./basis.ts";
 import { useChangeSearch, useKeyNames } from "./usage-filters.tsx";
+import { WAITING_MS } from "./usage-nothing.tsx";
 import type { filterOf } from "./usage-search.ts";
 import { USAGE_WORDS } from "./usage-words.ts";
 
 const PAGE_SIZE = 50;
 
+type UsageRequestsProps = {
+  readonly filter: ReturnType<typeof filterOf>;
+  /** Stands here when there are none. */
+  readonly nothing: ReactNode;
+};
+
 /** Every request of the filter, the newest first. A row opens its sheet. */
-export function UsageRequests({ filter }: { readonly filter: ReturnType<typeof filterOf> }) {
+export function UsageRequests({ filter, nothing }: UsageRequestsProps) {
   const words = useWords(USAGE_WORDS);
   const change = useChangeSearch();
   const columns = useRequestColumns();
   const pages = useInfiniteQuery(
     BillingService.method.listUsage,
     { filter, pageSize: PAGE_SIZE, pageToken: "" },
-    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+    {
+      pageParamKey: "pageToken",
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      refetchInterval: ({ state }) => (state.data?.pages[0]?.records.length === 0 ? WAITING_MS : false),
+    },
   );
   const { data, error, refetch } = pages;
   const records = data?.pages.flatMap((page) => page.records);
   if (records === undefined)
     return error === null ? <SkeletonLines /> : <Failed error={error} retry={() => void refetch()} />;
-  if (records.length === 0) return <Empty title={words.nothing} />;
+  if (records.length === 0) return nothing;
   return (
     <>
       <Table
@@ -54,35 +67,49 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
     {
       key: "time",
       head: words.time,
-      cell: ({ createdAt, model }) => (
-        <>
-          <span className="text-muted md:whitespace-nowrap">
-            {createdAt === undefined ? "" : formats.time(timestampDate(createdAt))}
-          </span>
-          <span className="block font-mono text-[0.8125rem] break-all md:hidden">{model}</span>
-        </>
-      ),
+      cell: ({ createdAt, model, basis }) => {
+        const time = createdAt === undefined ? "" : formats.moment(timestampDate(createdAt));
+        return (
+          <>
+            <span className="whitespace-nowrap text-muted max-md:hidden">{time}</span>
+            <span className="flex flex-col items-start gap-0.5 md:hidden">
+              <ModelId id={model} />
+              <span className="text-xs text-muted">{time}</span>
+              {isUsual(basis) ? null : <Basis basis={basis} />}
+            </span>
+          </>
+        );
+      },
     },
+    { key: "model", head: words.model, wide: true, cell: ({ model }) => <ModelId id={model} /> },
     {
-      key: "model",
-      head: words.model,
+      key: "key",
+      head: words.key,
       wide: true,
-      cell: ({ model }) => <span className="font-mono text-[0.8125rem] break-all">{model}</span>,
+      cell: ({ keyId }) => {
+        const name = keys.get(keyId) ?? keyId.slice(0, 8);
+        return (
+          <span className="block max-w-28 truncate" title={name}>
+            {name}
+          </span>
+        );
+      },
     },
-    { key: "key", head: words.key, wide: true, cell: ({ keyId }) => keys.get(keyId) ?? keyId.slice(0, 8) },
     {
       key: "input",
       head: words.input,
       right: true,
       wide: true,
-      cell: (record) => formats.count(record.inputTokensUncached + record.inputTokensCached),
-    },
-    {
-      key: "cached",
-      head: words.cached,
-      right: true,
-      wide: true,
-      cell: (record) => <span className="text-muted">{formats.count(record.inputTokensCached)}</span>,
+      cell: (record) => (
+        <>
+          {formats.count(record.inputTokensUncached + record.inputTokensCached)}
+          {record.inputTokensCached === 0 ? null : (
+            <span className="block text-xs whitespace-nowrap text-muted">
+              {formats.count(record.inputTokensCached)} {words.ofCache}
+            </span>
+          )}
+        </>
+      ),
     },
     {
       key: "output",
@@ -98,24 +125,22 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
       cell: ({ charge }) => <strong className="font-medium whitespace-nowrap">{formats.cost(charge)}</strong>,
     },
     {
-      key: "latency",
-      head: words.latency,
+      key: "duration",
+      head: words.duration,
       right: true,
       wide: true,
-      cell: ({ firstByteMs, durationMs }) => (
-        <span className="whitespace-nowrap text-muted">
-          {firstByteMs === undefined ? "" : `${formats.seconds(firstByteMs)} / `}
-          {formats.seconds(durationMs)}
-        </span>
-      ),
+      cell: ({ durationMs }) => <span className="whitespace-nowrap text-muted">{formats.seconds(durationMs)}</span>,
     },
-    {
-      key: "basis",
-      head: words.basis,
-      cell: ({ basis }) => {
-        const { word, tone } = toldBasis(basis);
-        return <Badge tone={tone}>{words[word]}</Badge>;
-      },
-    },
+    { key: "basis", head: words.basis, wide: true, cell: ({ basis }) => <Basis basis={basis} /> },
   ];
+}
+
+function Basis({ basis }: { readonly basis: UsageBasis }) {
+  const words = useWords(USAGE_WORDS);
+  const { word, tone } = toldBasis(basis);
+  return <Badge tone={tone}>{words[word]}</Badge>;
+}
+
+function isUsual(basis: UsageBasis): boolean {
+  return basis === UsageBasis.EXACT || basis === UsageBasis.UNSPECIFIED;
 }

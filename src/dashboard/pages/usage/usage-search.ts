@@ -2,7 +2,7 @@
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { beginOf, type Day, dayOf, daysLater, isDay } from "../../language/days.ts";
+import { beginOf, type Day, daysLater, isDay } from "../../language/days.ts";
 
 /** How many days a preset looks back, today included. */
 export const PRESETS = [7, 30, 90] as const;
@@ -51,16 +51,20 @@ export function readUsageSearch(search: Readonly<Record<string, unknown>>): Usag
   });
 }
 
-/** The first and the last day that are looked at. */
-export function rangeOf({ days, from, to }: UsageSearch, now: Date): { readonly first: Day; readonly last: Day } {
+/** Whether more than a range of days is asked for. */
+export function isFiltered({ model, key, status }: UsageSearch): boolean {
+  return model !== undefined || key !== undefined || status !== undefined;
+}
+
+/** The first and the last day that are looked at on a day. */
+export function rangeOf({ days, from, to }: UsageSearch, today: Day): { readonly first: Day; readonly last: Day } {
   if (from !== undefined && to !== undefined) return { first: from, last: to };
-  const last = dayOf(now);
-  return { first: daysLater(last, 1 - (days ?? DEFAULT_DAYS)), last };
+  return { first: daysLater(today, 1 - (days ?? DEFAULT_DAYS)), last: today };
 }
 
 /** The filter of the contract: the same for sums, list and export. */
-export function filterOf(search: UsageSearch, now: Date) {
-  const { first, last } = rangeOf(search, now);
+export function filterOf(search: UsageSearch, today: Day) {
+  const { first, last } = rangeOf(search, today);
   return {
     from: timestampFromDate(beginOf(first)),
     until: timestampFromDate(beginOf(daysLater(last, 1))),

@@ -13,6 +13,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Fact } from "../../parts/facts.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { toldBasis } from "./basis.ts";
+import { formulaOf } from "./formula.ts";
 import { useKeyNames } from "./usage-filters.tsx";
 import { USAGE_WORDS } from "./usage-words.ts";
 
@@ -80,21 +81,23 @@ function Sheet({ requestId }: { readonly requestId: string }) {
 function Formula({ record, credited }: { readonly record: UsageRecord; readonly credited: string }) {
   const words = useWords(USAGE_WORDS);
   const formats = useFormats();
-  const lines = [
-    { name: words.input, tokens: record.inputTokensUncached, price: record.inputPrice },
-    { name: words.cached, tokens: record.inputTokensCached, price: record.cacheHitPrice ?? record.inputPrice },
-    { name: words.output, tokens: record.outputTokens, price: record.outputPrice },
-  ];
+  const { lines, rounding } = formulaOf(record);
   return (
     <section aria-label={words.formula} className="rounded-lg border border-line">
       <h3 className="border-b border-line px-3 py-2 font-medium">{words.formula}</h3>
       <dl className="digits flex flex-col gap-2 p-3">
-        {lines.map(({ name, tokens, price }) => (
-          <Fact key={name} name={name}>
-            {formats.count(tokens)} × {formats.exactRupiah(price)}
+        {lines.map(({ name, tokens, price, amount }) => (
+          <Fact key={name} name={words[name]}>
+            {formats.exactRupiah(amount)}
+            <span className="block text-xs text-muted">
+              {formats.count(tokens)} × {formats.exactRupiah(price)} {words.perMillion}
+            </span>
           </Fact>
         ))}
-        <p className="text-right text-xs text-muted">{words.perMillion}</p>
+        {/* What was free cost less than it comes to; that is told above, and is no rounding. */}
+        {rounding === "0" || rounding.startsWith("-") ? null : (
+          <Fact name={words.rounding}>{formats.exactRupiah(rounding)}</Fact>
+        )}
         <Fact name={words.cost}>{formats.exactRupiah(record.cost)}</Fact>
         <Fact name={words.charged}>
           <strong className="font-semibold">{formats.exactRupiah(record.charge)}</strong>

@@ -49,7 +49,7 @@ export function MarginPage() {
   return (
     <Page
       title={words.title}
-      about={`${formats.day(from)} – ${formats.day(to)} · ${shared.zone}`}
+      about={`${formats.days(from, to)} · ${shared.zone}`}
       actions={
         <Segments
           label={words.by}

@@ -1,0 +1,74 @@
+// What stands where there are no requests to show: for somebody new what to run, and the wait for it; else what to look at instead.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { LoaderCircle } from "lucide-react";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { useWords } from "../../language/language.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
+import { Empty, SkeletonLines } from "../../parts/states.tsx";
+import { Snippets } from "../../snippets/snippets.tsx";
+import { firstModelOf } from "../models/first-model.ts";
+import { MOST_KEYS, useChangeSearch } from "./usage-filters.tsx";
+import { isFiltered, PRESETS, type UsageSearch } from "./usage-search.ts";
+import { USAGE_WORDS } from "./usage-words.ts";
+
+/** How often an empty page looks whether the first request has come. A tab that is behind does not. */
+export const WAITING_MS = 4_000;
+
+/** The piece for a filter that finds nothing. */
+export function UsageNothing({ search }: { readonly search: UsageSearch }) {
+  const { data, error } = useQuery(
+    BillingService.method.listUsage,
+    { pageSize: 1 },
+    { refetchInterval: ({ state }) => (state.data?.records.length === 0 ? WAITING_MS : false) },
+  );
+  if (data === undefined && error === null) return <SkeletonLines />;
+  return data?.records.length === 0 ? <FirstRequest /> : <NothingHere search={search} />;
+}
+
+function NothingHere({ search }: { readonly search: UsageSearch }) {
+  const words = useWords(USAGE_WORDS);
+  const change = useChangeSearch();
+  const [, , longest] = PRESETS;
+  const action = isFiltered(search) ? (
+    <Button onClick={() => change({ model: undefined, key: undefined, status: undefined })}>{words.clear}</Button>
+  ) : search.days === longest ? undefined : (
+    <Button onClick={() => change({ days: longest, from: undefined, to: undefined })}>
+      {longest} {words.days}
+    </Button>
+  );
+  return (
+    <Empty title={words.nothing} action={action}>
+      {words.nothingAbout}
+    </Empty>
+  );
+}
+
+function FirstRequest() {
+  const words = useWords(USAGE_WORDS);
+  const keys = useQuery(KeysService.method.listKeys, { pageSize: MOST_KEYS });
+  const models = useQuery(GatewayService.method.listModels, {});
+  const model = models.data === undefined ? undefined : firstModelOf(models.data.data);
+  const hasKey = keys.data?.keys.some(({ isPlayground }) => !isPlayground) === true;
+  return (
+    <div className="mx-auto flex max-w-2xl flex-col gap-4 px-4 pt-2 pb-8">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <div role="status">
+          <p className="flex items-center gap-2 text-base font-semibold">
+            <LoaderCircle className="size-4 animate-spin text-muted" aria-hidden />
+            {words.waiting}
+          </p>
+          <p className="text-muted">{words.waitingAbout}</p>
+        </div>
+        {keys.data === undefined || hasKey ? null : (
+          <LinkButton to="/keys" search={{ create: true }} look="action">
+            {words.makeKey}
+          </LinkButton>
+        )}
+      </div>
+      {model === undefined ? null : <Snippets model={model} />}
+    </div>
+  );
+}

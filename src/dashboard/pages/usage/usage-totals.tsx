@@ -1,0 +1,39 @@
+import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { UNKNOWN, useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Stat } from "../../parts/card.tsx";
+import { Skeleton } from "../../parts/states.tsx";
+import { USAGE_WORDS } from "./usage-words.ts";
+
+type UsageTotalsProps = {
+  readonly data: SummarizeUsageResponse | undefined;
+  /** They could not be had, and are not on their way. */
+  readonly isFailed: boolean;
+};
+
+/** The four numbers at the top. What could not be had is a dash. */
+export function UsageTotals({ data, isFailed }: UsageTotalsProps) {
+  const words = useWords(USAGE_WORDS);
+  const formats = useFormats();
+  const totals = data?.totals;
+  const input = totals === undefined ? 0n : totals.inputTokensUncached + totals.inputTokensCached;
+  const share = totals === undefined || input === 0n ? null : Number(totals.inputTokensCached) / Number(input);
+  const missing = isFailed ? UNKNOWN : <Skeleton className="h-8 w-28" />;
+  return (
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <Stat label={words.cost}>
+        {totals === undefined ? missing : <span data-testid="total-cost">{formats.cost(totals.charge)}</span>}
+      </Stat>
+      <Stat label={words.requests}>
+        {totals === undefined ? missing : <span data-testid="total-requests">{formats.count(totals.requests)}</span>}
+      </Stat>
+      <Stat label={words.tokens}>{totals === undefined ? missing : formats.compact(input + totals.outputTokens)}</Stat>
+      <Stat
+        label={words.fromCache}
+        hint={totals === undefined ? undefined : `${words.saved} ${formats.cost(totals.savedByCache)}`}
+      >
+        {totals === undefined ? missing : share === null ? UNKNOWN : formats.percent(share)}
+      </Stat>
+    </div>
+  );
+}

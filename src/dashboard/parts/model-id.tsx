@@ -1,0 +1,16 @@
+import { Fragment } from "react";
+
+/** The id of a model, whole. It goes on below behind one of its signs, and within a word only where there is no room for one. */
+export function ModelId({ id }: { readonly id: string }) {
+  const pieces = id.split(/(?<=[/:.-])/);
+  return (
+    <span className="inline-block min-w-28 font-mono text-[0.8125rem] wrap-anywhere">
+      {pieces.map((piece, at) => (
+        <Fragment key={pieces.slice(0, at).join("")}>
+          {at === 0 ? null : <wbr />}
+          {piece}
+        </Fragment>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,101 @@
+// The usage page and the overview when there is nothing to show yet, and when a piece of them fails.
+
+import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
+import { callsOf } from "./session-calls.ts";
+
+const SHOWN = { timeout: 15_000 };
+
+describe("usage that is not there", () => {
+  let dashboard: Dashboard;
+  let visit: Visit;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    visit = await dashboard.visitDemo("/usage");
+    visit.page.setDefaultTimeout(SHOWN.timeout);
+  });
+  afterAll(() => dashboard.close());
+
+  const open = (path: string) => visit.page.goto(dashboard.saldo.httpUrl + path);
+
+  it("shows what to run, waits, and turns into the usage of the first request by itself", async () => {
+    const { page, context } = visit;
+    const list = await context.newPage();
+    await list.goto(`${dashboard.saldo.httpUrl}/usage?tab=requests`);
+    for (const waiting of [page, list]) {
+      await waiting.getByText("Menunggu permintaan pertama…").waitFor();
+      await waiting.locator("pre").filter({ hasText: "/v1/chat/completions" }).waitFor();
+    }
+    const answer = await fetch(`${dashboard.saldo.httpUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${dashboard.saldo.announced(/gw_\w+/)}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: "Halo" }] }),
+    });
+    expect(answer.status).toBe(200);
+    await expect.poll(() => page.getByTestId("total-requests").textContent(), SHOWN).toBe("1");
+    await page.getByRole("row", { name: /demo\/small/ }).waitFor();
+    await list.getByRole("button", { name: /^.*Buka permintaan/ }).waitFor();
+    await list.close();
+  });
+
+  it("says of other days that there is nothing in them, and leads to more", async () => {
+    const { page } = visit;
+    await open("/usage?from=2026-01-01&to=2026-01-02");
+    await page.getByText("Pilih rentang yang lebih panjang atau hapus filter.").waitFor();
+    expect(await page.getByText("Menunggu permintaan pertama…").count()).toBe(0);
+    await page.getByRole("main").getByRole("button", { name: "90 hari" }).click();
+    await page.getByRole("row", { name: /demo\/small/ }).waitFor();
+  });
+
+  it("counts one request as one, in English too", async () => {
+    const { page } = visit;
+    await page.evaluate("localStorage.setItem('saldo.language', 'en')");
+    await open("/");
+    await expect.poll(() => page.getByText("1 request", { exact: true }).count(), SHOWN).toBe(2);
+    await page.evaluate("localStorage.setItem('saldo.language', 'id')");
+  });
+
+  it("tells keys of the same name apart", async () => {
+    const { page } = visit;
+    const keys = createClient(KeysService, await callsOf(dashboard, visit));
+    const made = [await keys.createKey({ name: "laptop" }), await keys.createKey({ name: "laptop" })];
+    await open("/usage");
+    const options = () => page.getByLabel("Kunci", { exact: true }).locator("option").allTextContents();
+    const names = made.map(({ key }) => `laptop (${key?.prefix}…)`);
+    await expect.poll(options, SHOWN).toEqual(expect.arrayContaining(names));
+  });
+
+  it("shows dashes instead of sums that could not be had, and every piece that could", async () => {
+    const { page, context } = visit;
+    const calls = /BillingService\/SummarizeUsage/;
+    await context.route(calls, (route) => route.abort());
+    await open("/usage?tab=requests");
+    await page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" }).waitFor();
+    const numbers = page.locator("main p.digits");
+    expect(await numbers.allTextContents()).toEqual(["—", "—", "—", "—"]);
+    await page.getByRole("button", { name: /Buka permintaan/ }).waitFor();
+    await context.unroute(calls);
+    await page.getByRole("button", { name: "Coba lagi" }).click();
+    await page.getByTestId("total-cost").waitFor();
+  });
+
+  it("has a way to try again where the balance could not be had", async () => {
+    const { page, context } = visit;
+    const calls = /BillingService\/GetBalance/;
+    await context.route(calls, (route) => route.abort());
+    await open("/");
+    const failed = page.getByRole("alert").filter({ hasText: "Gagal dimuat" });
+    await failed.waitFor();
+    await context.unroute(calls);
+    await failed.getByRole("button", { name: "Coba lagi" }).click();
+    const balance = page.locator("main p.digits").first();
+    await expect.poll(() => balance.textContent(), SHOWN).toMatch(/^Rp\s[\d.,]+$/);
+    expect(await failed.count()).toBe(0);
+    expectNoComplaints(dashboard);
+  });
+});
