@@ -1,26 +1,22 @@
 import { estimateOutput } from "./estimate.ts";
+import { LARGEST_SMALL_PACKET, PacketSample } from "./packet-sample.ts";
 
-/** Events kept until they are counted. What comes after them is taken to be as dense in tokens as they were. */
-const MAX_KEPT_BYTES = 16 * 1024;
-/**
- * Where events are kept, used again by the next stream. A stream lasts too long for what it holds to be collected cheaply: with
- * a thousand of them, memory made anew for each takes more room than all else they need.
- */
-const spare: Buffer[] = [];
-const MOST_SPARE = 1024;
+/** Large packets are kept whole up to here, and what comes behind them is taken to be as dense in tokens as they were. */
+const MAX_LARGE_BYTES = 64 * 1024;
 
 /**
  * Remembers what a client was given, in bounded memory, in case the upstream never says how many tokens it was. What was
- * counted once is kept as a number.
+ * counted once is kept as a number. Small and large packets are counted apart: a packet that a proxy has put together, or one
+ * with a whole call of a tool, has another density of tokens than one word in its wrapping.
  */
 export class RelayedOutput {
-  #kept: Buffer | null = null;
-  #keptBytes = 0;
-  /** Whether events were left out since those that are kept. */
-  #isFull = false;
-  #uncountedBytes = 0;
+  readonly #small = new PacketSample();
+  #large: Buffer[] = [];
+  #largeKeptBytes = 0;
+  #largeBytes = 0;
   #counted: Promise<number> = Promise.resolve(0);
   #bytes = 0;
+  #isOver = false;
 
   /** All bytes of events that were relayed. */
   get bytes(): number {
@@ -29,36 +25,42 @@ export class RelayedOutput {
 
   add(events: Buffer): void {
     this.#bytes += events.length;
-    this.#uncountedBytes += events.length;
-    if (this.#isFull) return;
-    if (this.#keptBytes + events.length <= MAX_KEPT_BYTES) {
-      this.#kept ??= spare.pop() ?? Buffer.allocUnsafeSlow(MAX_KEPT_BYTES);
-      events.copy(this.#kept, this.#keptBytes);
-      this.#keptBytes += events.length;
+    if (this.#isOver) return;
+    if (events.length <= LARGEST_SMALL_PACKET) {
+      this.#small.add(events);
       return;
     }
-    this.#isFull = true;
-    // Something has to be known of their density.
-    if (this.#keptBytes === 0) [this.#kept, this.#keptBytes] = [Buffer.from(events), events.length];
+    this.#largeBytes += events.length;
+    if (this.#largeKeptBytes >= MAX_LARGE_BYTES) return;
+    this.#large.push(events);
+    this.#largeKeptBytes += events.length;
   }
 
   /** Tokens of all output until now, reasoning and calls of tools included. */
   estimateTokens(): Promise<number> {
-    if (this.#uncountedBytes === 0 || this.#kept === null) return this.#counted;
-    const kept = Buffer.from(this.#kept.subarray(0, this.#keptBytes));
-    const scale = this.#uncountedBytes / this.#keptBytes;
-    this.#keptBytes = 0;
-    this.#isFull = false;
-    this.#uncountedBytes = 0;
-    this.#counted = this.#counted.then(async (counted) => counted + (await estimateOutput(kept, scale)));
+    const small = this.#small.take();
+    if (small !== null) this.#count(small.kept, small.scale);
+    if (this.#largeKeptBytes > 0) {
+      this.#count(Buffer.concat(this.#large), this.#largeBytes / this.#largeKeptBytes);
+      this.#forgetLarge();
+    }
     return this.#counted;
   }
 
-  /** Forgets what was not counted: the stream is over and its bill is known. */
+  /** The stream is over and its bill is known: what was not counted never will be. */
   forget(): void {
-    if (this.#kept?.length === MAX_KEPT_BYTES && spare.length < MOST_SPARE) spare.push(this.#kept);
-    this.#kept = null;
-    this.#keptBytes = 0;
-    this.#isFull = true;
+    this.#isOver = true;
+    this.#small.giveBack();
+    this.#forgetLarge();
+  }
+
+  #count(events: Buffer, scale: number): void {
+    this.#counted = this.#counted.then(async (counted) => counted + (await estimateOutput(events, scale)));
+  }
+
+  #forgetLarge(): void {
+    this.#large = [];
+    this.#largeKeptBytes = 0;
+    this.#largeBytes = 0;
   }
 }

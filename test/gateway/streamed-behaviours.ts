@@ -23,6 +23,9 @@ const FINISH = wire([chunk({}, "stop")]);
 const TAIL = wire([usageChunk(), "[DONE]"]);
 const ERROR = wire(['{"error":{"message":"overloaded","code":503}}']);
 
+/** Some 3 700 tokens in 22 KB. */
+const LARGE_ARGUMENTS = JSON.stringify({ text: "saldo ".repeat(3_700) });
+
 /** Sends packets, each in a turn of its own. */
 const sends =
   (...packets: readonly string[]): Act =>
@@ -150,6 +153,20 @@ export const streamedBehaviours: readonly Behaviour[] = [
     ),
     sees: { text: "Halo" },
     billed: { basis: "estimated", cached: 0, output: { from: 5, to: 12 } },
+  },
+  {
+    name: "a large call of a tool in one event, without usage",
+    act: sends(
+      wire([chunk({ role: "assistant", content: "" })]),
+      wire([
+        tool({ id: "c", type: "function", function: { name: "f", arguments: LARGE_ARGUMENTS } }),
+        chunk({}, "tool_calls"),
+        "[DONE]",
+      ]),
+    ),
+    sees: { text: "" },
+    // All that was asked for, and no more.
+    billed: { basis: "estimated", cached: 0, output: 100 },
   },
 
   broken("a reset in the middle", resetsAfter(TEXT)),
