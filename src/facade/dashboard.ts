@@ -80,6 +80,8 @@ export function createDashboard({ folder, isDemo, publicUrl }: DashboardOptions)
       (method === "GET" || method === "HEAD") && accept.includes("text/html"),
     mount(app) {
       for (const path of PAGE_PATHS) app.get(path, send);
+      // What browsers and others ask for without having been told of it.
+      app.get("/favicon.ico", (_request, reply) => reply.redirect("/favicon.svg", 301));
       app.register(fastifyStatic, {
         root: fileURLToPath(folder),
         // A route for each file that is there, and none for what is not.

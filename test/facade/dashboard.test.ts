@@ -97,7 +97,14 @@ describe("the dashboard's files", () => {
     expect(asset.headers.get("content-encoding")).toBe("br");
     expect(await asset.text()).toBe("plain");
     expect(asset.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
-    expect((await fetch(`${running.http}/favicon.svg`)).headers.get("cache-control")).toBe("no-cache");
+    for (const path of ["/favicon.svg", "/favicon.ico"]) {
+      const icon = await fetch(running.http + path);
+      expect([icon.status, icon.headers.get("content-type"), icon.headers.get("cache-control")]).toEqual([
+        200,
+        "image/svg+xml",
+        "no-cache",
+      ]);
+    }
     expect((await fetch(`${running.http}/`)).headers.get("cache-control")).toBe("no-cache");
   });
 

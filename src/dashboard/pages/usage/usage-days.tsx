@@ -24,7 +24,11 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
   if (rows === undefined) return <SkeletonLines />;
   if (rows.length === 0) return nothing;
   const columns: readonly Column<UsageSummary>[] = [
-    { key: "day", head: words.day, cell: ({ day }) => <span className="whitespace-nowrap">{formats.day(day)}</span> },
+    {
+      key: "day",
+      head: words.day,
+      cell: ({ day }) => <span className="md:whitespace-nowrap">{formats.day(day)}</span>,
+    },
     {
       key: "model",
       head: words.model,
