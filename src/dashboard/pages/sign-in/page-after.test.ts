@@ -19,6 +19,8 @@ test.each([
   ["http://saldo.example/", "/"],
   ["javascript:alert(1)", "/"],
   ["data:text/html,x", "/"],
+  ["blob:https://saldo.example/0192f0c1", "/"],
+  ["filesystem:https://saldo.example/temporary/x", "/"],
   ["http://[", "/"],
 ])("after signing in with %j comes a page of ours", (next, path) => {
   expect(pageAfter(next, OURS)).toBe(OURS + path);
