@@ -13,7 +13,7 @@ import { countAgainstLimits } from "./limits.ts";
 import { type CheckAddress, differingFields, isImplied, type TransferOrder } from "./order.ts";
 import { type QuoteSources, quoteTransfer } from "./quote.ts";
 import { isOwnerFrozen, lockFund, writeFund } from "./store.ts";
-import type { OrderedTransfer, Transfer } from "./transfer.ts";
+import { type OrderedTransfer, type Transfer, WAITS_FOR_APPROVAL } from "./transfer.ts";
 import { insertEvent, insertTransfer, readTransferOfExternalId } from "./transfer-store.ts";
 
 /** What ordering needs. */
@@ -100,7 +100,7 @@ async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<T
     ...order,
     status: awaitsApproval ? "WAITING" : "PENDING",
     awaitsApproval,
-    reason: awaitsApproval ? "The transfer waits for approval." : null,
+    reason: awaitsApproval ? WAITS_FOR_APPROVAL : null,
   });
   // Taken by an order in another currency, which holds another fund's lock. What was counted here is counted all the same:
   // the row of limits belongs to the transaction, which ends without an error.

@@ -7,7 +7,7 @@ import { billingDay, DAY_MS, startOfBillingDay } from "../kernel/clock.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
-import type { Transfer, TransferEvent, TransferStatus } from "./transfer.ts";
+import { type Transfer, type TransferEvent, type TransferStatus, WAITS_FOR_APPROVAL } from "./transfer.ts";
 import { EVERY_TRANSFER, findTransfers, type OwnedTransfer } from "./transfer-search-store.ts";
 import { readNumberedPage, readTransfersBehind } from "./transfer-list-store.ts";
 import { lockTransfer, moveTransfer } from "./transfer-states.ts";
@@ -204,9 +204,12 @@ export async function approveTransfer(client: PoolClient, transferId: string): P
   return { transfer: (await lockTransfer(client, transferId)).transfer, isNew: true };
 }
 
-/** Only what has to be approved begins as WAITING, and nothing but an approval makes it need none any more. */
+/**
+ * Whether it once waited for approval and needs none any more, which nothing but an approval does. Any of its events may say
+ * so: their ids are of several nodes' clocks, so the one that was written first need not come first.
+ */
 async function wasApproved(client: PoolClient, { transferId, awaitsApproval }: Transfer): Promise<boolean> {
   if (awaitsApproval) return false;
-  const [first] = await readEvents(client, transferId);
-  return first?.status === "WAITING";
+  const events = await readEvents(client, transferId);
+  return events.some(({ status, reason }) => status === "WAITING" && reason === WAITS_FOR_APPROVAL);
 }

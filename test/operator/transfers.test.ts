@@ -6,6 +6,7 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { listBalances } from "../../src/merchant/merchants.ts";
+import { WAITS_FOR_FUNDS } from "../../src/merchant/payouts/choose-transfers.ts";
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
 import { moveTransfer } from "../../src/merchant/transfer-states.ts";
 import { orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
@@ -139,6 +140,20 @@ describe("a transfer that waits for approval", () => {
     expect(await linesOf(transferId)).toEqual([{ operator: OPERATOR, action: "transfer approve", reason: REASON }]);
   });
 
+  test("stays approved though the clock of the node that approved it was behind", async () => {
+    const { order } = await newMerchant();
+    const transferId = await order("12");
+    const approve = () => served.operator.approveTransfer({ transferId, reason: REASON });
+    expect(await approve()).toMatchObject({ isNew: true });
+    // An event of a minute before the first: ids begin with the time of the node that made them.
+    await served.database.pool.query(
+      `INSERT INTO transfer_event (id, transfer_id, status, confirmations) VALUES ($1::uuid, $2::uuid, 'PENDING', 0)`,
+      [uuidv7(Date.now() - 60_000), transferId],
+    );
+    expect(await approve()).toMatchObject({ isNew: false });
+    expect(await linesOf(transferId)).toHaveLength(1);
+  });
+
   test("gives its funds back once it is rejected, once, however often that is said", async () => {
     const { order, balance } = await newMerchant();
     const transferId = await order("12");
@@ -180,6 +195,14 @@ test("what never waited for approval is not approved, and what was sent is not r
   const transferId = await order("1");
   const approval = await refusal(served.operator.approveTransfer({ transferId, reason: REASON }));
   expect(approval).toEqual({ code: "validation_error", rules: ["id transfer.awaits_approval"] });
+  // Nor is what waits for coins.
+  for (const move of [
+    { from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS },
+    { from: ["WAITING"], to: "PENDING" },
+  ] as const) {
+    await withTransaction(served.database, (client) => moveTransfer(client, { transferId, ...move }));
+    expect(await refusal(served.operator.approveTransfer({ transferId, reason: REASON }))).toEqual(approval);
+  }
   await withTransaction(served.database, (client) =>
     moveTransfer(client, { transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash: "0x2" }),
   );

@@ -142,8 +142,30 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a transfer that never waited for approval counts as approved",
-    edits: [merchant("transfers.ts", 'return first?.status === "WAITING";', "return first !== undefined;")],
+    edits: [
+      merchant(
+        "transfers.ts",
+        'status === "WAITING" && reason === WAITS_FOR_APPROVAL',
+        'status !== "" && reason !== ""',
+      ),
+    ],
     noticedBy: operator("transfers", "what never waited for approval is not approved"),
+  },
+  {
+    name: "a transfer that waits for coins counts as approved",
+    edits: [
+      merchant(
+        "transfers.ts",
+        'status === "WAITING" && reason === WAITS_FOR_APPROVAL',
+        'status === "WAITING" && reason !== ""',
+      ),
+    ],
+    noticedBy: operator("transfers", "what never waited for approval is not approved"),
+  },
+  {
+    name: "an approval is forgotten where the clock of the node that gave it was behind",
+    edits: [merchant("transfers.ts", "return events.some((", "return events.slice(0, 1).some((")],
+    noticedBy: operator("transfers", "stays approved though the clock of the node that approved it was behind"),
   },
   {
     name: "a wallet is said to be resumed that was not stopped",
