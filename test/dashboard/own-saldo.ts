@@ -10,6 +10,8 @@ export type OwnSaldo = AsyncDisposable & {
   readonly url: string;
   /** A browser profile in which the demo's person is signed in. */
   readonly signedIn: BrowserContext;
+  /** One in which nobody is: who is signed in does not get to see the page for it. */
+  readonly signedOut: BrowserContext;
 };
 
 /** Builds the pages if they are not, and starts everything; leaving the block stops it. */
@@ -22,11 +24,12 @@ export async function openOnOwnServer(): Promise<OwnSaldo> {
   stack.defer(async () => void (await saldo.stop()));
   const browser = await startBrowser();
   stack.defer(() => browser.close());
-  const signedIn = await browser.newContext({ locale: "id-ID", viewport: { width: 390, height: 844 } });
+  const phone = { locale: "id-ID", viewport: { width: 390, height: 844 } };
+  const [signedIn, signedOut] = [await browser.newContext(phone), await browser.newContext(phone)];
   const page = await signedIn.newPage();
   await page.goto(`${saldo.httpUrl}/sign-in`);
   await signInToDemo(page);
   await page.close();
   const started = stack.move();
-  return { url: saldo.httpUrl, signedIn, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  return { url: saldo.httpUrl, signedIn, signedOut, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
