@@ -1,6 +1,6 @@
 import { createRealChains } from "../app-payouts.ts";
 import { readWalletFacts } from "../merchant/payouts/payout-facts.ts";
-import { orderResume } from "../operator/payout-orders.ts";
+import { findStop, orderResume } from "../operator/payout-orders.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 
@@ -30,13 +30,14 @@ export const payoutCommands: readonly Command[] = [
     },
     async run(values, { config, database }) {
       const name = values.need("chain");
-      const chains = await createRealChains(config);
-      const resumed = await orderResume(await orderedHere(database), {
-        chains: chains.map(({ chain }) => chain),
-        name,
-        reason: values.need("reason"),
-      });
-      return { json: { chain: name, ...resumed } };
+      const chains = (await createRealChains(config)).map(({ chain }) => chain);
+      const by = await orderedHere(database);
+      const reason = values.need("reason");
+      const stop = await findStop(by.database.pool, { chains, name });
+      if (stop === null) return { json: { chain: name, foreignNonces: 0, isNew: false } };
+      // What is ended is what is shown, whatever becomes of the wallet meanwhile.
+      const resumed = await orderResume(by, { chains, name, stoppedAt: stop.stoppedAt, reason });
+      return { json: { chain: name, ...stop, ...resumed } };
     },
   },
 ];

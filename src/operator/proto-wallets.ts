@@ -1,3 +1,5 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { invariant } from "../kernel/invariant.ts";
 import { formatMoney } from "../kernel/money.ts";
 import { type ListedWallet, listWallets } from "../merchant/payouts/list-wallets.ts";
 import { orderResume } from "./payout-orders.ts";
@@ -14,8 +16,10 @@ export function walletMethods({
       return { wallets: (await listWallets(database.pool, chains)).map(toProtoWallet) };
     },
 
-    async resumePayoutWallet({ chain, reason }, context) {
-      return orderResume(orderedBy(context), { chains, name: chain, reason });
+    async resumePayoutWallet({ chain, reason, stoppedAt }, context) {
+      // The contract lets no request without it through.
+      invariant(stoppedAt !== undefined, "an order to resume a wallet names its stop");
+      return orderResume(orderedBy(context), { chains, name: chain, stoppedAt: timestampDate(stoppedAt), reason });
     },
   };
 }

@@ -2,7 +2,7 @@
 // writes none, and nobody but an operator gets in.
 
 import type { DescMethod } from "@bufbuild/protobuf";
-import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { MethodOptions_IdempotencyLevel, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
@@ -23,6 +23,8 @@ let accountId: string;
 let requestId: string;
 let merchantId: string;
 let topUpId: string;
+/** Since when the wallet is stopped. */
+let stoppedAt: Timestamp | undefined;
 /** Two that wait for approval. */
 let transferIds: string[];
 beforeAll(async () => {
@@ -51,6 +53,8 @@ async function stopWallet(): Promise<void> {
   const { pool } = served.database;
   const wallet = await openWallet(pool, { chain: "sandbox", address: "sandbox-hot-wallet", nextNonce: 0 });
   await haltWallet(pool, wallet.walletId, "somebody else has used the key");
+  const [stopped] = (await served.operator.listPayoutWallets({})).wallets;
+  ({ stoppedAt } = stopped ?? {});
 }
 
 const methods: readonly DescMethod[] = OperatorService.methods;
@@ -81,7 +85,7 @@ const requests: Readonly<Record<string, () => unknown>> = {
   approveTransfer: () => ({ transferId: transferIds[0], reason: "known to us" }),
   rejectTransfer: () => ({ transferId: transferIds[1], reason: "not to him" }),
   listPayoutWallets: () => ({}),
-  resumePayoutWallet: () => ({ chain: "sandbox", reason: "it was us" }),
+  resumePayoutWallet: () => ({ chain: "sandbox", stoppedAt, reason: "it was us" }),
   listFees: () => ({}),
   setFee: () => ({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0.01" } }),
   previewFee: () => ({ currencyCode: "TRX", amount: "10" }),

@@ -93,6 +93,12 @@ export async function serveOperator(
       return { count: actions.length, newest: actions[0] };
     },
 
+    /** What was done to a subject, by whom and why, newest first. */
+    async linesOf(subject: string) {
+      const actions = await listActions(database.pool, { filter: { subject }, limit: 10 });
+      return actions.map(({ operator, action, reason }) => ({ operator, action, reason }));
+    },
+
     async newCustomer(email = `${uuidv7()}@test.example`): Promise<string> {
       const { accountId } = await withTransaction(database, (client) => createCustomer(client, { email, openAccount }));
       return accountId;

@@ -1,13 +1,10 @@
-// Transfers of all merchants and the wallets that pay them, as operators find, approve, reject and resume them over the contract.
+// Transfers of all merchants, as operators find, approve and reject them over the contract.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listActions } from "../../src/accounts/operator-actions.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { listBalances } from "../../src/merchant/merchants.ts";
 import { WAITS_FOR_FUNDS } from "../../src/merchant/payouts/choose-transfers.ts";
-import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
 import { moveTransfer } from "../../src/merchant/transfer-states.ts";
 import { orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
 import { orderLimits } from "../../src/operator/transfer-orders.ts";
@@ -17,32 +14,9 @@ import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operato
 
 const REASON = "the merchant confirmed it";
 
-/** Two real chains beside the sandbox's: one answers, of the other nothing is ever heard. */
-function chainsOf(sandbox: PayoutChain): PayoutChain[] {
-  const real = { ...sandbox, feeCoin: { currencyCode: "ETH", network: "ethereum", decimals: 18 } } as const;
-  return [
-    sandbox,
-    {
-      ...real,
-      name: "ethereum",
-      wallet: "0xaa",
-      currencies: ["ETH", "USDT"],
-      balance: async ({ decimals }) => 15n * 10n ** BigInt(decimals - 1),
-    },
-    {
-      ...real,
-      name: "bsc",
-      wallet: "0xbb",
-      currencies: ["BNB"],
-      balance: () => Promise.reject(new Error("away")),
-      head: () => Promise.reject(new Error("away")),
-    },
-  ];
-}
-
 let served: ServedOperator;
 beforeAll(async () => {
-  served = await serveOperator({}, chainsOf);
+  served = await serveOperator();
 });
 afterAll(async () => {
   await expectSoundBooks(served.database);
@@ -66,11 +40,6 @@ async function newMerchant(environment: "sandbox" | "production" = "sandbox") {
       (await orderTransfer(database, { merchantId, environment, amountText, externalId })).transfer.transferId,
     balance: async () => (await listBalances(database, merchantId))[0],
   };
-}
-
-async function linesOf(subject: string) {
-  const actions = await listActions(served.database.pool, { filter: { subject }, limit: 10 });
-  return actions.map(({ operator, action, reason }) => ({ operator, action, reason }));
 }
 
 describe("transfers of all merchants", () => {
@@ -137,7 +106,9 @@ describe("a transfer that waits for approval", () => {
       moveTransfer(client, { transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash: "0x1" }),
     );
     expect(await approve()).toMatchObject({ isNew: false, transfer: { transfer: { status: "SUBMITTED" } } });
-    expect(await linesOf(transferId)).toEqual([{ operator: OPERATOR, action: "transfer approve", reason: REASON }]);
+    expect(await served.linesOf(transferId)).toEqual([
+      { operator: OPERATOR, action: "transfer approve", reason: REASON },
+    ]);
   });
 
   test("stays approved though the clock of the node that approved it was behind", async () => {
@@ -151,7 +122,7 @@ describe("a transfer that waits for approval", () => {
       [uuidv7(Date.now() - 60_000), transferId],
     );
     expect(await approve()).toMatchObject({ isNew: false });
-    expect(await linesOf(transferId)).toHaveLength(1);
+    expect(await served.linesOf(transferId)).toHaveLength(1);
   });
 
   test("gives its funds back once it is rejected, once, however often that is said", async () => {
@@ -166,7 +137,7 @@ describe("a transfer that waits for approval", () => {
       transfer: { awaitsApproval: false, transfer: { status: "REJECTED", reason: "Not to him." } },
     });
     expect(await balance()).toMatchObject({ available: "1000", held: "0" });
-    expect(await linesOf(transferId)).toEqual([
+    expect(await served.linesOf(transferId)).toEqual([
       { operator: OPERATOR, action: "transfer reject", reason: "Not to him." },
     ]);
     const late = await refusal(served.operator.approveTransfer({ transferId, reason: REASON }));
@@ -182,7 +153,7 @@ describe("a transfer that waits for approval", () => {
     ]);
     // What is approved may still be rejected before it is signed; what is rejected is not approved any more.
     expect(rejected.status).toBe("fulfilled");
-    const lines = (await linesOf(transferId)).map(({ action }) => action);
+    const lines = (await served.linesOf(transferId)).map(({ action }) => action);
     expect(lines).toEqual(
       approved.status === "fulfilled" ? ["transfer reject", "transfer approve"] : ["transfer reject"],
     );
@@ -208,57 +179,6 @@ test("what never waited for approval is not approved, and what was sent is not r
   );
   const rejection = await refusal(served.operator.rejectTransfer({ transferId, reason: "No." }));
   expect(rejection).toEqual({ code: "validation_error", rules: ["id transfer.unsigned"] });
-  expect(await linesOf(transferId)).toEqual([]);
+  expect(await served.linesOf(transferId)).toEqual([]);
   expect(await balance()).toMatchObject({ held: "17.7" });
-});
-
-describe("wallets", () => {
-  const walletsByChain = async () =>
-    new Map((await served.operator.listPayoutWallets({})).wallets.map((wallet) => [wallet.chain, wallet]));
-
-  test("are told with what their chains say, and that a chain did not answer", async () => {
-    await openWallet(served.database.pool, { chain: "tron", address: "T1", nextNonce: 3 });
-    const wallets = await walletsByChain();
-    expect([...wallets.keys()]).toEqual(["bsc", "ethereum", "sandbox", "tron"]);
-    expect(wallets.get("ethereum")).toMatchObject({
-      address: "0xaa",
-      configured: true,
-      stopped: false,
-      balancesKnown: true,
-      balances: [
-        { currencyCode: "ETH", amount: "1.5" },
-        { currencyCode: "USDT", amount: "1.5" },
-      ],
-    });
-    expect(wallets.get("bsc")).toMatchObject({ configured: true, balancesKnown: false, balances: [] });
-    expect(wallets.get("sandbox")).toMatchObject({ configured: true, balancesKnown: true, balances: [] });
-    expect(wallets.get("tron")).toMatchObject({ configured: false, balancesKnown: false });
-    expect((await refusal(served.member.listPayoutWallets({}))).code).toBe("permission_denied");
-  });
-
-  test("sign again once they are resumed, once, and the reason is written down", async () => {
-    const { pool } = served.database;
-    const { address = "" } = (await walletsByChain()).get("sandbox") ?? {};
-    const { walletId } = await openWallet(pool, { chain: "sandbox", address, nextNonce: 0 });
-    await haltWallet(pool, walletId, "somebody else has used nonce 0");
-    const stopped = (await walletsByChain()).get("sandbox");
-    expect(stopped).toMatchObject({ stopped: true, stopReason: "somebody else has used nonce 0" });
-    expect(stopped?.stoppedAt).toBeDefined();
-    const resume = () => served.operator.resumePayoutWallet({ chain: "sandbox", reason: "it was us" });
-    expect(await resume()).toMatchObject({ isNew: true, foreignNonces: 0 });
-    expect(await resume()).toMatchObject({ isNew: false, foreignNonces: 0 });
-    expect((await walletsByChain()).get("sandbox")).toMatchObject({ stopped: false, stopReason: "" });
-    expect(await linesOf(`sandbox ${address}`)).toEqual([
-      { operator: OPERATOR, action: "payout resume", reason: "it was us" },
-    ]);
-  });
-
-  test("are not resumed when they never paid, are not ours, or their chain does not answer", async () => {
-    const resume = (chain: string) => refusal(served.operator.resumePayoutWallet({ chain, reason: "it was us" }));
-    expect(await resume("ethereum")).toMatchObject({ code: "not_found" });
-    expect(await resume("tron")).toEqual({ code: "validation_error", rules: ["chain chain.known"] });
-    await openWallet(served.database.pool, { chain: "bsc", address: "0xbb", nextNonce: 0 });
-    expect(await resume("bsc")).toMatchObject({ code: "upstream_busy" });
-    expect(await linesOf("bsc 0xbb")).toEqual([]);
-  });
 });

@@ -28,6 +28,7 @@ const INDONESIAN: readonly (readonly [sentence: RegExp, said: string])[] = [
   [/^must be greater than 0$/, "harus lebih dari nol"],
   [/^must not be greater than max$/, "tidak boleh lebih besar dari batas atas"],
   [/^must not be only spaces$/, "tidak boleh hanya spasi"],
+  [/^names a stop that has ended; .+$/, "sudah berakhir; dompet berhenti lagi sesudahnya, jadi periksa sebabnya dulu"],
   [/^must be a UUID$/, "harus berupa UUID"],
   [/^must be a day such as (.+)$/, "harus tanggal, misalnya $1"],
   [/^must not be later than .+$/, "tidak boleh lebih lambat dari akhir rentang"],

@@ -2,6 +2,7 @@
 // wallet's own stay without a gap, and signing goes on behind them.
 
 import type { Pool, PoolClient } from "pg";
+import { invariant } from "../../kernel/invariant.ts";
 import { NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
 import { findWronglyForeign, insertForeign } from "./payout-store.ts";
@@ -18,7 +19,7 @@ export type ForeignNonces = {
   readonly foreign: readonly { readonly nonce: number; readonly hash: string }[];
 };
 
-/** What came of an order to resume. Not new: the wallet signed already, and nothing was written down. */
+/** What came of an order to resume. Not new: the wallet signs already, and nothing was written down. */
 export type ResumedWallet = { readonly foreignNonces: number; readonly isNew: boolean };
 
 /**
@@ -28,6 +29,8 @@ export type ResumedWallet = { readonly foreignNonces: number; readonly isNew: bo
 export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise<ForeignNonces> {
   const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
   if (wallet === undefined) throw new NotFound("This wallet has never paid.");
+  // What is behind its nonce while it signs may be its own, and there is nothing to end.
+  if (wallet.haltedAt === null) return { walletId: wallet.walletId, address: wallet.address, foreign: [] };
   const head = await answerOf(chain.head());
   const used = await answerOf(chain.nextNonce());
   const foreign: { nonce: number; hash: string }[] = [];
@@ -43,12 +46,22 @@ export async function findForeignNonces(pool: Pool, chain: PayoutChain): Promise
 }
 
 /**
- * Lets a wallet sign again, inside the caller's transaction. Errors: ValidationError when one of the nonces is our own, which
- * paying again would pay twice.
+ * Ends the stop of a wallet that began at that moment, inside the caller's transaction. Errors: ValidationError when the wallet
+ * has stopped again since, or one of the nonces is our own, which paying again would pay twice.
  */
-export async function resumeSigning(client: PoolClient, { walletId, foreign }: ForeignNonces): Promise<ResumedWallet> {
-  const { nextNonce } = await lockWallet(client, walletId);
-  // Whoever resumed it meanwhile may have written them down.
+export async function resumeSigning(
+  client: PoolClient,
+  { walletId, foreign }: ForeignNonces,
+  stoppedAt: Date,
+): Promise<ResumedWallet> {
+  const { nextNonce, haltedAt } = await lockWallet(client, walletId);
+  if (haltedAt === null) return { foreignNonces: 0, isNew: false };
+  // Why it has stopped this time nobody has judged who speaks of another.
+  if (haltedAt.getTime() !== stoppedAt.getTime()) {
+    const message = "names a stop that has ended; the wallet has stopped again since: look at why";
+    throw new ValidationError([{ field: "stoppedAt", rule: "wallet.stop", message }]);
+  }
+  // Nothing takes a nonce of a stopped wallet. What is before its next one was written down already.
   const own = foreign.filter(({ nonce }) => nonce >= nextNonce);
   for (const each of own) await insertForeign(client, { walletId, ...each });
   const wrong = await findWronglyForeign(client, walletId);
@@ -57,8 +70,8 @@ export async function resumeSigning(client: PoolClient, { walletId, foreign }: F
     throw new ValidationError([{ field: "chain", rule: "wallet.foreign_own", message }]);
   }
   await writeNextNonce(client, walletId, nextNonce + own.length);
-  const wasStopped = await resumeWallet(client, walletId);
-  return { foreignNonces: own.length, isNew: wasStopped || own.length > 0 };
+  invariant(await resumeWallet(client, walletId), "a stopped wallet that is locked can be resumed");
+  return { foreignNonces: own.length, isNew: true };
 }
 
 async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer> {

@@ -9,7 +9,7 @@ type Queryable = Pick<Pool | PoolClient, "query">;
 const OPEN = `
 INSERT INTO wallet (id, chain, address, first_nonce, next_nonce) VALUES ($1::uuid, $2, $3, $4, $4)
 ON CONFLICT ON CONSTRAINT wallet_address DO NOTHING`;
-const COLUMNS = `id, chain, address, next_nonce, halt_reason`;
+const COLUMNS = `id, chain, address, next_nonce, halted_at, halt_reason`;
 const BY_ADDRESS = `SELECT ${COLUMNS} FROM wallet WHERE chain = $1 AND address = $2`;
 const LOCK = `SELECT ${COLUMNS} FROM wallet WHERE id = $1::uuid FOR NO KEY UPDATE`;
 // A lease that has run out is anybody's. The row's lock decides between two that ask at once.
@@ -30,11 +30,20 @@ export type Wallet = {
   readonly address: string;
   /** The nonce the next payout gets. */
   readonly nextNonce: number;
+  /** Since when nothing is signed with it, which tells one stop from the next. Null: it signs. */
+  readonly haltedAt: Date | null;
   /** Why nothing is signed with it until an operator has looked. Null: it signs. */
   readonly haltReason: string | null;
 };
 
-type Columns = { id: string; chain: string; address: string; next_nonce: number; halt_reason: string | null };
+type Columns = {
+  id: string;
+  chain: string;
+  address: string;
+  next_nonce: number;
+  halted_at: Date | null;
+  halt_reason: string | null;
+};
 
 /** The wallet of an address; undefined: it has never paid. */
 export async function readWallet(
@@ -100,6 +109,7 @@ function fromColumns(row: Columns): Wallet {
     chain: row.chain,
     address: row.address,
     nextNonce: row.next_nonce,
+    haltedAt: row.halted_at,
     haltReason: row.halt_reason,
   };
 }

@@ -6,7 +6,7 @@ import type { PayoutChain } from "../../../src/merchant/chains/payout-chain.ts";
 import { stopSigning } from "../../../src/merchant/payouts/foreign-transaction.ts";
 import { resumeSigning } from "../../../src/merchant/payouts/resume-wallet.ts";
 import { inTransaction } from "../../../src/merchant/payouts/payout-transaction.ts";
-import { readWallet } from "../../../src/merchant/payouts/wallet-store.ts";
+import { haltWallet, lockWallet, readWallet } from "../../../src/merchant/payouts/wallet-store.ts";
 import { moveTransfer } from "../../../src/merchant/transfer-states.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
 import { EvmWorld, FINAL_AFTER, TOTAL } from "./evm-world.ts";
@@ -100,9 +100,15 @@ describe("an engine that stands still while another one works", () => {
     // Nor is a nonce of ours written down as somebody else's.
     const foreign = [{ nonce: nonce + 1, hash: own.hash }];
     const resume = { walletId: await walletId(), address: world.hot.address, foreign };
-    await expect(inTransaction(world.database.pool, (client) => resumeSigning(client, resume))).rejects.toThrow(
+    const { pool } = world.database;
+    await haltWallet(pool, resume.walletId, "a test");
+    const { haltedAt } = await inTransaction(pool, (client) => lockWallet(client, resume.walletId));
+    if (haltedAt === null) throw new Error("the wallet has not stopped");
+    await expect(inTransaction(pool, (client) => resumeSigning(client, resume, haltedAt))).rejects.toThrow(
       "signed ourselves",
     );
+    const none = { ...resume, foreign: [] };
+    expect(await inTransaction(pool, (client) => resumeSigning(client, none, haltedAt))).toMatchObject({ isNew: true });
     await world.runToEnd(engine, [transferId]);
     await world.expectPaidOnce(transferId, to, before);
   });

@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { WAITS_FOR_FUNDS } from "../../../src/merchant/payouts/choose-transfers.ts";
-import { orderResume } from "../../../src/operator/payout-orders.ts";
+import { findStop, orderResume } from "../../../src/operator/payout-orders.ts";
 import { REVERTED } from "../../../src/merchant/payouts/settle-payout.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
 import { AMOUNT, EvmWorld, FINAL_AFTER, TOTAL, UNITS } from "./evm-world.ts";
@@ -21,11 +21,13 @@ describe("a transfer on a real node", () => {
   });
   afterAll(() => world.close());
 
-  const resume = () =>
-    orderResume(
-      { database: world.database, operator: "test" },
-      { chains: [world.chain()], name: world.chain().name, reason: "it was us" },
-    );
+  /** Ends the stop that there is. */
+  const resume = async () => {
+    const wallet = { chains: [world.chain()], name: world.chain().name };
+    const stop = await findStop(world.database.pool, wallet);
+    const meant = { ...wallet, stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "it was us" };
+    return orderResume({ database: world.database, operator: "test" }, meant);
+  };
 
   it("is paid, final after enough blocks, and what the network took is posted", async () => {
     const to = await world.recipient();

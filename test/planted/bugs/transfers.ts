@@ -172,11 +172,22 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "payouts/resume-wallet.ts",
-        "isNew: wasStopped || own.length > 0",
-        "isNew: wasStopped || own.length >= 0",
+        "return { foreignNonces: 0, isNew: false };",
+        "return { foreignNonces: 0, isNew: true };",
       ),
     ],
-    noticedBy: operator("transfers", "sign again once they are resumed, once"),
+    noticedBy: operator("wallets", "sign again once they are resumed, once"),
+  },
+  {
+    name: "whoever resumes a wallet ends whatever stop is there",
+    edits: [
+      merchant(
+        "payouts/resume-wallet.ts",
+        "if (haltedAt.getTime() !== stoppedAt.getTime()) {",
+        "if (haltedAt.getTime() < stoppedAt.getTime()) {",
+      ),
+    ],
+    noticedBy: operator("wallets", "do not sign again by the word of somebody who has looked at another stop"),
   },
   {
     name: "a fee that is in force is set again",

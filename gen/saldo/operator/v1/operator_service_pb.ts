@@ -317,8 +317,9 @@ export const OperatorService: GenService<{
    * Lets a wallet sign again that stopped because somebody else had used its key. The nonces of others are written down. The chain
    * is asked first, for that is never done inside a transaction.
    *
-   * Errors: not_found when the wallet has never paid; validation_error when its chain is not configured, or a transaction of
-   * somebody else is not final; upstream_busy when the chain does not answer.
+   * Errors: not_found when the wallet has never paid; validation_error when its chain is not configured, when a transaction of
+   * somebody else is not final, or with the rule `wallet.stop` when the wallet has stopped again since the stop that is meant;
+   * upstream_busy when the chain does not answer.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ResumePayoutWallet
    */

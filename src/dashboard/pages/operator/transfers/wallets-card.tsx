@@ -135,12 +135,18 @@ function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWallet; read
   const words = useWords(TRANSFERS_WORDS);
   const shared = useWords(OPERATOR_WORDS);
   const formats = useFormats();
+  const when = useWhen();
   const notify = useNotify();
   const chainName = useChainName();
   const resume = useOrder(OperatorService.method.resumePayoutWallet);
   const [reason, setReason] = useState("");
   const send = async () => {
-    const { isNew, foreignNonces } = await resume.mutateAsync({ chain: wallet.chain, reason });
+    // The stop that is shown here: the wallet may have gone on meanwhile and stopped again for something else.
+    const { isNew, foreignNonces } = await resume.mutateAsync({
+      chain: wallet.chain,
+      reason,
+      ...(wallet.stoppedAt && { stoppedAt: wallet.stoppedAt }),
+    });
     if (isNew) notify(words.resumed, `${formats.count(foreignNonces)} ${words.foreignNonces}`);
     else notify(shared.doneBefore);
   };
@@ -163,6 +169,7 @@ function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWallet; read
               </span>
             </Fact>
             <Fact name={words.stopReason}>{wallet.stopReason}</Fact>
+            <Fact name={words.stoppedSince}>{when(wallet.stoppedAt)}</Fact>
             <Fact name={shared.reason}>{reason}</Fact>
           </Facts>
         </div>
