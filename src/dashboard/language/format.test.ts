@@ -37,7 +37,7 @@ describe("money for people", () => {
 
   it("writes sizes of contexts the English way in both languages", () => {
     expect(id.size(1_050_000)).toBe("1.05M");
-    expect(id.size(131_072)).toBe("131.07K");
+    expect(id.size(131_072)).toBe("131K");
   });
 
   it("keeps a day a day in every zone of the reader", () => {

@@ -47,7 +47,7 @@ export function formatsOf(language: Language) {
   const exact = rupiah(0, 12);
   const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
   // Indonesian "M" means 10⁹: sizes of contexts are written the English way in both languages.
-  const size = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  const size = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
   const count = new Intl.NumberFormat(locale);
   const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
   const rate = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 18 });

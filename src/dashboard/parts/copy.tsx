@@ -61,16 +61,13 @@ export function CopyIconButton({ text, what = text }: CopyProps) {
   );
 }
 
-/** Code to copy. It scrolls by itself, never the page, and never under the button. */
+/** Code to copy. Long lines are broken where they end, so that nothing is hidden behind an edge; what is copied has them whole. */
 export function CodeBlock({ code, what }: { readonly code: string; readonly what: string }) {
   return (
     <div className="flex min-w-0 flex-col rounded-lg border border-line bg-sunken sm:flex-row sm:items-start">
-      {/* Reached by keyboard, so that it can be scrolled by it. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <pre
-        tabIndex={0}
         aria-label={what}
-        className="min-w-0 flex-1 overflow-x-auto p-3 font-mono text-[0.8125rem] leading-relaxed"
+        className="min-w-0 flex-1 p-3 font-mono text-[0.8125rem] leading-relaxed wrap-anywhere whitespace-pre-wrap"
       >
         <code>{code}</code>
       </pre>

@@ -73,5 +73,5 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: T
 type Place = { readonly right?: boolean; readonly wide?: boolean; readonly acts?: boolean };
 
 function side({ right = false, wide = false, acts = false }: Place): string {
-  return `${right ? "text-right" : ""} ${wide ? "max-md:hidden" : ""} ${acts ? "sticky right-0 z-1 bg-card text-right" : ""}`;
+  return `${right ? "text-right" : ""} ${wide ? "max-md:hidden" : ""} ${acts ? "text-right max-md:sticky max-md:right-0 max-md:z-1 max-md:bg-card in-[tr:last-child]:rounded-br-xl" : ""}`;
 }

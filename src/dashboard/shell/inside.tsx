@@ -77,7 +77,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
             </IconButton>
             <Whereabouts pathname={pathname} />
             {reader.isDemo ? (
-              <span className="max-sm:hidden">
+              <span className="inline-flex max-sm:hidden">
                 <Badge tone="sandbox">{words.demo}</Badge>
               </span>
             ) : null}

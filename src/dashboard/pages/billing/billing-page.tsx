@@ -72,10 +72,17 @@ function History() {
     {
       key: "when",
       head: words.when,
-      cell: ({ createdAt }) => <When at={createdAt} />,
+      cell: ({ createdAt, state }) => (
+        <>
+          <When at={createdAt} />
+          <span className="mt-1 block md:hidden">
+            <TopUpBadge state={state} />
+          </span>
+        </>
+      ),
     },
     { key: "amount", head: words.amount, right: true, cell: ({ amount }) => formats.rupiah(amount) },
-    { key: "state", head: words.state, cell: ({ state }) => <TopUpBadge state={state} /> },
+    { key: "state", head: words.state, wide: true, cell: ({ state }) => <TopUpBadge state={state} /> },
   ];
   return (
     <Card title={words.history} flush>
@@ -116,9 +123,21 @@ function Ledger() {
     {
       key: "when",
       head: words.when,
+      wide: true,
       cell: ({ postedAt }) => <When at={postedAt} />,
     },
-    { key: "reason", head: words.reason, cell: ({ reason }) => reasons[reason] ?? reason },
+    {
+      key: "reason",
+      head: words.reason,
+      cell: ({ reason, postedAt }) => (
+        <>
+          {reasons[reason] ?? reason}
+          <span className="block text-xs text-muted md:hidden">
+            <When at={postedAt} />
+          </span>
+        </>
+      ),
+    },
     {
       key: "change",
       head: words.change,
@@ -126,7 +145,7 @@ function Ledger() {
       cell: ({ amount, runningBalance }) => (
         <>
           {formats.cost(amount)}
-          <span className="block text-xs text-muted md:hidden">
+          <span className="block text-xs whitespace-nowrap text-muted md:hidden">
             {words.running} {formats.cost(runningBalance)}
           </span>
         </>

@@ -16,13 +16,14 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
   const date = (at: Timestamp | undefined): string =>
     at === undefined ? words.never : formats.date(timestampDate(at));
   return [
-    { key: "name", head: words.name, cell: (key) => <NameCell apiKey={key} /> },
+    { key: "name", head: words.name, cell: (key) => <NameCell apiKey={key} spent={formats.cost(spent.get(key.id))} /> },
     { key: "created", head: words.created, wide: true, cell: (key) => <Dim apiKey={key}>{date(key.createdAt)}</Dim> },
     { key: "used", head: words.lastUsed, wide: true, cell: (key) => <Dim apiKey={key}>{date(key.lastUsedAt)}</Dim> },
     {
       key: "spent",
       head: words.spent,
       right: true,
+      wide: true,
       cell: (key) => <Dim apiKey={key}>{formats.cost(spent.get(key.id))}</Dim>,
     },
     {
@@ -62,7 +63,8 @@ export function maskedKey({ prefix, lastFour }: Pick<ApiKey, "prefix" | "lastFou
   return `${prefix}…${lastFour}`;
 }
 
-function NameCell({ apiKey }: { readonly apiKey: ApiKey }) {
+function NameCell({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: string }) {
+  const words = useWords(KEYS_WORDS);
   const isRevoked = apiKey.revokedAt !== undefined;
   return (
     <>
@@ -73,6 +75,9 @@ function NameCell({ apiKey }: { readonly apiKey: ApiKey }) {
         {apiKey.name}
       </span>
       <code className="font-mono text-xs whitespace-nowrap text-muted">{maskedKey(apiKey)}</code>
+      <span className="block text-xs text-muted md:hidden">
+        {words.spent}: {spent}
+      </span>
     </>
   );
 }

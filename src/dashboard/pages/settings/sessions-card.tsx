@@ -17,6 +17,7 @@ import { useNotify } from "../../parts/notices.tsx";
 import { Failed, SkeletonLines } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { SignInProblem } from "../sign-in/sign-in-form.tsx";
+import { browserOf } from "./browser-name.ts";
 import { NotSaved } from "./not-saved.tsx";
 import { SETTINGS_WORDS } from "./settings-words.ts";
 
@@ -69,6 +70,11 @@ function useSessionColumns({
 }): readonly Column<Session>[] {
   const words = useWords(SETTINGS_WORDS);
   const formats = useFormats();
+  const placeOf = (userAgent: string): string => {
+    const known = browserOf(userAgent);
+    if (known !== null) return `${known.browser} ${words.on} ${known.system}`;
+    return userAgent === "" ? words.unknownPlace : userAgent;
+  };
   return [
     {
       key: "place",
@@ -76,7 +82,7 @@ function useSessionColumns({
       cell: ({ userAgent, address }) => (
         <>
           <span className="line-clamp-2 break-all" title={userAgent}>
-            {userAgent === "" ? words.unknownPlace : userAgent}
+            {placeOf(userAgent)}
           </span>
           <span className="block font-mono text-xs break-all text-muted">{address}</span>
         </>

@@ -69,6 +69,9 @@ function useColumns(): readonly Column<FeeRow>[] {
   const words = useWords(FEES_WORDS);
   const formats = useFormats();
   const when = useWhen();
+  // A row for every currency has amounts of whichever coin is sent.
+  const coins = (amount: string | undefined, currencyCode: string) =>
+    amount === undefined ? UNKNOWN : formats.coins(amount, currencyCode).trim();
   return [
     {
       key: "scope",
@@ -92,10 +95,27 @@ function useColumns(): readonly Column<FeeRow>[] {
         </span>
       ),
     },
-    { key: "flat", head: words.flat, right: true, cell: ({ terms }) => terms?.flat },
-    { key: "rate", head: words.rate, right: true, cell: ({ terms }) => terms?.rate },
-    { key: "min", head: words.min, right: true, wide: true, cell: ({ terms }) => terms?.min ?? UNKNOWN },
-    { key: "max", head: words.max, right: true, wide: true, cell: ({ terms }) => terms?.max ?? UNKNOWN },
+    { key: "flat", head: words.flat, right: true, cell: ({ terms, currencyCode }) => coins(terms?.flat, currencyCode) },
+    {
+      key: "rate",
+      head: words.rate,
+      right: true,
+      cell: ({ terms }) => (terms === undefined ? UNKNOWN : formats.rate(terms.rate)),
+    },
+    {
+      key: "min",
+      head: words.min,
+      right: true,
+      wide: true,
+      cell: ({ terms, currencyCode }) => coins(terms?.min, currencyCode),
+    },
+    {
+      key: "max",
+      head: words.max,
+      right: true,
+      wide: true,
+      cell: ({ terms, currencyCode }) => coins(terms?.max, currencyCode),
+    },
     {
       key: "since",
       head: words.since,

@@ -39,15 +39,23 @@ export function Merchants() {
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
   const columns: readonly Column<MerchantSummary>[] = [
-    { key: "merchant", head: words.merchant, cell: ({ id }) => <Mono>{id}</Mono> },
+    {
+      key: "merchant",
+      head: words.merchant,
+      cell: ({ id, environment }) => (
+        <>
+          <Mono>{id}</Mono>
+          <span className="mt-1 block md:hidden">
+            <EnvironmentBadge environment={environment} />
+          </span>
+        </>
+      ),
+    },
     {
       key: "environment",
       head: words.environment,
-      cell: ({ environment }) => (
-        <Badge tone={environment === "sandbox" ? "sandbox" : "info"} sign={false}>
-          {environment}
-        </Badge>
-      ),
+      wide: true,
+      cell: ({ environment }) => <EnvironmentBadge environment={environment} />,
     },
     {
       key: "account",
@@ -82,6 +90,14 @@ export function Merchants() {
       />
       {credited === null ? null : <CreditDialog merchantId={credited} name={name} onClose={() => setCredited(null)} />}
     </Card>
+  );
+}
+
+function EnvironmentBadge({ environment }: { readonly environment: string }) {
+  return (
+    <Badge tone={environment === "sandbox" ? "sandbox" : "info"} sign={false}>
+      {environment}
+    </Badge>
   );
 }
 

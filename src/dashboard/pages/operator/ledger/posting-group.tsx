@@ -16,6 +16,7 @@ import { useAssetAmount, useWhen } from "../parts/amounts.ts";
 import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { NotLoaded } from "../parts/rows.tsx";
 import { LEDGER_WORDS } from "./ledger-words.ts";
+import { ClassName, ReasonName } from "./named.tsx";
 
 /** Opens when the address names a group. */
 export function PostingGroup({
@@ -66,7 +67,7 @@ function OnePosting({ posting }: { readonly posting: Posting }) {
   return (
     <section aria-label={`${words.posting} ${posting.id}`} className="rounded-lg border border-line p-3">
       <Facts>
-        <Fact name={<Mono>{posting.reason}</Mono>}>
+        <Fact name={<ReasonName name={posting.reason} />}>
           <strong className="font-semibold">{amountOf(posting.amount, posting.asset)}</strong>
         </Fact>
         <Fact name={words.debit}>
@@ -99,7 +100,7 @@ function Side({ account }: { readonly account: LedgerAccount | undefined }) {
   const id = <span className="font-mono text-xs break-all">{account.id}</span>;
   return (
     <>
-      <Mono>{account.class}</Mono>
+      <ClassName name={account.class} />
       <br />
       {account.class === "customer_funds" ? (
         <Link to="/operator/accounts/$accountId" params={{ accountId: account.id }} className="underline">

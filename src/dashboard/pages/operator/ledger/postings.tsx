@@ -18,6 +18,7 @@ import { DayFields } from "../parts/day-fields.tsx";
 import { momentsOf } from "../parts/moments.ts";
 import { Rows } from "../parts/rows.tsx";
 import { LEDGER_WORDS } from "./ledger-words.ts";
+import { ClassWord, ReasonName } from "./named.tsx";
 import { PostingGroup } from "./posting-group.tsx";
 
 const PAGE_SIZE = 50;
@@ -92,17 +93,21 @@ function usePostingColumns(): readonly Column<Posting>[] {
         <>
           <span className="text-muted md:whitespace-nowrap">{when(postedAt)}</span>
           <span className="block text-xs md:hidden">
-            <Mono>{reason}</Mono>
+            <ReasonName name={reason} />
           </span>
         </>
       ),
     },
-    { key: "reason", head: words.reason, wide: true, cell: ({ reason }) => <Mono>{reason}</Mono> },
+    { key: "reason", head: words.reason, wide: true, cell: ({ reason }) => <ReasonName name={reason} /> },
     {
       key: "movement",
       head: words.movement,
       wide: true,
-      cell: ({ debit, credit }) => <Mono>{`${debit?.class ?? ""} → ${credit?.class ?? ""}`}</Mono>,
+      cell: ({ debit, credit }) => (
+        <>
+          <ClassWord name={debit?.class ?? ""} /> → <ClassWord name={credit?.class ?? ""} />
+        </>
+      ),
     },
     {
       key: "amount",

@@ -15,6 +15,7 @@ import { type Column, Table } from "../../../parts/table.tsx";
 import { useAssetAmount, useWhen } from "../parts/amounts.ts";
 import { Mono } from "../../../parts/facts.tsx";
 import { LEDGER_WORDS } from "./ledger-words.ts";
+import { ClassName } from "./named.tsx";
 
 /** The trial balance of a moment. It is summed when it is asked for, not whenever the window is looked at again. */
 export function TrialBalance() {
@@ -104,7 +105,7 @@ function useRowColumns(): readonly Column<TrialBalanceRow>[] {
       head: words.class,
       cell: (row) => (
         <>
-          <Mono>{row.class}</Mono> <span className="text-xs text-muted">{row.asset}</span>
+          <ClassName name={row.class} /> <span className="text-xs text-muted">{row.asset}</span>
         </>
       ),
     },

@@ -15,7 +15,7 @@ export const UPSTREAMS_WORDS = {
     notSet: "Belum dipasang",
     notNeeded: "Tidak perlu",
     unknown: "Tidak dikenal",
-    preset: "dari variabel",
+    preset: "diatur lewat variabel lingkungan",
     models: "Model",
     recent: "5 menit",
     hour: "1 jam",

@@ -1,0 +1,65 @@
+// Classes of accounts and reasons of postings for people. The books have short names of their own, by which operators also look
+// things up; these stand beside them.
+
+import type { Words } from "../../../language/language.tsx";
+import { REASON_WORDS } from "../../billing/billing-words.ts";
+
+/** By the class the server gives; one that is not known here is shown by its own name. */
+export const CLASS_WORDS = {
+  id: {
+    customer_funds: "Saldo pelanggan",
+    merchant_funds: "Saldo merchant",
+    revenue: "Pendapatan",
+    operator_loss: "Kerugian kami",
+    provider_clearing: "Kliring penyedia pembayaran",
+    promotions: "Promosi",
+    operator_adjustments: "Penyesuaian operator",
+    merchant_clearing: "Kliring merchant",
+    payout_clearing: "Kliring pembayaran keluar",
+    receivables: "Piutang",
+    network_fees: "Biaya jaringan",
+    sandbox: "Sandbox",
+  },
+  en: {
+    customer_funds: "Customer funds",
+    merchant_funds: "Merchant funds",
+    revenue: "Revenue",
+    operator_loss: "Our loss",
+    provider_clearing: "Payment provider clearing",
+    promotions: "Promotions",
+    operator_adjustments: "Operator adjustments",
+    merchant_clearing: "Merchant clearing",
+    payout_clearing: "Payout clearing",
+    receivables: "Receivables",
+    network_fees: "Network fees",
+    sandbox: "Sandbox",
+  },
+} satisfies Words<Record<string, string>>;
+
+/** Why something was posted: what customers see, and what only operators do. */
+export const POSTING_REASON_WORDS = {
+  id: {
+    ...REASON_WORDS.id,
+    credit_note: "Nota kredit",
+    operator_adjustment: "Penyesuaian operator",
+    merchant_credit: "Kredit merchant",
+    faucet: "Koin sandbox",
+    network_fee: "Biaya jaringan",
+    transfer_payout: "Transfer: pembayaran",
+    transfer_sent: "Transfer: keluar ke rantai",
+    transfer_fee: "Transfer: biaya",
+    uncollected: "Pemakaian tak tertagih",
+  },
+  en: {
+    ...REASON_WORDS.en,
+    credit_note: "Credit note",
+    operator_adjustment: "Operator adjustment",
+    merchant_credit: "Merchant credit",
+    faucet: "Sandbox coins",
+    network_fee: "Network fee",
+    transfer_payout: "Transfer: payout",
+    transfer_sent: "Transfer: sent on chain",
+    transfer_fee: "Transfer: fee",
+    uncollected: "Usage nobody paid",
+  },
+} satisfies Words<Record<string, string>>;
