@@ -23,7 +23,7 @@ export const EVERY_PAGE: readonly PageToLookAt[] = [
   { path: "/models" },
   { path: "/models", press: /^Demo Large/ },
   { path: "/transfers/sandbox" },
-  { path: "/transfers/sandbox", press: /^(Keran sandbox|Sandbox faucet)$/ },
+  { path: "/transfers/sandbox", press: /^(Isi saldo sandbox|Sandbox faucet)$/ },
   { path: "/transfers/sandbox/new" },
   { path: "/transfers/production" },
   { path: "/transfers/sandbox/credentials" },
