@@ -1,7 +1,8 @@
 // Who is calling. rpc/ makes a Principal from the credentials of a call, once; everything behind it only reads it.
 
 /** The two worlds of area B. A pair works in one of them only. */
-export type Environment = "sandbox" | "production";
+export const ENVIRONMENTS = ["sandbox", "production"] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
 
 export type ApiKeyPrincipal = {
   readonly kind: "api_key";

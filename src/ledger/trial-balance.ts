@@ -2,8 +2,7 @@
 // summed from its postings; customers' and merchants' funds also say what they have, and both must be the same.
 
 import type { Pool } from "pg";
-import { sqlState, sqlStates, withTransaction } from "../database/transactions.ts";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { readWithin } from "../database/bounded-read.ts";
 import { type Asset, IDR } from "../kernel/money.ts";
 import { type AccountClass, CUSTOMER_FUNDS, MERCHANT_FUNDS, systemClasses, UNKNOWN_ACCOUNT } from "./find-postings.ts";
 import { systemAccounts } from "./system-accounts.ts";
@@ -68,12 +67,10 @@ type Row = { asset: Asset; class: string; debits: string; credits: string; kept:
 
 /** Sums the books. Errors: UpstreamBusy when it takes too long. */
 export async function readTrialBalance(pool: Pool, answerWithinMs = ANSWER_WITHIN_MS): Promise<TrialBalance> {
-  const found = await withTransaction({ pool }, async (client) => {
+  const found = await readWithin(pool, answerWithinMs, async (client) => {
     // Whole tables are read, which the settings of a serving session forbid.
-    await client.query(`SET LOCAL enable_seqscan = on; SET LOCAL statement_timeout = ${answerWithinMs}`);
+    await client.query("SET LOCAL enable_seqscan = on");
     return (await client.query<Row>(SUMS)).rows;
-  }).catch((error: unknown) => {
-    throw sqlState(error) === sqlStates.canceled ? new UpstreamBusy(undefined, { cause: error }) : error;
   });
   const rows = found.map((row): TrialBalanceRow => ({
     asset: row.asset,

@@ -1,4 +1,4 @@
-import type { Environment } from "../accounts/principal.ts";
+import { ENVIRONMENTS } from "../accounts/principal.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { readPayoutAttempts } from "../merchant/payouts/payout-history.ts";
@@ -10,8 +10,6 @@ import type { MovedTransfer } from "../merchant/transfers.ts";
 import { readPage } from "./paging.ts";
 import { type Methods, orNull, type Parts } from "./proto-parts.ts";
 import { orderApproval, orderRejection } from "./transfer-orders.ts";
-
-const ENVIRONMENTS = ["sandbox", "production"] as const satisfies readonly Environment[];
 
 /** Transfers of all merchants. */
 export function transferMethods({

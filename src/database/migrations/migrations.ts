@@ -32,4 +32,8 @@ export const migrations = [
     name: "0019-transfer-names",
     load: async () => (await import("./0019-transfer-names.ts")).Migration0019TransferNames,
   },
+  {
+    name: "0020-transfer-lists",
+    load: async () => (await import("./0020-transfer-lists.ts")).Migration0020TransferLists,
+  },
 ];

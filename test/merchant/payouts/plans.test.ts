@@ -1,20 +1,31 @@
 // What rounds ask of the database every second, and operators now and then, stays a look at keys, however many transfers there
 // have been.
 
+import type { PoolClient } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
+import { UpstreamBusy } from "../../../src/kernel/errors.ts";
 import { readWalletFacts } from "../../../src/merchant/payouts/payout-facts.ts";
 import { readPayoutHistory } from "../../../src/merchant/payouts/payout-history.ts";
 import { readCandidates, readInFlight, readOpenPayouts } from "../../../src/merchant/payouts/payout-store.ts";
 import { openWallet } from "../../../src/merchant/payouts/wallet-store.ts";
-import { EVERY_TRANSFER, findTransfers } from "../../../src/merchant/transfer-search-store.ts";
+import {
+  EVERY_TRANSFER,
+  findTransfers,
+  type OwnedTransfer,
+  readOwnedTransfer,
+  type TransferPage,
+} from "../../../src/merchant/transfer-search-store.ts";
 import { onServer } from "../../setup/test-servers.ts";
 import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
+import { newMerchant } from "../merchant-accounts.ts";
 import { OrderingMerchant } from "./ordered.ts";
 
 const ENDED = 20_000;
 /** Rows of the large tables that one question may read: a few for each of what is open. */
 const MOST_ROWS = 200;
+/** Merchants of one account, which have no transfers. */
+const OTHER_MERCHANTS = 1_000;
 /** The first page of an operator's list. */
 const NEWEST = { ...EVERY_TRANSFER, beforeId: null, limit: 51 };
 
@@ -22,10 +33,25 @@ let opened: TestDatabase;
 let database: Database;
 let walletId: string;
 let transferId: string;
+/** A merchant that has all the transfers, one that has none, and one of many of its account. */
+let busy: OwnedTransfer;
+let idle: { merchantId: string; accountId: string };
+let crowd: { merchantId: string; accountId: string };
+
+async function ownedMerchant() {
+  const { merchantId } = await newMerchant(database, "sandbox");
+  const { rows } = await database.pool.query<{ accountId: string }>(
+    `SELECT account_id AS "accountId" FROM merchant WHERE id = $1`,
+    [merchantId],
+  );
+  return { merchantId, accountId: rows[0]?.accountId ?? "" };
+}
+
 beforeAll(async () => {
   opened = await createTestDatabase();
   ({ database } = opened);
   const merchant = await OrderingMerchant.open(database, "sandbox", { TRX: "1000" });
+  [idle, crowd] = [await ownedMerchant(), await ownedMerchant()];
   transferId = await merchant.order({ currencyCode: "TRX", amount: "1", to: "TReceiver" });
   ({ walletId } = await openWallet(database.pool, { chain: "sandbox", address: "w", nextNonce: 0 }));
   await onServer(
@@ -57,9 +83,20 @@ beforeAll(async () => {
      INSERT INTO payout_attempt (payout_id, number, kind, raw, hash, fee_most, fee_priority, broadcast_at)
      SELECT id, 1, 'payment', '', 'open', 1, 1, now() FROM open`,
   );
+  await onServer(
+    opened.url,
+    `INSERT INTO merchant (id, account_id, environment)
+     SELECT gen_random_uuid(), account_id, environment FROM merchant, generate_series(1, ${OTHER_MERCHANTS}) WHERE id = '${crowd.merchantId}'`,
+  );
   await onServer(opened.url, "ANALYZE");
+  const found = await readOwnedTransfer(database.pool, transferId);
+  if (found === undefined) throw new Error("what was ordered is not there");
+  busy = found;
 });
 afterAll(() => opened.drop());
+
+const search = (given: () => Partial<TransferPage>) => (pool: Database["pool"]) =>
+  findTransfers(pool, { ...NEWEST, ...given() });
 
 type Plan = {
   readonly "Plan Rows": number;
@@ -77,16 +114,25 @@ function explaining() {
     most = Math.max(most, plan["Actual Loops"] * (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)));
     plan.Plans?.forEach(visit);
   };
-  const query = async (text: string, values: unknown[] = []) => {
-    const { rows } = await database.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
+  const ask = async (client: Pick<PoolClient, "query">, text: string, values: unknown[] = []) => {
+    // What opens, closes and sets up a transaction has no plan.
+    if (!/^\s*(SELECT|WITH)\b/.test(text)) return client.query(text, values);
+    const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
       `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
       values,
     );
     if (rows[0] !== undefined) visit(rows[0]["QUERY PLAN"][0].Plan);
     asked += 1;
-    return database.pool.query(text, values);
+    return client.query(text, values);
   };
-  return { pool: { query } as unknown as Database["pool"], read: () => ({ most, asked }) };
+  const explained = (client: Pick<PoolClient, "query">) => (text: string, values?: unknown[]) =>
+    ask(client, text, values);
+  const connect = async () => {
+    const client = await database.pool.connect();
+    return { query: explained(client), release: (broken?: Error) => client.release(broken) };
+  };
+  const pool = { query: explained(database.pool), connect } as unknown as Database["pool"];
+  return { pool, read: () => ({ most, asked }) };
 }
 
 it.each([
@@ -98,16 +144,29 @@ it.each([
   ["what is open", async (pool: Database["pool"]) => readOpenPayouts(pool, { walletId })],
   ["what is under way", async (pool: Database["pool"]) => readInFlight(pool, walletId)],
   ["how wallets stand", async (pool: Database["pool"]) => readWalletFacts(pool)],
+  ["what waits for an operator", search(() => ({ awaitsApproval: true }))],
+  ["what of a merchant waits for an operator", search(() => ({ merchantId: idle.merchantId, awaitsApproval: true }))],
+  ["everybody's newest transfers", search(() => ({}))],
+  ["everybody's transfers long ago", search(() => ({ beforeId: "00000000-0000-4000-8000-000000000000" }))],
+  ["a merchant's newest transfers", search(() => ({ merchantId: busy.merchant.merchantId }))],
+  ["an account's newest transfers", search(() => ({ accountId: busy.accountId }))],
+  ["for transfers of a merchant that has none", search(() => ({ merchantId: idle.merchantId }))],
+  ["for transfers of an account that has none", search(() => ({ accountId: idle.accountId }))],
   [
-    "what waits for an operator",
-    async (pool: Database["pool"]) => findTransfers(pool, { ...NEWEST, awaitsApproval: true }),
+    "for a merchant's transfers in the other world",
+    search(() => ({ merchantId: busy.merchant.merchantId, environment: "production" as const })),
   ],
-  ["everybody's newest transfers", async (pool: Database["pool"]) => findTransfers(pool, NEWEST)],
   [
-    "for a transfer by its merchant's name for it",
-    async (pool: Database["pool"]) => findTransfers(pool, { ...NEWEST, name: "old-7" }),
+    "for a merchant's transfers of a status that it has few of",
+    search(() => ({ merchantId: busy.merchant.merchantId, status: "PENDING" as const })),
   ],
-  ["for a transfer by its id", async (pool: Database["pool"]) => findTransfers(pool, { ...NEWEST, name: transferId })],
+  ["for transfers of a status that none has", search(() => ({ status: "CANCELED" as const }))],
+  ["for transfers of a world that has none", search(() => ({ environment: "production" as const }))],
+  ["for newest transfers of a world", search(() => ({ environment: "sandbox" as const }))],
+  ["for newest transfers of a status", search(() => ({ status: "CONFIRMED" as const }))],
+  ["for a transfer by its merchant's name for it", search(() => ({ name: "old-7" }))],
+  ["for a transfer by its id", search(() => ({ name: transferId }))],
+  ["for one transfer", async (pool: Database["pool"]) => readOwnedTransfer(pool, transferId)],
   ["what was done for a transfer", async (pool: Database["pool"]) => readPayoutHistory(pool, transferId)],
 ])("asking %s reads few rows", async (_what, ask) => {
   const { pool, read } = explaining();
@@ -115,4 +174,15 @@ it.each([
   const { most, asked } = read();
   expect(asked).toBeGreaterThan(0);
   expect(most).toBeLessThan(MOST_ROWS);
+});
+
+it("a list ends when it takes too long, and whoever asked is told to come again", async () => {
+  const connect = async () => {
+    const client = await database.pool.connect();
+    const query = (text: string, values?: unknown[]) =>
+      /^\s*SELECT\b/.test(text) ? client.query("SELECT pg_sleep(60)") : client.query(text, values);
+    return { query, release: (broken?: Error) => client.release(broken) };
+  };
+  const slow = { connect } as unknown as Database["pool"];
+  await expect(findTransfers(slow, NEWEST, 50)).rejects.toBeInstanceOf(UpstreamBusy);
 });
