@@ -45,14 +45,19 @@ export type MarginQuery = {
 const HOUR_MS = 3_600_000;
 /** The part of its time that the database works for a report. */
 const SHARE = 0.2;
-/** A look that took less, its pause included, may be at a longer time the next time. */
-const QUICK_MS = 100;
+/** No look reads more requests than this, unless an hour has more. */
+const MOST_AT_ONCE = 10_000;
 
 const KEYS = {
   model: "u.model",
   upstream: "coalesce(u.upstream, '')",
   account: "u.account_id::text",
 } as const satisfies Record<MarginGroup, string>;
+
+/** How many requests there are in a range, as far as they are no more than a look may read. */
+const AHEAD = `
+SELECT count(*)::int AS requests FROM (
+  SELECT FROM usage_record WHERE request_id >= $1::uuid AND request_id < $2::uuid LIMIT $3::int) ahead`;
 
 const usageOf = (key: string): string => `
 SELECT ${key} AS key, count(*)::int AS requests, sum(u.charge) AS revenue, sum(u.cost - u.charge) AS uncollected,
@@ -87,7 +92,11 @@ const NOTHING: MarginLine = {
 };
 
 /** Reports the margin of some days. */
-export async function reportMargin(pool: Pool, { from, to, by }: MarginQuery): Promise<MarginReport> {
+export async function reportMargin(
+  pool: Pool,
+  { from, to, by }: MarginQuery,
+  mostAtOnce = MOST_AT_ONCE,
+): Promise<MarginReport> {
   const lines = new Map<string, MarginLine>();
   const add = (key: string, part: Partial<MarginLine>): void =>
     void lines.set(key, sum(lines.get(key) ?? NOTHING, { ...NOTHING, ...part }));
@@ -96,11 +105,18 @@ export async function reportMargin(pool: Pool, { from, to, by }: MarginQuery): P
   const lookByTime = createLook(pool, { share: SHARE, byKey: false });
   let spanMs = HOUR_MS;
   for (let fromMs = startMs; fromMs < endMs;) {
+    const range = (untilMs: number) => [uuidv7Floor(fromMs), uuidv7Floor(untilMs)];
+    // What is behind a quiet time may be a busy one: a long span is counted, as far as it matters, before it is read.
+    if (spanMs > HOUR_MS) {
+      const values = [...range(Math.min(fromMs + spanMs, endMs)), mostAtOnce + 1];
+      const [ahead] = await lookByTime<{ requests: number }>(AHEAD, values);
+      if (ahead === undefined || ahead.requests > mostAtOnce) spanMs = HOUR_MS;
+    }
     const untilMs = Math.min(fromMs + spanMs, endMs);
-    const askedAtMs = performance.now();
-    const rows = await lookByTime<UsageRow>(usageOf(KEYS[by]), [uuidv7Floor(fromMs), uuidv7Floor(untilMs)]);
+    const rows = await lookByTime<UsageRow>(usageOf(KEYS[by]), range(untilMs));
+    const requestsSeen = rows.reduce((seen, { requests }) => seen + requests, 0);
     // Somebody waits for a month in which little happened: most of its hours would be spent on asking and pausing.
-    spanMs = performance.now() - askedAtMs < QUICK_MS ? Math.min(2 * spanMs, DAY_MS) : HOUR_MS;
+    spanMs = requestsSeen * 2 <= mostAtOnce ? Math.min(2 * spanMs, DAY_MS) : HOUR_MS;
     fromMs = untilMs;
     for (const row of rows) {
       const { key, requests, withoutCost } = row;

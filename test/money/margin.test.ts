@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MarginGroup, reportMargin } from "../../src/billing/margin.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { startOfBillingDay } from "../../src/kernel/clock.ts";
-import { uuidv7 } from "../../src/kernel/ids.ts";
+import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
 import { creditUsage } from "../../src/ledger/credit-note.ts";
 import type { Settlement } from "../../src/ledger/ledger.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const PER_TOKEN = 5_000n;
 
 describe.each(testBackends())("the margin on the %s database", (backend) => {
@@ -78,6 +79,38 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     expect([...byUpstream.lines.keys()].toSorted()).toEqual(["", "other", "test"]);
     expect(byUpstream.total).toMatchObject({ requests: 5, revenue: 340_000n, margin: 149_998n });
     expect(await world.audit()).toEqual(SOUND);
+  });
+
+  it("reads a busy day behind quiet ones by the hour, and the quiet ones faster", async () => {
+    const dayOf = (daysAgo: number): string => new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10);
+    const busyMs = startOfBillingDay(dayOf(8));
+    const mostAtOnce = 2;
+    const times = [0, 1, 1.5, 5, 13, 20].map((hour) => busyMs + hour * HOUR_MS);
+    for (const at of times) await use(accounts[0] ?? "", "busy", { at, tokens: 1, upstreamCost: 1n });
+    const spans: [number, number][] = [];
+    const connect = async () => {
+      const client = await world.pool.connect();
+      const query = (asked: string | { text: string; values: string[] }) => {
+        if (typeof asked !== "string" && asked.text.includes("sum(u.charge)")) {
+          spans.push([timeOfUuidv7(asked.values[0] ?? ""), timeOfUuidv7(asked.values[1] ?? "")]);
+        }
+        return client.query(asked);
+      };
+      return { query, release: (broken?: Error) => client.release(broken) };
+    };
+    const watched = { connect } as unknown as typeof world.pool;
+    const { total } = await reportMargin(watched, { from: dayOf(10), to: dayOf(7), by: "model" }, mostAtOnce);
+    expect(total.requests).toBe(times.length);
+    // All that is asked for, once, in order.
+    expect(spans.map(([from]) => from)).toEqual([
+      startOfBillingDay(dayOf(10)),
+      ...spans.slice(0, -1).map(([, to]) => to),
+    ]);
+    expect(spans.at(-1)?.[1]).toBe(busyMs + 2 * DAY_MS);
+    const crowded = spans.filter(([from, to]) => times.filter((at) => at >= from && at < to).length > mostAtOnce);
+    expect(crowded.filter(([from, to]) => to - from > HOUR_MS)).toEqual([]);
+    expect(spans.length).toBeLessThan(40);
+    expect(Math.max(...spans.map(([from, to]) => to - from))).toBeGreaterThan(4 * HOUR_MS);
   });
 
   it("tells what balances did not cover", async () => {
