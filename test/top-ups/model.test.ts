@@ -79,7 +79,9 @@ class Model {
     }
     // What was credited and is canceled then is given back; before, there is nothing to give.
     const isVoided = status === "canceled" && wasCredited;
-    const given = whole || isVoided ? amount : inPart ? Math.min(refunded + chargedBack, amount) : 0;
+    // A bank takes back what it says was paid, however that compares with what it said before.
+    const told = status === "charged_back" ? gross : refunded + chargedBack;
+    const given = status === "refunded" || isVoided ? amount : whole || inPart ? Math.min(told, amount) : 0;
     if (!order.credited || given <= order.givenBack) return;
     const taken = Math.min(this.#of(this.available, accountId), given - order.givenBack);
     this.#add(this.available, accountId, -taken);
