@@ -63,8 +63,8 @@ describe("the session of a browser", () => {
 
   it("is of use to our own page", async () => {
     await visit.page.goto(base);
-    expect(await callFrom(visit.page, CREATE_KEY, asJson('{"name":"own"}'))).toBe(200);
-    expect(await keyNames()).toContain('"own"');
+    expect(await callFrom(visit.page, CREATE_KEY, asJson('{"name":"key of the owner"}'))).toBe(200);
+    expect(await keyNames()).toContain('"key of the owner"');
   });
 
   it.each([
@@ -172,6 +172,6 @@ describe("the session of a browser", () => {
     await thief.context.addCookies(kept);
     await thief.page.goto(`${base}/keys`);
     await thief.page.waitForURL(/\/sign-in/);
-    expect(await thief.page.content()).not.toContain("own");
+    expect(await thief.page.content()).not.toContain("key of the owner");
   });
 });
