@@ -4,20 +4,18 @@
 // never fails its neighbours; after a lost connection the lost backend is ended, then what it wrote is read, and only what
 // it did not write runs again.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { LaneConnection } from "./lane-connection.ts";
-import { LaneQueue, MAX_GROUP_SIZE, type Waiting } from "./lane-queue.ts";
+import { LaneQueue, type Waiting } from "./lane-queue.ts";
 import type { LaneStatement } from "./lane-statement.ts";
 import { transactionOf } from "./lane-transaction.ts";
 import { LockedAccounts } from "./locked-accounts.ts";
 
 const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
-/** How many turns of the event loop a group may grow for. */
-const MOST_TURNS = 4;
 
 /** Nothing was written, and another try may do better. */
 const RUN_AGAIN: ReadonlySet<string | undefined> = new Set([
@@ -127,7 +125,10 @@ export class Lane {
     });
   }
 
-  /** Waits for what was sent, answers, and sends those that have come by then. Gives what it has sent. */
+  /**
+   * Waits for what was sent, sends what has come meanwhile, and only then answers: so the database works while those that
+   * are answered go on. Gives what it has sent.
+   */
   async #finish({ groups, outcomes }: Sent): Promise<Sent | null> {
     let answers: Outcomes[];
     try {
@@ -145,22 +146,9 @@ export class Lane {
       else await this.#afterFailedStatement(open, error);
       return null;
     }
+    const next = this.#sendNext();
     for (const { answered } of answers) this.#answerAll(answered);
-    await this.#gather();
-    return this.#sendNext();
-  }
-
-  /**
-   * Lets those join the next group who are about to come: what was answered goes on, and what has arrived is read. Ends with
-   * the first turn of the event loop that brings nobody, so nobody waits for a clock.
-   */
-  async #gather(): Promise<void> {
-    let waiting = -1;
-    for (let turns = 0; turns < MOST_TURNS && waiting < this.#queue.length; turns += 1) {
-      waiting = this.#queue.length;
-      if (waiting >= MAX_GROUP_SIZE) return;
-      await nextTurn();
-    }
+    return next;
   }
 
   /** Asks for those whose statement was lost; gives the groups of those that have yet to run. */
