@@ -40,13 +40,13 @@ export type MemberRow = {
 /** The rows by member, in order; undefined where there is none. */
 export function memberRows(rows: TextRows, members: readonly unknown[]): (MemberRow | undefined)[] {
   const byMember = members.map((): MemberRow | undefined => undefined);
-  for (const row of rows) {
-    if (row[0] === null) continue; // a lone statement that wrote nothing
-    byMember[Number(row[1]) - 1] = {
-      outcome: String(row[2]),
-      amount: BigInt(row[3] ?? 0),
-      other: BigInt(row[4] ?? 0),
-      window: row.slice(5),
+  for (const [kind, ordinal, outcome, amount, other, ...window] of rows) {
+    if (kind === null) continue; // a lone statement that wrote nothing
+    byMember[Number(ordinal) - 1] = {
+      outcome: String(outcome),
+      amount: BigInt(amount ?? 0),
+      other: BigInt(other ?? 0),
+      window,
     };
   }
   return byMember;
