@@ -31,7 +31,9 @@ const REFRESH_MS = 15_000;
 /** What a person wants to know first; for somebody new, what to do first. */
 export function OverviewPage() {
   const words = useWords(OVERVIEW_WORDS);
-  const steps = useFirstSteps();
+  const firstSteps = useFirstSteps();
+  const isAsking = firstSteps === "asking";
+  const steps = isAsking ? null : firstSteps;
   const today = useToday();
   const filter = useMemo(() => filterOf({}, today), [today]);
   const usage = useQuery(BillingService.method.summarizeUsage, { filter }, { refetchInterval: REFRESH_MS });
@@ -45,13 +47,20 @@ export function OverviewPage() {
         </LinkButton>
       }
     >
-      {steps === null || steps.isDone ? null : <Checklist steps={steps} />}
-      <OverviewNumbers usage={usage.data} today={today} />
-      {/* Who has asked for nothing yet has the list of first steps instead of an empty chart. */}
-      {steps !== null && steps.firstRequest === null ? null : (
+      {/* Whether there is a list of first steps decides where everything else stands, and nothing may move once it is seen. */}
+      {isAsking ? (
+        <Skeleton className="h-100 w-full" />
+      ) : (
         <>
-          <MiniChart today={today} data={usage.data} error={usage.error} retry={() => void usage.refetch()} />
-          <LastRequests />
+          {steps === null || steps.isDone ? null : <Checklist steps={steps} />}
+          <OverviewNumbers usage={usage.data} today={today} />
+          {/* Who has asked for nothing yet has that list instead of an empty chart. */}
+          {steps !== null && steps.firstRequest === null ? null : (
+            <>
+              <MiniChart today={today} data={usage.data} error={usage.error} retry={() => void usage.refetch()} />
+              <LastRequests />
+            </>
+          )}
         </>
       )}
     </Page>

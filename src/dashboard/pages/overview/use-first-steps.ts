@@ -24,8 +24,10 @@ export type FirstSteps = {
   readonly isDone: boolean;
 };
 
-/** The steps; null while they are not known. Gives notice when the first request arrives. */
-export function useFirstSteps(): FirstSteps | null {
+/**
+ * The steps; null where they could not be read, "asking" before that is known. Gives notice when the first request arrives.
+ */
+export function useFirstSteps(): FirstSteps | "asking" | null {
   const keys = useQuery(KeysService.method.listKeys, { pageSize: MOST_KEYS });
   const answered = useQuery(
     BillingService.method.listUsage,
@@ -36,7 +38,9 @@ export function useFirstSteps(): FirstSteps | null {
   const balance = useQuery(BillingService.method.getBalance, {});
   const topUps = useQuery(BillingService.method.listTopUps, { pageSize: MOST_TOP_UPS });
   useNoticeOfArrival(answered.data?.records.length);
-  if (keys.data === undefined || answered.data === undefined || balance.data === undefined) return null;
+  if (keys.data === undefined || answered.data === undefined || balance.data === undefined) {
+    return [keys, answered, balance].some(({ error }) => error !== null) ? null : "asking";
+  }
   const hasKey = keys.data.keys.some((key) => !key.isPlayground);
   const firstRequest = answered.data.records[0] ?? null;
   const hasBalance =
