@@ -79,6 +79,27 @@ describe("an address that makes no sense", () => {
     expect(await page.locator("nav[aria-label='Navigasi utama']").count()).toBe(1);
   });
 
+  it.each([
+    ["/", "overview-page"],
+    ["/usage?days=7", "usage-page"],
+    ["/sign-in", "sign-in-page"],
+    ["/docs/errors", "docs-page"],
+    ["/constructor", null],
+  ])("fetches the page of %s without waiting for the program", async (path, file) => {
+    const bare = await dashboard.visit("/robots.txt");
+    await bare.page.route("**/assets/index-*.js", (route) => route.abort());
+    await bare.page.goto(dashboard.saldo.httpUrl + path);
+    const fetched = await bare.page
+      .locator("link[rel=modulepreload]")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+    expect(
+      fetched
+        .filter((address) => address.includes("-page-"))
+        .map((address) => /\/assets\/(.+-page)-/.exec(address)?.[1]),
+    ).toEqual(file === null ? [] : [file]);
+    await bare.context.close();
+  });
+
   it("shows the usual thirty days of usage", async () => {
     await open("/usage");
     const usual = await page.getByText(RANGE).textContent();

@@ -1,7 +1,6 @@
 // Money, counts, times: how they are written for people. Money arrives as a decimal string and is formatted from the string,
 // so that no amount passes through binary floating point.
 
-import { useMemo } from "react";
 import { type Language, useLanguage } from "./language.tsx";
 
 /** The zone of billing days. */
@@ -19,19 +18,31 @@ const DECIMAL = /^-?\d+(\.\d+)?$/;
 /** What stands where a number is not known: it is not zero. */
 export const UNKNOWN = "—";
 
-export type Formats = ReturnType<typeof formatsOf>;
+export type Formats = ReturnType<typeof makeFormats>;
+
+type Once<Made> = () => Made;
 
 /** The formats of the spoken language. */
 export function useFormats(): Formats {
-  const { language } = useLanguage();
-  return useMemo(() => formatsOf(language), [language]);
+  return formatsOf(useLanguage().language);
 }
 
-/** The formats of a language. */
-export function formatsOf(language: Language) {
-  const locale = LOCALES[language];
+/** The formats of a language. Every part of a page asks for them: they are made once. */
+export function formatsOf(language: Language): Formats {
+  return FORMATS[language]();
+}
+
+const FORMATS = {
+  id: once(() => makeFormats(LOCALES.id)),
+  en: once(() => makeFormats(LOCALES.en)),
+} as const satisfies Record<Language, () => unknown>;
+
+function makeFormats(locale: string) {
+  // Each is made when it is first needed: making one takes a phone longer than writing a page of numbers with it.
+  const number = (options?: Intl.NumberFormatOptions) => once(() => new Intl.NumberFormat(locale, options));
+  const dateTime = (options: Intl.DateTimeFormatOptions) => once(() => new Intl.DateTimeFormat(locale, options));
   const rupiah = (least: number, most: number, more: Intl.NumberFormatOptions = {}) =>
-    new Intl.NumberFormat(locale, {
+    number({
       style: "currency",
       currency: "IDR",
       currencyDisplay: "narrowSymbol",
@@ -45,21 +56,23 @@ export function formatsOf(language: Language) {
   const cents = rupiah(2, 2);
   const headline = rupiah(2, 2, { trailingZeroDisplay: "stripIfInteger" });
   const exact = rupiah(0, 12);
-  const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
+  const compact = number({ notation: "compact", maximumFractionDigits: 1 });
   // Indonesian "M" means 10⁹: sizes of contexts are written the English way in both languages.
-  const size = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
-  const count = new Intl.NumberFormat(locale);
-  const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
-  const rate = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 18 });
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: BILLING_ZONE });
-  const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium", timeZone: BILLING_ZONE });
+  const size = once(() => new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 }));
+  const count = number();
+  const percent = number({ style: "percent", maximumFractionDigits: 1 });
+  const rate = number({ style: "percent", maximumFractionDigits: 18 });
+  const date = dateTime({ dateStyle: "medium", timeZone: BILLING_ZONE });
+  const time = dateTime({ dateStyle: "medium", timeStyle: "medium", timeZone: BILLING_ZONE });
   const near = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: BILLING_ZONE } as const;
-  const shortTime = new Intl.DateTimeFormat(locale, near);
-  const moment = new Intl.DateTimeFormat(locale, { ...near, second: "2-digit" });
-  const shortDay = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
-  const day = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
-  const tick = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 });
-  const plural = new Intl.PluralRules(locale);
+  const shortTime = dateTime(near);
+  const moment = dateTime({ ...near, second: "2-digit" });
+  const shortDay = dateTime({ day: "numeric", month: "short", timeZone: "UTC" });
+  const day = dateTime({ day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  const tick = number({ maximumSignificantDigits: 2 });
+  const hundredths = number({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const coins = number({ maximumFractionDigits: 20 });
+  const plural = once(() => new Intl.PluralRules(locale));
   return {
     /** A balance, or an amount that somebody chose: downwards to a hundredth, and without decimals where it has none. */
     rupiah: orUnknown(balance),
@@ -72,38 +85,37 @@ export function formatsOf(language: Language) {
     /** Every digit there is. */
     exactRupiah: orUnknown(exact),
     /** `12,9 rb`; never for milliseconds. */
-    compact: (value: number | bigint): string => compact.format(value),
+    compact: (value: number | bigint): string => compact().format(value),
     /** `1.05M`: sizes of contexts, in both languages. */
-    size: (value: number): string => size.format(value),
+    size: (value: number): string => size().format(value),
     /** `0,05`, `5 rb`: the lines of a chart. */
-    tick: (value: number): string => (value < 1 ? tick : compact).format(value),
-    count: (value: number | bigint): string => count.format(value),
+    tick: (value: number): string => (value < 1 ? tick : compact)().format(value),
+    count: (value: number | bigint): string => count().format(value),
     /** `1 request`, `2 requests`. */
     counted: (value: number | bigint, one: string, other: string): string =>
-      `${count.format(value)} ${plural.select(Number(value)) === "one" ? one : other}`,
-    percent: (share: number): string => percent.format(share),
+      `${count().format(value)} ${plural().select(Number(value)) === "one" ? one : other}`,
+    percent: (share: number): string => percent().format(share),
     /** A share that is a decimal string, every digit: `0.003` is `0,3%`. */
-    rate: (share: Decimal): string => rate.format(exactly(share)),
+    rate: (share: Decimal): string => rate().format(exactly(share)),
     /** A moment's day in the billing zone. */
-    date: (at: Date): string => date.format(at),
+    date: (at: Date): string => date().format(at),
     /** A moment in the billing zone. */
-    time: (at: Date): string => time.format(at),
+    time: (at: Date): string => time().format(at),
     /** The same where there is little room: no year, no seconds. */
-    shortTime: (at: Date): string => shortTime.format(at),
+    shortTime: (at: Date): string => shortTime().format(at),
     /** The same with seconds: requests follow one another closely. */
-    moment: (at: Date): string => moment.format(at),
+    moment: (at: Date): string => moment().format(at),
     /** A `YYYY-MM-DD` that is a day already, without a zone. */
-    day: (text: string): string => day.format(atMidnight(text)),
+    day: (text: string): string => day().format(atMidnight(text)),
     /** The same without its year, below a chart. */
-    shortDay: (text: string): string => shortDay.format(atMidnight(text)),
+    shortDay: (text: string): string => shortDay().format(atMidnight(text)),
     /** From one day to another; a year that both have stands once. */
     days: (first: string, last: string): string => {
       const isOneYear = first.slice(0, 4) === last.slice(0, 4);
-      return `${(isOneYear ? shortDay : day).format(atMidnight(first))} – ${day.format(atMidnight(last))}`;
+      return `${(isOneYear ? shortDay : day)().format(atMidnight(first))} – ${day().format(atMidnight(last))}`;
     },
     /** `0,52 s`. */
-    seconds: (milliseconds: number): string =>
-      `${new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(milliseconds / 1_000)} s`,
+    seconds: (milliseconds: number): string => `${hundredths().format(milliseconds / 1_000)} s`,
     /** `45 menit`: how long something lasts already, in the largest unit there are two of. */
     age: (seconds: number): string => {
       const [unit, length] = AGES.find(([, each]) => seconds >= 2 * each) ?? SECONDS;
@@ -112,8 +124,7 @@ export function formatsOf(language: Language) {
       );
     },
     /** Coins of a currency, every digit, with its code. */
-    coins: (amount: Decimal, currencyCode: string): string =>
-      `${new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(exactly(amount))} ${currencyCode}`,
+    coins: (amount: Decimal, currencyCode: string): string => `${coins().format(exactly(amount))} ${currencyCode}`,
   };
 }
 
@@ -126,12 +137,15 @@ function atMidnight(day: string): Date {
 }
 
 /** What the format would round to nothing is written exactly. */
-function shownWhole(format: Intl.NumberFormat, exact: Intl.NumberFormat): (amount: Decimal | undefined) => string {
+function shownWhole(
+  format: Once<Intl.NumberFormat>,
+  exact: Once<Intl.NumberFormat>,
+): (amount: Decimal | undefined) => string {
   return (amount) => orUnknown(amount !== undefined && isBelowCent(amount) ? exact : format)(amount);
 }
 
-function orUnknown(format: Intl.NumberFormat): (amount: Decimal | undefined) => string {
-  return (amount) => (amount === undefined || amount === "" ? UNKNOWN : tidy(format.format(exactly(amount))));
+function orUnknown(format: Once<Intl.NumberFormat>): (amount: Decimal | undefined) => string {
+  return (amount) => (amount === undefined || amount === "" ? UNKNOWN : tidy(format().format(exactly(amount))));
 }
 
 function exactly(amount: Decimal): NumericText {
@@ -146,4 +160,9 @@ function isBelowCent(amount: Decimal): boolean {
 /** Intl puts a no-break space behind "Rp" in one language and none in the other; ours is always the same. */
 function tidy(text: string): string {
   return text.replace(/^(-?)Rp\s*/, "$1Rp\u00a0");
+}
+
+function once<Made>(make: () => Made): Once<Made> {
+  let made: Made | undefined;
+  return () => (made ??= make());
 }

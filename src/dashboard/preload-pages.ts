@@ -1,0 +1,55 @@
+// The files of the page that an address asks for, fetched beside the program instead of after it: on a slow line that is half a
+// second. Which files those are is known when the pages have been built, and goes into the one page as a table.
+
+import type { Plugin, Rolldown } from "vite";
+
+/** "pages/usage/usage-page.tsx" is the page of "/usage", and the one of "/" is the overview. */
+const PAGE = /\/pages\/[^/]+\/([^/]+)-page\.tsx$/;
+const HOME = "overview";
+
+/** Puts the table, and what reads it, at the head of the built page: before the style sheet, which scripts wait for. */
+export function preloadPages(): Plugin {
+  return {
+    name: "saldo-preload-pages",
+    apply: "build",
+    transformIndexHtml: {
+      order: "post",
+      handler: (html, { bundle = {} }) => html.replace("</title>", `</title>\n    <script>${script(bundle)}</script>`),
+    },
+  };
+}
+
+function script(bundle: Rolldown.OutputBundle): string {
+  return `(${preload.toString()})(new Map(${JSON.stringify(filesByPage(bundle))}), ${JSON.stringify(HOME)})`;
+}
+
+/** Runs in the browser. An address that the table does not know is fetched by the program, later. */
+function preload(table: ReadonlyMap<string, readonly string[]>, home: string): void {
+  for (const file of table.get(location.pathname.split("/")[1] || home) ?? []) {
+    const link = document.createElement("link");
+    link.rel = "modulepreload";
+    link.href = file;
+    document.head.append(link);
+  }
+}
+
+/** The files of each page, by the name that its address begins with, without those that every page has. */
+function filesByPage(bundle: Rolldown.OutputBundle): [name: string, files: string[]][] {
+  const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+  const entry = chunks.find(({ isEntry }) => isEntry);
+  const always = entry === undefined ? new Set<string>() : withImports(entry, bundle);
+  return chunks.flatMap((chunk) => {
+    const name = PAGE.exec(chunk.facadeModuleId ?? "")?.[1];
+    const files = [...withImports(chunk, bundle)].filter((file) => !always.has(file));
+    return name === undefined ? [] : [[name, files.map((file) => `/${file}`)]];
+  });
+}
+
+function withImports(chunk: Rolldown.OutputChunk, bundle: Rolldown.OutputBundle): Set<string> {
+  const found = new Set([chunk.fileName]);
+  for (const file of found) {
+    const at = bundle[file];
+    if (at?.type === "chunk") for (const imported of at.imports) found.add(imported);
+  }
+  return found;
+}
