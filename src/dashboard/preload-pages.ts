@@ -14,7 +14,8 @@ export function preloadPages(): Plugin {
     apply: "build",
     transformIndexHtml: {
       order: "post",
-      handler: (html, { bundle = {} }) => html.replace("</title>", `</title>\n    <script>${script(bundle)}</script>`),
+      handler: (html, { bundle = {} }) =>
+        html.replace("</title>", (end) => `${end}\n    <script>${script(bundle)}</script>`),
     },
   };
 }
