@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { brotliCompressSync, constants } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { root, run } from "./commands.mjs";
 
 const folder = join(root, ".dashboard");
@@ -31,10 +31,12 @@ function lastBuild() {
   }
 }
 
+// Browsers take Brotli over https alone; behind plain http they get gzip.
 function compress(path) {
   const bytes = readFileSync(path);
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
   writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params }));
+  writeFileSync(`${path}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
 }
 
 const digest = digestOfSources();

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
@@ -63,16 +63,16 @@ export function createDashboard({ folder, isDemo, publicUrl }: DashboardOptions)
   if (source === null) return null;
   const html = isDemo ? source.replace("</head>", '  <meta name="saldo-demo" content="1" />\n  </head>') : source;
   const plain = Buffer.from(html);
-  const packed = brotliCompressSync(plain);
+  const packed = { br: brotliCompressSync(plain), gzip: gzipSync(plain) };
   const isSecure = publicUrl?.startsWith("https:") === true;
   const secured = isSecure ? { "strict-transport-security": `max-age=${A_YEAR_SECONDS}` } : {};
   const headers = { ...pageHeaders(html), ...secured };
 
   const send = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const takesBrotli = /\bbr\b/.test(request.headers["accept-encoding"] ?? "");
+    const encoding = encodingFor(request);
     void reply.headers(headers).type("text/html; charset=utf-8");
-    if (takesBrotli) void reply.header("content-encoding", "br");
-    return reply.send(takesBrotli ? packed : plain);
+    if (encoding === null) return reply.send(plain);
+    return reply.header("content-encoding", encoding).send(packed[encoding]);
   };
   return {
     send,
@@ -86,7 +86,7 @@ export function createDashboard({ folder, isDemo, publicUrl }: DashboardOptions)
         root: fileURLToPath(folder),
         // A route for each file that is there, and none for what is not.
         wildcard: false,
-        globIgnore: ["index.html", "built-from", "**/*.br"],
+        globIgnore: ["index.html", "built-from", "**/*.{br,gz}"],
         index: false,
         preCompressed: true,
         cacheControl: false,
@@ -98,6 +98,15 @@ export function createDashboard({ folder, isDemo, publicUrl }: DashboardOptions)
       });
     },
   };
+}
+
+/** Null: the page as it is. Browsers take Brotli over https alone. */
+function encodingFor(request: FastifyRequest): "br" | "gzip" | null {
+  const accepted = (request.headers["accept-encoding"] ?? "").split(",").flatMap((entry) => {
+    const [encoding, weight] = entry.split(";").map((part) => part.trim());
+    return weight !== undefined && Number(weight.slice("q=".length)) === 0 ? [] : [encoding];
+  });
+  return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? null;
 }
 
 function readIfThere(file: URL): string | null {

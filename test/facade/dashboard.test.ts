@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { brotliCompressSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDashboard } from "../../src/facade/dashboard.ts";
 import { type Running, startServers } from "./fakes.ts";
@@ -24,6 +24,7 @@ describe("the dashboard's files", () => {
     await writeFile(join(folder, "index.html"), PAGE);
     await writeFile(join(folder, "assets/index-abc.js"), "plain");
     await writeFile(join(folder, "assets/index-abc.js.br"), brotliCompressSync("plain"));
+    await writeFile(join(folder, "assets/index-abc.js.gz"), gzipSync("plain"));
     await writeFile(join(folder, "favicon.svg"), "<svg/>");
     const dashboard = createDashboard({
       folder: pathToFileURL(`${folder}/`),
@@ -106,6 +107,25 @@ describe("the dashboard's files", () => {
       ]);
     }
     expect((await fetch(`${running.http}/`)).headers.get("cache-control")).toBe("no-cache");
+  });
+
+  it.each([
+    ["gzip, deflate, br", "br"],
+    ["gzip, deflate", "gzip"],
+    ["br;q=0, gzip;q=0.5", "gzip"],
+    ["identity", null],
+    ["", null],
+  ])("packs for who takes %j", async (accepted, encoding) => {
+    const asked = { headers: { "accept-encoding": accepted } };
+    for (const [path, text] of [
+      ["/", "<body>page</body>"],
+      ["/assets/index-abc.js", "plain"],
+    ] as const) {
+      const answer = await fetch(running.http + path, asked);
+      expect(answer.headers.get("content-encoding"), path).toBe(encoding);
+      expect(answer.headers.get("vary"), path).toContain("accept-encoding");
+      expect(await answer.text(), path).toContain(text);
+    }
   });
 
   it.each(["/index.html", "/assets/index-abc.js.br", "/assets/index-gone.js", "/assets/..%2findex.html"])(
