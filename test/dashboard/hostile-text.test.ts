@@ -131,6 +131,10 @@ describe("hostile text", () => {
 
   async function open(path: string): Promise<void> {
     await page.goto(dashboard.saldo.httpUrl + path);
+    const cookies = await page.context().cookies();
+    // Who is signed in is sent on from there, after a moment.
+    if (path.startsWith("/sign-in") && cookies.length > 0)
+      await page.waitForURL(({ pathname }) => pathname !== "/sign-in");
     await page.locator("h1").first().waitFor();
     // What is still on its way would not be looked at.
     await page.locator(".animate-pulse").first().waitFor({ state: "detached" });

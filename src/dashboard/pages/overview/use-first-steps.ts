@@ -25,7 +25,7 @@ export type FirstSteps = {
 };
 
 /**
- * The steps; null where they could not be read, "asking" before that is known. Gives notice when the first request arrives.
+ * The steps; null where they could not be read, "asking" while that is not known. Gives notice when the first request arrives.
  */
 export function useFirstSteps(): FirstSteps | "asking" | null {
   const keys = useQuery(KeysService.method.listKeys, { pageSize: MOST_KEYS });
@@ -39,7 +39,8 @@ export function useFirstSteps(): FirstSteps | "asking" | null {
   const topUps = useQuery(BillingService.method.listTopUps, { pageSize: MOST_TOP_UPS });
   useNoticeOfArrival(answered.data?.records.length);
   if (keys.data === undefined || answered.data === undefined || balance.data === undefined) {
-    return [keys, answered, balance].some(({ error }) => error !== null) ? null : "asking";
+    // Trying again may take long: the first failure is enough to show the rest of the page.
+    return [keys, answered, balance].some(({ failureReason }) => failureReason !== null) ? null : "asking";
   }
   const hasKey = keys.data.keys.some((key) => !key.isPlayground);
   const firstRequest = answered.data.records[0] ?? null;
