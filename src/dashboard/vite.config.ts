@@ -6,6 +6,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { readMarkdown } from "./pages/docs/markdown.ts";
 import { preloadPages } from "./preload-pages.ts";
+import { withoutRules } from "./without-rules.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 /** What the hot-reloading server does not know itself is Saldo's to answer. */
@@ -20,7 +21,7 @@ const markdown: Plugin = {
 
 export default defineConfig({
   root,
-  plugins: [markdown, react(), tailwindcss(), markAsDemo(), preloadPages()],
+  plugins: [markdown, withoutRules(), react(), tailwindcss(), markAsDemo(), preloadPages()],
   resolve: {
     alias: {
       "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js": fileURLToPath(
