@@ -24,20 +24,20 @@ export type EndedCall = {
 export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, principal, error }: EndedCall): void {
   const code = codeOf(error);
   const durationMs = Date.now() - receivedAtMs;
-  logger.info({ requestId, method, ...callerOf(principal), code, durationMs }, "call");
-}
-
-function callerOf(principal: Principal): object {
-  const { kind: caller } = principal;
-  const account = "accountId" in principal ? { accountId: principal.accountId } : {};
-  return { caller, ...account, ...idOf(principal) };
-}
-
-function idOf(principal: Principal): object {
-  if (principal.kind === "public") return {};
-  if (principal.kind === "merchant") return { merchantId: principal.merchantId };
-  if (principal.kind === "api_key") return { keyId: principal.keyId };
-  return principal.kind === "service" ? { tokenId: principal.tokenId } : { personId: principal.personId };
+  // What is undefined is left out. Of one shape, and not put together: this is written for every request.
+  const line = {
+    requestId,
+    method,
+    caller: principal.kind,
+    accountId: "accountId" in principal ? principal.accountId : undefined,
+    merchantId: "merchantId" in principal ? principal.merchantId : undefined,
+    keyId: "keyId" in principal ? principal.keyId : undefined,
+    tokenId: "tokenId" in principal ? principal.tokenId : undefined,
+    personId: "personId" in principal ? principal.personId : undefined,
+    code,
+    durationMs,
+  };
+  logger.info(line, "call");
 }
 
 /** Writes the cause of a fault of ours, which its caller never sees. Says nothing of normal outcomes. */
