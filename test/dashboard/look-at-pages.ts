@@ -1,10 +1,10 @@
 // Every page in both themes, both widths and both languages: nothing that axe objects to, nothing that scrolls sideways on a
 // small phone, nothing that the page's own policy refuses.
 
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EVERY_PAGE, type PageToLookAt } from "./every-page.ts";
+import { objections } from "./objections.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 import { orderSeededTransfers, stopSandboxWallet } from "./waiting-transfers.ts";
 
@@ -81,9 +81,4 @@ async function askSomething({ saldo }: Dashboard): Promise<void> {
     });
     expect(answer.status).toBe(200);
   }
-}
-
-async function objections(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
 }
