@@ -49,9 +49,11 @@ export type TransferStatement = TransferWithHistory & {
 export async function readStatement(
   { database, payoutAttempts }: { database: Pick<Database, "pool">; payoutAttempts: ReadPayoutAttempts },
   scope: TransferScope,
-  transferId: string,
+  named: string,
 ): Promise<TransferStatement> {
-  const { transfer, history } = await getTransfer(database, scope, transferId);
+  const { transfer, history } = await getTransfer(database, scope, named);
+  // References are texts, so they are made of the id as the row has it.
+  const { transferId } = transfer;
   const postings = await readTransferPostings(database.pool, transferId);
   const attempts = await payoutAttempts(database.pool, transferId);
   const isOpen = OPEN_STATUSES.some((status) => status === transfer.status);

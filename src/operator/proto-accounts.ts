@@ -105,38 +105,38 @@ export function accountMethods({
     },
 
     async creditAccount({ accountId, amount, reason, idempotencyKey }, context) {
-      const order = { ...named(accountId), amount: fromRupiah(amount), reason, reference: idempotencyKey };
+      const order = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
       return { order: toProtoOrder(await keyed(orderCredit(orderedBy(context), order))) };
     },
 
     async adjustAccount({ accountId, amount, reason, idempotencyKey }, context) {
-      const order = { ...named(accountId), amount: fromRupiah(amount), reason, reference: idempotencyKey };
+      const order = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
       return { order: toProtoOrder(await keyed(orderAdjustment(orderedBy(context), order))) };
     },
 
     async freezeAccount({ accountId, reason }, context) {
-      return { limits: toProtoLimits(await orderFreeze(orderedBy(context), { ...named(accountId), reason })) };
+      return { limits: toProtoLimits(await orderFreeze(orderedBy(context), { accountId, reason })) };
     },
 
     async unfreezeAccount({ accountId, reason }, context) {
-      const order = { ...named(accountId), reason: orNull(reason) };
+      const order = { accountId, reason: orNull(reason) };
       return { limits: toProtoLimits(await orderUnfreeze(orderedBy(context), order)) };
     },
 
     async setAccountLimit({ accountId, maxOpenRequests, reason }, context) {
-      const order = { ...named(accountId), reason: orNull(reason), most: maxOpenRequests };
+      const order = { accountId, reason: orNull(reason), most: maxOpenRequests };
       return { limits: toProtoLimits(await orderLimit(orderedBy(context), order)) };
     },
 
     async recountAccount({ accountId, reason }, context) {
-      const order = { ...named(accountId), reason: orNull(reason) };
+      const order = { accountId, reason: orNull(reason) };
       const { was, ...limits } = await orderRecount(orderedBy(context), order);
       return { was, limits: toProtoLimits(limits) };
     },
 
     async creditUsage({ requestId, amount, reason, name }, context) {
       const note = await orderCreditNote(orderedBy(context), {
-        requestId: requestId.toLowerCase(),
+        requestId,
         amount: amount === "" ? null : fromRupiah(amount),
         note: reason,
         name: orNull(name),
@@ -146,11 +146,6 @@ export function accountMethods({
       return { postingId, accountId, isNew, ...money };
     },
   };
-}
-
-/** Ids are compared and written down as PostgreSQL writes them. */
-function named(accountId: string): { accountId: string } {
-  return { accountId: accountId.toLowerCase() };
 }
 
 function toProtoOrder({ postingId, available, isNew }: PostedCredit) {

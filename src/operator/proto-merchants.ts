@@ -28,7 +28,7 @@ export function merchantMethods({
     async setFee({ merchantId, currencyCode, terms, reason }, context) {
       const { row, isNew } = await orderFee(orderedBy(context), {
         ...fromProtoTerms(terms),
-        ...given("merchantId", merchantId.toLowerCase()),
+        ...given("merchantId", merchantId),
         ...given("currencyCode", currencyCode),
         reason: orNull(reason),
       });
@@ -62,7 +62,7 @@ export function merchantMethods({
 
     async creditMerchant({ merchantId, currencyCode, network, amount, reason, idempotencyKey }, context) {
       const order = {
-        merchantId: merchantId.toLowerCase(),
+        merchantId,
         currencyCode,
         ...given("network", network),
         amountText: amount,

@@ -5,6 +5,7 @@ import { MARGIN_GROUPS, type MarginGroup, type MarginLine, reportMargin } from "
 import { type BillingSettings, readBillingSettings } from "../billing/settings.ts";
 import { DAY_MS, isBillingDay, startOfBillingDay } from "../kernel/clock.ts";
 import { ValidationError } from "../kernel/errors.ts";
+import { isUuid } from "../kernel/ids.ts";
 import { type AdmissionStop, readAdmissionStop } from "../ledger/admission-switch.ts";
 import { type AuditRun, readAuditRuns } from "../ledger/audit-run.ts";
 import { orderStart, orderStop } from "./admission-orders.ts";
@@ -67,7 +68,7 @@ export function operationMethods({
       const filter = {
         ...given("operator", request.filter?.operator),
         ...given("action", request.filter?.action),
-        ...given("subject", request.filter?.subject),
+        ...given("subject", plain(request.filter?.subject)),
         ...timeRange(request.filter),
       };
       const page = await readPage(
@@ -89,6 +90,11 @@ export function operationMethods({
       return { lines: told.map(([key, line]) => toProtoLine(key, line)), total: toProtoLine("", total) };
     },
   };
+}
+
+/** Most subjects are ids, written down in small letters; what is none stays as it is. */
+function plain(subject: string | undefined): string | undefined {
+  return subject !== undefined && isUuid(subject) ? subject.toLowerCase() : subject;
 }
 
 function requireDays(from: string, to: string): void {

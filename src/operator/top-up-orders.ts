@@ -16,9 +16,9 @@ import { formatMoney, idr } from "../kernel/money.ts";
 export async function orderVerification(
   by: OrderedBy,
   verifyNow: TopUps["verifyNow"],
-  { topUpId, reason }: { topUpId: string; reason: string | null },
+  order: { topUpId: string; reason: string | null },
 ): Promise<TopUp> {
-  await recordOrder(by, topUpId, { action: "top-up verify", reason });
+  const { topUpId } = await recordOrder(by, order.topUpId, { action: "top-up verify", reason: order.reason });
   return verifyNow(topUpId);
 }
 
@@ -29,28 +29,31 @@ export async function orderVerification(
 export async function orderSandboxReturn(
   by: OrderedBy,
   { topUps, desk }: { topUps: Pick<TopUps, "verifyNow">; desk: SandboxDesk },
-  { topUpId, how, amount }: { topUpId: string; how: "refund" | "charge-back"; amount: bigint | null },
+  { how, amount, ...order }: { topUpId: string; how: "refund" | "charge-back"; amount: bigint | null },
 ): Promise<TopUp> {
   const facts = { amount: amount === null ? "all" : formatMoney(idr(amount)) };
-  await recordOrder(by, topUpId, { action: `top-up ${how}`, reason: null, facts });
+  const { topUpId } = await recordOrder(by, order.topUpId, { action: `top-up ${how}`, reason: null, facts });
   if (how === "refund") await desk.refund(topUpId, amount);
   else await desk.chargeBack(topUpId);
   return topUps.verifyNow(topUpId);
 }
 
-/** Writes the line of an order about a top-up that there is, with how it stands. */
-async function recordOrder(
+/**
+ * Writes the line of an order about a top-up that there is, with how it stands. What is done next is done to the id it gives: a
+ * provider compares ids as texts, and whoever orders may have written one in capitals.
+ */
+function recordOrder(
   by: OrderedBy,
-  topUpId: string,
+  named: string,
   { action, reason, facts }: Pick<OperatorAction, "action" | "reason" | "facts">,
-): Promise<void> {
-  await doAndRecord(
+): Promise<TopUp> {
+  return doAndRecord(
     by,
     async (client) => {
-      const [topUp] = await selectTopUps(client, [topUpId]);
+      const [topUp] = await selectTopUps(client, [named]);
       if (topUp === undefined) throw new NotFound("There is no such top-up.");
       return topUp;
     },
-    ({ accountId, state }) => ({ action, subject: topUpId, reason, facts: { accountId, state, ...facts } }),
+    ({ topUpId, accountId, state }) => ({ action, subject: topUpId, reason, facts: { accountId, state, ...facts } }),
   );
 }

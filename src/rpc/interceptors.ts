@@ -9,6 +9,7 @@ import type {
   UnaryRequest,
   UnaryResponse,
 } from "@connectrpc/connect";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Keys } from "../keys/keys.ts";
@@ -25,6 +26,7 @@ import {
 } from "./call.ts";
 import { toConnectError } from "./errors.ts";
 import { logCall, logFault, type CallLogger } from "./log.ts";
+import { writeIdsPlainly } from "./plain-ids.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { validateMessage } from "./validate.ts";
 
@@ -110,7 +112,7 @@ const validateCall: Interceptor = (next) => async (req) => {
   if (!req.stream) {
     const read = messageReaderOf({ values: req.contextValues });
     const message = read === null ? req.message : read();
-    validateMessage(req.method.input, message);
+    admitMessage(req.method.input, message);
     return next({ ...req, message });
   }
   return next({ ...req, message: validated(req) });
@@ -118,9 +120,15 @@ const validateCall: Interceptor = (next) => async (req) => {
 
 async function* validated(req: StreamRequest) {
   for await (const message of req.message) {
-    validateMessage(req.method.input, message);
+    admitMessage(req.method.input, message);
     yield message;
   }
+}
+
+/** Stops unless the message keeps the rules of its contract, and writes its ids as everything behind compares them. */
+function admitMessage<Desc extends DescMessage>(desc: Desc, message: MessageShape<Desc>): void {
+  validateMessage(desc, message);
+  writeIdsPlainly(desc, message);
 }
 
 /**

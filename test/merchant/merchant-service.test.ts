@@ -287,4 +287,6 @@ test("a statement shows the order, its history, its lines in the ledger and the 
     ["sandbox", "16.7", "transfer_fee"],
     ["sandbox", "5", "transfer_sent"],
   ]);
+  const inCapitals = await client.getTransferStatement({ transferId: transferId.toUpperCase() });
+  expect(inCapitals.statement).toEqual(statement);
 });

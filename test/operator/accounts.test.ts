@@ -112,7 +112,10 @@ describe("the fee schedule", () => {
       terms: { flat: "1", rate: "0.05", max: "1.25" },
     });
     expect(row).toMatchObject({ version: 2, terms: { flat: "1", rate: "0.05", max: "1.25" }, isCurrent: true });
-    expect(await operator.previewFee(question)).toMatchObject({ current: { fee: "1.25" }, row: { id: row?.id } });
+    for (const named of [merchantId, merchantId.toUpperCase()]) {
+      const preview = await operator.previewFee({ ...question, merchantId: named });
+      expect(preview).toMatchObject({ current: { fee: "1.25" }, row: { id: row?.id } });
+    }
     const versions = async (withReplaced: boolean) =>
       (await operator.listFees({ merchantId, withReplaced })).rows.map(({ version, isCurrent }) => [
         version,

@@ -119,6 +119,7 @@ describe("what operators did", () => {
     const find = async (filter: object) =>
       (await operator.listOperatorActions({ filter })).actions.map(({ action }) => action);
     expect(await find({ subject: accountId })).toEqual(["account unfreeze", "account freeze"]);
+    expect(await find({ subject: accountId.toUpperCase() })).toHaveLength(2);
     expect(await find({ subject: accountId, action: "account freeze" })).toEqual(["account freeze"]);
     expect(await find({ subject: accountId, operator: "budi@example.com" })).toEqual([]);
     expect(await find({ subject: accountId, until: timestampFromMs(Date.now() - 60_000) })).toEqual([]);

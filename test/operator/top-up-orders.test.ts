@@ -34,3 +34,19 @@ it("the line of an order is there when the provider is asked, and stays when it 
   await orderSandboxReturn(by, parts, { topUpId, how: "refund", amount: null });
   expect(seen).toEqual([["top-up verify"], ["top-up verify", "top-up refund"]]);
 });
+
+it("an order that names a top-up in capitals is about the same payment", async () => {
+  const by = { database: world.money.opened.database, operator: "op@saldo.example" };
+  const accountId = await world.money.account(0n);
+  const { topUpId, paymentUrl } = await world.open(process, accountId);
+  const order = { topUpId: topUpId.toUpperCase(), reason: null };
+  const { topUps, desk } = process;
+  await desk.act(paymentUrl?.split("/").at(-1) ?? "", "pay_silently");
+  // By itself, too: whoever asks may have the id from anywhere.
+  expect(await topUps.verifyNow(order.topUpId)).toMatchObject({ topUpId, state: "paid" });
+  const verified = await orderVerification(by, (id) => topUps.verifyNow(id), order);
+  expect(verified).toMatchObject({ topUpId, state: "paid" });
+  const returned = await orderSandboxReturn(by, { topUps, desk }, { ...order, how: "refund", amount: null });
+  expect(returned).toMatchObject({ topUpId, state: "refunded" });
+  expect(await linesOf(topUpId)).toEqual(["top-up verify", "top-up refund"]);
+});

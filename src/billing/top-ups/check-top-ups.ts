@@ -74,7 +74,8 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   const provider = providers.of(topUp.provider);
   if (provider === null) throw new PaymentProviderError("refused", `the provider ${topUp.provider} is not configured`);
   const asked = {
-    orderId: topUpId,
+    // As the row has it: the provider compares a text, and whoever asks may have written the id in capitals.
+    orderId: topUp.topUpId,
     reference: topUp.providerReference,
     isCredited: isCredited(topUp.state),
   };
@@ -85,7 +86,7 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   if (contradicts) facts = await provider.ask(asked);
   const isUndone = contradicts && isUnpaid(facts.state);
   const known = hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts;
-  return applyPayment(database, topUpId, { ...known, isUndone }, happensAt?.());
+  return applyPayment(database, topUp.topUpId, { ...known, isUndone }, happensAt?.());
 }
 
 function expired(facts: PaymentFacts): PaymentFacts {
