@@ -67,10 +67,10 @@ type Row = { asset: Asset; class: string; debits: string; credits: string; kept:
 
 /** Sums the books. Errors: UpstreamBusy when it takes too long. */
 export async function readTrialBalance(pool: Pool, answerWithinMs = ANSWER_WITHIN_MS): Promise<TrialBalance> {
-  const found = await readWithin(pool, answerWithinMs, async (client) => {
+  const found = await readWithin(pool, answerWithinMs, async (query) => {
     // Whole tables are read, which the settings of a serving session forbid.
-    await client.query("SET LOCAL enable_seqscan = on");
-    return (await client.query<Row>(SUMS)).rows;
+    await query("SET LOCAL enable_seqscan = on");
+    return query<Row>(SUMS);
   });
   const rows = found.map((row): TrialBalanceRow => ({
     asset: row.asset,

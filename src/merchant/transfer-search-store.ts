@@ -126,10 +126,9 @@ async function readOwned(
   { text, values }: Statement,
   answerWithinMs = ANSWER_WITHIN_MS,
 ): Promise<OwnedTransfer[]> {
-  const rows = await readWithin(pool, answerWithinMs, async (client) => {
-    await client.query(BY_KEY);
-    const found = await client.query<TransferColumns & { account_id: string; merchant_created_at: Date }>(text, values);
-    return found.rows;
+  const rows = await readWithin(pool, answerWithinMs, async (query) => {
+    await query(BY_KEY);
+    return query<TransferColumns & { account_id: string; merchant_created_at: Date }>(text, values);
   });
   return rows.map((row) => ({
     transfer: fromTransferColumns(row),

@@ -2,7 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { protoState, toProtoTopUp } from "../billing/proto-top-ups.ts";
 import { findTopUps, readEvents } from "../billing/top-ups/find-top-ups.ts";
 import { selectTopUps } from "../billing/top-ups/store.ts";
-import type { TopUp, TopUpState } from "../billing/top-ups/top-up.ts";
+import { type TopUp, TOP_UP_STATES } from "../billing/top-ups/top-up.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { readPage } from "./paging.ts";
 import { type Methods, orNull, type Parts } from "./proto-parts.ts";
@@ -10,7 +10,6 @@ import { orderVerification } from "./top-up-orders.ts";
 
 /** The most notifications that are shown with a top-up. */
 const MAX_EVENTS = 100;
-const STATES = Object.keys(protoState) as TopUpState[];
 
 /** Top-ups of all accounts. */
 export function topUpMethods({
@@ -24,7 +23,7 @@ export function topUpMethods({
       const filter = {
         accountId: orNull(request.accountId),
         provider: orNull(request.provider),
-        state: STATES.find((state) => protoState[state] === request.state) ?? null,
+        state: TOP_UP_STATES.find((state) => protoState[state] === request.state) ?? null,
         needsAttention: request.onlyProblems,
       };
       const page = await readPage(

@@ -1,8 +1,11 @@
 // Top-ups as an operator goes through them: of all accounts, newest first, and what their providers told.
 
 import type { Pool } from "pg";
+import { readWithin } from "../../database/bounded-read.ts";
+import { BY_KEY } from "../../ledger/gentle-look.ts";
+import { PROVIDER_NAMES } from "../payments/payment-provider.ts";
 import { COLUMNS, fromRow, type PaymentEvent, type Row } from "./store.ts";
-import type { TopUp, TopUpState } from "./top-up.ts";
+import { type TopUp, TOP_UP_STATES, type TopUpState } from "./top-up.ts";
 
 /** Which top-ups are meant; all that is not null must fit. */
 export type TopUpFilter = {
@@ -13,27 +16,60 @@ export type TopUpFilter = {
   readonly needsAttention: boolean;
 };
 
-const FIND = `
-SELECT * FROM (
-  SELECT ${COLUMNS} FROM top_up t
-  WHERE t.id < coalesce($1::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') AND ($2::uuid IS NULL OR t.account_id = $2::uuid)
-    AND ($3::text IS NULL OR t.provider = $3) AND ($4::text IS NULL OR t.state = $4)
-    AND (NOT $5::boolean OR t.state = 'review' OR t.problem IS NOT NULL OR t.given_back > 0)
-) t
-WHERE NOT $5::boolean OR t.state = 'review' OR t.problem IS NOT NULL OR t.owed > 0
-ORDER BY t.id DESC LIMIT $6::int`;
+/** An operator waits for a page; when nobody does any more, nothing is read on. */
+const ANSWER_WITHIN_MS = 5_000;
+const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+// Serving sessions plan for whatever is asked, so only what is asked for stands in a statement: "$n IS NULL OR" finds nothing in
+// an index. What fits may be rare; each part is therefore read from its end of an index, and no further than a page.
+const NEWEST = "ORDER BY t.id DESC LIMIT $2::int";
+const newestWhere = (isMeant: string): string => `SELECT t.* FROM top_up t WHERE t.id < $1::uuid${isMeant} ${NEWEST}`;
+/** State by state and provider by provider, because an index has the newest of several only when each is asked for. */
+const newestOfStates = (providers: string, states: string): string => `
+SELECT t.* FROM unnest(${providers}::text[]) AS of_provider(name) CROSS JOIN unnest(${states}::text[]) AS of_state(name)
+CROSS JOIN LATERAL (
+  SELECT * FROM top_up t WHERE t.provider = of_provider.name AND t.state = of_state.name AND t.id < $1::uuid ${NEWEST}
+) t ${NEWEST}`;
+/** What needs a look, and what has left something owed; neither grows with what is over and done with. */
+const newestNeedingAttention = (isMeant: string): string => `
+SELECT t.* FROM (
+  (SELECT t.id FROM top_up t WHERE (t.state = 'review' OR t.problem IS NOT NULL) AND t.id < $1::uuid${isMeant} ${NEWEST})
+  UNION
+  (SELECT DISTINCT r.top_up_id FROM receivable r CROSS JOIN LATERAL (
+     SELECT FROM top_up t WHERE t.id = r.top_up_id${isMeant} OFFSET 0
+   ) t WHERE r.collected < r.amount AND r.top_up_id < $1::uuid ORDER BY r.top_up_id DESC LIMIT $2::int)
+) which JOIN top_up t ON t.id = which.id ${NEWEST}`;
 const EVENTS = `
 SELECT id AS "eventId", provider, event_key AS "eventKey", order_id AS "orderId", top_up_id AS "topUpId", status, amount, finding,
        received_at AS "receivedAt"
 FROM payment_event WHERE top_up_id = $1::uuid ORDER BY id DESC LIMIT $2::int`;
 
-/** Top-ups with ids before `beforeId`, newest first; null: from the newest on. */
-export async function findTopUps(
-  pool: Pool,
-  { filter, beforeId, limit }: { filter: TopUpFilter; beforeId: string | null; limit: number },
-): Promise<TopUp[]> {
+/** Which top-ups, and which part of them: at most `limit`, with ids before `beforeId`; null: from the newest on. */
+export type TopUpRange = { readonly filter: TopUpFilter; readonly beforeId: string | null; readonly limit: number };
+
+/** A page of top-ups, newest first. Errors: UpstreamBusy when it takes too long. */
+export async function findTopUps(pool: Pool, range: TopUpRange, answerWithinMs = ANSWER_WITHIN_MS): Promise<TopUp[]> {
+  const { chosen, values } = statementOf(range);
+  const rows = await readWithin(pool, answerWithinMs, async (query) => {
+    await query(BY_KEY);
+    return query<Row>(`SELECT ${COLUMNS} FROM (${chosen}) t ORDER BY t.id DESC`, values);
+  });
+  return rows.map(fromRow);
+}
+
+function statementOf({ filter, beforeId, limit }: TopUpRange): { chosen: string; values: readonly unknown[] } {
   const { accountId, provider, state, needsAttention } = filter;
-  return (await pool.query<Row>(FIND, [beforeId, accountId, provider, state, needsAttention, limit])).rows.map(fromRow);
+  const values: unknown[] = [beforeId ?? LAST_UUID, limit];
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  if (accountId === null && !needsAttention && (provider !== null || state !== null)) {
+    const providers = parameter(provider === null ? PROVIDER_NAMES : [provider]);
+    return { chosen: newestOfStates(providers, parameter(state === null ? TOP_UP_STATES : [state])), values };
+  }
+  const isMeant =
+    (accountId === null ? "" : ` AND t.account_id = ${parameter(accountId)}::uuid`) +
+    (provider === null ? "" : ` AND t.provider = ${parameter(provider)}::text`) +
+    (state === null ? "" : ` AND t.state = ${parameter(state)}::text`);
+  return { chosen: needsAttention ? newestNeedingAttention(isMeant) : newestWhere(isMeant), values };
 }
 
 /** The last notifications of a top-up, newest first. */

@@ -1,15 +1,17 @@
-/** Where a top-up stands. What moves it on is in states.ts. */
-export type TopUpState =
-  | "created"
-  | "pending"
-  | "review"
-  | "expired"
-  | "failed"
-  | "canceled"
-  | "paid"
-  | "partially_refunded"
-  | "refunded"
-  | "charged_back";
+/** Where a top-up can stand. What moves it on is in states.ts. */
+export const TOP_UP_STATES = [
+  "created",
+  "pending",
+  "review",
+  "expired",
+  "failed",
+  "canceled",
+  "paid",
+  "partially_refunded",
+  "refunded",
+  "charged_back",
+] as const;
+export type TopUpState = (typeof TOP_UP_STATES)[number];
 
 /** One purchase of balance. Money is micro-rupiah. */
 export type TopUp = {

@@ -36,4 +36,5 @@ export const migrations = [
     name: "0020-transfer-lists",
     load: async () => (await import("./0020-transfer-lists.ts")).Migration0020TransferLists,
   },
+  { name: "0021-rare-rows", load: async () => (await import("./0021-rare-rows.ts")).Migration0021RareRows },
 ];

@@ -61,8 +61,9 @@ UPDATE payout p SET state = $2, final_hash = $3, ended_at = clock_timestamp() WH
 const LOCK_PAYOUT = `
 SELECT p.id FROM payout p WHERE p.id = $1::uuid AND ${OPEN} AND p.attempts = $2 FOR NO KEY UPDATE`;
 const IS_OWN = `SELECT EXISTS (SELECT FROM payout_attempt WHERE hash = $1) AS is_own`;
+// Asked behind the wallet's lock, by whoever waits for it to sign again: from the few nonces that were lost to the attempts by hash.
 const ENDED_BY_OWN = `
-SELECT p.nonce FROM payout p JOIN payout_attempt a ON a.hash = p.final_hash
+SELECT p.nonce FROM payout p CROSS JOIN LATERAL (SELECT FROM payout_attempt WHERE hash = p.final_hash OFFSET 0) a
 WHERE p.wallet_id = $1::uuid AND p.state IN ('displaced', 'foreign') ORDER BY p.nonce LIMIT 1`;
 const HAS_BEGUN = `SELECT ${NO_LIVING_PAYOUT} AS none FROM (SELECT $1::uuid AS id) t`;
 const IN_FLIGHT = `

@@ -1,13 +1,17 @@
 // What rounds ask of the database every second, and operators now and then, stays a look at keys, however many transfers there
 // have been.
 
-import type { PoolClient } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import { UpstreamBusy } from "../../../src/kernel/errors.ts";
 import { readWalletFacts } from "../../../src/merchant/payouts/payout-facts.ts";
 import { readPayoutHistory } from "../../../src/merchant/payouts/payout-history.ts";
-import { readCandidates, readInFlight, readOpenPayouts } from "../../../src/merchant/payouts/payout-store.ts";
+import {
+  findWronglyForeign,
+  readCandidates,
+  readInFlight,
+  readOpenPayouts,
+} from "../../../src/merchant/payouts/payout-store.ts";
 import { openWallet } from "../../../src/merchant/payouts/wallet-store.ts";
 import {
   EVERY_TRANSFER,
@@ -16,12 +20,14 @@ import {
   readOwnedTransfer,
   type TransferPage,
 } from "../../../src/merchant/transfer-search-store.ts";
+import { explaining, pausing } from "../../setup/explaining-pool.ts";
 import { onServer } from "../../setup/test-servers.ts";
 import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
 import { newMerchant } from "../merchant-accounts.ts";
 import { OrderingMerchant } from "./ordered.ts";
 
 const ENDED = 20_000;
+const LOST = 20;
 /** Rows of the large tables that one question may read: a few for each of what is open. */
 const MOST_ROWS = 200;
 /** Merchants of one account, which have no transfers. */
@@ -83,6 +89,12 @@ beforeAll(async () => {
      INSERT INTO payout_attempt (payout_id, number, kind, raw, hash, fee_most, fee_priority, broadcast_at)
      SELECT id, 1, 'payment', '', 'open', 1, 1, now() FROM open`,
   );
+  // Nonces that were lost to others, and whose holders are therefore no attempts of ours.
+  await onServer(
+    opened.url,
+    `INSERT INTO payout (id, wallet_id, nonce, state, final_hash, ended_at)
+     SELECT gen_random_uuid(), '${walletId}', ${ENDED} + n, 'foreign', 'zz' || n, now() FROM generate_series(1, ${LOST}) n`,
+  );
   await onServer(
     opened.url,
     `INSERT INTO merchant (id, account_id, environment)
@@ -98,43 +110,6 @@ afterAll(() => opened.drop());
 const search = (given: () => Partial<TransferPage>) => (pool: Database["pool"]) =>
   findTransfers(pool, { ...NEWEST, ...given() });
 
-type Plan = {
-  readonly "Plan Rows": number;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly Plans?: readonly Plan[];
-};
-
-/** A pool that explains what it is asked, and the most rows that any step of it has read. */
-function explaining() {
-  let most = 0;
-  let asked = 0;
-  const visit = (plan: Plan): void => {
-    most = Math.max(most, plan["Actual Loops"] * (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)));
-    plan.Plans?.forEach(visit);
-  };
-  const ask = async (client: Pick<PoolClient, "query">, text: string, values: unknown[] = []) => {
-    // What opens, closes and sets up a transaction has no plan.
-    if (!/^\s*(SELECT|WITH)\b/.test(text)) return client.query(text, values);
-    const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-      values,
-    );
-    if (rows[0] !== undefined) visit(rows[0]["QUERY PLAN"][0].Plan);
-    asked += 1;
-    return client.query(text, values);
-  };
-  const explained = (client: Pick<PoolClient, "query">) => (text: string, values?: unknown[]) =>
-    ask(client, text, values);
-  const connect = async () => {
-    const client = await database.pool.connect();
-    return { query: explained(client), release: (broken?: Error) => client.release(broken) };
-  };
-  const pool = { query: explained(database.pool), connect } as unknown as Database["pool"];
-  return { pool, read: () => ({ most, asked }) };
-}
-
 it.each([
   [
     "what is to be paid",
@@ -143,6 +118,7 @@ it.each([
   ],
   ["what is open", async (pool: Database["pool"]) => readOpenPayouts(pool, { walletId })],
   ["what is under way", async (pool: Database["pool"]) => readInFlight(pool, walletId)],
+  ["whether a wallet has lost a nonce to itself", async (pool: Database["pool"]) => findWronglyForeign(pool, walletId)],
   ["how wallets stand", async (pool: Database["pool"]) => readWalletFacts(pool)],
   ["what waits for an operator", search(() => ({ awaitsApproval: true }))],
   ["what of a merchant waits for an operator", search(() => ({ merchantId: idle.merchantId, awaitsApproval: true }))],
@@ -169,7 +145,7 @@ it.each([
   ["for one transfer", async (pool: Database["pool"]) => readOwnedTransfer(pool, transferId)],
   ["what was done for a transfer", async (pool: Database["pool"]) => readPayoutHistory(pool, transferId)],
 ])("asking %s reads few rows", async (_what, ask) => {
-  const { pool, read } = explaining();
+  const { pool, read } = explaining(database.pool);
   await ask(pool);
   const { most, asked } = read();
   expect(asked).toBeGreaterThan(0);
@@ -177,12 +153,5 @@ it.each([
 });
 
 it("a list ends when it takes too long, and whoever asked is told to come again", async () => {
-  const connect = async () => {
-    const client = await database.pool.connect();
-    const query = (text: string, values?: unknown[]) =>
-      /^\s*SELECT\b/.test(text) ? client.query("SELECT pg_sleep(60)") : client.query(text, values);
-    return { query, release: (broken?: Error) => client.release(broken) };
-  };
-  const slow = { connect } as unknown as Database["pool"];
-  await expect(findTransfers(slow, NEWEST, 50)).rejects.toBeInstanceOf(UpstreamBusy);
+  await expect(findTransfers(pausing(database.pool), NEWEST, 50)).rejects.toBeInstanceOf(UpstreamBusy);
 });

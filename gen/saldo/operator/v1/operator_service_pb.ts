@@ -220,7 +220,7 @@ export const OperatorService: GenService<{
   /**
    * Lists top-ups of all accounts, newest first.
    *
-   * Errors: validation_error.
+   * Errors: validation_error; upstream_busy when it takes too long.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ListTopUps
    */
@@ -257,7 +257,7 @@ export const OperatorService: GenService<{
   /**
    * Lists the transfers of all merchants, newest first.
    *
-   * Errors: validation_error.
+   * Errors: validation_error; upstream_busy when it takes too long.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ListTransfers
    */
