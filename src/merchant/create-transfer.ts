@@ -10,8 +10,8 @@ import { invariant } from "../kernel/invariant.ts";
 import { readAmountText } from "./amount.ts";
 import { findCoin } from "./currencies.ts";
 import { countAgainstLimits } from "./limits.ts";
-import { type CheckAddress, differingFields, isImplied, type TransferOrder } from "./order.ts";
-import { type QuoteSources, quoteTransfer } from "./quote.ts";
+import { type CheckAddress, type Destination, differingFields, isImplied, type TransferOrder } from "./order.ts";
+import { type Quote, type QuoteRequest, type QuoteSources, quoteTransfer } from "./quote.ts";
 import { isOwnerFrozen, lockFund, writeFund } from "./store.ts";
 import { type OrderedTransfer, type Transfer, WAITS_FOR_APPROVAL } from "./transfer.ts";
 import { insertEvent, insertTransfer, readTransferOfExternalId } from "./transfer-store.ts";
@@ -59,13 +59,25 @@ function replay({ checkAddress }: OrderSources, known: Transfer, order: Transfer
   return { transfer: known, isReplayed: true };
 }
 
+/**
+ * The price of a transfer to an address, on the network that it tells, and how that network writes it. Errors: CurrencyUnsupported,
+ * AddressInvalid, ValidationError, AmountPrecision, LimitExceeded.
+ */
+export async function quoteTo(
+  sources: OrderSources,
+  request: QuoteRequest & Destination,
+): Promise<{ quote: Quote; normalized: string }> {
+  // The currency is refused before the address is looked at: which addresses are good depends on it.
+  findCoin(request.currencyCode, request.network);
+  const { network, normalized } = sources.checkAddress(request);
+  return { quote: await quoteTransfer(sources, { ...request, network }), normalized };
+}
+
 /** What the order comes to; nothing here needs a lock. */
 async function priceOrder(sources: OrderSources, order: TransferOrder): Promise<OrderedTransfer> {
-  const { currencyCode, merchantId, environment, externalId, address } = order;
-  // The currency is refused before the address is looked at: which addresses are good depends on it.
-  findCoin(currencyCode, order.network);
-  const { network, normalized } = sources.checkAddress(order);
-  const { coin, received, fee, total, feeRowId } = await quoteTransfer(sources, { ...order, network });
+  const { merchantId, environment, externalId, address } = order;
+  const { quote, normalized } = await quoteTo(sources, order);
+  const { coin, received, fee, total, feeRowId } = quote;
   const transferId = uuidv7();
   return {
     transferId,
@@ -74,7 +86,7 @@ async function priceOrder(sources: OrderSources, order: TransferOrder): Promise<
     externalId,
     slug: slugOf(transferId),
     coin,
-    isNetworkImplied: order.network === "" || isImplied(sources.checkAddress, order, network),
+    isNetworkImplied: order.network === "" || isImplied(sources.checkAddress, order, coin.network),
     address: normalized,
     orderedAddress: address,
     received,

@@ -8,7 +8,7 @@ import type { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb
 import type { Environment } from "../accounts/principal.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
-import { createTransfer, type OrderSources } from "./create-transfer.ts";
+import { createTransfer, type OrderSources, quoteTo } from "./create-transfer.ts";
 import { issueOwnPair, listPairs, revokeOwnPair } from "./credentials.ts";
 import { type Coin, coins } from "./currencies.ts";
 import { useFaucet } from "./faucet.ts";
@@ -120,9 +120,9 @@ function transferMethods(sources: MerchantServiceSources) {
 
     async calculateMerchantTransfer({ merchantId, currencyCode, amount: amountText, network, address }, context) {
       const environment = await requireOwn(context, merchantId);
-      const quote = await quoteTransfer(sources, { merchantId, environment, currencyCode, amountText, network });
-      if (address !== "") sources.checkAddress({ currencyCode, network, address });
-      return { quote: toProtoQuote(quote) };
+      const request = { merchantId, environment, currencyCode, amountText, network };
+      if (address === "") return { quote: toProtoQuote(await quoteTransfer(sources, request)) };
+      return { quote: toProtoQuote((await quoteTo(sources, { ...request, address })).quote) };
     },
 
     async createMerchantTransfer({ merchantId, order }, context) {

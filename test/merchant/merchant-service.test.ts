@@ -136,6 +136,11 @@ describe("a merchant of an account", () => {
     expect(quote).toMatchObject({ receivedAmount: "5", fee: "16.7", totalAmount: "21.7" });
     const asked = { merchantId, currencyCode: "TRX", amount: "5" };
     await client.calculateMerchantTransfer({ ...asked, address: orderOfTrx.address });
+    // Where the chain is left to the address, the price is that of the order.
+    const usdt = { merchantId, currencyCode: "USDT", amount: "5" };
+    const priced = async (address: string) =>
+      (await client.calculateMerchantTransfer({ ...usdt, address })).quote?.network;
+    expect([await priced(""), await priced("tron:receiver")]).toEqual(["ethereum", "tron"]);
     await expect(client.calculateMerchantTransfer({ ...asked, address: "not an address" })).rejects.toThrow(
       "address_invalid",
     );

@@ -156,7 +156,8 @@ export type Currency = Message<"saldo.merchant.v1.Currency"> & {
   code: string;
 
   /**
-   * The chains it can travel on; the first is the one that is taken where an order names none, unless that one is not served.
+   * The chains it can travel on, its usual one first where that is served. An order that names none travels on the chain of its
+   * address; of several that write addresses alike on the usual one, and is refused where that is not served.
    *
    * @generated from field: repeated saldo.merchant.v1.CurrencyNetwork networks = 2;
    */

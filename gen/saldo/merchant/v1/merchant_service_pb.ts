@@ -560,7 +560,7 @@ export type CalculateMerchantTransferRequest = Message<"saldo.merchant.v1.Calcul
   amount: string;
 
   /**
-   * The chain. Empty: the currency's usual one.
+   * The chain. Empty: that of the address, as an order takes it, and without an address the currency's usual one.
    *
    * @generated from field: string network = 4;
    */
