@@ -30,6 +30,8 @@ ON CONFLICT (reference) DO NOTHING RETURNING id`;
 
 const OF_REFERENCE = `SELECT id, credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
 
+const IS_POSTED = `SELECT EXISTS (SELECT FROM posting WHERE reference = $1::text AND reason = $2::text) AS is_posted`;
+
 /** Writes postings and gives the ids of those that were new: one whose reference is known already is left out. */
 export async function insertPostings(client: PoolClient, postings: readonly Posting[]): Promise<string[]> {
   invariant(postings.length > 0, "a posting group has at least one posting");
@@ -62,4 +64,13 @@ export async function postingOfReference(
   );
   invariant(rows[0] !== undefined, "a reference that is taken is the reference of a posting");
   return { ...rows[0], amount: BigInt(rows[0].amount) };
+}
+
+/** Whether something was posted under a reference for a reason. Without a lock that whoever posts it holds too, the answer may be old. */
+export async function isPosted(
+  client: PoolClient,
+  { reference, reason }: Required<Pick<Posting, "reference" | "reason">>,
+): Promise<boolean> {
+  const { rows } = await client.query<{ is_posted: boolean }>(IS_POSTED, [reference, reason]);
+  return rows[0]?.is_posted === true;
 }

@@ -14,6 +14,8 @@ import {
 } from "../ledger/account-limits.ts";
 import { creditAsOrdered, debitAsOrdered, type PostedCredit } from "../ledger/accounts.ts";
 import { type CreditNote, creditUsage, type WrittenNote } from "../ledger/credit-note.ts";
+import { lockAccount } from "../ledger/debit.ts";
+import { isPosted } from "../ledger/postings.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 
 /** The most of one order, in micro-rupiah; more is a slip of the hand: a thousand billion rupiah. */
@@ -57,19 +59,26 @@ export async function orderAdjustment(
   const { accountId, amount, reason } = order;
   const size = amount < 0n ? -amount : amount;
   requireBounded(size);
-  const posting = {
-    accountId,
-    amount: size,
-    reason: "operator_adjustment",
-    note: reason,
-    // Credits and corrections have names of their own: the key of one says nothing of the other.
-    reference: `adjustment:${order.reference}`,
-  };
-  return recorded(by, { action: "account adjust", order, reason }, (client) =>
-    amount > 0n
+  return recorded(by, { action: "account adjust", order, reason }, async (client) => {
+    await lockAccount(client, accountId);
+    const reference = await adjustmentReference(client, order.reference);
+    const posting = { accountId, amount: size, reason: ADJUSTMENT, note: reason, reference };
+    return amount > 0n
       ? creditAsOrdered(client, { ...posting, from: systemAccounts.operatorAdjustments })
-      : debitAsOrdered(client, { ...posting, to: systemAccounts.operatorAdjustments }),
-  );
+      : debitAsOrdered(client, { ...posting, to: systemAccounts.operatorAdjustments });
+  });
+}
+
+const ADJUSTMENT = "operator_adjustment";
+
+/**
+ * What a correction of that name is posted under, behind the lock of its account. Credits and corrections have names of their own:
+ * the key of one says nothing of the other. Until 2026-11-22 they shared them, and whoever repeats an order of then means
+ * the one that is posted.
+ */
+async function adjustmentReference(client: PoolClient, name: string): Promise<string> {
+  const shared = `operator:${name}`;
+  return (await isPosted(client, { reference: shared, reason: ADJUSTMENT })) ? shared : `adjustment:${name}`;
 }
 
 function recorded(

@@ -5,8 +5,9 @@ import { listActions, type OrderedBy } from "../../src/accounts/operator-actions
 import { withTransaction } from "../../src/database/transactions.ts";
 import { InsufficientBalance, LimitExceeded, NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { creditAsOrdered, openAccount, readBalance } from "../../src/ledger/accounts.ts";
 import { audit } from "../../src/ledger/audit.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { MAX_ORDER, orderAdjustment, orderCredit } from "../../src/operator/account-orders.ts";
 import { orderKey, orderRevocation } from "../../src/operator/key-orders.ts";
 import { orderFee, orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
@@ -73,6 +74,29 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
       ["account adjust", "-3"],
       ["account credit", "5"],
     ]);
+  });
+
+  test("correct an account once for each name, also where the name was used before names of corrections were their own", async () => {
+    const accountId = await newAccount();
+    const name = uuidv7();
+    await withTransaction(opened.database, (client) =>
+      creditAsOrdered(client, {
+        accountId,
+        amount: 5n * RUPIAH,
+        from: systemAccounts.operatorAdjustments,
+        reason: "operator_adjustment",
+        reference: `operator:${name}`,
+      }),
+    );
+    const order = { accountId, amount: 5n * RUPIAH, reason: "again, after an upgrade", reference: name };
+    expect(await orderAdjustment(by, order)).toMatchObject({ isNew: false });
+    await expect(orderAdjustment(by, { ...order, amount: -5n * RUPIAH })).rejects.toThrow(ValidationError);
+    expect(await linesOf(accountId)).toEqual([]);
+    // A credit of the same name is another order.
+    const credited = { ...order, reference: uuidv7() };
+    await orderCredit(by, credited);
+    expect(await orderAdjustment(by, credited)).toMatchObject({ isNew: true });
+    expect(await available(accountId)).toBe(15n * RUPIAH);
   });
 
   test("take off no more than there is when different orders race", async () => {
