@@ -1,5 +1,6 @@
 import { createTopUpParts, type TopUpParts } from "../app-top-ups.ts";
 import { baseUrlOf } from "../app-announcement.ts";
+import { troubleOf } from "../billing/top-ups/disputes.ts";
 import { findTopUps } from "../billing/top-ups/find-top-ups.ts";
 import type { TopUp } from "../billing/top-ups/top-up.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
@@ -92,7 +93,7 @@ async function withParts({ config, database }: CommandContext, work: (parts: Top
 }
 
 function toJson(topUp: TopUp) {
-  const { topUpId, accountId, state, provider, problem, createdAt, paidAt } = topUp;
+  const { topUpId, accountId, state, provider, createdAt, paidAt } = topUp;
   return {
     topUpId,
     accountId,
@@ -101,7 +102,7 @@ function toJson(topUp: TopUp) {
     provider,
     givenBack: formatMoney(idr(topUp.givenBack)),
     owed: formatMoney(idr(topUp.owed)),
-    problem,
+    problem: troubleOf(topUp),
     createdAt: createdAt.toISOString(),
     paidAt: paidAt?.toISOString() ?? null,
   };

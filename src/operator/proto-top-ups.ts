@@ -1,5 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { protoState, toProtoTopUp } from "../billing/proto-top-ups.ts";
+import { troubleOf } from "../billing/top-ups/disputes.ts";
 import { findTopUps, readEvents } from "../billing/top-ups/find-top-ups.ts";
 import { selectTopUps } from "../billing/top-ups/store.ts";
 import { type TopUp, TOP_UP_STATES } from "../billing/top-ups/top-up.ts";
@@ -65,12 +66,12 @@ function requireFound(topUp: TopUp | undefined): TopUp {
 }
 
 function toProtoAccountTopUp(topUp: TopUp) {
-  const { accountId, providerReference, problem, changedAt } = topUp;
+  const { accountId, providerReference, changedAt } = topUp;
   return {
     topUp: toProtoTopUp(topUp),
     accountId,
     providerReference: providerReference ?? "",
-    problem: problem ?? "",
+    problem: troubleOf(topUp) ?? "",
     changedAt: timestampFromDate(changedAt),
   };
 }

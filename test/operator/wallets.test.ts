@@ -6,6 +6,7 @@ import { ValidationError } from "../../src/kernel/errors.ts";
 import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
 import { findStop, orderResume, type WalletStop } from "../../src/operator/payout-orders.ts";
+import { whileLocked } from "../setup/held-row.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
 /** Two real chains beside the sandbox's: one answers, of the other nothing is ever heard. */
@@ -91,6 +92,19 @@ describe("wallets", () => {
     expect(await served.linesOf(`sandbox ${address}`)).toEqual([
       { operator: OPERATOR, action: "payout resume", reason: "it was us" },
     ]);
+  });
+
+  test("sign again though an engine has just locked one", async () => {
+    const { database } = served;
+    const { walletId } = await openWallet(database.pool, { chain: "base", address: "0xdd", nextNonce: 0 });
+    await haltWallet(database.pool, walletId, "somebody else has used nonce 0");
+    const chain = { ...sandboxChain, name: "base", wallet: "0xdd", nextNonce: async () => 0 } as PayoutChain;
+    const chains = [chain];
+    const stop = await findStop(database.pool, { chains, name: "base" });
+    const order = { chains, name: "base", stoppedAt: stop?.stoppedAt ?? new Date(0), reason: "it was us" };
+    const lock = `SELECT FROM wallet WHERE id = '${walletId}' FOR NO KEY UPDATE`;
+    const resumed = whileLocked(database.pool, lock, () => orderResume({ database, operator: "op" }, order));
+    expect(await resumed).toMatchObject({ isNew: true });
   });
 
   test("are not resumed when they never paid, are not ours, or their chain does not answer", async () => {

@@ -1,8 +1,11 @@
 // A demo's data under a service that is none: what was open at the sandbox is closed there, and never becomes money.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { closeOrders } from "../../src/billing/top-ups/close-orders.ts";
+import { selectTopUps } from "../../src/billing/top-ups/store.ts";
 import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
 import { SOUND } from "../money/world.ts";
+import { whileLocked } from "../setup/held-row.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { MIDTRANS_KEY } from "./fake-provider.ts";
 import { RUPIAH, TopUpWorld } from "./world.ts";
@@ -54,6 +57,15 @@ it("closes what is open at the demo's sandbox, and credits none of it, paid or n
     await real.stop();
   }
   expect(await world.money.audit()).toEqual(SOUND);
+});
+
+it("waits for an order that somebody is just asking about, instead of failing a start", async () => {
+  const demo = await world.process("sandbox");
+  const { topUpId } = await world.open(demo, await world.money.account(0n));
+  const lock = `SELECT FROM top_up WHERE id = '${topUpId}' FOR NO KEY UPDATE`;
+  expect(await whileLocked(world.money.pool, lock, () => closeOrders(demo.database, "sandbox"))).toBeGreaterThan(0);
+  const [closed] = await selectTopUps(world.money.pool, [topUpId]);
+  expect(closed).toMatchObject({ state: "canceled" });
 });
 
 function tokenOf({ paymentUrl }: TopUp): string {

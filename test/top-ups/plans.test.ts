@@ -24,14 +24,16 @@ beforeAll(async () => {
   await run(`INSERT INTO account (id) VALUES ('${busy}'), ('${idle}')`);
   const insert = (state: string, count: number, { provider = "midtrans", problem = "NULL", givenBack = 0 } = {}) =>
     run(`INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, state, given_back, problem, expires_at, paid_at)
-         SELECT gen_random_uuid(), '${busy}', '${state} ${problem} ' || n, 10, '${provider}', '${state}', ${givenBack}, ${problem}, now(),
+         SELECT gen_random_uuid(), '${busy}', gen_random_uuid(), 10, '${provider}', '${state}', ${givenBack}, ${problem}, now(),
            CASE WHEN '${state}' IN ('paid', 'refunded', 'charged_back') THEN now() END
          FROM generate_series(1, ${count}) n`);
   await insert("paid", PAID);
   await insert("refunded", REFUNDED, { givenBack: 10 });
   await insert("failed", 3, { provider: "xendit" });
   await insert("review", 2);
-  await insert("paid", 2, { problem: "'a dispute'" });
+  await insert("paid", 2, { problem: "'a wrong amount'" });
+  await insert("paid", 2, { provider: "xendit" });
+  await run("UPDATE top_up SET dispute = 'open' WHERE provider = 'xendit' AND state = 'paid'");
   await insert("charged_back", 2, { givenBack: 10 });
   // Two debts of one top-up are one top-up; what was collected is no debt any more.
   await run(`INSERT INTO receivable (id, account_id, top_up_id, amount, collected)
@@ -48,7 +50,7 @@ async function fitting({ accountId, provider, state, needsAttention }: TopUpFilt
   const { rows } = await opened.database.pool.query<{ id: string }>(
     `SELECT id FROM top_up t
      WHERE ($1::uuid IS NULL OR account_id = $1) AND ($2::text IS NULL OR provider = $2) AND ($3::text IS NULL OR state = $3)
-       AND (NOT $4 OR state = 'review' OR problem IS NOT NULL
+       AND (NOT $4 OR state = 'review' OR problem IS NOT NULL OR dispute IS NOT NULL
             OR EXISTS (SELECT FROM receivable r WHERE r.top_up_id = t.id AND r.collected < r.amount))
      ORDER BY id DESC LIMIT ${LIMIT}`,
     [accountId, provider, state, needsAttention],

@@ -1,6 +1,8 @@
 // What is told of an order and asking does not tell, cannot be kept, or is one too many.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findTopUps } from "../../src/billing/top-ups/find-top-ups.ts";
+import { troubleOf } from "../../src/billing/top-ups/disputes.ts";
 import { SOUND } from "../money/world.ts";
 import { MICRO, RUPIAH, type TopUpProcess, TopUpWorld } from "./world.ts";
 
@@ -24,7 +26,7 @@ describe("a dispute at Xendit", () => {
   it("is told to the operator until it is won or all was given back, and takes nothing by itself", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(process, accountId);
-    const problem = async () => (await process.topUps.get({ accountId, topUpId })).problem;
+    const problem = async () => troubleOf(await process.topUps.get({ accountId, topUpId }));
     await tell(topUpId, "ACTION_REQUIRED");
     await process.topUps.checkDue();
     expect(await problem()).toMatch(/disputes.*asks for an answer/);
@@ -39,6 +41,49 @@ describe("a dispute at Xendit", () => {
     await process.topUps.verifyNow(topUpId);
     expect(await problem()).toBeNull();
     expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    // The bank may take it back beside that.
+    await tell(topUpId, "UNDER_REVIEW");
+    expect(await problem()).toBeNull();
+    const other = world.fake.xenditDisputeNotification(topUpId, "LOST");
+    const body = Buffer.from(String(other.body).replace("mi-dspt-", "mi-dspt-2-"));
+    await process.topUps.takeNotification("xendit", { ...other, body });
+    await process.topUps.verifyNow(topUpId);
+    expect(await problem()).toMatch(/disputes.*taken it back/);
+  });
+
+  it("is over once it has ended, whatever of its beginning is told later", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(process, accountId);
+    const dispute = async () => (await process.topUps.get({ accountId, topUpId })).dispute;
+    await tell(topUpId, "WON");
+    await tell(topUpId, "UNDER_REVIEW");
+    expect(await dispute()).toBeNull();
+    await tell(topUpId, "LOST");
+    await tell(topUpId, "ACTION_REQUIRED");
+    expect(await dispute()).toBe("lost");
+    // Another dispute of the same payment is another.
+    const { headers, body } = world.fake.xenditDisputeNotification(topUpId, "UNDER_REVIEW");
+    const other = Buffer.from(String(body).replace("mi-dspt-", "mi-dspt-2-"));
+    await process.topUps.takeNotification("xendit", { headers, body: other });
+    expect(await dispute()).toBe("open");
+  });
+
+  it("stays seen beside what else is wrong, in whichever order they come", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(process, accountId);
+    const trouble = async () => troubleOf(await process.topUps.get({ accountId, topUpId }));
+    await tell(topUpId, "ACTION_REQUIRED");
+    world.fake.set(topUpId, { status: "expired" });
+    await process.topUps.verifyNow(topUpId);
+    expect(await trouble()).toMatch(/says expired of a payment.*disputes.*asks for an answer/);
+    await tell(topUpId, "LOST");
+    expect(await trouble()).toMatch(/says expired of a payment.*disputes.*taken it back/);
+    world.fake.set(topUpId, { status: "paid" });
+    await process.topUps.verifyNow(topUpId);
+    expect(await trouble()).toMatch(/disputes.*taken it back/);
+    const needsAttention = { accountId, provider: null, state: null, needsAttention: true };
+    const found = await findTopUps(world.money.pool, { filter: needsAttention, beforeId: null, limit: 10 });
+    expect(found).toMatchObject([{ topUpId, dispute: "lost" }]);
   });
 
   it("of an order we do not know is kept as such", async () => {

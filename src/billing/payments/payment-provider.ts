@@ -67,7 +67,14 @@ export type Notification = {
    * How a dispute of the payer stands, where asking about the order does not tell of disputes. An operator is told; it moves no money.
    * Left out: the notification is about none.
    */
-  readonly dispute?: "open" | "won" | "lost";
+  readonly dispute?: ToldDispute;
+};
+
+/** How a dispute stands, as it was told. */
+export type ToldDispute = {
+  /** The provider's own name for it. At most 100 characters. */
+  readonly id: string;
+  readonly state: "open" | "won" | "lost";
 };
 
 export type NotificationRequest = { readonly headers: IncomingHttpHeaders; readonly body: Buffer };

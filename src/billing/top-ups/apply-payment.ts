@@ -12,7 +12,6 @@ import { creditAccount } from "../../ledger/accounts.ts";
 import { debitAvailable, lockAccount } from "../../ledger/debit.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
-import { isDispute } from "./disputes.ts";
 import { collectOwed, owe } from "./receivables.ts";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
@@ -56,18 +55,20 @@ async function applyIn(
   const topUp = await lockTopUp(client, topUpId);
   invariant(topUp !== null, "a top-up stays where it is");
   const decision = decide(topUp, facts);
-  const isOver = decision.givenBack === topUp.amount;
-  // Asking tells nothing of a dispute, so no answer settles it but that all was given back.
-  const problem = decision.problem ?? (isDispute(topUp.problem) && !isOver ? topUp.problem : null);
+  // Asking tells nothing of a dispute, so no answer settles it but that all was given back since.
+  const isSettled = decision.givenBack === topUp.amount && topUp.givenBack < topUp.amount;
+  const dispute = isSettled ? null : topUp.dispute;
   const providerReference = facts.reference ?? topUp.providerReference;
   const state = decision.steps.at(-1) ?? topUp.state;
-  const isSame = state === topUp.state && decision.givenBack === topUp.givenBack && problem === topUp.problem;
+  const { givenBack, problem } = decision;
+  const isTold = problem === topUp.problem && dispute === topUp.dispute;
+  const isSame = state === topUp.state && givenBack === topUp.givenBack && isTold;
   if (isSame && providerReference === topUp.providerReference) return topUp;
 
   if (decision.steps.includes("paid")) await credit(client, topUp, at);
-  if (decision.givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
-  const { givenBack } = decision;
-  await saveMoved(client, { topUpId, state, givenBack, problem, providerReference, isCredited: isCredited(state), at });
+  if (givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
+  const told = { problem, dispute, providerReference };
+  await saveMoved(client, { topUpId, state, givenBack, ...told, isCredited: isCredited(state), at });
   const [moved] = await selectTopUps(client, [topUpId]);
   invariant(moved !== undefined, "a top-up that was written can be read");
   return moved;

@@ -1,5 +1,5 @@
 import type { Database } from "../../database/database.ts";
-import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { waitForLocks, withRetry, withTransaction } from "../../database/transactions.ts";
 
 const CLOSE = `
 UPDATE top_up SET state = 'canceled', next_check_at = NULL, opening_until = NULL, revision = revision + 1,
@@ -12,6 +12,10 @@ WHERE provider = $1 AND state IN ('created', 'pending', 'review')`;
  */
 export function closeOrders(database: Database, provider: string): Promise<number> {
   return withRetry(() =>
-    withTransaction(database, async (client) => (await client.query(CLOSE, [provider])).rowCount ?? 0),
+    withTransaction(database, async (client) => {
+      // A process that is just being replaced may still ask about one of them, and a start must not fail for that.
+      await waitForLocks(client);
+      return (await client.query(CLOSE, [provider])).rowCount ?? 0;
+    }),
   );
 }

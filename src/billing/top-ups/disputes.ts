@@ -1,22 +1,42 @@
 // Disputes of payers that a provider tells of and cannot be asked about. They move no money: somebody has to look there, and adjust
 // the account by hand when the bank has taken the payment back.
 
-import type { Notification } from "../payments/payment-provider.ts";
+import type { PoolClient } from "pg";
+import type { ToldDispute } from "../payments/payment-provider.ts";
+import { lockTopUp } from "./store.ts";
+import type { TopUp } from "./top-up.ts";
 
-const BEGINS = "The payer disputes the payment";
+// Providers tell in any order. What has ended stays so, whatever is told of it later; only another end may come.
+const TELL = `
+INSERT INTO payment_dispute AS d (provider, dispute_id, top_up_id, state) VALUES ($1, $2, $3::uuid, $4)
+ON CONFLICT (provider, dispute_id) DO UPDATE SET state = excluded.state, told_at = clock_timestamp()
+WHERE d.state = 'open' OR excluded.state <> 'open'`;
+const SHOW = `
+UPDATE top_up t SET dispute = told.dispute, revision = revision + 1, changed_at = clock_timestamp()
+FROM (
+  SELECT CASE WHEN bool_or(state = 'open') THEN 'open' WHEN bool_or(state = 'lost') THEN 'lost' END AS dispute
+  FROM payment_dispute WHERE top_up_id = $1::uuid
+) told
+WHERE t.id = $1::uuid AND t.dispute IS DISTINCT FROM told.dispute`;
 
-const PROBLEMS: Readonly<Record<NonNullable<Notification["dispute"]>, string | null>> = {
-  open: `${BEGINS}. The provider asks for an answer in its dashboard. Nothing was taken back for it.`,
-  lost: `${BEGINS}, and the bank has taken it back. Nothing was taken from the account for it.`,
-  won: null,
-};
-
-/** The problem of a top-up after a dispute was told; what else is wrong with it stays. */
-export function problemOfDispute(problem: string | null, dispute: NonNullable<Notification["dispute"]>): string | null {
-  return problem === null || isDispute(problem) ? PROBLEMS[dispute] : problem;
+/** Keeps what a provider has told of a dispute, and has the top-up show how its disputes stand. */
+export async function tellDispute(
+  client: PoolClient,
+  { provider, topUpId, dispute }: { provider: string; topUpId: string; dispute: ToldDispute },
+): Promise<void> {
+  // Behind its lock each sees what the one before has told.
+  await lockTopUp(client, topUpId);
+  const { rowCount } = await client.query(TELL, [provider, dispute.id, topUpId, dispute.state]);
+  if (rowCount === 1) await client.query(SHOW, [topUpId]);
 }
 
-/** Whether a problem is a dispute's. */
-export function isDispute(problem: string | null): boolean {
-  return problem?.startsWith(BEGINS) === true;
+const SENTENCES: Readonly<Record<NonNullable<TopUp["dispute"]>, string>> = {
+  open: "The payer disputes the payment. The provider asks for an answer in its dashboard. Nothing was taken back for it.",
+  lost: "The payer disputes the payment, and the bank has taken it back. Nothing was taken from the account for it.",
+};
+
+/** All that an operator should know of a top-up, in sentences; null: nothing. */
+export function troubleOf({ problem, dispute }: Pick<TopUp, "problem" | "dispute">): string | null {
+  const told = [problem, dispute === null ? null : SENTENCES[dispute]].filter((each) => each !== null);
+  return told.length === 0 ? null : told.join(" ");
 }

@@ -12,7 +12,7 @@ export type TopUpFilter = {
   readonly accountId: string | null;
   readonly provider: string | null;
   readonly state: TopUpState | null;
-  /** Whether only those are meant that need a look: in review, with a problem, or that left something owed. */
+  /** Whether only those are meant that need a look: in review, with a problem, disputed, or that left something owed. */
   readonly needsAttention: boolean;
 };
 
@@ -33,7 +33,8 @@ CROSS JOIN LATERAL (
 /** What needs a look, and what has left something owed; neither grows with what is over and done with. */
 const newestNeedingAttention = (isMeant: string): string => `
 SELECT t.* FROM (
-  (SELECT t.id FROM top_up t WHERE (t.state = 'review' OR t.problem IS NOT NULL) AND t.id < $1::uuid${isMeant} ${NEWEST})
+  (SELECT t.id FROM top_up t WHERE (t.state = 'review' OR t.problem IS NOT NULL OR t.dispute IS NOT NULL)
+     AND t.id < $1::uuid${isMeant} ${NEWEST})
   UNION
   (SELECT DISTINCT r.top_up_id FROM receivable r CROSS JOIN LATERAL (
      SELECT FROM top_up t WHERE t.id = r.top_up_id${isMeant} OFFSET 0

@@ -5,8 +5,8 @@ type Reader = Pick<Pool | PoolClient, "query">;
 
 /** The columns of a top-up `t`, for fromRow. */
 export const COLUMNS = `
-t.id, t.account_id, t.amount, t.provider, t.state, t.provider_reference, t.payment_url, t.given_back, t.problem, t.revision,
-t.created_at, t.expires_at, t.paid_at, t.changed_at,
+t.id, t.account_id, t.amount, t.provider, t.state, t.provider_reference, t.payment_url, t.given_back, t.problem, t.dispute,
+t.revision, t.created_at, t.expires_at, t.paid_at, t.changed_at,
 (SELECT coalesce(sum(r.amount - r.collected), 0)::bigint FROM receivable r WHERE r.top_up_id = t.id AND r.collected < r.amount) AS owed`;
 
 const OF_IDS = `SELECT ${COLUMNS} FROM top_up t WHERE t.id = ANY ($1::uuid[])`;
@@ -39,7 +39,7 @@ WHERE id = $1::uuid`;
 
 const LOCK = `SELECT ${COLUMNS} FROM top_up t WHERE t.id = $1::uuid FOR NO KEY UPDATE OF t`;
 const MOVE = `
-UPDATE top_up SET state = $2, given_back = $3::bigint, problem = $4, provider_reference = coalesce($5, provider_reference),
+UPDATE top_up SET state = $2, given_back = $3::bigint, problem = $4, provider_reference = coalesce($5, provider_reference), dispute = $8,
   paid_at = CASE WHEN $6::boolean THEN coalesce(paid_at, $7::timestamptz, clock_timestamp()) ELSE paid_at END,
   revision = revision + 1, changed_at = clock_timestamp()
 WHERE id = $1::uuid`;
@@ -66,9 +66,6 @@ const INSERT_EVENT = `
 INSERT INTO payment_event (id, provider, event_key, order_id, top_up_id, status, amount, finding)
 VALUES ($1::uuid, $2, $3, $4, $5::uuid, $6, $7, $8) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id`;
 const COUNT_EVENTS = `SELECT count(*)::int AS events FROM (SELECT FROM payment_event WHERE top_up_id = $1::uuid LIMIT $2) counted`;
-const PROBLEM = `
-UPDATE top_up SET problem = $2, revision = revision + 1, changed_at = clock_timestamp()
-WHERE id = $1::uuid AND problem IS DISTINCT FROM $2`;
 const WAKE = `
 UPDATE top_up SET next_check_at = least(next_check_at, clock_timestamp()), provider_reference = coalesce(provider_reference, $2)
 WHERE id = $1::uuid`;
@@ -84,6 +81,7 @@ export type Row = {
   given_back: bigint;
   owed: bigint;
   problem: string | null;
+  dispute: TopUp["dispute"];
   revision: number;
   created_at: Date;
   expires_at: Date;
@@ -157,14 +155,14 @@ export async function lockTopUp(client: PoolClient, topUpId: string): Promise<To
 /** Writes what has become of a locked top-up. */
 export async function saveMoved(
   client: PoolClient,
-  moved: Pick<TopUp, "topUpId" | "state" | "givenBack" | "problem" | "providerReference"> & {
+  moved: Pick<TopUp, "topUpId" | "state" | "givenBack" | "problem" | "dispute" | "providerReference"> & {
     readonly isCredited: boolean;
     /** When it was paid; null: now. */
     readonly at: Date | null;
   },
 ): Promise<void> {
-  const { topUpId, state, givenBack, problem, providerReference, isCredited, at } = moved;
-  await client.query(MOVE, [topUpId, state, givenBack, problem, providerReference, isCredited, at]);
+  const { topUpId, state, givenBack, problem, dispute, providerReference, isCredited, at } = moved;
+  await client.query(MOVE, [topUpId, state, givenBack, problem, providerReference, isCredited, at, dispute]);
 }
 
 /** A top-up that is due to be asked about, and the claim on it. */
@@ -223,11 +221,6 @@ export async function insertEvent(client: PoolClient, event: PaymentEvent): Prom
   return (await client.query(INSERT_EVENT, values)).rowCount === 1;
 }
 
-/** Writes what an operator should know of a locked top-up. */
-export async function saveProblem(client: PoolClient, topUpId: string, problem: string | null): Promise<void> {
-  await client.query(PROBLEM, [topUpId, problem]);
-}
-
 /** How many events of a top-up are kept, counted up to `most`. */
 export async function countEvents(reader: Reader, topUpId: string, most: number): Promise<number> {
   return (await reader.query<{ events: number }>(COUNT_EVENTS, [topUpId, most])).rows[0]?.events ?? 0;
@@ -251,6 +244,7 @@ export function fromRow(row: Row): TopUp {
     givenBack: row.given_back,
     owed: row.owed,
     problem: row.problem,
+    dispute: row.dispute,
     revision: row.revision,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

@@ -6,12 +6,11 @@ import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { NotFound, PermissionDenied, ValidationError } from "../../kernel/errors.ts";
 import { DecimalError } from "../../kernel/decimal.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
-import { invariant } from "../../kernel/invariant.ts";
 import { isUuid, uuidv7 } from "../../kernel/ids.ts";
 import { IDR, parseMoney } from "../../kernel/money.ts";
 import type { Notification, NotificationRequest, PaymentProvider } from "../payments/payment-provider.ts";
-import { problemOfDispute } from "./disputes.ts";
-import { countEvents, insertEvent, lockTopUp, type PaymentEvent, saveProblem, selectOrder, wake } from "./store.ts";
+import { tellDispute } from "./disputes.ts";
+import { countEvents, insertEvent, type PaymentEvent, selectOrder, wake } from "./store.ts";
 
 /** Real providers tell some ten times of an order. What comes above is somebody's play with edited copies. */
 const MOST_EVENTS_OF_ORDER = 200;
@@ -35,7 +34,8 @@ export async function takeNotification(
 
 /** No text of the database can hold U+0000. */
 function requireStorable(notification: Notification): void {
-  if (!Object.values(notification).some((told) => typeof told === "string" && told.includes("\0"))) return;
+  const texts: unknown[] = [...Object.values(notification), notification.dispute?.id];
+  if (!texts.some((told) => typeof told === "string" && told.includes("\0"))) return;
   throw new ValidationError([{ field: "", rule: "notification", message: "The notification must not hold U+0000" }]);
 }
 
@@ -66,17 +66,8 @@ async function keep(client: Client, provider: string, notification: Notification
   const isNew = isFull || (await insertEvent(client, event));
   if (!isNew || order === null) return;
   await wake(client, order.topUpId, reference);
-  if (notification.dispute !== undefined) await tellDispute(client, order.topUpId, notification.dispute);
-}
-
-async function tellDispute(
-  client: Client,
-  topUpId: string,
-  dispute: NonNullable<Notification["dispute"]>,
-): Promise<void> {
-  const topUp = await lockTopUp(client, topUpId);
-  invariant(topUp !== null, "a top-up stays where it is");
-  await saveProblem(client, topUpId, problemOfDispute(topUp.problem, dispute));
+  const { dispute } = notification;
+  if (dispute !== undefined) await tellDispute(client, { provider, topUpId: order.topUpId, dispute });
 }
 
 function findingOf(

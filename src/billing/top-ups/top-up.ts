@@ -31,6 +31,8 @@ export type TopUp = {
   readonly owed: bigint;
   /** What an operator should know: why it is not credited though the provider says paid, and the like. */
   readonly problem: string | null;
+  /** How disputes of the payer stand that an operator should know of; null: there are none, or they were won. */
+  readonly dispute: "open" | "lost" | null;
   /** Grows with every change that can be seen. */
   readonly revision: number;
   readonly createdAt: Date;

@@ -36,5 +36,6 @@ export const migrations = [
     name: "0020-transfer-lists",
     load: async () => (await import("./0020-transfer-lists.ts")).Migration0020TransferLists,
   },
-  { name: "0021-rare-rows", load: async () => (await import("./0021-rare-rows.ts")).Migration0021RareRows },
+  { name: "0021-disputes", load: async () => (await import("./0021-disputes.ts")).Migration0021Disputes },
+  { name: "0022-rare-rows", load: async () => (await import("./0022-rare-rows.ts")).Migration0022RareRows },
 ];

@@ -2,6 +2,7 @@
 // wallet's own stay without a gap, and signing goes on behind them.
 
 import type { Pool, PoolClient } from "pg";
+import { waitForLocks } from "../../database/transactions.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { NotFound, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
@@ -54,6 +55,8 @@ export async function resumeSigning(
   { walletId, foreign }: ForeignNonces,
   stoppedAt: Date,
 ): Promise<ResumedWallet> {
+  // An engine has the wallet locked for a moment, again and again.
+  await waitForLocks(client);
   const { nextNonce, haltedAt } = await lockWallet(client, walletId);
   if (haltedAt === null) return { foreignNonces: 0, isNew: false };
   // Why it has stopped this time nobody has judged who speaks of another.

@@ -138,8 +138,13 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the next answer of the provider forgets a dispute",
-    edits: [topUps("apply-payment.ts", "isDispute(topUp.problem) && !isOver", "false")],
+    edits: [topUps("apply-payment.ts", "const dispute = isSettled ? null : topUp.dispute;", "const dispute = null;")],
     noticedBy: { file: "test/top-ups/telling.test.ts", test: "is told to the operator until it is won" },
+  },
+  {
+    name: "a dispute that has ended is opened again by what comes late",
+    edits: [topUps("disputes.ts", "WHERE d.state = 'open' OR excluded.state <> 'open'`", "`")],
+    noticedBy: { file: "test/top-ups/telling.test.ts", test: "is over once it has ended" },
   },
   {
     name: "only the first page of refunds is read",

@@ -11,6 +11,7 @@ import type {
   PaymentFacts,
   PaymentOrder,
   PaymentProvider,
+  ToldDispute,
 } from "../payment-provider.ts";
 import { PaymentProviderError, UNKNOWN_PAYMENT } from "../payment-provider.ts";
 import {
@@ -167,7 +168,7 @@ function factsOf(invoice: JsonObject): PaymentFacts {
 }
 
 /** What a dispute's words mean to us. */
-const DISPUTES: Readonly<Record<string, NonNullable<Notification["dispute"]>>> = { WON: "won", LOST: "lost" };
+const DISPUTES: Readonly<Record<string, ToldDispute["state"]>> = { WON: "won", LOST: "lost" };
 
 /**
  * Of a dispute, which is about a payment of an invoice and names it by our own name for it. An invoice says nothing of its disputes.
@@ -182,7 +183,10 @@ function disputeOf(told: JsonObject): Notification {
     reference: null,
     status: `dispute ${status}`,
     amount: textOf(amounts, "terminal") || textOf(amounts, "initial"),
-    dispute: Object.hasOwn(DISPUTES, status) ? (DISPUTES[status] ?? "open") : "open",
+    dispute: {
+      id: disputeId.slice(0, 100),
+      state: Object.hasOwn(DISPUTES, status) ? (DISPUTES[status] ?? "open") : "open",
+    },
   };
 }
 
