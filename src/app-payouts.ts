@@ -1,5 +1,6 @@
 // The chains that payouts go out on, from the configuration, and the engines that work on them.
 
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
 import { addCounter } from "./app-metrics.ts";
@@ -91,7 +92,7 @@ export async function createRealChains({
 }
 
 /** What engines reported. */
-export type PayoutTroubles = {
+type PayoutTroubles = {
   readonly report: (trouble: PayoutTrouble) => void;
   /** How often each kind was reported of each chain. */
   readonly counts: () => Iterable<PayoutTroubleCount>;
@@ -99,15 +100,27 @@ export type PayoutTroubles = {
 
 type PayoutTroubleCount = Pick<PayoutTrouble, "kind" | "chain"> & { readonly count: number };
 
-/** Makes the receiver of engines' reports: they are logged, and counted for the metrics. */
+/** Payouts whose fee is too high that are remembered as logged; far more than wait for lower fees at a time. */
+const MOST_TOLD = 10_000;
+
+/**
+ * Makes the receiver of engines' reports: they are logged, and counted for the metrics. That a payout waits for lower fees is
+ * reported with every round and logged once.
+ */
 export function createPayoutTroubles(logger: Pick<Logger, "error" | "warn">): PayoutTroubles {
   const counts = new Map<string, PayoutTroubleCount>();
+  const told = new LRUCache<string, true>({ max: MOST_TOLD });
   return {
     counts: () => counts.values(),
     report(trouble) {
-      const { kind, chain } = trouble;
+      const { kind, chain, nonce } = trouble;
       const name = `${kind} ${chain}`;
       counts.set(name, { kind, chain, count: (counts.get(name)?.count ?? 0) + 1 });
+      if (kind === "fee_too_high") {
+        const payout = `${chain} ${nonce}`;
+        if (told.get(payout) === true) return;
+        told.set(payout, true);
+      }
       tell(logger, trouble);
     },
   };

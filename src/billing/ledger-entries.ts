@@ -6,7 +6,7 @@
 // to its first line: within a page, and against the balance shown then, every sum is exact.
 
 import type { Pool } from "pg";
-import { timeOfUuidv7 } from "../kernel/ids.ts";
+import { BEFORE_ALL_IDS, timeOfUuidv7 } from "../kernel/ids.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { type Look, readOneSnapshot } from "../ledger/gentle-look.ts";
 import { chargedFrom } from "./summary.ts";
@@ -27,7 +27,6 @@ export type LedgerEntry = {
 
 export type LedgerPage = { readonly entries: readonly LedgerEntry[]; readonly nextPageToken: string };
 
-const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 const BEHIND_ALL_IDS = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 // $1 account, $2 from this id on, $3 how many. Each of the three is read by its key, in order, no further than needed.

@@ -40,7 +40,7 @@ export function createChatHandler(ports: ChatPorts): (request: FastifyRequest, r
 }
 
 /** A chat request that has arrived whole. */
-export type ReceivedChat = {
+type ReceivedChat = {
   readonly requestId: string;
   /** Null: there is none. */
   readonly body: Buffer | null;

@@ -50,8 +50,10 @@ const ANY_MARKDOWN = "/docs/:page(^.+\\.md$)";
 
 /** Serves `/docs/<page>.md` and `/llms.txt`. */
 export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
+  const headings: Record<Language, Heading[]> = { id: [], en: [] };
   for (const page of DOC_PAGES) {
     const texts = { id: readText(page, "id"), en: readText(page, "en") };
+    for (const language of ["id", "en"] as const) headings[language].push(headingOf(page, texts[language]));
     const path = `/docs/${page}.md`;
     app.get(path, async (request, reply) =>
       send(reply, "text/markdown", await fill(texts[languageOf(request)], languageOf(request), options)),
@@ -63,7 +65,7 @@ export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
     return send(reply.code(404), "text/plain", `${unknown} ${options.baseUrl()}${PLAIN_PATHS.llms}\n`);
   });
   app.get(PLAIN_PATHS.llms, async (request, reply) =>
-    send(reply, "text/plain", await llmsText(languageOf(request), options)),
+    send(reply, "text/plain", await llmsText(languageOf(request), headings[languageOf(request)], options)),
   );
 }
 
@@ -110,13 +112,24 @@ async function fill(text: string, language: Language, { catalog, baseUrl }: Docs
     .replaceAll("{model}", () => exampleOf(models));
 }
 
-async function llmsText(language: Language, { catalog, baseUrl }: DocsOptions): Promise<string> {
+/** What a page is called, and its first paragraph. */
+type Heading = { readonly page: DocPage; readonly title: string; readonly about: string };
+
+function headingOf(page: DocPage, text: string): Heading {
+  const [title = "", about = ""] = text.split("\n\n", 2);
+  return { page, title: title.replace("# ", ""), about: about.replaceAll("\n", " ") };
+}
+
+async function llmsText(
+  language: Language,
+  headings: readonly Heading[],
+  { catalog, baseUrl }: DocsOptions,
+): Promise<string> {
   const words = WORDS[language];
   const models = [...(await catalog.snapshot()).models.values()];
-  const links = DOC_PAGES.map((page) => {
-    const [title = "", about = ""] = readText(page, language).split("\n\n", 2);
-    return `- [${title.replace("# ", "")}](${baseUrl()}/docs/${page}.md?lang=${language}): ${about.replaceAll("\n", " ")}`;
-  });
+  const links = headings.map(
+    ({ page, title, about }) => `- [${title}](${baseUrl()}/docs/${page}.md?lang=${language}): ${about}`,
+  );
   return [
     "# Saldo",
     `> ${words.about}`,

@@ -8,7 +8,7 @@ const ROWS_PER_PAGE = 1_000;
 const LATELY = `SELECT uuid_floor(clock_timestamp() - interval '2 hours') AS id`;
 
 /** What is gone through, and what must find nothing in any of its pages. */
-export type AuditPages = {
+type AuditPages = {
   /** $1 the id to begin behind: gives the page's last id. */
   readonly lastOfPage: string;
   /** $1 the id behind which a page begins, $2 its last one. */

@@ -62,7 +62,7 @@ export type OwnedTransfer = {
 };
 
 /** Which transfers are meant; all that is not null must fit. */
-export type TransferSearch = {
+type TransferSearch = {
   readonly accountId: string | null;
   readonly merchantId: string | null;
   readonly environment: Environment | null;

@@ -39,7 +39,7 @@ export type CallPorts = Omit<Verifiers, "verifyKey"> & {
 };
 
 /** A call that may change something of an account, by an operator who does not own it. */
-export type OrderOnAccount = {
+type OrderOnAccount = {
   readonly operator: string;
   /** The method, such as `KeysService/RevokeKey`. */
   readonly method: string;

@@ -11,7 +11,7 @@ import { readWalletFacts, type WalletFacts } from "./payout-facts.ts";
 const ANSWER_WITHIN_MS = 4_000;
 
 /** What a wallet has of a currency. */
-export type WalletBalance = { readonly currencyCode: string; readonly amount: Money };
+type WalletBalance = { readonly currencyCode: string; readonly amount: Money };
 
 /** A wallet and how it stands. */
 export type ListedWallet = WalletFacts & {
