@@ -9,8 +9,9 @@ import type {
   UnaryRequest,
   UnaryResponse,
 } from "@connectrpc/connect";
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Keys } from "../keys/keys.ts";
 import { authenticate, type Verifiers } from "./authenticate.ts";
@@ -131,6 +132,13 @@ function admitMessage<Desc extends DescMessage>(desc: Desc, message: MessageShap
   writeIdsPlainly(desc, message);
 }
 
+/** Files are read, though their contract does not say so: that of a method which is served cannot change. */
+const FILES: ReadonlySet<DescMethod> = new Set([BillingService.method.exportUsage, BillingService.method.exportLedger]);
+
+function isRead(method: DescMethod): boolean {
+  return method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS || FILES.has(method);
+}
+
 /**
  * What owners do themselves leaves no line of an operator's. Where an operator does it for them, the line is written here, before
  * the call; methods for operators alone write a better one, in the transaction of the deed.
@@ -139,8 +147,7 @@ function noteOrders({ noteOrder }: Pick<CallPorts, "noteOrder">): Interceptor {
   return (next) => async (req) => {
     const call = { values: req.contextValues };
     const principal = principalOf(call);
-    const isRead = req.method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-    if (principal.kind === "operator" && !isRead && callersOf(req.method).size > 1) {
+    if (principal.kind === "operator" && !isRead(req.method) && callersOf(req.method).size > 1) {
       const { email: operator, accountId } = principal;
       const service = req.service.typeName.split(".").at(-1) ?? "";
       await noteOrder({ operator, accountId, method: `${service}/${req.method.name}`, requestId: requestIdOf(call) });
@@ -157,9 +164,8 @@ function limitRate(keys: CallPorts["keys"]): Interceptor {
       return next(req);
     }
     keys.refuseWhileLimited(principal);
-    const isRead = req.method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
     // A read that fails takes no slot, so its slot is taken afterwards. What changes something needs its slot first.
-    const early = isRead ? null : await keys.takeSlot(principal);
+    const early = isRead(req.method) ? null : await keys.takeSlot(principal);
     const res = await next(req);
     const rate = early ?? (await keys.takeSlot(principal));
     for (const [name, value] of Object.entries(rateHeaders(rate))) res.header.set(name, value);

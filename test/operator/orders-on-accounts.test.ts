@@ -4,9 +4,11 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { noteOrders } from "../../src/app-operator.ts";
 import { listActions } from "../../src/accounts/operator-actions.ts";
+import { createBillingService } from "../../src/billing/service.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createKeysService } from "../../src/keys/service.ts";
 import { accountOf } from "../../src/rpc/callers.ts";
@@ -25,7 +27,10 @@ beforeAll(async () => {
   running = await startServers({
     people: { verifySession: async () => PERSON, accountExists: async () => true },
     noteOrder: noteOrders(opened.database),
-    implementations: { keys: createKeysService({ database: opened.database, accountOf }) },
+    implementations: {
+      keys: createKeysService({ database: opened.database, accountOf }),
+      billing: createBillingService({ database: opened.database, accountOf }),
+    },
   });
 });
 afterAll(async () => {
@@ -33,24 +38,23 @@ afterAll(async () => {
   await opened.drop();
 });
 
-function keysAs(account: string | null) {
-  return createClient(
-    KeysService,
-    createConnectTransport({
-      baseUrl: running.http,
-      httpVersion: "1.1",
-      interceptors: [
-        (next) => (req) => {
-          req.header.set("cookie", "signed in");
-          req.header.set("origin", running.http);
-          if (account !== null) req.header.set("x-saldo-account", account);
-          return next(req);
-        },
-      ],
-    }),
-  );
+function transportAs(account: string | null) {
+  return createConnectTransport({
+    baseUrl: running.http,
+    httpVersion: "1.1",
+    interceptors: [
+      (next) => (req) => {
+        req.header.set("cookie", "signed in");
+        req.header.set("origin", running.http);
+        if (account !== null) req.header.set("x-saldo-account", account);
+        return next(req);
+      },
+    ],
+  });
 }
 
+const keysAs = (account: string | null) => createClient(KeysService, transportAs(account));
+const billingAs = (account: string) => createClient(BillingService, transportAs(account));
 const lines = async () => (await listActions(opened.database.pool, { limit: 100 })).toReversed();
 
 test("leave a line for each that may change something, with the operator and the account", async () => {
@@ -76,5 +80,6 @@ test("leave none for reading, for what was refused before it began, and for the 
     .catch((error: unknown) => ConnectError.from(error).code);
   expect(refused).toBe(Code.InvalidArgument);
   await keysAs(null).createKey({ name: "mine" });
+  for await (const { csv } of billingAs(OTHER).exportLedger({})) expect(csv.length).toBeGreaterThan(0);
   expect(await lines()).toHaveLength(before);
 });
