@@ -14,6 +14,9 @@ describe("money for people", () => {
     expect(id.wholeRupiah("284350.999999")).toBe("Rp\u00a0284.350");
     expect(id.rupiah("284350")).toBe("Rp\u00a0284.350");
     expect(id.rupiah("-1")).toBe("-Rp\u00a01");
+    expect(id.columnBalance("284350.999999")).toBe("Rp\u00a0284.350,99");
+    expect(id.columnBalance("284350")).toBe("Rp\u00a0284.350,00");
+    expect(id.columnBalance("-0.001")).toBe("-Rp\u00a00,01");
   });
 
   it("shows a cost below a hundredth instead of rounding it to nothing", () => {

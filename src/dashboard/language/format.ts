@@ -52,6 +52,7 @@ function makeFormats(locale: string) {
     });
   // A balance is never shown as more than it is.
   const balance = rupiah(2, 2, { roundingMode: "floor", trailingZeroDisplay: "stripIfInteger" });
+  const alignedBalance = rupiah(2, 2, { roundingMode: "floor" });
   const whole = rupiah(0, 0, { roundingMode: "floor" });
   const cents = rupiah(2, 2);
   const headline = rupiah(2, 2, { trailingZeroDisplay: "stripIfInteger" });
@@ -76,6 +77,8 @@ function makeFormats(locale: string) {
   return {
     /** A balance, or an amount that somebody chose: downwards to a hundredth, and without decimals where it has none. */
     rupiah: orUnknown(balance),
+    /** A balance in a column: downwards as every balance, with two decimals so that it stands in line. */
+    columnBalance: orUnknown(alignedBalance),
     /** Whole rupiah, downwards: where there is little room. */
     wholeRupiah: orUnknown(whole),
     /** With two decimals, so that a column stands in line; what is smaller than a hundredth keeps the digits that show it. */

@@ -12,6 +12,7 @@ const WORDS = {
     later: "Coba lagi sebentar lagi. Kalau tetap gagal, sebutkan id permintaan ini kepada kami.",
     unreached: "Server tidak bisa dihubungi atau terlalu lama menjawab. Periksa sambungan Anda, lalu coba lagi.",
     again: "Coba lagi",
+    stale: "Data terakhir ditampilkan; pembaruan gagal.",
     loading: "Memuat…",
   },
   en: {
@@ -19,6 +20,7 @@ const WORDS = {
     later: "Try again in a moment. If it keeps failing, tell us this request id.",
     unreached: "The server cannot be reached or took too long. Check your connection, then try again.",
     again: "Try again",
+    stale: "The last data is shown; it could not be refreshed.",
     loading: "Loading…",
   },
 } satisfies Words<Record<string, string>>;
@@ -74,5 +76,15 @@ export function Failed({ error, retry }: { readonly error: unknown; readonly ret
       {requestId === "" ? null : <code className="font-mono text-xs break-all">{requestId}</code>}
       {retry === undefined ? null : <Button onClick={retry}>{words.again}</Button>}
     </div>
+  );
+}
+
+/** Above what is known from before, when asking again failed. */
+export function Stale() {
+  const words = useWords(WORDS);
+  return (
+    <p role="alert" className="rounded-lg bg-warn-soft px-4 py-2 text-warn">
+      {words.stale}
+    </p>
   );
 }

@@ -66,7 +66,7 @@ function History() {
   const formats = useFormats();
   const navigate = useNavigate();
   const pages = useInfiniteQuery(BillingService.method.listTopUps, { pageSize: PAGE_SIZE, pageToken: "" }, PAGED);
-  const { data, error, refetch } = pages;
+  const { data, error, refetch, isFetchNextPageError } = pages;
   const topUps = data?.pages.flatMap((page) => page.topUps);
   const columns: readonly Column<TopUp>[] = [
     {
@@ -86,7 +86,7 @@ function History() {
   ];
   return (
     <Card title={words.history} flush>
-      {error !== null ? <Failed error={error} retry={() => void refetch()} /> : null}
+      {error === null || isFetchNextPageError ? null : <Failed error={error} retry={() => void refetch()} />}
       {topUps === undefined && error === null ? <SkeletonLines /> : null}
       {topUps?.length === 0 ? <Empty title={words.noHistory}>{words.noHistoryAbout}</Empty> : null}
       {topUps === undefined || topUps.length === 0 ? null : (
@@ -117,7 +117,7 @@ function Ledger() {
     { pageSize: PAGE_SIZE, pageToken: "" },
     PAGED,
   );
-  const { data, error, refetch } = pages;
+  const { data, error, refetch, isFetchNextPageError } = pages;
   const entries = data?.pages.flatMap((page) => page.entries);
   const columns: readonly Column<LedgerEntry>[] = [
     {
@@ -146,7 +146,7 @@ function Ledger() {
         <>
           {formats.cost(amount)}
           <span className="block text-xs whitespace-nowrap text-muted md:hidden">
-            {words.running} {formats.cost(runningBalance)}
+            {words.running} {formats.columnBalance(runningBalance)}
           </span>
         </>
       ),
@@ -156,12 +156,12 @@ function Ledger() {
       head: words.running,
       right: true,
       wide: true,
-      cell: ({ runningBalance }) => formats.cost(runningBalance),
+      cell: ({ runningBalance }) => formats.columnBalance(runningBalance),
     },
   ];
   return (
     <Card title={words.ledger} flush aside={<CsvButton file={ledgerFile} />}>
-      {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
+      {error === null || isFetchNextPageError ? null : <Failed error={error} retry={() => void refetch()} />}
       {entries === undefined && error === null ? <SkeletonLines /> : null}
       {entries?.length === 0 ? <Empty title={words.noLedger} /> : null}
       {entries === undefined || entries.length === 0 ? null : (

@@ -62,14 +62,14 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
     { pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
-  const { data, error, refetch } = pages;
+  const { data, error, refetch, isFetchNextPageError } = pages;
   const keys = data?.pages.flatMap((page) => page.keys);
   const own = keys?.filter((key) => !key.isPlayground);
   const playground = keys?.find((key) => key.isPlayground);
   return (
     <>
       <Card title={words.list} flush>
-        {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
+        {error === null || isFetchNextPageError ? null : <Failed error={error} retry={() => void refetch()} />}
         {own === undefined && error === null ? <SkeletonLines /> : null}
         {own?.length === 0 ? (
           <Empty title={words.empty} action={<Button onClick={onCreate}>{words.create}</Button>}>

@@ -57,12 +57,12 @@ function Transfers() {
           : false,
     },
   );
-  const { data, error, refetch } = query;
+  const { data, error, refetch, isFetchNextPageError } = query;
   const transfers = data?.pages.flatMap((page) => page.transfers);
   const columns = useTransferColumns();
   return (
     <Card title={words.list} flush aside={<StatusFilter value={isStatus(status) ? status : ""} onChange={show} />}>
-      {error === null ? null : (
+      {error === null || isFetchNextPageError ? null : (
         <div className="p-4 pt-0">
           <Failed error={error} retry={() => void refetch()} />
         </div>

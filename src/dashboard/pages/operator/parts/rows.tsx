@@ -14,6 +14,7 @@ type Paged = {
   readonly hasNextPage: boolean;
   readonly fetchNextPage: () => unknown;
   readonly isFetchingNextPage: boolean;
+  readonly isFetchNextPageError: boolean;
 };
 
 type RowsProps<Row> = Omit<TableProps<Row>, "rows"> & {
@@ -27,7 +28,7 @@ type RowsProps<Row> = Omit<TableProps<Row>, "rows"> & {
 export function Rows<Row>({ query, rows, empty, ...table }: RowsProps<Row>) {
   return (
     <>
-      {query.error === null ? null : (
+      {query.error === null || query.isFetchNextPageError ? null : (
         <div className="p-4">
           <NotLoaded query={query} />
         </div>
