@@ -40,7 +40,7 @@ describe("the first request", () => {
     const { stdout } = await promisify(execFile)("sh", ["-c", `${command} --silent`]);
     expect(JSON.parse(stdout)).toMatchObject({ object: "chat.completion" });
     await dialog.getByText("Permintaan pertama berhasil").waitFor();
-    await dialog.getByRole("link", { name: "Lihat di pemakaian" }).click();
+    await dialog.getByRole("link", { name: "Sudah saya salin, lihat di pemakaian" }).click();
     await page.getByRole("dialog", { name: "Permintaan" }).getByText("laptop <b>satu</b>").waitFor();
     expect(clicks()).toBeLessThanOrEqual(MOST_CLICKS);
     expectNoComplaints(dashboard);

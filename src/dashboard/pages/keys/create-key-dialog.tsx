@@ -7,7 +7,7 @@ import type { CreateKeyResponse } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { factsOf } from "../../api/transport.ts";
 import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
+import { Button, LinkButton } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SelectField } from "../../parts/field.tsx";
@@ -15,7 +15,7 @@ import { useNotify } from "../../parts/notices.tsx";
 import { Failed, SkeletonLines } from "../../parts/states.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { firstModelOf } from "../models/first-model.ts";
-import { FirstRequest } from "./first-request.tsx";
+import { FirstRequest, useFirstRequest } from "./first-request.tsx";
 import { isKeyName, KeyNameField } from "./key-name-field.tsx";
 import { KEYS_WORDS } from "./keys-words.ts";
 import { useRefreshKeys } from "./refresh-keys.ts";
@@ -38,7 +38,10 @@ function NameStep({
   const refresh = useRefreshKeys();
   const [name, setName] = useState("");
   const [isWrong, setWrong] = useState(false);
-  const { mutateAsync, isPending } = useMutation(KeysService.method.createKey);
+  const { mutateAsync, isPending } = useMutation(KeysService.method.createKey, {
+    // The secret is kept nowhere but in the dialog that shows it.
+    gcTime: 0,
+  });
   const create = async (event: FormEvent) => {
     event.preventDefault();
     setWrong(!isKeyName(name));
@@ -71,7 +74,8 @@ function NameStep({
 function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; readonly onClose: () => void }) {
   const words = useWords(KEYS_WORDS);
   const refresh = useRefreshKeys();
-  const keyId = made.key?.id ?? "";
+  const first = useFirstRequest(made.key?.id ?? "");
+  const record = first.answered ?? first.failed;
   const close = () => {
     void refresh(); // it may have been used by now
     onClose();
@@ -84,9 +88,19 @@ function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; reado
         </code>
         <CopyButton text={made.secret} what={words.secret} />
       </div>
-      <FirstRequest keyId={keyId} />
+      <FirstRequest {...first} />
       <TryIt secret={made.secret} />
-      <div className="sticky -bottom-5 -mx-5 -mb-5 flex justify-end border-t border-line bg-card px-5 py-3">
+      <div className="sticky -bottom-5 -mx-5 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-card px-5 py-3">
+        {/* It leads away from the secret, so it says that this was copied, as the button does. */}
+        {record === undefined ? null : (
+          <LinkButton
+            to="/usage"
+            search={{ key: record.keyId, tab: "requests", request: record.requestId }}
+            className="max-sm:whitespace-normal"
+          >
+            {words.copiedToUsage}
+          </LinkButton>
+        )}
         <Button look="action" onClick={close}>
           {words.copied}
         </Button>

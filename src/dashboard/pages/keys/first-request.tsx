@@ -1,7 +1,6 @@
 // Waits for the first request of a new key, and says when it has arrived.
 
 import { useQuery } from "@connectrpc/connect-query";
-import { Link } from "@tanstack/react-router";
 import { CircleCheck, LoaderCircle } from "lucide-react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { type UsageRecord, UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
@@ -11,9 +10,16 @@ import { KEYS_WORDS } from "./keys-words.ts";
 const POLL_MS = 2_500;
 const LOOKED_AT = 5;
 
-/** A line that turns from waiting to done by itself, as long as somebody looks. */
-export function FirstRequest({ keyId }: { readonly keyId: string }) {
-  const words = useWords(KEYS_WORDS);
+/** What a key was used for first. */
+export type FirstUse = {
+  /** A request that was answered. Undefined: none was, yet. */
+  readonly answered: UsageRecord | undefined;
+  /** The last request, where none was answered. */
+  readonly failed: UsageRecord | undefined;
+};
+
+/** Asks for it until a request was answered, as long as somebody looks. */
+export function useFirstRequest(keyId: string): FirstUse {
   const { data } = useQuery(
     BillingService.method.listUsage,
     { filter: { keyId }, pageSize: LOOKED_AT },
@@ -24,7 +30,12 @@ export function FirstRequest({ keyId }: { readonly keyId: string }) {
     },
   );
   const answered = answeredOf(data?.records);
-  const failed = data?.records[0];
+  return { answered, failed: answered === undefined ? data?.records[0] : undefined };
+}
+
+/** A line that turns from waiting to done by itself. */
+export function FirstRequest({ answered, failed }: FirstUse) {
+  const words = useWords(KEYS_WORDS);
   return (
     <div role="status" className={answered === undefined ? "text-muted" : "font-medium text-good"}>
       {answered === undefined ? (
@@ -33,32 +44,15 @@ export function FirstRequest({ keyId }: { readonly keyId: string }) {
             <LoaderCircle className="size-4 animate-spin" aria-hidden />
             {words.waiting}
           </p>
-          <p className="mt-0.5">
-            {failed === undefined ? words.waitingAbout : words.failedOnce}{" "}
-            {failed === undefined ? null : <RecordLink record={failed} />}
-          </p>
+          <p className="mt-0.5">{failed === undefined ? words.waitingAbout : words.failedOnce}</p>
         </>
       ) : (
-        <p className="flex flex-wrap items-center gap-2">
+        <p className="flex items-center gap-2">
           <CircleCheck className="size-4" aria-hidden />
           {words.first}
-          <RecordLink record={answered} />
         </p>
       )}
     </div>
-  );
-}
-
-function RecordLink({ record }: { readonly record: UsageRecord }) {
-  const words = useWords(KEYS_WORDS);
-  return (
-    <Link
-      to="/usage"
-      search={{ key: record.keyId, tab: "requests", request: record.requestId }}
-      className="font-medium underline underline-offset-2"
-    >
-      {words.firstLink}
-    </Link>
   );
 }
 
