@@ -8,6 +8,10 @@ import { downloadCsv } from "./usage-shown.ts";
 
 /** A notification that never comes is made up for by the reconciler. */
 const CREDITED_WITHIN_MS = 90_000;
+/** As long as the page waits between two streams or questions at most. */
+const LONGEST_WAIT_MS = 15_000;
+const SHOWN = { timeout: 15_000 };
+const STREAM = /BillingService\/WatchTopUp/;
 
 describe("topping up", () => {
   let dashboard: Dashboard;
@@ -28,18 +32,11 @@ describe("topping up", () => {
   ])(
     "shows the new balance without a reload where the provider tells us $told",
     async ({ button, after }) => {
-      const { page, context } = visit;
-      await page.goto(`${dashboard.saldo.httpUrl}/billing`);
-      await page.getByRole("button", { name: "Rp 25.000" }).click();
-      await page.getByRole("button", { name: "Lanjut ke pembayaran" }).click();
+      const { page } = visit;
+      await begin(page, dashboard.saldo.httpUrl, "Rp 25.000");
       const loads = await loadsOf(page);
-      const opening = context.waitForEvent("page");
-      await page.getByRole("link", { name: "Buka halaman pembayaran" }).click();
-      const payment = await opening;
-      await payment.getByRole("button", { name: button, exact: true }).click();
-      await payment.locator('[data-status="paid"]').waitFor();
-      await payment.close();
-      await page.getByText("Saldo bertambah").waitFor({ timeout: CREDITED_WITHIN_MS });
+      await press(visit, button);
+      await page.getByText("Saldo bertambah", { exact: true }).waitFor({ timeout: CREDITED_WITHIN_MS });
       await expect.poll(() => available(page), { timeout: 15_000 }).toBe(after);
       expect(await loadsOf(page)).toBe(loads);
       expectNoComplaints(dashboard);
@@ -68,6 +65,62 @@ describe("topping up", () => {
     ]);
   });
 
+  it("shows each payment as it is where one is opened after the other", async () => {
+    const { page, context } = visit;
+    for (const amount of ["Rp 10.000", "Rp 50.000"]) await begin(page, dashboard.saldo.httpUrl, amount);
+    await page.goto(`${dashboard.saldo.httpUrl}/billing`);
+    const rows = page.getByRole("table", { name: "Riwayat isi saldo" }).getByRole("row");
+    const open = async (amount: string) => {
+      await rows.filter({ hasText: amount }).getByRole("button").click();
+      await cardOf(page).getByText(amount).waitFor();
+    };
+    const told = page.waitForResponse(STREAM);
+    await open("Rp 50.000");
+    await told;
+    // What the stream said of the one is not said of the other, which has none.
+    await context.route(STREAM, (route) => route.abort());
+    await open("Rp 10.000");
+    expect(await cardOf(page).getByText("Rp 50.000").count()).toBe(0);
+    await context.unroute(STREAM);
+  });
+
+  it("shows how a payment ended that no stream tells of, and asks no more", async () => {
+    const demo = await dashboard.visitDemo("/billing");
+    const { page, context } = demo;
+    await page.clock.install();
+    const told = page.waitForResponse(STREAM);
+    await begin(page, dashboard.saldo.httpUrl, "Rp 25.000");
+    await told;
+    let [refused, asked] = [0, 0];
+    await context.route(STREAM, (route) => {
+      refused += 1;
+      return route.abort();
+    });
+    page.on("request", (request) => {
+      if (request.url().includes("BillingService/GetTopUp")) asked += 1;
+    });
+    await leaveAndComeBack(page);
+    for (let streams = 1; streams <= 3; streams += 1) {
+      await expect.poll(() => refused, SHOWN).toBe(streams);
+      await page.clock.runFor(LONGEST_WAIT_MS);
+    }
+    await press(demo, "Biarkan kedaluwarsa");
+    const hasEnded = async () => {
+      await page.clock.runFor(LONGEST_WAIT_MS);
+      return cardOf(page).textContent();
+    };
+    await expect.poll(hasEnded, SHOWN).toContain("Waktu membayar sudah habis");
+    expect(await cardOf(page).getByText("Kedaluwarsa").count()).toBe(1);
+    expect(await cardOf(page).getByText("Bayar di halaman penyedia").count()).toBe(0);
+    await page.waitForLoadState("networkidle");
+    const until = asked;
+    for (let waits = 0; waits < 3; waits += 1) await page.clock.runFor(LONGEST_WAIT_MS);
+    await page.waitForLoadState("networkidle");
+    expect(asked).toBe(until);
+    await context.close();
+    expectNoComplaints(dashboard);
+  });
+
   it.each([
     ["9999", "Paling sedikit Rp 10.000."],
     ["10000.5", "Tulis rupiah bulat, tanpa sen."],
@@ -84,7 +137,38 @@ describe("topping up", () => {
   });
 });
 
+/** Begins a payment. Its page is a tab away. */
+async function begin(page: Page, base: string, amount: string): Promise<void> {
+  await page.goto(`${base}/billing`);
+  await page.getByRole("button", { name: amount }).click();
+  await page.getByRole("button", { name: "Lanjut ke pembayaran" }).click();
+  await page.getByRole("link", { name: "Buka halaman pembayaran" }).waitFor();
+}
+
+/** Presses a button of the provider's page of the payment that is open. */
+async function press({ page, context }: Visit, button: string): Promise<void> {
+  const opening = context.waitForEvent("page");
+  await page.getByRole("link", { name: "Buka halaman pembayaran" }).click();
+  const payment = await opening;
+  await payment.getByRole("button", { name: button, exact: true }).click();
+  await payment.locator("[data-status]:not([data-status=pending])").waitFor();
+  await payment.close();
+}
+
 /** When the document was loaded: it changes with every load of the page. */
 function loadsOf(page: Page): Promise<number> {
   return page.evaluate(() => performance.timeOrigin);
+}
+
+/** The card in which a payment is begun and followed. */
+function cardOf(page: Page): Locator {
+  return page.locator("section", { has: page.getByRole("heading", { level: 2, name: "Isi saldo", exact: true }) });
+}
+
+/** The tab is behind for a moment: its streams end, and begin anew. */
+async function leaveAndComeBack(page: Page): Promise<void> {
+  for (const state of ["hidden", "visible"]) {
+    await page.evaluate(`Object.defineProperty(document, "visibilityState", { configurable: true, value: "${state}" });
+      document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))`);
+  }
 }

@@ -18,12 +18,8 @@ export const BILLING_WORDS = {
     tooSmall: (least: string) => `Paling sedikit ${least}.`,
     tooLarge: (most: string) => `Paling banyak ${most}.`,
     pay: "Lanjut ke pembayaran",
-    opened: "Pembayaran dibuat",
     openPayment: "Buka halaman pembayaran",
-    waiting: "Menunggu pembayaran",
-    waitingAbout: "Bayar di halaman penyedia. Saldo bertambah sendiri setelah pembayaran dikonfirmasi.",
     payUntil: (moment: string) => `Bayar sebelum ${moment} WIB.`,
-    credited: "Saldo bertambah",
     another: "Isi saldo lagi",
     checkAgain: "Cek ulang",
     history: "Riwayat isi saldo",
@@ -36,7 +32,6 @@ export const BILLING_WORDS = {
     reason: "Keterangan",
     change: "Mutasi",
     running: "Saldo",
-    follow: "Ikuti",
     couldNotOpen: "Pembayaran tidak bisa dibuat",
     gone: "Isi saldo ini tidak ada",
     goneAbout: "Tidak ada isi saldo dengan id ini di akun Anda.",
@@ -56,12 +51,8 @@ export const BILLING_WORDS = {
     tooSmall: (least: string) => `At least ${least}.`,
     tooLarge: (most: string) => `At most ${most}.`,
     pay: "Go to payment",
-    opened: "Payment opened",
     openPayment: "Open the payment page",
-    waiting: "Waiting for the payment",
-    waitingAbout: "Pay on the provider's page. The balance rises by itself once the payment is confirmed.",
     payUntil: (moment: string) => `Pay before ${moment} WIB.`,
-    credited: "Balance topped up",
     another: "Top up again",
     checkAgain: "Check again",
     history: "Top-ups",
@@ -74,7 +65,6 @@ export const BILLING_WORDS = {
     reason: "What",
     change: "Change",
     running: "Balance",
-    follow: "Follow",
     couldNotOpen: "The payment could not be opened",
     gone: "There is no such top-up",
     goneAbout: "Your account has no top-up with this id.",
@@ -108,6 +98,35 @@ export const TOP_UP_STATE_WORDS = {
     charged_back: "Charged back",
   },
 } satisfies Words<Record<string, string>>;
+
+/** What each of them means. */
+export const TOP_UP_STATE_ABOUTS = {
+  id: {
+    created: "Pembayaran sedang disiapkan di penyedia. Saldo bertambah sendiri setelah dibayar.",
+    pending: "Bayar di halaman penyedia. Saldo bertambah sendiri setelah pembayaran dikonfirmasi.",
+    paid: "Saldo bertambah",
+    expired:
+      "Waktu membayar sudah habis dan saldo tidak berubah. Pembayaran yang datang terlambat tetap menambah saldo.",
+    failed: "Penyedia menolak pembayaran ini. Saldo tidak berubah; isi saldo lagi untuk mencoba cara lain.",
+    canceled: "Dibatalkan sebelum dibayar. Saldo tidak berubah.",
+    review: "Penyedia sedang memeriksa pembayaran ini. Saldo bertambah sendiri setelah disetujui.",
+    refunded: "Pembayaran dikembalikan kepada Anda, dan jumlahnya diambil lagi dari saldo.",
+    partially_refunded: "Sebagian pembayaran dikembalikan kepada Anda, dan bagian itu diambil lagi dari saldo.",
+    charged_back: "Bank menarik kembali pembayaran ini, dan jumlahnya diambil lagi dari saldo.",
+  },
+  en: {
+    created: "The provider is being told of the payment. The balance rises by itself once it is paid.",
+    pending: "Pay on the provider's page. The balance rises by itself once the payment is confirmed.",
+    paid: "Balance topped up",
+    expired: "The time to pay is over and the balance is as it was. A payment that comes late still raises it.",
+    failed: "The provider refused this payment. The balance is as it was; top up again to try another way.",
+    canceled: "Canceled before it was paid. The balance is as it was.",
+    review: "The provider is looking at this payment. The balance rises by itself once it is approved.",
+    refunded: "The payment was given back to you, and its amount was taken from the balance again.",
+    partially_refunded: "A part of the payment was given back to you, and that part was taken from the balance again.",
+    charged_back: "The bank took this payment back, and its amount was taken from the balance again.",
+  },
+} satisfies Words<Record<keyof (typeof TOP_UP_STATE_WORDS)["id"], string>>;
 
 /** Why a line stands in the ledger, by the reason the server gives; an unknown one is shown as it is. */
 export const REASON_WORDS = {

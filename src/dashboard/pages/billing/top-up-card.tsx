@@ -7,7 +7,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CircleCheck, ExternalLink } from "lucide-react";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
+import { type TopUp, TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { isNotThere } from "../../api/transport.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
@@ -18,18 +18,23 @@ import { Card } from "../../parts/card.tsx";
 import { useNotify } from "../../parts/notices.tsx";
 import { Empty, Failed, Skeleton } from "../../parts/states.tsx";
 import { BILLING_WORDS } from "./billing-words.ts";
-import { isPayable, isSettled, TopUpBadge } from "./top-up-states.tsx";
+import { isAwaited, isPayable, isSettled } from "./top-up-stages.ts";
+import { TopUpBadge, useStateAbout } from "./top-up-states.tsx";
 import { useTopUp } from "./use-top-up.ts";
 
 const PRESETS = ["10000", "25000", "50000", "100000", "250000"] as const;
 const LEAST = "10000";
 const MOST = "1000000000";
 
-/** The form, or the payment that the address names. */
+/** The form, or the payment that the address names. Another payment begins with nothing of the one before. */
 export function TopUpCard() {
   const words = useWords(BILLING_WORDS);
   const { topUp } = useSearch({ from: "/inside/billing" });
-  return <Card title={words.topUp}>{topUp === undefined ? <TopUpForm /> : <TopUpProgress topUpId={topUp} />}</Card>;
+  return (
+    <Card title={words.topUp}>
+      {topUp === undefined ? <TopUpForm /> : <TopUpProgress key={topUp} topUpId={topUp} />}
+    </Card>
+  );
 }
 
 function TopUpForm() {
@@ -116,26 +121,13 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
     );
   }
   if (topUp === null) return <Skeleton className="h-28 w-full" />;
-  const settled = isSettled(topUp.state);
   return (
     <div className="flex flex-col items-start gap-3" aria-live="polite">
       <div className="flex flex-wrap items-center gap-3">
         <span className="digits text-2xl font-semibold">{formats.rupiah(topUp.amount)}</span>
         <TopUpBadge state={topUp.state} />
       </div>
-      {settled ? (
-        <p className="flex items-center gap-2 font-medium text-good">
-          <CircleCheck className="size-4" aria-hidden />
-          {words.credited}
-        </p>
-      ) : (
-        <p className="text-muted">
-          {words.waitingAbout}
-          {isPayable(topUp.state) && topUp.expiresAt !== undefined
-            ? ` ${words.payUntil(formats.time(timestampDate(topUp.expiresAt)))}`
-            : ""}
-        </p>
-      )}
+      <StateAbout topUp={topUp} />
       <div className="flex flex-wrap gap-2">
         {isPayable(topUp.state) && topUp.paymentUrl !== "" ? (
           <a href={topUp.paymentUrl} target="_blank" rel="noreferrer" className={buttonClass("action")}>
@@ -143,10 +135,31 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
             {words.openPayment}
           </a>
         ) : null}
-        {settled ? null : <Button onClick={refetch}>{words.checkAgain}</Button>}
-        {another(settled ? "action" : "plain")}
+        {isSettled(topUp.state) ? null : <Button onClick={refetch}>{words.checkAgain}</Button>}
+        {another(isAwaited(topUp.state) ? "plain" : "action")}
       </div>
     </div>
+  );
+}
+
+/** What has come of it. Only money that came, and stayed, is good news. */
+function StateAbout({ topUp: { state, expiresAt } }: { readonly topUp: TopUp }) {
+  const words = useWords(BILLING_WORDS);
+  const formats = useFormats();
+  const about = useStateAbout(state);
+  if (state === TopUpState.PAID) {
+    return (
+      <p className="flex items-center gap-2 font-medium text-good">
+        <CircleCheck className="size-4" aria-hidden />
+        {about}
+      </p>
+    );
+  }
+  const until = isPayable(state) && expiresAt !== undefined ? formats.time(timestampDate(expiresAt)) : null;
+  return (
+    <p className="text-muted">
+      {about} {until === null ? "" : words.payUntil(until)}
+    </p>
   );
 }
 

@@ -3,7 +3,7 @@
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { TOP_UP_STATE_WORDS } from "./billing-words.ts";
+import { TOP_UP_STATE_ABOUTS, TOP_UP_STATE_WORDS } from "./billing-words.ts";
 
 type Told = { readonly word: keyof typeof TOP_UP_STATE_WORDS.id; readonly tone: Tone };
 
@@ -21,25 +21,18 @@ const TOLD: Readonly<Record<number, Told>> = {
   [TopUpState.CHARGED_BACK]: { word: "charged_back", tone: "bad" },
 } satisfies Record<TopUpState, Told>;
 
-/** Whether the money has arrived, or came and went. */
-export function isSettled(state: TopUpState): boolean {
-  return (
-    state === TopUpState.PAID ||
-    state === TopUpState.REFUNDED ||
-    state === TopUpState.PARTIALLY_REFUNDED ||
-    state === TopUpState.CHARGED_BACK
-  );
-}
+// A state that a newer server knows and this page does not.
+const NOT_KNOWN: Told = { word: "created", tone: "neutral" };
 
-/** Whether the payer can still be expected to pay at the provider's page. */
-export function isPayable(state: TopUpState): boolean {
-  return state === TopUpState.CREATED || state === TopUpState.PENDING;
+/** What the state means for the balance and for the payer, as a sentence. */
+export function useStateAbout(state: TopUpState): string {
+  const abouts = useWords(TOP_UP_STATE_ABOUTS);
+  return abouts[(TOLD[state] ?? NOT_KNOWN).word];
 }
 
 /** The state as a word with a sign. */
 export function TopUpBadge({ state }: { readonly state: TopUpState }) {
   const words = useWords(TOP_UP_STATE_WORDS);
-  // A state that a newer server knows and this page does not.
-  const { word, tone } = TOLD[state] ?? { word: "created", tone: "neutral" };
+  const { word, tone } = TOLD[state] ?? NOT_KNOWN;
   return <Badge tone={tone}>{words[word]}</Badge>;
 }

@@ -8,7 +8,7 @@ import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { isNotThere, transport } from "../../api/transport.ts";
 import { useVisible } from "../../api/visible.ts";
-import { isSettled } from "./top-up-states.tsx";
+import { type Answer, isAwaited, isSettled, laterOf } from "./top-up-stages.ts";
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
@@ -25,29 +25,37 @@ export type FollowedTopUp = {
   readonly refetch: () => void;
 };
 
-/** The top-up, as fresh as it can be had; `refetch` asks for it now. */
+/** The top-up, as fresh as it can be had; `refetch` asks for it now. Whoever follows another one begins anew, by a key. */
 export function useTopUp(topUpId: string): FollowedTopUp {
   const isVisible = useVisible();
-  const [streamed, setStreamed] = useState<TopUp | null>(null);
+  const [streamed, setStreamed] = useState<Answer | null>(null);
   const [failures, setFailures] = useState(0);
-  const hasArrived = streamed !== null && isSettled(streamed.state);
-  const isPolling = failures >= FAILURES_BEFORE_POLLING && !hasArrived;
+  const hasNoStream = failures >= FAILURES_BEFORE_POLLING;
+  const latest = (asked: TopUp | undefined, atMs: number) =>
+    laterOf(streamed, asked === undefined ? null : { topUp: asked, atMs });
   const asked = useQuery(
     BillingService.method.getTopUp,
     { topUpId },
-    { refetchInterval: ({ state }) => (isPolling && isVisible && !isNotThere(state.error) ? POLL_MS : false) },
+    {
+      refetchInterval: ({ state: { data, dataUpdatedAt, error } }) => {
+        const known = latest(data?.topUp, dataUpdatedAt);
+        const isOver = isNotThere(error) || (known !== null && !isAwaited(known.state));
+        return hasNoStream && isVisible && !isOver ? POLL_MS : false;
+      },
+    },
   );
-  // What is not there does not come by waiting.
-  const isOver = hasArrived || isNotThere(asked.error);
+  const topUp = latest(asked.data?.topUp, asked.dataUpdatedAt);
+  // What is not there does not come by waiting. Where there is a stream, it tells of money that comes late, too.
+  const isOver = isNotThere(asked.error) || (topUp !== null && isSettled(topUp.state));
 
   useEffect(() => {
-    if (!isVisible || isOver || isPolling) return undefined;
+    if (!isVisible || isOver || hasNoStream) return undefined;
     const leaving = new AbortController();
-    void follow(topUpId, leaving.signal, setStreamed, setFailures);
+    const told = (change: TopUp) => setStreamed({ topUp: change, atMs: Date.now() });
+    void follow(topUpId, leaving.signal, told, setFailures);
     return () => leaving.abort();
-  }, [topUpId, isVisible, isOver, isPolling]);
+  }, [topUpId, isVisible, isOver, hasNoStream]);
 
-  const topUp = newer(streamed, asked.data?.topUp ?? null);
   return { topUp, error: topUp === null ? asked.error : null, refetch: () => void asked.refetch() };
 }
 
@@ -82,10 +90,4 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
       resolve();
     });
   });
-}
-
-/** What has arrived does not go back to waiting, whichever answer came last. */
-function newer(streamed: TopUp | null, asked: TopUp | null): TopUp | null {
-  if (streamed === null || asked === null) return streamed ?? asked;
-  return isSettled(asked.state) && !isSettled(streamed.state) ? asked : streamed;
 }

@@ -4,15 +4,14 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useEffect, useRef } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { useNotify } from "../../parts/notices.tsx";
-import { isSettled } from "../billing/top-up-states.tsx";
+import { isSettled } from "../billing/top-up-stages.ts";
+import { isUsable, useAllKeys } from "../keys/all-keys.ts";
 import { ANSWERED } from "../usage/usage-search.ts";
 import { OVERVIEW_WORDS } from "./overview-words.ts";
 
 const POLL_MS = 3_000;
-const MOST_KEYS = 200;
 const MOST_TOP_UPS = 20;
 
 export type FirstSteps = {
@@ -28,7 +27,7 @@ export type FirstSteps = {
  * The steps; null where they could not be read, "asking" while that is not known. Gives notice when the first request arrives.
  */
 export function useFirstSteps(): FirstSteps | "asking" | null {
-  const keys = useQuery(KeysService.method.listKeys, { pageSize: MOST_KEYS });
+  const keys = useAllKeys();
   const answered = useQuery(
     BillingService.method.listUsage,
     { filter: { bases: ANSWERED }, pageSize: 1 },
@@ -38,14 +37,16 @@ export function useFirstSteps(): FirstSteps | "asking" | null {
   const balance = useQuery(BillingService.method.getBalance, {});
   const topUps = useQuery(BillingService.method.listTopUps, { pageSize: MOST_TOP_UPS });
   useNoticeOfArrival(answered.data?.records.length);
-  if (keys.data === undefined || answered.data === undefined || balance.data === undefined) {
+  const isEmpty = balance.data?.balance?.available === "0";
+  // Whoever has spent everything has had a balance: that is told by the top-ups.
+  const asked = [keys, answered, balance, ...(isEmpty ? [topUps] : [])];
+  if (keys.data === undefined || answered.data === undefined || asked.some(({ data }) => data === undefined)) {
     // Trying again may take long: the first failure is enough to show the rest of the page.
-    return [keys, answered, balance].some(({ failureReason }) => failureReason !== null) ? null : "asking";
+    return asked.some(({ failureReason }) => failureReason !== null) ? null : "asking";
   }
-  const hasKey = keys.data.keys.some((key) => !key.isPlayground);
+  const hasKey = keys.data.keys.some(isUsable);
   const firstRequest = answered.data.records[0] ?? null;
-  const hasBalance =
-    balance.data.balance?.available !== "0" || topUps.data?.topUps.some(({ state }) => isSettled(state)) === true;
+  const hasBalance = !isEmpty || topUps.data?.topUps.some(({ state }) => isSettled(state)) === true;
   return { hasKey, firstRequest, hasBalance, isDone: hasKey && firstRequest !== null && hasBalance };
 }
 
