@@ -16,7 +16,7 @@ import { Failed, Skeleton, SkeletonLines } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { barsOf, sharesOf } from "../usage/usage-bars.ts";
 import { Legend } from "../usage/usage-chart.tsx";
-import { useRequestColumns } from "../usage/usage-requests.tsx";
+import { useRequestColumns } from "../usage/request-columns.tsx";
 import { filterOf } from "../usage/usage-search.ts";
 import { USAGE_WORDS } from "../usage/usage-words.ts";
 import { Checklist } from "./checklist.tsx";

@@ -9,7 +9,7 @@ import { StackedBars, Swatch } from "../../parts/stacked-bars.tsx";
 import { Skeleton } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { barsOf, type ModelShare, sharesOf } from "./usage-bars.ts";
-import { useChangeSearch } from "./usage-filters.tsx";
+import { useChangeSearch } from "./change-search.ts";
 import type { rangeOf, UsageUnit } from "./usage-search.ts";
 import { USAGE_WORDS } from "./usage-words.ts";
 
@@ -20,6 +20,9 @@ type UsageChartProps = {
   readonly unit: UsageUnit;
   readonly range: ReturnType<typeof rangeOf>;
 };
+
+/** What is added up in each unit, by its word. */
+const TOTALS = { rupiah: "cost", tokens: "tokens", requests: "requests" } as const satisfies Record<UsageUnit, string>;
 
 /** The chart with its totals in the legend, and the same as a table. */
 export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
@@ -80,7 +83,7 @@ export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
                   head: words.model,
                   cell: ({ parts }) => parts.map((part) => `${part.name} ${part.value}`).join(", "),
                 },
-                { key: "total", head: words.cost, right: true, cell: ({ total }) => total },
+                { key: "total", head: words[TOTALS[unit]], right: true, cell: ({ total }) => total },
               ]}
             />
           </div>

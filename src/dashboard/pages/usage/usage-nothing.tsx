@@ -4,13 +4,13 @@ import { useQuery } from "@connectrpc/connect-query";
 import { LoaderCircle } from "lucide-react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button, LinkButton } from "../../parts/button.tsx";
 import { Empty, SkeletonLines } from "../../parts/states.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
+import { isUsable, useAllKeys } from "../keys/all-keys.ts";
 import { firstModelOf } from "../models/first-model.ts";
-import { MOST_KEYS, useChangeSearch } from "./usage-filters.tsx";
+import { useChangeSearch } from "./change-search.ts";
 import { isFiltered, PRESETS, type UsageSearch } from "./usage-search.ts";
 import { USAGE_WORDS } from "./usage-words.ts";
 
@@ -48,10 +48,10 @@ function NothingHere({ search }: { readonly search: UsageSearch }) {
 
 function FirstRequest() {
   const words = useWords(USAGE_WORDS);
-  const keys = useQuery(KeysService.method.listKeys, { pageSize: MOST_KEYS });
+  const keys = useAllKeys();
   const models = useQuery(GatewayService.method.listModels, {});
   const model = models.data === undefined ? undefined : firstModelOf(models.data.data);
-  const hasKey = keys.data?.keys.some(({ isPlayground }) => !isPlayground) === true;
+  const hasKey = keys.data?.keys.some(isUsable) === true;
   return (
     <div className="mx-auto flex max-w-2xl flex-col gap-4 px-4 pt-2 pb-8">
       <div className="flex flex-wrap items-center justify-between gap-3">

@@ -2,8 +2,9 @@ import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { Wallet } from "lucide-react";
-import { useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import type { Day } from "../../language/days.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { useToday } from "../../language/today.ts";
@@ -11,15 +12,16 @@ import { LinkButton } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Segments } from "../../parts/segments.tsx";
-import { Failed } from "../../parts/states.tsx";
+import { Failed, Stale } from "../../parts/states.tsx";
+import { useChangeSearch } from "./change-search.ts";
 import { UsageChart } from "./usage-chart.tsx";
 import { UsageCsv } from "./usage-csv.tsx";
 import { UsageDays } from "./usage-days.tsx";
-import { UsageFilters, useChangeSearch } from "./usage-filters.tsx";
+import { UsageFilters } from "./usage-filters.tsx";
 import { UsageNothing, WAITING_MS } from "./usage-nothing.tsx";
 import { UsageRequests } from "./usage-requests.tsx";
 import { UsageSheet } from "./usage-sheet.tsx";
-import { filterOf, rangeOf } from "./usage-search.ts";
+import { filterOf, rangeOf, type UsageSearch, type UsageUnit } from "./usage-search.ts";
 import { UsageTotals } from "./usage-totals.tsx";
 import { USAGE_WORDS } from "./usage-words.ts";
 
@@ -33,21 +35,12 @@ export function UsagePage() {
   const today = useToday();
   const range = rangeOf(search, today);
   const filter = useMemo(() => filterOf(search, today), [search, today]);
-  const { data, error, refetch } = useQuery(
-    BillingService.method.summarizeUsage,
-    { filter },
-    {
-      placeholderData: keepPreviousData,
-      refetchInterval: ({ state }) => (range.last >= today && state.data?.rows.length === 0 ? WAITING_MS : false),
-    },
-  );
-  const tab = search.tab ?? "days";
-  const failed =
-    data === undefined && error !== null ? <Failed error={error} retry={() => void refetch()} /> : undefined;
+  const summary = useSummary(filter, range, today);
+  const { first, last } = summary.range;
   return (
     <Page
       title={words.title}
-      about={`${formats.days(range.first, range.last)} · ${words.zone}`}
+      about={`${formats.days(first, last)} · ${words.zone}`}
       actions={
         <>
           <UsageCsv range={range} filter={filter} />
@@ -58,35 +51,90 @@ export function UsagePage() {
       }
     >
       <UsageFilters search={search} today={today} />
-      {error === null || data === undefined ? null : (
-        <p role="alert" className="rounded-lg bg-warn-soft px-4 py-2 text-warn">
-          {words.stale}
-        </p>
-      )}
-      <UsageTotals data={data} isFailed={failed !== undefined} />
-      <UsageChart data={data} failed={failed} unit={search.unit ?? "rupiah"} range={range} />
-      <Card
-        flush
-        title={words.details}
-        aside={
-          <Segments
-            label={words.tabs}
-            value={tab}
-            choices={[
-              { value: "days", label: words.byDay },
-              { value: "requests", label: words.byRequest },
-            ]}
-            onChange={(value) => change({ tab: value === "days" ? undefined : value })}
-          />
-        }
-      >
-        {tab === "requests" ? (
-          <UsageRequests filter={filter} nothing={<UsageNothing search={search} />} />
-        ) : (
-          (failed ?? <UsageDays rows={data?.rows} nothing={<UsageNothing search={search} />} />)
-        )}
-      </Card>
+      {summary.error === null || summary.data === undefined ? null : <Stale />}
+      <Summary summary={summary} unit={search.unit ?? "rupiah"} />
+      <Details summary={summary} search={search} filter={filter} />
       <UsageSheet requestId={search.request} onClose={() => change({ request: undefined })} />
     </Page>
+  );
+}
+
+type UsageFilter = ReturnType<typeof filterOf>;
+type Range = ReturnType<typeof rangeOf>;
+
+/** The sums of a filter. Until they have come, those of the filter before stay, with the range that they are of. */
+function useSummary(filter: UsageFilter, range: Range, today: Day) {
+  const { data, error, refetch, isPlaceholderData } = useQuery(
+    BillingService.method.summarizeUsage,
+    { filter },
+    {
+      placeholderData: keepPreviousData,
+      refetchInterval: ({ state }) => (range.last >= today && state.data?.rows.length === 0 ? WAITING_MS : false),
+    },
+  );
+  const [shown, setShown] = useState(range);
+  if (!isPlaceholderData && (shown.first !== range.first || shown.last !== range.last)) setShown(range);
+  return {
+    data,
+    error,
+    range: isPlaceholderData ? shown : range,
+    isOld: isPlaceholderData,
+    /** Stands in the place of what could not be had. */
+    failed: data === undefined && error !== null ? <Failed error={error} retry={() => void refetch()} /> : undefined,
+  };
+}
+
+type Summed = ReturnType<typeof useSummary>;
+
+function Summary({ summary, unit }: { readonly summary: Summed; readonly unit: UsageUnit }) {
+  const { data, failed, range } = summary;
+  return (
+    <Aging isOld={summary.isOld}>
+      <UsageTotals data={data} isFailed={failed !== undefined} />
+      <UsageChart data={data} failed={failed} unit={unit} range={range} />
+    </Aging>
+  );
+}
+
+/** What is of the filter before is dimmed, until that of this one has come. */
+function Aging({ isOld, children }: { readonly isOld: boolean; readonly children: ReactNode }) {
+  return (
+    <div aria-busy={isOld} className={`flex flex-col gap-4 ${isOld ? "opacity-60" : ""}`}>
+      {children}
+    </div>
+  );
+}
+
+type DetailsProps = { readonly summary: Summed; readonly search: UsageSearch; readonly filter: UsageFilter };
+
+function Details({ summary, search, filter }: DetailsProps) {
+  const words = useWords(USAGE_WORDS);
+  const change = useChangeSearch();
+  const tab = search.tab ?? "days";
+  const nothing = <UsageNothing search={search} />;
+  return (
+    <Card
+      flush
+      title={words.details}
+      aside={
+        <Segments
+          label={words.tabs}
+          value={tab}
+          choices={[
+            { value: "days", label: words.byDay },
+            { value: "requests", label: words.byRequest },
+          ]}
+          onChange={(value) => change({ tab: value === "days" ? undefined : value })}
+        />
+      }
+    >
+      {tab === "requests" ? (
+        <UsageRequests filter={filter} nothing={nothing} />
+      ) : (
+        <Aging isOld={summary.isOld}>
+          {summary.failed ?? <UsageDays rows={summary.data?.rows} nothing={nothing} />}
+        </Aging>
+      )}
+    </Card>
   );
 }

@@ -4,7 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { useFormats } from "../../language/format.ts";
+import { UNKNOWN, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { isNotThere } from "../../api/transport.ts";
 import { Badge } from "../../parts/badge.tsx";
@@ -54,14 +54,14 @@ function Sheet({ requestId }: { readonly requestId: string }) {
           <code className="font-mono text-xs break-all">{record.requestId}</code>
         </Fact>
         <Fact name={words.time}>
-          {record.createdAt === undefined ? "—" : formats.time(timestampDate(record.createdAt))}
+          {record.createdAt === undefined ? UNKNOWN : formats.time(timestampDate(record.createdAt))}
         </Fact>
         <Fact name={words.model}>
           <code className="font-mono text-[0.8125rem] break-all">{record.model}</code>
         </Fact>
         <Fact name={words.key}>{keys.get(record.keyId) ?? record.keyId}</Fact>
         <Fact name={words.firstByte}>
-          {record.firstByteMs === undefined ? "—" : formats.seconds(record.firstByteMs)}
+          {record.firstByteMs === undefined ? UNKNOWN : formats.seconds(record.firstByteMs)}
         </Fact>
         <Fact name={words.duration}>{formats.seconds(record.durationMs)}</Fact>
         <Fact name={words.streamed}>{record.streamed ? words.yes : words.no}</Fact>

@@ -1,0 +1,18 @@
+import { useNavigate } from "@tanstack/react-router";
+import type { UsageSearch } from "./usage-search.ts";
+
+/** How the address is changed; what is undefined leaves it. */
+export type ChangeSearch = (change: { readonly [Name in keyof UsageSearch]?: UsageSearch[Name] | undefined }) => void;
+
+/** Changes the address of the usage page. */
+export function useChangeSearch(): ChangeSearch {
+  const navigate = useNavigate({ from: "/usage" });
+  return (change) =>
+    void navigate({
+      search: (search) => {
+        const next = Object.entries({ ...search, ...change }).filter(([, value]) => value !== undefined);
+        return Object.fromEntries(next);
+      },
+      resetScroll: false,
+    });
+}

@@ -1,0 +1,102 @@
+// The columns of a list of requests; the overview shows the same.
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { UsageBasis, type UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { ModelId } from "../../parts/model-id.tsx";
+import type { Column } from "../../parts/table.tsx";
+import { toldBasis } from "./basis.ts";
+import { useKeyNames } from "./usage-filters.tsx";
+import { USAGE_WORDS } from "./usage-words.ts";
+
+/** From the moment to how the tokens are known. */
+export function useRequestColumns(): readonly Column<UsageRecord>[] {
+  const words = useWords(USAGE_WORDS);
+  const formats = useFormats();
+  const keys = useKeyNames();
+  return [
+    { key: "time", head: words.time, cell: (record) => <Moment record={record} /> },
+    { key: "model", head: words.model, wide: true, cell: ({ model }) => <ModelId id={model} /> },
+    {
+      key: "key",
+      head: words.key,
+      wide: true,
+      cell: ({ keyId }) => <KeyName name={keys.get(keyId) ?? keyId.slice(0, 8)} />,
+    },
+    { key: "input", head: words.input, right: true, wide: true, cell: (record) => <InputTokens record={record} /> },
+    {
+      key: "output",
+      head: words.output,
+      right: true,
+      wide: true,
+      cell: (record) => formats.count(record.outputTokens),
+    },
+    {
+      key: "cost",
+      head: words.cost,
+      right: true,
+      cell: ({ charge }) => <strong className="font-medium whitespace-nowrap">{formats.cost(charge)}</strong>,
+    },
+    {
+      key: "duration",
+      head: words.duration,
+      right: true,
+      wide: true,
+      cell: ({ durationMs }) => <span className="whitespace-nowrap text-muted">{formats.seconds(durationMs)}</span>,
+    },
+    { key: "basis", head: words.basis, wide: true, cell: ({ basis }) => <Basis basis={basis} /> },
+  ];
+}
+
+type RecordProps = { readonly record: UsageRecord };
+
+/** Where the page is narrow, what else is to be known of the request stands here. */
+function Moment({ record: { createdAt, model, basis } }: RecordProps) {
+  const formats = useFormats();
+  const time = createdAt === undefined ? "" : formats.moment(timestampDate(createdAt));
+  return (
+    <>
+      <span className="whitespace-nowrap text-muted max-md:hidden">{time}</span>
+      <span className="flex flex-col items-start gap-0.5 md:hidden">
+        <ModelId id={model} />
+        <span className="text-xs text-muted">{time}</span>
+        {isUsual(basis) ? null : <Basis basis={basis} />}
+      </span>
+    </>
+  );
+}
+
+function KeyName({ name }: { readonly name: string }) {
+  return (
+    <span className="block max-w-28 truncate" title={name}>
+      {name}
+    </span>
+  );
+}
+
+function InputTokens({ record: { inputTokensUncached, inputTokensCached } }: RecordProps) {
+  const words = useWords(USAGE_WORDS);
+  const formats = useFormats();
+  return (
+    <>
+      {formats.count(inputTokensUncached + inputTokensCached)}
+      {inputTokensCached === 0 ? null : (
+        <span className="block text-xs whitespace-nowrap text-muted">
+          {formats.count(inputTokensCached)} {words.ofCache}
+        </span>
+      )}
+    </>
+  );
+}
+
+function Basis({ basis }: { readonly basis: UsageBasis }) {
+  const words = useWords(USAGE_WORDS);
+  const { word, tone } = toldBasis(basis);
+  return <Badge tone={tone}>{words[word]}</Badge>;
+}
+
+function isUsual(basis: UsageBasis): boolean {
+  return basis === UsageBasis.EXACT || basis === UsageBasis.UNSPECIFIED;
+}

@@ -1,0 +1,107 @@
+// Which days are looked at: so many until today, or two that are chosen.
+
+import { useEffect, useRef, useState } from "react";
+import { type Day, isDay } from "../../language/days.ts";
+import { useWords } from "../../language/language.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { Segments } from "../../parts/segments.tsx";
+import { useChangeSearch } from "./change-search.ts";
+import { DEFAULT_DAYS, PRESETS, rangeOf, type UsageSearch } from "./usage-search.ts";
+import { USAGE_WORDS } from "./usage-words.ts";
+
+/** With it, years have four digits to type; without, browsers ask for six. */
+const LAST_DAY = "2999-12-31";
+
+/** The presets, and the two fields where days are chosen. */
+export function RangeFilter({ search, today }: { readonly search: UsageSearch; readonly today: Day }) {
+  const words = useWords(USAGE_WORDS);
+  const change = useChangeSearch();
+  const isOwnRange = search.from !== undefined;
+  const { first, last } = rangeOf(search, today);
+  return (
+    <>
+      <Segments
+        label={words.range}
+        value={isOwnRange ? "own" : String(search.days ?? DEFAULT_DAYS)}
+        choices={[
+          ...PRESETS.map((days) => ({ value: String(days), label: `${days} ${words.days}` })),
+          { value: "own", label: words.own },
+        ]}
+        onChange={(value) =>
+          value === "own"
+            ? change({ days: undefined, from: first, to: last })
+            : change({ days: Number(value), from: undefined, to: undefined })
+        }
+      />
+      {isOwnRange ? <DayFields from={first} to={last} /> : null}
+    </>
+  );
+}
+
+type Days = { readonly from: Day; readonly to: Day };
+
+function DayFields(known: Days) {
+  const words = useWords(USAGE_WORDS);
+  const [{ from, to }, type] = useTypedDays(known);
+  const isTurned = isDay(from) && isDay(to) && from > to;
+  return (
+    <div className="flex flex-wrap items-start gap-3">
+      <DayField label={words.from} day={from} onType={(day) => type({ from: day, to })} />
+      <DayField
+        label={words.to}
+        day={to}
+        problem={isTurned ? words.daysTurned : undefined}
+        onType={(day) => type({ from, to: day })}
+      />
+    </div>
+  );
+}
+
+type DayFieldProps = {
+  readonly label: string;
+  readonly day: string;
+  readonly problem?: string | undefined;
+  readonly onType: (day: string) => void;
+};
+
+/** A day is typed in pieces and is none until the last of them: that is told to whoever has left it so. */
+function DayField({ label, day, problem, onType }: DayFieldProps) {
+  const words = useWords(USAGE_WORDS);
+  const [isLeft, setLeft] = useState(false);
+  const told = isLeft && !isDay(day) ? words.dayMissing : problem;
+  return (
+    <TextField
+      type="date"
+      label={label}
+      {...(told === undefined ? {} : { problem: told })}
+      value={day}
+      max={LAST_DAY}
+      onChange={({ target }) => onType(target.value)}
+      onBlur={() => setLeft(true)}
+      onFocus={() => setLeft(false)}
+    />
+  );
+}
+
+/**
+ * Both days as they are typed. The address is written when they make a range, and as long as they do not it keeps the one before.
+ * What the address comes to otherwise, as by going back, takes the place of what was typed.
+ */
+function useTypedDays({ from, to }: Days): [typed: Days, type: (days: Days) => void] {
+  const change = useChangeSearch();
+  const [typed, setTyped] = useState<Days>({ from, to });
+  // The ranges that were written here and have not come back from the address yet: by then, more may have been typed.
+  const written = useRef<string[]>([]);
+  useEffect(() => {
+    const at = written.current.indexOf(`${from} ${to}`);
+    written.current = at < 0 ? [] : written.current.slice(at + 1);
+    if (at < 0) setTyped({ from, to });
+  }, [from, to]);
+  const type = (days: Days) => {
+    setTyped(days);
+    if (!isDay(days.from) || !isDay(days.to) || days.from > days.to) return;
+    written.current.push(`${days.from} ${days.to}`);
+    change(days);
+  };
+  return [typed, type];
+}

@@ -1,0 +1,107 @@
+// The usage page while something else is chosen on it: what stood there stays until what was asked for has come, and is not taken
+// for it.
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findDemo } from "../../src/app-demo.ts";
+import { billingDay, startOfBillingDay } from "../../src/kernel/clock.ts";
+import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+import { DAY_MS, makeHistory } from "./usage-history.ts";
+
+const SHOWN = { timeout: 15_000 };
+/** A midnight in Jakarta that is over for everybody. */
+const MIDNIGHT_MS = startOfBillingDay(billingDay(Date.now() - DAY_MS));
+
+describe("the usage page, when it is asked for something else", () => {
+  let dashboard: Dashboard;
+  let page: Page;
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    const { database } = dashboard.database;
+    const { accountId } = await findDemo(database);
+    await makeHistory(database, { accountId, midnightMs: MIDNIGHT_MS });
+    ({ page } = await dashboard.visitDemo("/usage"));
+    page.setDefaultTimeout(SHOWN.timeout);
+  });
+  afterAll(async () => {
+    expectNoComplaints(dashboard);
+    await dashboard.close();
+  });
+
+  const open = async (path: string) => {
+    await page.goto(dashboard.saldo.httpUrl + path);
+    await page.getByTestId("total-cost").waitFor();
+  };
+
+  /** No call gets through until the function is called that this gives. */
+  async function refuse(calls: RegExp): Promise<{ refused: () => number; mend: () => Promise<void> }> {
+    let refused = 0;
+    await page.route(calls, (route) => {
+      refused += 1;
+      return route.abort();
+    });
+    return { refused: () => refused, mend: () => page.unroute(calls) };
+  }
+
+  it("says that more of them could not be had, keeps those there are, and tries again", async () => {
+    await open("/usage?tab=requests&days=90");
+    const table = page.getByRole("table", { name: "Permintaan" });
+    const rows = table.locator("tbody tr");
+    await rows.first().waitFor();
+    const before = await rows.count();
+    const { mend } = await refuse(/BillingService\/ListUsage/);
+    await page.getByRole("button", { name: "Muat lebih banyak" }).click();
+    const failed = page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" });
+    await failed.waitFor();
+    expect(await rows.count()).toBe(before);
+    await mend();
+    await failed.getByRole("button", { name: "Coba lagi" }).click();
+    await rows.nth(before).waitFor();
+    expect(await failed.count()).toBe(0);
+  });
+
+  it("looks at the days before while dates are typed that are no range yet", async () => {
+    await open("/usage?from=2026-01-01&to=2026-06-06");
+    const days = () => Object.fromEntries(new URL(page.url()).searchParams);
+    const [from, to] = [page.getByLabel("Dari"), page.getByLabel("Sampai")];
+    // The day is the number of its month: which of them is typed first is the browser's to say.
+    const type = async (field: typeof from, typed: string) => {
+      await field.blur();
+      await field.focus();
+      await page.keyboard.type(typed);
+      expect(await field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    };
+    await type(from, "03032026");
+    await expect.poll(days, SHOWN).toEqual({ from: "2026-03-03", to: "2026-06-06" });
+    await type(to, "02022026");
+    await page.getByText("Tidak boleh sebelum tanggal awal.").waitFor();
+    expect(days()["from"]).toBe("2026-03-03");
+    expect(days()["to"]?.localeCompare("2026-03-03")).toBe(1);
+    await from.focus();
+    expect([await from.inputValue(), await to.inputValue()]).toEqual(["2026-03-03", "2026-02-02"]);
+    await type(to, "04042026");
+    await expect.poll(days, SHOWN).toEqual({ from: "2026-03-03", to: "2026-04-04" });
+    expect(await page.getByText("Tidak boleh sebelum tanggal awal.").count()).toBe(0);
+    await from.focus();
+    await page.keyboard.press("Backspace");
+    await to.focus();
+    await page.getByText("Isi tanggal lengkap.").waitFor();
+    expect(days()).toEqual({ from: "2026-03-03", to: "2026-04-04" });
+    await page.goBack();
+    await expect.poll(() => from.inputValue(), SHOWN).toBe("2026-03-03");
+  });
+
+  it("shows the days that its numbers are of, until those of others have come", async () => {
+    await open("/usage?days=7");
+    const range = page.getByText(/ – .* · WIB/);
+    const before = await range.textContent();
+    const { refused, mend } = await refuse(/BillingService\/SummarizeUsage/);
+    await page.getByRole("group", { name: "Rentang" }).getByText("90 hari", { exact: true }).click();
+    await expect.poll(refused, SHOWN).toBeGreaterThan(0);
+    await page.locator("[aria-busy=true]").first().waitFor();
+    expect(await range.textContent()).toBe(before);
+    await mend();
+    await expect.poll(() => page.locator("[aria-busy=true]").count(), SHOWN).toBe(0);
+    expect(await range.textContent()).not.toBe(before);
+  });
+});
