@@ -235,6 +235,7 @@ const credentials = createRoute({
 const callbacks = createRoute({
   getParentRoute: () => merchant,
   path: "/callbacks",
+  validateSearch: texts("delivery"),
   component: lazyPage(() => import("./pages/transfers/callbacks-page.tsx"), "CallbacksPage"),
 });
 const transfer = createRoute({

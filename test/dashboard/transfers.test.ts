@@ -95,6 +95,34 @@ describe("transfers of a merchant", () => {
     expect(new URL(page.url()).pathname).toBe("/transfers/sandbox/new");
   });
 
+  it("shows and sends what was priced, whatever is typed while the price is on its way", async () => {
+    const { page, context } = visit;
+    await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
+    await page.getByLabel("Jumlah yang diterima").fill("5");
+    await page.getByLabel("Alamat tujuan").fill(ADDRESS);
+    await page.getByLabel("ID eksternal").fill("inv/slow");
+    await page.getByText(/^\+ [\d.,]+ TRX$/).waitFor();
+    const calls = /MerchantService\/CalculateMerchantTransfer/;
+    const typed = Promise.withResolvers<void>();
+    await context.route(calls, async (route) => {
+      await typed.promise;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(calls);
+    await page.getByRole("button", { name: "Lanjut ke konfirmasi" }).click();
+    await asked;
+    await page.getByLabel("Jumlah yang diterima").fill("50");
+    await page.getByLabel("ID eksternal").fill("inv/typed-later");
+    typed.resolve();
+    const dialog = page.getByRole("dialog", { name: "Periksa sekali lagi" });
+    await dialog.waitFor();
+    expect((await dialog.locator("dd").allTextContents()).slice(0, 4)).toEqual([ADDRESS, "TRON", "inv/slow", "5 TRX"]);
+    await dialog.getByRole("button", { name: "Kirim 5 TRX" }).click();
+    await page.getByRole("heading", { name: "5 TRX", exact: true }).waitFor();
+    await page.getByText("inv/slow").waitFor();
+    await context.unroute(calls);
+  });
+
   it("shows nobody else's transfer", async () => {
     const other = await dashboard.visitDemo(transferPath);
     await other.page.getByText("Transfer ini tidak ada").waitFor();
@@ -162,6 +190,16 @@ describe("transfers of a merchant", () => {
     await page.getByText(`…${secret.slice(-4)}`).waitFor();
     expect(await page.getByText(secret).count()).toBe(0);
     expectNoComplaints(dashboard);
+  });
+
+  it("leads to a transfer under the name of its own world", async () => {
+    const { page } = visit;
+    await dashboard.database.database.pool.query(
+      "INSERT INTO merchant (id, account_id, environment) SELECT gen_random_uuid(), account_id, 'production' FROM merchant",
+    );
+    await page.goto(dashboard.saldo.httpUrl + transferPath.replace("sandbox", "production"));
+    await page.getByTestId("transfer-status").waitFor();
+    expect(new URL(page.url()).pathname).toBe(transferPath);
   });
 
   async function order(page: Page, amount: string): Promise<void> {

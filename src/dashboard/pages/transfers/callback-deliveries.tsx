@@ -2,15 +2,15 @@
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { useState } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type CallbackDelivery, CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { useFormats } from "../../language/format.ts";
+import { UNKNOWN, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Card } from "../../parts/card.tsx";
 import { LoadMore } from "../../parts/load-more.tsx";
-import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { Empty, Failed, SkeletonLines, Stale } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { CALLBACK_WORDS } from "./callback-words.ts";
 import { DeliverySheet } from "./delivery-sheet.tsx";
@@ -23,8 +23,16 @@ const FOLLOWED_EVERY_MS = 5_000;
 /** The newest first; a row opens its attempts. */
 export function CallbackDeliveries() {
   const words = useWords(CALLBACK_WORDS);
-  const { merchantId } = useMerchantHere();
-  const [openId, setOpenId] = useState<string | null>(null);
+  const { merchantId, environment } = useMerchantHere();
+  const navigate = useNavigate();
+  const { delivery: openId } = useSearch({ from: "/inside/transfers/$environment/callbacks" });
+  const open = (delivery?: string) =>
+    void navigate({
+      to: "/transfers/$environment/callbacks",
+      params: { environment },
+      search: delivery === undefined ? {} : { delivery },
+      resetScroll: false,
+    });
   const query = useInfiniteQuery(
     MerchantService.method.listCallbackDeliveries,
     { merchantId, pageSize: PAGE_SIZE, pageToken: "" },
@@ -34,12 +42,17 @@ export function CallbackDeliveries() {
       refetchInterval: FOLLOWED_EVERY_MS,
     },
   );
-  const { data, error, refetch } = query;
+  const { data, error, refetch, isFetchNextPageError } = query;
   const deliveries = data?.pages.flatMap((page) => page.deliveries);
   const columns = useDeliveryColumns();
   return (
     <Card title={words.deliveries} flush>
       {error !== null && deliveries === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
+      {error !== null && deliveries !== undefined && !isFetchNextPageError ? (
+        <div className="px-4 pb-3">
+          <Stale />
+        </div>
+      ) : null}
       {deliveries === undefined && error === null ? <SkeletonLines /> : null}
       {deliveries?.length === 0 ? <Empty title={words.none}>{words.noneAbout}</Empty> : null}
       {deliveries === undefined || deliveries.length === 0 ? null : (
@@ -48,12 +61,18 @@ export function CallbackDeliveries() {
           columns={columns}
           rows={deliveries}
           keyOf={({ id }) => id}
-          onOpen={({ id }) => setOpenId(id)}
+          onOpen={({ id }) => open(id)}
           openLabel={() => words.open}
         />
       )}
       <LoadMore pages={query} />
-      <DeliverySheet delivery={deliveries?.find(({ id }) => id === openId) ?? null} onClose={() => setOpenId(null)} />
+      <DeliverySheet
+        open={openId !== undefined && deliveries !== undefined}
+        delivery={deliveries?.find(({ id }) => id === openId)}
+        onClose={() => open()}
+      >
+        <LoadMore pages={query} />
+      </DeliverySheet>
     </Card>
   );
 }
@@ -67,7 +86,7 @@ function useDeliveryColumns(): readonly Column<CallbackDelivery>[] {
       head: words.when,
       cell: ({ createdAt, status }) => (
         <>
-          {createdAt === undefined ? "—" : formats.time(timestampDate(createdAt))}
+          {createdAt === undefined ? UNKNOWN : formats.time(timestampDate(createdAt))}
           <span className="mt-1 block md:hidden">
             <StatusBadge status={status} />
           </span>
@@ -87,7 +106,7 @@ function useDeliveryColumns(): readonly Column<CallbackDelivery>[] {
       key: "next",
       head: words.next,
       wide: true,
-      cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? "—" : formats.time(timestampDate(nextAttemptAt))),
+      cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? UNKNOWN : formats.time(timestampDate(nextAttemptAt))),
     },
   ];
 }

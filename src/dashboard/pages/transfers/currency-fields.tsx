@@ -6,6 +6,7 @@ import type { Currency } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { SelectField } from "../../parts/field.tsx";
+import { Failed } from "../../parts/states.tsx";
 import { networkName } from "./coins.ts";
 import { ENVIRONMENT_OF } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
@@ -27,7 +28,9 @@ export function CurrencyFields({
 }) {
   const words = useWords(MERCHANT_WORDS);
   const { environment } = useMerchantHere();
-  const { data } = useQuery(MerchantService.method.listCurrencies, { environment: ENVIRONMENT_OF[environment] });
+  const { data, error, refetch } = useQuery(MerchantService.method.listCurrencies, {
+    environment: ENVIRONMENT_OF[environment],
+  });
   const replacement = data === undefined ? null : replacementOf(value, data.currencies);
   useEffect(() => {
     if (replacement !== null) onChange(replacement);
@@ -57,6 +60,11 @@ export function CurrencyFields({
           </option>
         ))}
       </SelectField>
+      {data === undefined && error !== null ? (
+        <div className="sm:col-span-2">
+          <Failed error={error} retry={() => void refetch()} />
+        </div>
+      ) : null}
     </div>
   );
 }

@@ -4,30 +4,42 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { CallbackAttempt, CallbackDelivery } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { useFormats } from "../../language/format.ts";
+import { UNKNOWN, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { useNotify } from "../../parts/notices.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { CALLBACK_WORDS } from "./callback-words.ts";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { Refused } from "./refused.tsx";
 import { StatusBadge } from "./transfer-status.tsx";
 
-/** Opens at the right when a delivery is given. */
-export function DeliverySheet({
-  delivery,
-  onClose,
-}: {
-  readonly delivery: CallbackDelivery | null;
+type SheetProps = {
+  /** Whether the address names a delivery. */
+  readonly open: boolean;
+  /** Undefined: it is not among those that were loaded. */
+  readonly delivery: CallbackDelivery | undefined;
   readonly onClose: () => void;
-}) {
+  /** Loads more of them. */
+  readonly children: ReactNode;
+};
+
+/** Opens at the right when the address names a delivery. */
+export function DeliverySheet({ open, delivery, onClose, children }: SheetProps) {
   const words = useWords(CALLBACK_WORDS);
   return (
-    <Dialog side open={delivery !== null} onClose={onClose} title={words.delivery}>
-      {delivery === null ? null : <Delivery delivery={delivery} />}
+    <Dialog side open={open} onClose={onClose} title={words.delivery}>
+      {delivery === undefined ? null : <Delivery delivery={delivery} />}
+      {open && delivery === undefined ? (
+        <>
+          <Empty title={words.gone}>{words.goneAbout}</Empty>
+          {children}
+        </>
+      ) : null}
     </Dialog>
   );
 }
@@ -62,7 +74,7 @@ function Delivery({ delivery }: { readonly delivery: CallbackDelivery }) {
         </div>
         <div>
           <dt>{words.address}</dt>
-          <dd className="font-mono text-xs break-all">{delivery.url === "" ? "—" : delivery.url}</dd>
+          <dd className="font-mono text-xs break-all">{delivery.url === "" ? UNKNOWN : delivery.url}</dd>
         </div>
         {delivery.note === "" ? null : (
           <div>
@@ -88,7 +100,7 @@ function Attempts({ attempts }: { readonly attempts: readonly CallbackAttempt[] 
         {attempts.map((attempt, index) => (
           <li key={index} className="p-3">
             <p className="flex flex-wrap justify-between gap-x-4">
-              <span>{attempt.startedAt === undefined ? "—" : formats.time(timestampDate(attempt.startedAt))}</span>
+              <span>{attempt.startedAt === undefined ? UNKNOWN : formats.time(timestampDate(attempt.startedAt))}</span>
               <span className="digits text-muted">
                 {attempt.httpStatus === 0 ? words.noAnswer : `HTTP ${attempt.httpStatus}`} ·{" "}
                 {formats.seconds(attempt.durationMs)}

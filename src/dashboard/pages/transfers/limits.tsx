@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import type { TransferLimit } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { useFormats } from "../../language/format.ts";
+import { UNKNOWN, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Card } from "../../parts/card.tsx";
 import { Failed } from "../../parts/states.tsx";
@@ -24,7 +24,7 @@ export function Limits() {
     amount === undefined ? otherwise : formats.coins(amount, currencyCode);
   const columns: readonly Column<TransferLimit>[] = [
     { key: "currency", head: words.currency, cell: ({ currencyCode }) => currencyCode },
-    { key: "used", head: words.usedToday, right: true, cell: (limit) => coins(limit.usedToday, limit, "—") },
+    { key: "used", head: words.usedToday, right: true, cell: (limit) => coins(limit.usedToday, limit, UNKNOWN) },
     { key: "daily", head: words.daily, right: true, cell: (limit) => coins(limit.daily, limit, words.unlimited) },
     {
       key: "single",

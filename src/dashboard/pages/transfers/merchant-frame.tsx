@@ -84,20 +84,43 @@ function MerchantOf({ environment }: { readonly environment: EnvironmentName }) 
   );
 }
 
-function NoMerchant({
-  environment,
-  onMade,
-}: {
-  readonly environment: EnvironmentName;
-  readonly onMade: (pair: Pair) => void;
-}) {
+type NoMerchantProps = { readonly environment: EnvironmentName; readonly onMade: (pair: Pair) => void };
+
+function NoMerchant({ environment, onMade }: NoMerchantProps) {
   const words = useWords(MERCHANT_WORDS);
+  const offered = useQuery(MerchantService.method.listCurrencies, { environment: ENVIRONMENT_OF[environment] });
+  const { make, error, isPending } = useMaking({ environment, onMade });
+  const title = environment === "sandbox" ? words.noMerchantSandbox : words.noMerchantProduction;
+  // Whether one can be made here is not known then.
+  if (offered.data === undefined && offered.error !== null) {
+    return <Failed error={offered.error} retry={() => void offered.refetch()} />;
+  }
+  if (offered.data?.currencies.length === 0) {
+    return (
+      <Card>
+        <Empty title={title}>{words.notOffered}</Empty>
+      </Card>
+    );
+  }
+  return (
+    <Card>
+      <Empty
+        title={title}
+        action={
+          <Button look="action" busy={isPending} disabled={offered.data === undefined} onClick={make}>
+            {environment === "sandbox" ? words.makeSandbox : words.makeProduction}
+          </Button>
+        }
+      >
+        {environment === "sandbox" ? words.noMerchantSandboxAbout : words.noMerchantProductionAbout}
+      </Empty>
+      {error === null ? null : <Refused error={error} instead={{ currency_unsupported: words.notOffered }} />}
+    </Card>
+  );
+}
+
+function useMaking({ environment, onMade }: NoMerchantProps) {
   const queries = useQueryClient();
-  const isSandbox = environment === "sandbox";
-  const { data: offered } = useQuery(MerchantService.method.listCurrencies, {
-    environment: ENVIRONMENT_OF[environment],
-  });
-  const isOffered = offered?.currencies.length !== 0;
   // A second click comes before the button knows that the first is being served; each would ask for a merchant.
   const isAsked = useRef(false);
   const { mutate, error, isPending } = useMutation(MerchantService.method.createMerchant, {
@@ -118,28 +141,7 @@ function NoMerchant({
     isAsked.current = true;
     mutate({ environment: ENVIRONMENT_OF[environment] });
   };
-  if (!isOffered) {
-    return (
-      <Card>
-        <Empty title={isSandbox ? words.noMerchantSandbox : words.noMerchantProduction}>{words.notOffered}</Empty>
-      </Card>
-    );
-  }
-  return (
-    <Card>
-      <Empty
-        title={isSandbox ? words.noMerchantSandbox : words.noMerchantProduction}
-        action={
-          <Button look="action" busy={isPending} disabled={offered === undefined} onClick={make}>
-            {isSandbox ? words.makeSandbox : words.makeProduction}
-          </Button>
-        }
-      >
-        {isSandbox ? words.noMerchantSandboxAbout : words.noMerchantProductionAbout}
-      </Empty>
-      {error === null ? null : <Refused error={error} instead={{ currency_unsupported: words.notOffered }} />}
-    </Card>
-  );
+  return { make, error, isPending };
 }
 
 const PARTS = [

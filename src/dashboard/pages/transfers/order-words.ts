@@ -4,8 +4,6 @@ import type { Words } from "../../language/language.tsx";
 
 export const ORDER_WORDS = {
   id: {
-    what: "Apa yang dikirim",
-    to: "Ke mana",
     address: "Alamat tujuan",
     addressMissing: "Isi alamat tujuan.",
     receivedAmount: "Jumlah yang diterima",
@@ -36,8 +34,6 @@ export const ORDER_WORDS = {
       "Empat desimal terakhir dari jumlah menentukan hasilnya, misalnya 1,0001 tertunda, 1,0002 hilang dari antrean lalu dikirim ulang, 1,0003 berpindah blok, 1,0004 gagal di rantai, 1,0005 ditolak.",
   },
   en: {
-    what: "What is sent",
-    to: "Where it goes",
     address: "Destination address",
     addressMissing: "Enter the destination address.",
     receivedAmount: "Amount to be received",

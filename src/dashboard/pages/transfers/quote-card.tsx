@@ -1,5 +1,5 @@
 import { isMore } from "../../language/decimal.ts";
-import { useFormats } from "../../language/format.ts";
+import { UNKNOWN, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Card } from "../../parts/card.tsx";
 import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
@@ -41,7 +41,7 @@ export function QuoteLines({ quote }: { readonly quote: Quote }) {
         <Line name={words.total} amount={coins(quote.totalAmount)} />
       </div>
       <div className="text-xs text-muted">
-        <Line name={words.available} amount={available === undefined ? "—" : coins(available)} />
+        <Line name={words.available} amount={available === undefined ? UNKNOWN : coins(available)} />
       </div>
       {available === undefined || !isMore(quote.totalAmount, available) ? null : (
         <div className="rounded-lg bg-warn-soft px-3 py-2 text-warn">

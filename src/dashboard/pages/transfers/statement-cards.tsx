@@ -3,7 +3,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { PayoutAttempt, TransferLedgerEntry, TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { useFormats } from "../../language/format.ts";
+import { UNKNOWN, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Card } from "../../parts/card.tsx";
@@ -72,7 +72,7 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
       head: words.transaction,
       cell: ({ transactionHash, createdAt, problem }) => (
         <>
-          <ChainId of={transfer} what="transaction" id={transactionHash === "" ? "—" : transactionHash} />
+          <ChainId of={transfer} what="transaction" id={transactionHash === "" ? UNKNOWN : transactionHash} />
           <span className="block text-xs text-muted">
             {createdAt === undefined ? "" : formats.time(timestampDate(createdAt))}
           </span>
@@ -85,8 +85,8 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
       head: words.state,
       cell: ({ state }) => <Badge tone={ATTEMPT_TONES[state] ?? "neutral"}>{states[state] ?? state}</Badge>,
     },
-    { key: "nonce", head: words.nonce, right: true, wide: true, cell: ({ nonce }) => nonce || "—" },
-    { key: "block", head: words.block, right: true, wide: true, cell: ({ blockNumber }) => blockNumber || "—" },
+    { key: "nonce", head: words.nonce, right: true, wide: true, cell: ({ nonce }) => nonce || UNKNOWN },
+    { key: "block", head: words.block, right: true, wide: true, cell: ({ blockNumber }) => blockNumber || UNKNOWN },
     {
       key: "confirmations",
       head: words.confirmations,

@@ -1,10 +1,10 @@
-import type { ReactNode } from "react";
 import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Card } from "../../parts/card.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
+import { Fact, Mono } from "../../parts/facts.tsx";
 import { ChainId } from "./chain-id.tsx";
 import { networkName } from "./coins.ts";
 import { TRANSFER_WORDS } from "./transfer-words.ts";
@@ -43,7 +43,7 @@ export function TransferFacts({
         <Fact name={words.confirmations}>{formats.count(transfer.confirmations)}</Fact>
         {transfer.reason === undefined ? null : <Fact name={words.reason}>{transfer.reason}</Fact>}
         <Fact name={words.slug}>
-          <code className="font-mono text-[0.8125rem]">{transfer.slug}</code>
+          <Mono>{transfer.slug}</Mono>
         </Fact>
         <Fact name={words.id}>
           <code className="font-mono text-xs break-all">{transfer.id}</code>
@@ -53,14 +53,5 @@ export function TransferFacts({
         </Fact>
       </dl>
     </Card>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className="grid gap-x-4 gap-y-0.5 sm:grid-cols-[11rem_minmax(0,1fr)]">
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0 break-words">{children}</dd>
-    </div>
   );
 }

@@ -1,7 +1,7 @@
 // One transfer with everything there is of it. It is asked for again while it can still change.
 
 import { useQuery } from "@connectrpc/connect-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link, Navigate, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
@@ -12,6 +12,7 @@ import { useWords } from "../../language/language.tsx";
 import { Card } from "../../parts/card.tsx";
 import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
 import { CancelTransfer } from "./cancel-transfer.tsx";
+import { isEnvironmentName } from "./environment-names.ts";
 import { EnvironmentBadge } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { StatementCards } from "./statement-cards.tsx";
@@ -36,6 +37,11 @@ export function TransferPage() {
     },
   );
   const { statement } = data ?? {};
+  const ordered = statement?.transfer?.environment ?? environment;
+  // Under the name of the other world it would be shown, and canceled, as what it is not.
+  if (isEnvironmentName(ordered) && ordered !== environment) {
+    return <Navigate to="/transfers/$environment/$transferId" params={{ environment: ordered, transferId }} replace />;
+  }
   return (
     <>
       <Link

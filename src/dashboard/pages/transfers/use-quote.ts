@@ -18,7 +18,7 @@ export type Priced = {
   readonly amount: string;
 };
 
-/** The price, a moment after the last key. `isOf` says whether it is of what stands there now. */
+/** The price, a moment after the last key. `isCurrent` says whether it is of what stands there now. */
 export function useQuote(priced: Priced): {
   readonly quote: Quote | undefined;
   readonly error: unknown;

@@ -1,0 +1,134 @@
+// The form of an order. It asks for the price of what stands in it and hands both on together.
+
+import { type FormEvent, useState } from "react";
+import { useFormats } from "../../language/format.ts";
+import { useWords } from "../../language/language.tsx";
+import { COINS } from "../../language/read-amount.ts";
+import { AmountField } from "../../parts/amount-field.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Card } from "../../parts/card.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { CurrencyFields } from "./currency-fields.tsx";
+import { useMerchantHere } from "./merchant-here.tsx";
+import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { amountOfOrder, type Order, type PricedOrder } from "./order.ts";
+import { ORDER_WORDS } from "./order-words.ts";
+import { Refused } from "./refused.tsx";
+import { askQuote } from "./use-quote.ts";
+
+const MOST_CHARACTERS = 128;
+
+type FormProps = {
+  readonly order: Order;
+  readonly onChange: (order: Order) => void;
+  readonly onPriced: (priced: PricedOrder) => void;
+};
+
+/** What is sent, where to and under which name. */
+export function OrderForm({ order, onChange, onPriced }: FormProps) {
+  const words = { ...useWords(MERCHANT_WORDS), ...useWords(ORDER_WORDS) };
+  const formats = useFormats();
+  const { price, isTried, isBusy, error } = usePricing(order, onPriced);
+  return (
+    <Card>
+      <form noValidate onSubmit={(event) => void price(event)} className="flex flex-col gap-4">
+        <CurrencyFields value={order} onChange={(coin) => onChange({ ...order, ...coin })} />
+        <AmountField
+          label={words.receivedAmount}
+          hint={words.amountHint}
+          rules={COINS}
+          written={(amount) => formats.coins(amount, order.currencyCode)}
+          required
+          isTried={isTried}
+          value={order.amount}
+          onChange={(amount) => onChange({ ...order, amount })}
+        />
+        <DestinationFields order={order} onChange={onChange} isTried={isTried} />
+        {error === null ? null : <Refused error={error} />}
+        <Button type="submit" look="action" busy={isBusy} className="self-start">
+          {words.check}
+        </Button>
+        <Magic />
+      </form>
+    </Card>
+  );
+}
+
+/** Asks for the price of the order as it is when the form is sent; what is typed meanwhile is another order. */
+function usePricing(order: Order, onPriced: (priced: PricedOrder) => void) {
+  const { merchantId } = useMerchantHere();
+  const [isTried, setTried] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const price = async (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    setError(null);
+    if (amountOfOrder(order) === "" || Object.values(problemsOf(order)).some((wrong) => wrong !== null)) return;
+    setBusy(true);
+    try {
+      const { currencyCode, network, address } = order;
+      const quote = await askQuote({ merchantId, currencyCode, network, address, amount: amountOfOrder(order) });
+      if (quote !== undefined) onPriced({ order, quote });
+    } catch (refusal) {
+      setError(refusal);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { price, isTried, isBusy, error };
+}
+
+function DestinationFields({
+  order,
+  onChange,
+  isTried,
+}: Pick<FormProps, "order" | "onChange"> & { readonly isTried: boolean }) {
+  const words = useWords(ORDER_WORDS);
+  const problems = problemsOf(order);
+  const problem = (name: keyof typeof problems) =>
+    isTried && problems[name] !== null ? { problem: words[problems[name]] } : {};
+  return (
+    <>
+      <TextField
+        label={words.address}
+        {...problem("address")}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={MOST_CHARACTERS}
+        value={order.address}
+        onChange={({ target }) => onChange({ ...order, address: target.value.trim() })}
+      />
+      <TextField
+        label={words.externalId}
+        hint={words.externalIdHint}
+        {...problem("externalId")}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={MOST_CHARACTERS}
+        value={order.externalId}
+        onChange={({ target }) => onChange({ ...order, externalId: target.value })}
+      />
+    </>
+  );
+}
+
+/** What can be told before anything is sent; the rest is the server's to say. */
+function problemsOf({ address, externalId }: Order) {
+  return {
+    address: address === "" ? ("addressMissing" as const) : null,
+    externalId: externalId === "" ? ("externalIdMissing" as const) : null,
+  };
+}
+
+function Magic() {
+  const words = useWords(ORDER_WORDS);
+  const { environment } = useMerchantHere();
+  if (environment !== "sandbox") return null;
+  return (
+    <details className="text-muted">
+      <summary className="py-1 text-[0.8125rem] font-medium text-ink">{words.magic}</summary>
+      <p className="mt-1">{words.magicAbout}</p>
+    </details>
+  );
+}
