@@ -37,6 +37,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   "/keys": ["create"],
   "/billing": ["topUp"],
   "/transfers/sandbox": ["status"],
+  "/transfers/sandbox/callbacks": ["delivery"],
   "/operator/catalog": ["view", "q", "model", "version"],
   "/operator/upstreams": ["upstream"],
   "/operator/accounts": ["q"],
@@ -121,6 +122,14 @@ describe("an address that makes no sense", () => {
       await page.getByRole("heading", { level: 1, name: "Halaman tidak ada" }).waitFor();
     },
   );
+
+  it("is told so within the frame, where only a page of the documentation is missing", async () => {
+    await open("/docs/zzz");
+    await page.getByRole("heading", { level: 1, name: "Halaman tidak ada" }).waitFor();
+    expect(await page.getByRole("main").count()).toBe(1);
+    expect(await page.getByRole("banner").count()).toBe(1);
+    expect(await page.title()).toBe("Halaman tidak ada · Saldo");
+  });
 
   it("finds no transfer by an id that is none", async () => {
     await open("/transfers/sandbox/zzz");

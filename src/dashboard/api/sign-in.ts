@@ -28,6 +28,11 @@ export class SignInError extends Error {
   }
 }
 
+/** Whether an error says that nobody is signed in any more. Where somebody signs in, the same says that the password is wrong. */
+export function isSessionOver(error: unknown): boolean {
+  return error instanceof SignInError && error.status === 401;
+}
+
 /** Signs in with an address and a password. Errors: SignInError. */
 export const signIn = (facts: { email: string; password: string }) => post("/auth/sign-in/email", facts);
 

@@ -19,11 +19,16 @@ export function onSignedOut(listener: () => void): () => void {
   return () => signedOutListeners.delete(listener);
 }
 
+/** Says that nobody is signed in any more: for calls that go another way than the contracts. */
+export function tellSignedOut(): void {
+  for (const listener of signedOutListeners) listener();
+}
+
 const noticeSignOut: Interceptor = (next) => async (request) => {
   try {
     return await next(request);
   } catch (error) {
-    if (isSignedOut(error)) for (const listener of signedOutListeners) listener();
+    if (isSignedOut(error)) tellSignedOut();
     throw error;
   }
 };

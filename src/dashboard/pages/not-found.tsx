@@ -1,5 +1,6 @@
 import { useWords, type Words } from "../language/language.tsx";
 import { LinkButton } from "../parts/button.tsx";
+import { Page } from "../parts/page.tsx";
 import { Outside } from "../shell/outside.tsx";
 
 const WORDS = {
@@ -20,10 +21,29 @@ export function NotFoundPage() {
   const words = useWords(WORDS);
   return (
     <Outside title={words.title}>
+      <NotFound />
+    </Outside>
+  );
+}
+
+/** The same within a frame that is there already. */
+export function NotFoundInside() {
+  const words = useWords(WORDS);
+  return (
+    <Page title={words.title}>
+      <NotFound />
+    </Page>
+  );
+}
+
+function NotFound() {
+  const words = useWords(WORDS);
+  return (
+    <>
       <p className="text-muted">{words.about}</p>
       <LinkButton to="/" look="action" className="self-start">
         {words.home}
       </LinkButton>
-    </Outside>
+    </>
   );
 }

@@ -1,6 +1,6 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { LoaderCircle } from "lucide-react";
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
 
 type Look = "action" | "plain" | "quiet" | "danger";
 
@@ -42,8 +42,10 @@ export function Button({ look = "plain", busy = false, icon, children, className
   );
 }
 
+type IconButtonProps = ButtonProps & { readonly label: string; readonly ref?: Ref<HTMLButtonElement> };
+
 /** A button without words; `label` is what it is called. */
-export function IconButton({ label, children, className, ...rest }: ButtonProps & { readonly label: string }) {
+export function IconButton({ label, children, className, ...rest }: IconButtonProps) {
   return (
     <button
       type="button"

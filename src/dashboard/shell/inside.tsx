@@ -3,18 +3,17 @@
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { LogOut, Menu, Wallet } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { Menu, Wallet } from "lucide-react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { useFormats } from "../language/format.ts";
 import { useWords, type Words } from "../language/language.tsx";
-import { signOut } from "../api/sign-in.ts";
 import { Badge } from "../parts/badge.tsx";
 import { buttonClass, IconButton } from "../parts/button.tsx";
 import { Brand } from "./brand.tsx";
 import { Choices } from "./choices.tsx";
 import { GROUPS, PLACE_WORDS } from "./navigation.ts";
-import { rememberSignedIn } from "./was-signed-in.ts";
+import { SignOut } from "./sign-out.tsx";
 
 const WORDS = {
   id: {
@@ -24,7 +23,6 @@ const WORDS = {
     skip: "Langsung ke isi",
     balance: "Saldo tersedia",
     demo: "Demo",
-    signOut: "Keluar",
     breadcrumb: "Lokasi",
   },
   en: {
@@ -34,7 +32,6 @@ const WORDS = {
     skip: "Skip to content",
     balance: "Available balance",
     demo: "Demo",
-    signOut: "Sign out",
     breadcrumb: "You are here",
   },
 } satisfies Words<Record<string, string>>;
@@ -45,9 +42,8 @@ export type Reader = { readonly email: string; readonly isOperator: boolean; rea
 /** The frame; the page stands in its outlet, below a notice if there is one. */
 export function Inside({ reader, notice }: { readonly reader: Reader; readonly notice?: ReactNode }) {
   const words = useWords(WORDS);
-  const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
-  useEffect(() => setOpen(false), [pathname]);
+  const { isOpen, setOpen, button } = useNarrowNavigation(pathname);
   return (
     <div className="lg:grid lg:min-h-dvh lg:grid-cols-[14rem_minmax(0,1fr)]">
       <a
@@ -62,12 +58,14 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
         <div className="px-5 py-4 max-lg:hidden">
           <Brand />
         </div>
-        <Navigation isOperator={reader.isOperator} email={reader.email} />
+        {/* Whoever chooses the page that is open already wants to see it, too. */}
+        <Navigation isOperator={reader.isOperator} email={reader.email} onChoose={() => setOpen(false)} />
       </aside>
       <div className="flex min-w-0 flex-col">
         <header className="sticky top-0 z-20 flex h-14 items-center justify-between gap-2 border-b border-line bg-card px-4">
           <div className="flex min-w-0 items-center gap-2.5">
             <IconButton
+              ref={button}
               label={isOpen ? words.close : words.open}
               aria-expanded={isOpen}
               className="shrink-0 lg:hidden"
@@ -98,7 +96,32 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
   );
 }
 
-function Navigation({ isOperator, email }: { readonly isOperator: boolean; readonly email: string }) {
+/** The navigation of a narrow page, which lies over it until something is chosen, or by Escape. */
+function useNarrowNavigation(pathname: string): {
+  readonly isOpen: boolean;
+  readonly setOpen: (isOpen: boolean) => void;
+  /** What opens it: the focus goes back there. */
+  readonly button: RefObject<HTMLButtonElement | null>;
+} {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => setOpen(false), [pathname]);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const close = ({ key }: KeyboardEvent) => {
+      if (key !== "Escape") return;
+      setOpen(false);
+      button.current?.focus();
+    };
+    document.addEventListener("keydown", close);
+    return () => document.removeEventListener("keydown", close);
+  }, [isOpen]);
+  return { isOpen, setOpen, button };
+}
+
+type NavigationProps = { readonly isOperator: boolean; readonly email: string; readonly onChoose: () => void };
+
+function Navigation({ isOperator, email, onChoose }: NavigationProps) {
   const words = useWords(WORDS);
   const names = useWords(PLACE_WORDS);
   const groups = GROUPS.filter(({ forOperators = false }) => isOperator || !forOperators);
@@ -112,6 +135,7 @@ function Navigation({ isOperator, email }: { readonly isOperator: boolean; reado
               key={to}
               to={to}
               activeOptions={{ exact: to === "/" }}
+              onClick={onChoose}
               className="flex min-h-9 items-center gap-3 rounded-lg px-3 text-muted hover:bg-sunken hover:text-ink data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink"
             >
               <Icon className="size-4 shrink-0" aria-hidden />
@@ -124,24 +148,10 @@ function Navigation({ isOperator, email }: { readonly isOperator: boolean; reado
         <p className="truncate px-3 py-1 text-xs text-muted" title={email}>
           {email}
         </p>
-        <button
-          type="button"
-          onClick={() => void leave()}
-          className="flex min-h-9 w-full items-center gap-3 rounded-lg px-3 text-muted hover:bg-sunken hover:text-ink"
-        >
-          <LogOut className="size-4" aria-hidden />
-          {words.signOut}
-        </button>
+        <SignOut />
       </div>
     </nav>
   );
-}
-
-/** A full load, so that nothing of one person is left in memory for the next. */
-async function leave(): Promise<void> {
-  await signOut().catch(() => null);
-  rememberSignedIn(false);
-  window.location.assign("/sign-in");
 }
 
 function Whereabouts({ pathname }: { readonly pathname: string }) {

@@ -11,7 +11,7 @@ import { useLanguage, useWords } from "../../language/language.tsx";
 import { buttonClass } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useVisitor } from "../../shell/open-to-all.tsx";
-import { NotFoundPage } from "../not-found.tsx";
+import { NotFoundInside } from "../not-found.tsx";
 import { DocBlocks } from "./doc-blocks.tsx";
 import { DocPrices } from "./doc-prices.tsx";
 import { DOC_PAGES, docPageOf, type DocPageName, docText } from "./doc-texts.ts";
@@ -21,7 +21,7 @@ import { DOC_NAMES, DOCS_WORDS } from "./docs-words.ts";
 export function DocsPage() {
   const { page: named } = useParams({ strict: false });
   const page = docPageOf(named ?? DOC_PAGES[0]);
-  return page === null ? <NotFoundPage /> : <Doc page={page} />;
+  return page === null ? <NotFoundInside /> : <Doc page={page} />;
 }
 
 function Doc({ page }: { readonly page: DocPageName }) {

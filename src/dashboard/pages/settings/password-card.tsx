@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from "react";
-import { changePassword, SignInError } from "../../api/sign-in.ts";
+import { changePassword, isSessionOver, SignInError } from "../../api/sign-in.ts";
+import { tellSignedOut } from "../../api/transport.ts";
 import { useWords } from "../../language/language.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Card } from "../../parts/card.tsx";
@@ -26,7 +27,8 @@ export function PasswordCard({ email }: { readonly email: string }) {
       setFresh("");
       notify(words.passwordSaved);
     } catch (refusal) {
-      setError(refusal);
+      if (isSessionOver(refusal)) tellSignedOut();
+      else setError(refusal);
     } finally {
       setBusy(false);
     }

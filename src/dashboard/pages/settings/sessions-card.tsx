@@ -6,8 +6,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import type { Session } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { signOutEverywhere } from "../../api/sign-in.ts";
-import { useFormats } from "../../language/format.ts";
+import { isSessionOver, signOutEverywhere } from "../../api/sign-in.ts";
+import { UNKNOWN, useFormats } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -16,6 +16,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { useNotify } from "../../parts/notices.tsx";
 import { Failed, SkeletonLines } from "../../parts/states.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
+import { rememberSignedIn } from "../../shell/was-signed-in.ts";
 import { SignInProblem } from "../sign-in/sign-in-form.tsx";
 import { browserOf } from "./browser-name.ts";
 import { NotSaved } from "./not-saved.tsx";
@@ -92,13 +93,13 @@ function useSessionColumns({
       key: "since",
       head: words.since,
       wide: true,
-      cell: ({ createdAt }) => (createdAt === undefined ? "—" : formats.time(timestampDate(createdAt))),
+      cell: ({ createdAt }) => (createdAt === undefined ? UNKNOWN : formats.time(timestampDate(createdAt))),
     },
     {
       key: "seen",
       head: words.lastSeen,
       wide: true,
-      cell: ({ lastSeenAt }) => (lastSeenAt === undefined ? "—" : formats.date(timestampDate(lastSeenAt))),
+      cell: ({ lastSeenAt }) => (lastSeenAt === undefined ? UNKNOWN : formats.date(timestampDate(lastSeenAt))),
     },
     {
       key: "end",
@@ -125,12 +126,16 @@ function EverywhereDialog({ open, onClose }: { readonly open: boolean; readonly 
     setError(null);
     try {
       await signOutEverywhere();
-      // A full load, so that nothing of the person is left in memory.
-      window.location.assign("/sign-in");
     } catch (refusal) {
-      setError(refusal);
-      setBusy(false);
+      if (!isSessionOver(refusal)) {
+        setError(refusal);
+        setBusy(false);
+        return;
+      }
     }
+    rememberSignedIn(false);
+    // A full load, so that nothing of the person is left in memory.
+    window.location.assign("/sign-in");
   };
   return (
     <Dialog open={open} onClose={onClose} title={words.endEverywhereTitle} about={words.endEverywhereAbout}>

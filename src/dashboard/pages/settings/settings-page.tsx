@@ -1,6 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { type Person, Role } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { UNKNOWN } from "../../language/format.ts";
 import { useWords } from "../../language/language.tsx";
 import { Card } from "../../parts/card.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -36,7 +37,7 @@ export function SettingsPage() {
 function Profile({ name, email, accountId, roles }: Person) {
   const words = useWords(SETTINGS_WORDS);
   const facts = [
-    { of: words.name, is: name === "" ? "—" : name },
+    { of: words.name, is: name === "" ? UNKNOWN : name },
     { of: words.email, is: email },
     { of: words.roles, is: roles.includes(Role.OPERATOR) ? `${words.member}, ${words.operator}` : words.member },
   ];
