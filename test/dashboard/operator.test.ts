@@ -17,6 +17,12 @@ describe("the operator area", () => {
   });
   afterAll(() => dashboard.close());
 
+  /** What is sent arrives, and its answer does not. */
+  const loseAnswers = (calls: string) =>
+    page.route(calls, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
   const draftOf = (on: Page) => on.getByLabel("Katalog sebagai YAML");
   const compare = (on: Page) => on.getByRole("button", { name: "Lihat selisih harga" }).click();
   const confirmPublishing = async (on: Page) => {
@@ -64,6 +70,23 @@ describe("the operator area", () => {
     await other.context.close();
   }, 60_000);
 
+  it("asks before a version takes the place of a draft that was not published", async () => {
+    const written = await draftOf(page).inputValue();
+    await page.getByText("Riwayat", { exact: true }).click();
+    await page.getByRole("button", { name: "1", exact: true }).click();
+    await page.getByRole("button", { name: "Jadikan draf" }).click();
+    const question = page.getByRole("dialog", { name: "Ganti draf Anda?" });
+    await question.getByRole("button", { name: "Batal" }).click();
+    await question.waitFor({ state: "hidden" });
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/catalog?view=draft`);
+    expect(await draftOf(page).inputValue()).toBe(written);
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/catalog?view=history&version=1`);
+    await page.getByRole("button", { name: "Jadikan draf" }).click();
+    await question.getByRole("button", { name: "Ganti draf" }).click();
+    await page.getByText("Versi dijadikan draf").waitFor();
+    expect(await draftOf(page).inputValue()).not.toBe(written);
+  }, 60_000);
+
   it("credits once where the answer was lost and the order is sent again", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/accounts`);
     await page.getByRole("button", { name: /demo@/ }).click();
@@ -76,10 +99,7 @@ describe("the operator area", () => {
     await page.getByRole("textbox", { name: "Alasan" }).fill("<b>percobaan</b>");
     await page.getByRole("button", { name: "Periksa dulu" }).click();
     expect(await page.getByTestId("order-amount").textContent()).toBe("+Rp\u00a01.000,5");
-    await page.route("**/CreditAccount", async (route) => {
-      await route.fetch();
-      await route.abort();
-    });
+    await loseAnswers("**/CreditAccount");
     await page.getByRole("button", { name: "Beri kredit", exact: true }).click();
     await page
       .getByRole("alert")
@@ -91,11 +111,50 @@ describe("the operator area", () => {
     await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.000,5");
   }, 60_000);
 
+  it("begins a new order where the name was used for another, and the refusal is gone", async () => {
+    await page.getByRole("button", { name: "Beri kredit…" }).click();
+    await page.getByLabel("Jumlah (Rp)").fill("1");
+    await page.getByRole("textbox", { name: "Alasan" }).fill("satu");
+    await page.getByRole("button", { name: "Periksa dulu" }).click();
+    await loseAnswers("**/CreditAccount");
+    const order = page.getByRole("dialog");
+    await order.getByRole("button", { name: "Beri kredit", exact: true }).click();
+    const refusal = order.getByRole("alert");
+    await refusal.waitFor();
+    await page.unroute("**/CreditAccount");
+    await order.getByRole("button", { name: "Kembali" }).click();
+    await page.getByLabel("Jumlah (Rp)").fill("2");
+    await page.getByRole("button", { name: "Periksa dulu" }).click();
+    await order.getByRole("button", { name: "Beri kredit", exact: true }).click();
+    await refusal.getByText("sudah pernah dikirim dengan isi lain").waitFor();
+    await order.getByRole("button", { name: "Mulai perintah baru" }).click();
+    expect(await refusal.count()).toBe(0);
+    await order.getByRole("button", { name: "Beri kredit", exact: true }).click();
+    await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.003,5");
+  }, 60_000);
+
+  it("says what is half typed beside a choice, and forgets it with the filter", async () => {
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/top-ups?provider=sandbox`);
+    const account = page.getByLabel("Id akun");
+    const complaint = () => page.evaluate(`document.querySelector("[name=account]").validationMessage`);
+    await account.fill("0198");
+    await page.getByLabel("Status").selectOption("paid");
+    await expect.poll(complaint).toBe("Isian ini belum benar.");
+    expect(await page.evaluate("document.activeElement.name")).toBe("account");
+    expect(page.url()).not.toContain("state=");
+    await page.getByRole("button", { name: "Hapus filter" }).click();
+    await expect.poll(complaint).toBe("");
+    await page.getByLabel("Status").selectOption("paid");
+    await page.waitForURL(/\?state=paid$/);
+  });
+
   it("writes it down, as text and nothing else, and the books still balance", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/log?action=account%20credit`);
     const log = page.getByRole("table", { name: "Perintah operator" });
     await log.getByText("<b>percobaan</b>").waitFor();
-    expect(await log.getByRole("row").count()).toBe(2);
+    expect(await log.getByRole("row").count()).toBe(4);
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/log?open=zzz`);
+    await page.getByRole("dialog").getByText("Tindakan ini tidak ditemukan").waitFor();
     await page.goto(`${dashboard.saldo.httpUrl}/operator/ledger?view=trial`);
     await expect.poll(() => page.getByTestId("is-balanced").textContent()).toBe("Seimbang");
   });

@@ -74,6 +74,30 @@ describe("trouble around a page", () => {
     await context.close();
   });
 
+  it("does not take an operator for somebody else while nobody can tell who is there", async () => {
+    const { page, context } = await dashboard.visitDemo("/settings");
+    const refused = page.getByText("Halaman ini hanya untuk operator");
+    let lose = (): void => {};
+    const isLost = new Promise<void>((resolve) => {
+      lose = resolve;
+    });
+    await context.route(ME, async (route) => {
+      await isLost;
+      await route.abort();
+    });
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/catalog`);
+    await page.getByRole("main").getByRole("status").filter({ hasText: "Memuat…" }).waitFor();
+    expect(await refused.count()).toBe(0);
+    lose();
+    const failed = page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" });
+    await failed.waitFor();
+    expect(await refused.count()).toBe(0);
+    await context.unroute(ME);
+    await failed.getByRole("button", { name: "Coba lagi" }).click();
+    await page.getByRole("heading", { level: 1, name: "Katalog" }).waitFor();
+    await context.close();
+  });
+
   it.each(["/", "/usage?tab=requests&days=7", "/operator/ledger?view=trial"])(
     "comes back to %s when the session has ended and was begun again",
     async (path) => {

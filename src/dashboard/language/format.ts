@@ -4,7 +4,7 @@
 import { type Language, useLanguage } from "./language.tsx";
 
 /** The zone of billing days. */
-export const BILLING_ZONE = "Asia/Jakarta";
+const BILLING_ZONE = "Asia/Jakarta";
 
 /** A decimal string such as `26.77`; Intl formats it digit for digit. */
 export type Decimal = string;

@@ -6,7 +6,8 @@ import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { useWords } from "../../language/language.tsx";
 import { LinkButton } from "../../parts/button.tsx";
-import { Empty } from "../../parts/states.tsx";
+import { Page } from "../../parts/page.tsx";
+import { SkeletonLines } from "../../parts/states.tsx";
 import { OPERATOR_WORDS } from "./operator-words.ts";
 
 type Section = { readonly to: NonNullable<LinkProps["to"]>; readonly name: keyof typeof OPERATOR_WORDS.id };
@@ -27,12 +28,16 @@ const SECTIONS: readonly Section[] = [
 /** The sections above, the chosen one below. The server refuses everybody else; here they are only told so. */
 export function OperatorFrame() {
   const words = useWords(OPERATOR_WORDS);
-  const { data } = useQuery(AccountsService.method.getMe, {});
-  if (data?.person?.roles.includes(Role.OPERATOR) !== true) {
+  const { data, error } = useQuery(AccountsService.method.getMe, {});
+  // That asking failed is said by the frame around, with a way to ask again.
+  if (data === undefined) return error === null ? <SkeletonLines lines={8} /> : null;
+  if (data.person?.roles.includes(Role.OPERATOR) !== true) {
     return (
-      <Empty title={words.onlyOperators} action={<LinkButton to="/">{words.home}</LinkButton>}>
-        {words.onlyOperatorsAbout}
-      </Empty>
+      <Page title={words.onlyOperators} about={words.onlyOperatorsAbout}>
+        <LinkButton to="/" className="self-start">
+          {words.home}
+        </LinkButton>
+      </Page>
     );
   }
   return (

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { UsageSearch } from "./usage-search.ts";
 
 /** How the address is changed; what is undefined leaves it. */
-export type ChangeSearch = (change: { readonly [Name in keyof UsageSearch]?: UsageSearch[Name] | undefined }) => void;
+type ChangeSearch = (change: { readonly [Name in keyof UsageSearch]?: UsageSearch[Name] | undefined }) => void;
 
 /** Changes the address of the usage page. */
 export function useChangeSearch(): ChangeSearch {

@@ -8,7 +8,7 @@ import { type Bar, type BarPart, OWN_COLOURS } from "../../parts/stacked-bars.ts
 import type { UsageUnit } from "./usage-search.ts";
 
 /** The value of a row in a unit, as a decimal string. */
-export function valueOf(row: UsageSummary, unit: UsageUnit): Decimal {
+function valueOf(row: UsageSummary, unit: UsageUnit): Decimal {
   if (unit === "rupiah") return row.charge;
   if (unit === "requests") return String(row.requests);
   return String(row.inputTokensUncached + row.inputTokensCached + row.outputTokens);

@@ -9,7 +9,7 @@ export const PRESETS = [7, 30, 90] as const;
 export const DEFAULT_DAYS = 30;
 
 export type UsageStatus = "billed" | "free";
-export type UsageTab = "days" | "requests";
+type UsageTab = "days" | "requests";
 export type UsageUnit = "rupiah" | "tokens" | "requests";
 
 /** The address; what is left out has its default. */

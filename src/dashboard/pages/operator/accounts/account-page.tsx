@@ -4,7 +4,6 @@ import type { AccountSummary, GetAccountResponse, MerchantSummary } from "#gen/s
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
 import { LinkButton } from "../../../parts/button.tsx";
 import { Card, Stat } from "../../../parts/card.tsx";
 import { CopyButton } from "../../../parts/copy.tsx";
@@ -13,6 +12,7 @@ import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { isNotFound } from "../../../api/transport.ts";
 import { useWhen } from "../parts/amounts.ts";
+import { Environment } from "../parts/environment.tsx";
 import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { AccountAccess } from "./account-access.tsx";
 import { AccountMoney } from "./account-money.tsx";
@@ -121,11 +121,7 @@ function Merchants({ merchants }: { readonly merchants: readonly MerchantSummary
     {
       key: "environment",
       head: words.environment,
-      cell: ({ environment }) => (
-        <Badge tone={environment === "sandbox" ? "sandbox" : "info"} sign={false}>
-          {environment}
-        </Badge>
-      ),
+      cell: ({ environment }) => <Environment name={environment} />,
     },
     {
       key: "opened",

@@ -10,8 +10,9 @@ import { TextField } from "../../../parts/field.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { UUID_PATTERN } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
+import { Fact, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { Review } from "../parts/review.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 
 const LONGEST_NAME = 100;
@@ -48,20 +49,18 @@ export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
       confirm={words.confirmNote}
       onOrder={send}
       review={() => (
-        <div className="rounded-lg border border-line bg-sunken p-4">
-          <Facts>
-            <Fact name={words.requestId}>
-              <Mono>{requestId}</Mono>
-            </Fact>
-            <Fact name={words.change}>
-              <strong className="font-semibold">
-                {amount === "" ? words.everythingLeft : `+${formats.exactRupiah(amount)}`}
-              </strong>
-            </Fact>
-            {name === "" ? null : <Fact name={words.noteName}>{name}</Fact>}
-            <Fact name={shared.reason}>{reason}</Fact>
-          </Facts>
-        </div>
+        <Review>
+          <Fact name={words.requestId}>
+            <Mono>{requestId}</Mono>
+          </Fact>
+          <Fact name={words.change}>
+            <strong className="font-semibold">
+              {amount === "" ? words.everythingLeft : `+${formats.exactRupiah(amount)}`}
+            </strong>
+          </Fact>
+          {name === "" ? null : <Fact name={words.noteName}>{name}</Fact>}
+          <Fact name={shared.reason}>{reason}</Fact>
+        </Review>
       )}
     >
       <TextField

@@ -41,7 +41,7 @@ export function CatalogDifference({ changes }: { readonly changes: readonly Cata
 }
 
 /** What happens to one entry, in a word. */
-export function ChangeBadge({ change }: { readonly change: CatalogChangeKind }) {
+function ChangeBadge({ change }: { readonly change: CatalogChangeKind }) {
   const words = useWords(CATALOG_WORDS);
   const told = KINDS[change];
   return told === undefined ? null : <Badge tone={told.tone}>{words[told.word]}</Badge>;

@@ -2,6 +2,7 @@
 
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import type { CatalogVersion, GetCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
@@ -18,10 +19,11 @@ import type { Column } from "../../../parts/table.tsx";
 import { useChangeAddress } from "../parts/address.ts";
 import { useWhen } from "../parts/amounts.ts";
 import { Fact, Facts } from "../../../parts/facts.tsx";
+import { OrderDialog } from "../parts/order.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { CatalogDifference } from "./catalog-difference.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
-import { keepDraft } from "./draft.ts";
+import { type Draft, keepDraft, readDraft } from "./draft.ts";
 
 const PAGE_SIZE = 50;
 
@@ -31,6 +33,13 @@ export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | u
   const change = useChangeAddress();
   const { version } = useSearch({ from: "/inside/operator/catalog" });
   const opened = Number(version);
+  const notify = useNotify();
+  const [replacement, setReplacement] = useState<Draft | null>(null);
+  const makeDraft = (draft: Draft) => {
+    keepDraft(draft);
+    change({ view: "draft", version: undefined });
+    notify(words.becameDraft, words.asDraftAbout);
+  };
   const query = useInfiniteQuery(
     OperatorService.method.listCatalogVersions,
     { pageSize: PAGE_SIZE, pageToken: "" },
@@ -55,8 +64,26 @@ export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | u
         onClose={() => change({ version: undefined })}
         title={`${words.version} ${version ?? ""}`}
       >
-        <Version number={opened} live={live} />
+        <Version
+          number={opened}
+          live={live}
+          onDraft={(draft) => (readDraft() === null ? makeDraft(draft) : setReplacement(draft))}
+        />
       </Dialog>
+      {replacement === null ? null : (
+        <OrderDialog
+          open
+          onClose={() => setReplacement(null)}
+          title={words.replaceTitle}
+          about={words.replaceAbout}
+          confirm={words.replace}
+          isDanger
+          onOrder={() => {
+            makeDraft(replacement);
+            return Promise.resolve();
+          }}
+        />
+      )}
     </>
   );
 }
@@ -104,10 +131,14 @@ function useVersionColumns(live: number | undefined): readonly Column<CatalogVer
   ];
 }
 
-function Version({ number, live }: { readonly number: number; readonly live: GetCatalogResponse | undefined }) {
+type VersionProps = {
+  readonly number: number;
+  readonly live: GetCatalogResponse | undefined;
+  readonly onDraft: (draft: Draft) => void;
+};
+
+function Version({ number, live, onDraft }: VersionProps) {
   const words = useWords(CATALOG_WORDS);
-  const change = useChangeAddress();
-  const notify = useNotify();
   const when = useWhen();
   const { data, error, refetch } = useQuery(OperatorService.method.getCatalogVersion, { number });
   if (error !== null) {
@@ -115,11 +146,6 @@ function Version({ number, live }: { readonly number: number; readonly live: Get
     return <Failed error={error} retry={() => void refetch()} />;
   }
   if (data === undefined) return <SkeletonLines lines={8} />;
-  const makeDraft = () => {
-    keepDraft({ yaml: data.yaml, base: live?.version ?? number });
-    change({ view: "draft", version: undefined });
-    notify(words.becameDraft, words.asDraftAbout);
-  };
   return (
     <div className="flex flex-col gap-5">
       <Facts>
@@ -132,7 +158,10 @@ function Version({ number, live }: { readonly number: number; readonly live: Get
         <CatalogDifference changes={data.changes} />
       </section>
       <CodeBlock code={data.yaml} what={words.yaml} />
-      <Button onClick={makeDraft} disabled={live === undefined || number === live.version}>
+      <Button
+        onClick={() => onDraft({ yaml: data.yaml, base: live?.version ?? number })}
+        disabled={live === undefined || number === live.version}
+      >
         {words.asDraft}
       </Button>
     </div>

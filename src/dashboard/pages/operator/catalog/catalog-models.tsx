@@ -138,11 +138,12 @@ function ModelFacts({ model }: { readonly model: CatalogModel }) {
         <Fact name={words.maxOutput}>{formats.count(model.maxOutputTokens)}</Fact>
         <Fact name={words.hiddenOutput}>{model.hiddenOutput ? shared.yes : shared.no}</Fact>
       </Facts>
-      <PriceFacts title={`${words.price} · ${words.perMillion}`} prices={model.price} />
+      <PriceFacts as="h3" title={`${words.price} · ${words.perMillion}`} prices={model.price} />
       <section aria-label={words.routes} className="flex flex-col gap-3">
         <h3 className="font-medium">{words.routes}</h3>
         {model.routes.map((route, index) => (
           <PriceFacts
+            as="h4"
             key={`${route.upstream} ${route.model}`}
             title={
               <Mono>
@@ -157,12 +158,18 @@ function ModelFacts({ model }: { readonly model: CatalogModel }) {
   );
 }
 
-function PriceFacts({ title, prices }: { readonly title: ReactNode; readonly prices: CatalogPrices | undefined }) {
+type PriceFactsProps = {
+  readonly as: "h3" | "h4";
+  readonly title: ReactNode;
+  readonly prices: CatalogPrices | undefined;
+};
+
+function PriceFacts({ as: Heading, title, prices }: PriceFactsProps) {
   const words = useWords(CATALOG_WORDS);
   const formats = useFormats();
   return (
     <section className="rounded-lg border border-line">
-      <h4 className="border-b border-line px-3 py-2 font-medium">{title}</h4>
+      <Heading className="border-b border-line px-3 py-2 font-medium">{title}</Heading>
       <div className="p-3">
         {prices === undefined ? (
           <p className="text-muted">{words.costUnknown}</p>

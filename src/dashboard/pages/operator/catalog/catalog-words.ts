@@ -29,7 +29,6 @@ export const CATALOG_WORDS = {
     cache: "Cache",
     perMillion: "Harga per 1 juta token",
     price: "Harga jual",
-    upstreamCost: "Biaya upstream",
     costUnknown: "biaya tidak diketahui",
     routes: "Rute, menurut urutan dicoba",
     asInput: "seperti masukan",
@@ -66,7 +65,6 @@ export const CATALOG_WORDS = {
     conflictAbout:
       "Selisih di bawah dihitung terhadap katalog yang aktif sekarang. Kalau draf ini diterbitkan, perubahan orang lain yang tidak ada di draf ikut batal. Salin dulu perubahan mereka ke draf, atau lanjutkan dengan sadar.",
     publishedBy: "diterbitkan oleh",
-    seeVersion: "Lihat versi",
     rebase: "Saya sudah memeriksa; pakai dasar versi",
     version: "Versi",
     versions: "Versi yang pernah terbit",
@@ -78,6 +76,9 @@ export const CATALOG_WORDS = {
     asDraft: "Jadikan draf",
     asDraftAbout: "Isi versi ini dijadikan draf atas katalog aktif; belum ada yang berubah sampai diterbitkan.",
     becameDraft: "Versi dijadikan draf",
+    replaceTitle: "Ganti draf Anda?",
+    replaceAbout: "Di peramban ini ada draf yang belum diterbitkan. Isinya hilang dan diganti isi versi ini.",
+    replace: "Ganti draf",
     changes: "Yang diubah versi ini",
     noVersionFound: "Versi ini tidak ada",
   },
@@ -107,7 +108,6 @@ export const CATALOG_WORDS = {
     cache: "Cached",
     perMillion: "Prices of 1M tokens",
     price: "Customers pay",
-    upstreamCost: "Upstream cost",
     costUnknown: "cost not known",
     routes: "Routes in the order they are tried",
     asInput: "as input",
@@ -144,7 +144,6 @@ export const CATALOG_WORDS = {
     conflictAbout:
       "The difference below is against the catalog that is live now. Publishing this draft would also undo what others changed and the draft does not say. Copy their changes into the draft first, or go on knowingly.",
     publishedBy: "published by",
-    seeVersion: "See version",
     rebase: "I have looked; base it on version",
     version: "Version",
     versions: "Published versions",
@@ -157,6 +156,10 @@ export const CATALOG_WORDS = {
     asDraftAbout:
       "What this version said becomes a draft against the live catalog; nothing changes until it is published.",
     becameDraft: "The version is the draft now",
+    replaceTitle: "Replace your draft?",
+    replaceAbout:
+      "This browser keeps a draft that was not published. It is lost; what this version says takes its place.",
+    replace: "Replace draft",
     changes: "What this version changed",
     noVersionFound: "There is no such version",
   },

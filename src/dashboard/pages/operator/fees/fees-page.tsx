@@ -15,12 +15,14 @@ import type { Column } from "../../../parts/table.tsx";
 import { useWhen, UUID_PATTERN } from "../parts/amounts.ts";
 import { Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
+import { later } from "../parts/later.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { FEES_WORDS } from "./fees-words.ts";
 import { Merchants } from "./merchants.tsx";
-import { SetFeeDialog } from "./set-fee-dialog.tsx";
 
 const PAGE_SIZE = 50;
+
+const SetFeeDialog = later(() => import("./set-fee-dialog.tsx"), "SetFeeDialog");
 
 /** What transfers cost, and the merchants who make them. */
 export function FeesPage() {
@@ -60,7 +62,7 @@ export function FeesPage() {
         />
       </Card>
       <Merchants />
-      {isAsked ? <SetFeeDialog merchantId={merchant ?? ""} onClose={() => setAsked(false)} /> : null}
+      <SetFeeDialog given={isAsked ? { merchantId: merchant ?? "", onClose: () => setAsked(false) } : null} />
     </Page>
   );
 }

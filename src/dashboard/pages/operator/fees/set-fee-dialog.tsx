@@ -14,9 +14,10 @@ import { Skeleton } from "../../../parts/states.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { UUID_PATTERN } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
+import { Fact, Mono } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
 import { Refused } from "../parts/refused.tsx";
+import { Review } from "../parts/review.tsx";
 import { FEES_WORDS } from "./fees-words.ts";
 
 const LONGEST_CURRENCY = 16;
@@ -66,7 +67,7 @@ export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: str
       about={words.setAbout}
       confirm={words.confirmSet}
       onOrder={send}
-      review={() => <Review written={written} />}
+      review={() => <Reviewed written={written} />}
     >
       <FeeFields written={written} onChange={(change) => setWritten({ ...written, ...change })} />
       <ReasonField value={reason} onChange={setReason} />
@@ -128,7 +129,7 @@ function FeeFields({
   );
 }
 
-function Review({ written }: { readonly written: Written }) {
+function Reviewed({ written }: { readonly written: Written }) {
   const words = useWords(FEES_WORDS);
   const formats = useFormats();
   const currencyCode = currencyOf(written);
@@ -141,20 +142,18 @@ function Review({ written }: { readonly written: Written }) {
   });
   return (
     <>
-      <div className="rounded-lg border border-line bg-sunken p-4">
-        <Facts>
-          <Fact name={words.merchant}>
-            {written.merchantId === "" ? words.everyMerchant : <Mono>{written.merchantId}</Mono>}
-          </Fact>
-          <Fact name={words.currency}>
-            {written.currencyCode === "" ? words.everyCurrency : <Mono>{written.currencyCode}</Mono>}
-          </Fact>
-          <Fact name={words.flat}>{formats.coins(terms.flat, currencyCode)}</Fact>
-          <Fact name={words.rate}>{formats.rate(terms.rate)}</Fact>
-          {terms.min === undefined ? null : <Fact name={words.min}>{formats.coins(terms.min, currencyCode)}</Fact>}
-          {terms.max === undefined ? null : <Fact name={words.max}>{formats.coins(terms.max, currencyCode)}</Fact>}
-        </Facts>
-      </div>
+      <Review>
+        <Fact name={words.merchant}>
+          {written.merchantId === "" ? words.everyMerchant : <Mono>{written.merchantId}</Mono>}
+        </Fact>
+        <Fact name={words.currency}>
+          {written.currencyCode === "" ? words.everyCurrency : <Mono>{written.currencyCode}</Mono>}
+        </Fact>
+        <Fact name={words.flat}>{formats.coins(terms.flat, currencyCode)}</Fact>
+        <Fact name={words.rate}>{formats.rate(terms.rate)}</Fact>
+        {terms.min === undefined ? null : <Fact name={words.min}>{formats.coins(terms.min, currencyCode)}</Fact>}
+        {terms.max === undefined ? null : <Fact name={words.max}>{formats.coins(terms.max, currencyCode)}</Fact>}
+      </Review>
       {error === null ? null : <Refused error={error} />}
       {data === undefined && error === null ? <Skeleton className="h-32 w-full" /> : null}
       {data?.row === undefined || specialty(data.row) <= specialty(written) ? null : (
@@ -185,7 +184,7 @@ function Previewed({ current, proposed, currencyCode }: PreviewedProps) {
   const formats = useFormats();
   const coins = (amount: string | undefined) => (amount === undefined ? "—" : formats.coins(amount, currencyCode));
   const columns: readonly Column<"received" | "fee" | "total">[] = [
-    { key: "name", head: words.preview, cell: (name) => words[name] },
+    { key: "name", head: <span className="sr-only">{words.amount}</span>, cell: (name) => words[name] },
     { key: "now", head: words.now, right: true, cell: (name) => coins(current?.[name]) },
     {
       key: "afterwards",
@@ -195,7 +194,8 @@ function Previewed({ current, proposed, currencyCode }: PreviewedProps) {
     },
   ];
   return (
-    <div className="rounded-lg border border-line">
+    <div className="rounded-lg border border-line pt-3">
+      <h3 className="px-4 font-medium max-sm:px-3">{words.preview}</h3>
       <Table label={words.preview} columns={columns} rows={["received", "fee", "total"]} keyOf={(name) => name} />
     </div>
   );

@@ -18,20 +18,14 @@ import { NotLoaded } from "../parts/rows.tsx";
 import { LEDGER_WORDS } from "./ledger-words.ts";
 import { ClassName, ReasonName } from "./named.tsx";
 
-/** Opens when the address names a group. */
-export function PostingGroup({
-  groupId,
-  onClose,
-}: {
-  readonly groupId: string | undefined;
-  readonly onClose: () => void;
-}) {
+/** Opens at the right. */
+export function PostingGroup({ groupId, onClose }: { readonly groupId: string; readonly onClose: () => void }) {
   const words = useWords(LEDGER_WORDS);
   const [noteOf, setNoteOf] = useState<string | null>(null);
   return (
     <>
-      <Dialog side open={groupId !== undefined} onClose={onClose} title={words.groupTitle} about={words.groupAbout}>
-        {groupId === undefined ? null : <Group groupId={groupId} onNote={setNoteOf} />}
+      <Dialog side open onClose={onClose} title={words.groupTitle} about={words.groupAbout}>
+        <Group groupId={groupId} onNote={setNoteOf} />
       </Dialog>
       {noteOf === null ? null : <CreditNoteDialog of={noteOf} onClose={() => setNoteOf(null)} />}
     </>

@@ -15,13 +15,15 @@ import { useAssetAmount, useWhen, UUID_PATTERN } from "../parts/amounts.ts";
 import { Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { DayFields } from "../parts/day-fields.tsx";
+import { later } from "../parts/later.tsx";
 import { momentsOf } from "../parts/moments.ts";
 import { Rows } from "../parts/rows.tsx";
 import { LEDGER_WORDS } from "./ledger-words.ts";
 import { ClassWord, ReasonName } from "./named.tsx";
-import { PostingGroup } from "./posting-group.tsx";
 
 const PAGE_SIZE = 50;
+
+const PostingGroup = later(() => import("./posting-group.tsx"), "PostingGroup");
 
 /** The list with its filters and the sheet of a group. */
 export function Postings() {
@@ -56,7 +58,9 @@ export function Postings() {
           empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
         />
       </Card>
-      <PostingGroup groupId={search.open} onClose={() => change({ open: undefined })} />
+      <PostingGroup
+        given={search.open === undefined ? null : { groupId: search.open, onClose: () => change({ open: undefined }) }}
+      />
     </>
   );
 }

@@ -10,7 +10,7 @@ import { CodeBlock } from "../../../parts/copy.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { Page } from "../../../parts/page.tsx";
-import { Empty } from "../../../parts/states.tsx";
+import { Empty, SkeletonLines } from "../../../parts/states.tsx";
 import type { Column } from "../../../parts/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
@@ -19,7 +19,7 @@ import { DayFields } from "../parts/day-fields.tsx";
 import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { momentsOf } from "../parts/moments.ts";
-import { Rows } from "../parts/rows.tsx";
+import { NotLoaded, type Paged, Rows } from "../parts/rows.tsx";
 import { LOG_WORDS } from "./log-words.ts";
 
 const PAGE_SIZE = 50;
@@ -62,11 +62,19 @@ export function LogPage() {
           empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
         />
       </Card>
-      <Dialog side open={opened !== undefined} onClose={() => change({ open: undefined })} title={words.entry}>
-        {opened === undefined ? null : <Entry action={opened} />}
+      <Dialog side open={search.open !== undefined} onClose={() => change({ open: undefined })} title={words.entry}>
+        {opened === undefined ? <Missing query={query} /> : <Entry action={opened} />}
       </Dialog>
     </Page>
   );
+}
+
+/** The list has no such entry: not yet, or not at all. */
+function Missing({ query }: { readonly query: Pick<Paged, "error" | "refetch"> & { readonly isPending: boolean } }) {
+  const words = useWords(LOG_WORDS);
+  if (query.isPending) return <SkeletonLines lines={8} />;
+  if (query.error !== null) return <NotLoaded query={query} />;
+  return <Empty title={words.missing}>{words.missingAbout}</Empty>;
 }
 
 function useColumns(): readonly Column<OperatorAction>[] {

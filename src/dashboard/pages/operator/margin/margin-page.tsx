@@ -4,9 +4,10 @@ import { useSearch } from "@tanstack/react-router";
 import { type MarginLine, MarginGroup, type ReportMarginResponse } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
-import { dayOf, daysLater, isDay } from "../../../language/days.ts";
+import { daysLater, isDay } from "../../../language/days.ts";
 import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
+import { useToday } from "../../../language/today.ts";
 import { Card, Stat } from "../../../parts/card.tsx";
 import { Page } from "../../../parts/page.tsx";
 import { Segments } from "../../../parts/segments.tsx";
@@ -38,7 +39,8 @@ export function MarginPage() {
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/margin" });
   const by: Group = search.by === "upstream" || search.by === "account" ? search.by : "model";
-  const to = isDay(search.to) ? search.to : dayOf(new Date());
+  const today = useToday();
+  const to = isDay(search.to) ? search.to : today;
   const from = isDay(search.from) ? search.from : daysLater(to, 1 - DEFAULT_DAYS);
   const query = useQuery(
     OperatorService.method.reportMargin,

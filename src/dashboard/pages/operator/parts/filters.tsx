@@ -37,10 +37,10 @@ export function Filters({ values, defaults = NOTHING, children }: FiltersProps) 
       if (textOf(typed, name) === undefined) fill(event.currentTarget, name, value);
     }
   };
-  // What is chosen counts at once; what is typed when it is sent.
+  // What is chosen counts at once; what is typed when it is sent. What is typed wrongly beside a choice says so.
   const choose = ({ target }: ChangeEvent<HTMLFormElement>) => {
     const isChoice = target instanceof HTMLSelectElement || /^(checkbox|date)$/.test(target.type);
-    if (isChoice && form.current?.checkValidity() === true) form.current.requestSubmit();
+    if (isChoice && form.current?.reportValidity() === true) form.current.requestSubmit();
   };
   const isFiltered = Object.values(values).some((value) => value !== undefined);
   return (
@@ -74,6 +74,8 @@ function textOf(typed: FormData, name: string): string | undefined {
 
 function fill(form: HTMLFormElement | null, name: string, value: string): void {
   const control = form?.elements.namedItem(name);
+  // What was held against another text; only typing takes it away by itself.
+  if (control instanceof HTMLInputElement) control.setCustomValidity("");
   if (control instanceof HTMLInputElement && control.type === "checkbox") control.checked = value === control.value;
   else if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value;
 }

@@ -37,8 +37,8 @@ type OrderDialogProps = {
   readonly isDanger?: boolean;
   /** Sends it; when it throws, the dialog stays and says so. */
   readonly onOrder: () => Promise<unknown>;
-  /** What can be done about a refusal besides trying again. */
-  readonly onRefused?: (error: unknown) => ReactNode;
+  /** What can be done about a refusal besides trying again. `clear` takes the refusal away. */
+  readonly onRefused?: (error: unknown, clear: () => void) => ReactNode;
 };
 
 /** The dialog of an order. While it is sent it cannot be closed, so that its answer is not lost. */
@@ -106,7 +106,7 @@ function OrderForm({
       {refusal === null ? null : (
         <>
           <Refused error={refusal} />
-          {onRefused?.(refusal)}
+          {onRefused?.(refusal, () => setRefusal(null))}
         </>
       )}
       <div className="flex flex-wrap justify-end gap-2">

@@ -8,7 +8,7 @@ import { Table, type TableProps } from "../../../parts/table.tsx";
 import { Refused } from "./refused.tsx";
 
 /** What a query of pages says of itself. */
-type Paged = {
+export type Paged = {
   readonly error: unknown;
   readonly refetch: () => unknown;
   readonly hasNextPage: boolean;

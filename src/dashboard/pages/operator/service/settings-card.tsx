@@ -15,6 +15,7 @@ import { Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { Fact, Facts } from "../../../parts/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { Review } from "../parts/review.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";
 
 /** From nothing to ten million rupiah, as the contract takes it. */
@@ -72,14 +73,12 @@ function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClos
       confirm={words.confirmWelcome}
       onOrder={send}
       review={() => (
-        <div className="rounded-lg border border-line bg-sunken p-4">
-          <Facts>
-            <Fact name={words.before}>{formats.exactRupiah(now)}</Fact>
-            <Fact name={words.after}>
-              <strong className="font-semibold">{formats.exactRupiah(amount)}</strong>
-            </Fact>
-          </Facts>
-        </div>
+        <Review>
+          <Fact name={words.before}>{formats.exactRupiah(now)}</Fact>
+          <Fact name={words.after}>
+            <strong className="font-semibold">{formats.exactRupiah(amount)}</strong>
+          </Fact>
+        </Review>
       )}
     >
       <AmountField

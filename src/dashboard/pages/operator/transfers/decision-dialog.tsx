@@ -6,12 +6,13 @@ import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
 import { useFormats } from "../../../language/format.ts";
 import { useWords } from "../../../language/language.tsx";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
+import { Fact, Mono } from "../../../parts/facts.tsx";
 import { useNotify } from "../../../parts/notices.tsx";
 import { networkName } from "../../transfers/coins.ts";
 import { TRANSFER_WORDS } from "../../transfers/transfer-words.ts";
 import { OPERATOR_WORDS } from "../operator-words.ts";
 import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { Review } from "../parts/review.tsx";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 
 /** What an operator decides about a transfer. */
@@ -47,7 +48,7 @@ export function DecisionDialog({ transfer, decision, onClose }: DecisionDialogPr
       isDanger={!isApproval}
       onOrder={send}
       onRefused={(error) => (isTooLate(error) ? <p className="text-muted">{words.tooLate}</p> : null)}
-      review={() => <Review transfer={transfer} reason={reason} />}
+      review={() => <Reviewed transfer={transfer} reason={reason} />}
     >
       <ReasonField
         required
@@ -63,33 +64,31 @@ function isTooLate(error: unknown): boolean {
   return factsOf(error)?.details.some(({ rule }) => rule.startsWith("transfer.")) ?? false;
 }
 
-function Review({ transfer, reason }: { readonly transfer: Transfer; readonly reason: string }) {
+function Reviewed({ transfer, reason }: { readonly transfer: Transfer; readonly reason: string }) {
   const words = useWords(TRANSFERS_WORDS);
   const shared = useWords(OPERATOR_WORDS);
   const facts = useWords(TRANSFER_WORDS);
   const formats = useFormats();
   return (
-    <div className="rounded-lg border border-line bg-sunken p-4">
-      <Facts>
-        <Fact name={facts.received}>
-          <strong className="text-lg font-semibold" data-testid="order-amount">
-            {formats.coins(transfer.receivedAmount, transfer.currencyCode)}
-          </strong>
-        </Fact>
-        <Fact name={words.total}>{formats.coins(transfer.totalAmount, transfer.currencyCode)}</Fact>
-        <Fact name={facts.network}>{networkName(transfer.network)}</Fact>
-        <Fact name={words.address}>
-          <span className="break-all">
-            <Mono>{transfer.address}</Mono>
-          </span>
-        </Fact>
-        <Fact name={facts.externalId}>
-          <span className="break-all">
-            <Mono>{transfer.externalId}</Mono>
-          </span>
-        </Fact>
-        <Fact name={shared.reason}>{reason}</Fact>
-      </Facts>
-    </div>
+    <Review>
+      <Fact name={facts.received}>
+        <strong className="text-lg font-semibold" data-testid="order-amount">
+          {formats.coins(transfer.receivedAmount, transfer.currencyCode)}
+        </strong>
+      </Fact>
+      <Fact name={words.total}>{formats.coins(transfer.totalAmount, transfer.currencyCode)}</Fact>
+      <Fact name={facts.network}>{networkName(transfer.network)}</Fact>
+      <Fact name={words.address}>
+        <span className="break-all">
+          <Mono>{transfer.address}</Mono>
+        </span>
+      </Fact>
+      <Fact name={facts.externalId}>
+        <span className="break-all">
+          <Mono>{transfer.externalId}</Mono>
+        </span>
+      </Fact>
+      <Fact name={shared.reason}>{reason}</Fact>
+    </Review>
   );
 }

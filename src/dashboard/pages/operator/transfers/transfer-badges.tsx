@@ -1,9 +1,8 @@
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useWords } from "../../../language/language.tsx";
 import { Badge } from "../../../parts/badge.tsx";
-import { isEnvironmentName } from "../../transfers/environment-names.ts";
-import { EnvironmentBadge } from "../../transfers/environments.tsx";
 import { StatusBadge } from "../../transfers/transfer-status.tsx";
+import { Environment } from "../parts/environment.tsx";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 
 /** How a transfer stands and in which world. What waits for an operator says so instead of that it waits. */
@@ -18,7 +17,7 @@ export function TransferBadges({
   return (
     <span className="flex flex-wrap items-center gap-1.5">
       {awaitsApproval ? <Badge tone="warn">{words.needsApproval}</Badge> : <StatusBadge status={status} />}
-      {isEnvironmentName(environment) ? <EnvironmentBadge environment={environment} /> : null}
+      <Environment name={environment} />
     </span>
   );
 }

@@ -26,20 +26,14 @@ import { TRANSFERS_WORDS } from "./transfers-words.ts";
 
 const FOLLOWED_EVERY_MS = 3_000;
 
-/** Opens at the right when the address names a transfer. */
-export function TransferSheet({
-  transferId,
-  onClose,
-}: {
-  readonly transferId: string | undefined;
-  readonly onClose: () => void;
-}) {
+/** Opens at the right. */
+export function TransferSheet({ transferId, onClose }: { readonly transferId: string; readonly onClose: () => void }) {
   const words = useWords(TRANSFERS_WORDS);
   const [decided, setDecided] = useState<{ readonly transfer: Transfer; readonly decision: Decision } | null>(null);
   return (
     <>
-      <Dialog side wide open={transferId !== undefined} onClose={onClose} title={words.transfer}>
-        {transferId === undefined ? null : <Sheet transferId={transferId} onDecide={setDecided} />}
+      <Dialog side wide open onClose={onClose} title={words.transfer}>
+        <Sheet transferId={transferId} onDecide={setDecided} />
       </Dialog>
       {decided === null ? null : <DecisionDialog {...decided} onClose={() => setDecided(null)} />}
     </>

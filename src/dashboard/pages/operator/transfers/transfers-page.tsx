@@ -18,9 +18,9 @@ import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useChangeAddress } from "../parts/address.ts";
 import { UUID_PATTERN } from "../parts/amounts.ts";
 import { Filters } from "../parts/filters.tsx";
+import { later } from "../parts/later.tsx";
 import { Rows } from "../parts/rows.tsx";
 import { TransferBadges } from "./transfer-badges.tsx";
-import { TransferSheet } from "./transfer-sheet.tsx";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 import { WalletsCard } from "./wallets-card.tsx";
 
@@ -28,6 +28,8 @@ const PAGE_SIZE = 50;
 const LONGEST_NAME = 128;
 /** How often the list is asked for again while something in it is under way. */
 const FOLLOWED_EVERY_MS = 5_000;
+
+const TransferSheet = later(() => import("./transfer-sheet.tsx"), "TransferSheet");
 
 /** Everybody's transfers, those that wait for an operator among them, and the wallets that pay them. */
 export function TransfersPage() {
@@ -67,7 +69,13 @@ export function TransfersPage() {
         />
       </Card>
       <WalletsCard />
-      <TransferSheet transferId={search.transfer} onClose={() => change({ transfer: undefined })} />
+      <TransferSheet
+        given={
+          search.transfer === undefined
+            ? null
+            : { transferId: search.transfer, onClose: () => change({ transfer: undefined }) }
+        }
+      />
     </Page>
   );
 }

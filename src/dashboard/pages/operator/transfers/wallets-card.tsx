@@ -9,18 +9,17 @@ import { useWords } from "../../../language/language.tsx";
 import { Badge } from "../../../parts/badge.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Card } from "../../../parts/card.tsx";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { ChainId } from "../../transfers/chain-id.tsx";
-import { networkName } from "../../transfers/coins.ts";
-import { MERCHANT_WORDS } from "../../transfers/merchant-words.ts";
-import { OPERATOR_WORDS } from "../operator-words.ts";
 import { useWhen } from "../parts/amounts.ts";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { later } from "../parts/later.tsx";
+import { useChainName } from "./chain-name.ts";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 
 const ASK_AGAIN_MS = 20_000;
+
+const ResumeDialog = later(() => import("./resume-dialog.tsx"), "ResumeDialog");
 
 /** A card for each wallet. */
 export function WalletsCard() {
@@ -53,14 +52,9 @@ export function WalletsCard() {
           <Wallet key={`${wallet.chain} ${wallet.address}`} wallet={wallet} onResume={() => setResumed(wallet)} />
         ))}
       </div>
-      {resumed === null ? null : <ResumeDialog wallet={resumed} onClose={() => setResumed(null)} />}
+      <ResumeDialog given={resumed === null ? null : { wallet: resumed, onClose: () => setResumed(null) }} />
     </section>
   );
-}
-
-function useChainName(): (chain: string) => string {
-  const names = useWords(MERCHANT_WORDS);
-  return (chain) => (chain === "sandbox" ? names.sandbox : networkName(chain));
 }
 
 function Wallet({ wallet, onResume }: { readonly wallet: PayoutWallet; readonly onResume: () => void }) {
@@ -129,53 +123,4 @@ function Balances({ wallet: { balances, balancesKnown, configured } }: { readonl
       {formats.coins(amount, currencyCode)}
     </span>
   ));
-}
-
-function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWallet; readonly onClose: () => void }) {
-  const words = useWords(TRANSFERS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
-  const formats = useFormats();
-  const when = useWhen();
-  const notify = useNotify();
-  const chainName = useChainName();
-  const resume = useOrder(OperatorService.method.resumePayoutWallet);
-  const [reason, setReason] = useState("");
-  const send = async () => {
-    // The stop that is shown here: the wallet may have gone on meanwhile and stopped again for something else.
-    const { isNew, foreignNonces } = await resume.mutateAsync({
-      chain: wallet.chain,
-      reason,
-      ...(wallet.stoppedAt && { stoppedAt: wallet.stoppedAt }),
-    });
-    if (isNew) notify(words.resumed, `${formats.count(foreignNonces)} ${words.foreignNonces}`);
-    else notify(shared.doneBefore);
-  };
-  return (
-    <OrderDialog
-      open
-      onClose={onClose}
-      title={words.resumeTitle}
-      about={words.resumeAbout}
-      confirm={words.confirmResume}
-      isDanger
-      onOrder={send}
-      review={() => (
-        <div className="rounded-lg border border-line bg-sunken p-4">
-          <Facts>
-            <Fact name={words.chain}>{chainName(wallet.chain)}</Fact>
-            <Fact name={words.wallet}>
-              <span className="break-all">
-                <Mono>{wallet.address}</Mono>
-              </span>
-            </Fact>
-            <Fact name={words.stopReason}>{wallet.stopReason}</Fact>
-            <Fact name={words.stoppedSince}>{when(wallet.stoppedAt)}</Fact>
-            <Fact name={shared.reason}>{reason}</Fact>
-          </Facts>
-        </div>
-      )}
-    >
-      <ReasonField required value={reason} onChange={setReason} hint={words.resumeReason} />
-    </OrderDialog>
-  );
 }

@@ -1,0 +1,81 @@
+// Freezing an account, thawing it, and how much of it is served at once.
+
+import { useState } from "react";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+
+const MOST_REQUESTS = 1_000_000;
+
+/** What is done about an account's access. */
+export type AccessOrder = "freeze" | "unfreeze" | "limit" | "recount";
+
+type AccessDialogProps = {
+  readonly order: AccessOrder;
+  readonly accountId: string;
+  readonly most: number;
+  readonly onClose: () => void;
+};
+
+const TEXTS = {
+  freeze: { title: "freezeTitle", about: "freezeAbout", confirm: "confirmFreeze" },
+  unfreeze: { title: "unfreezeTitle", about: "unfreezeAbout", confirm: "confirmUnfreeze" },
+  limit: { title: "limitTitle", about: "limitAbout", confirm: "confirmLimit" },
+  recount: { title: "recountTitle", about: "recountAbout", confirm: "confirmRecount" },
+} as const satisfies Record<AccessOrder, Record<string, keyof typeof ACCOUNTS_WORDS.id>>;
+
+/** The dialog of one of them. */
+export function AccessDialog({ order, accountId, most, onClose }: AccessDialogProps) {
+  const words = useWords(ACCOUNTS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  const notify = useNotify();
+  const freeze = useOrder(OperatorService.method.freezeAccount);
+  const unfreeze = useOrder(OperatorService.method.unfreezeAccount);
+  const limit = useOrder(OperatorService.method.setAccountLimit);
+  const recount = useOrder(OperatorService.method.recountAccount);
+  const [reason, setReason] = useState("");
+  const [atOnce, setAtOnce] = useState(String(most));
+  const send = async () => {
+    if (order === "freeze") await freeze.mutateAsync({ accountId, reason });
+    else if (order === "unfreeze") await unfreeze.mutateAsync({ accountId, reason });
+    else if (order === "limit") await limit.mutateAsync({ accountId, maxOpenRequests: Number(atOnce), reason });
+    else {
+      const { was, limits } = await recount.mutateAsync({ accountId, reason });
+      notify(words.recounted, `${formats.count(was)} → ${formats.count(limits?.openRequests ?? 0)}`);
+      return;
+    }
+    notify(shared.done);
+  };
+  const texts = TEXTS[order];
+  return (
+    <OrderDialog
+      open
+      onClose={onClose}
+      title={words[texts.title]}
+      about={words[texts.about]}
+      confirm={words[texts.confirm]}
+      isDanger={order === "freeze"}
+      onOrder={send}
+    >
+      {order === "limit" ? (
+        <TextField
+          type="number"
+          label={words.limitField}
+          required
+          min={0}
+          max={MOST_REQUESTS}
+          step={1}
+          value={atOnce}
+          onChange={({ target }) => setAtOnce(target.value)}
+        />
+      ) : null}
+      <ReasonField required={order === "freeze"} value={reason} onChange={setReason} />
+    </OrderDialog>
+  );
+}

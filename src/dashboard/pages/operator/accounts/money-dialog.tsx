@@ -1,0 +1,105 @@
+// Crediting an account and adjusting its balance.
+
+import { useState } from "react";
+import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { amountOf, RUPIAH } from "../../../language/read-amount.ts";
+import { AmountField } from "../../../parts/amount-field.tsx";
+import { Fact, Mono } from "../../../parts/facts.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { Segments } from "../../../parts/segments.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { NewOrder, type OrderName, renew } from "../parts/order-name.tsx";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { Review } from "../parts/review.tsx";
+import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+
+/** What is done with the balance. */
+export type MoneyOrder = "credit" | "adjust";
+
+type MoneyDialogProps = {
+  readonly kind: MoneyOrder;
+  readonly account: AccountSummary;
+  readonly name: OrderName;
+  readonly onClose: () => void;
+};
+
+/** The order, looked at once more before it is sent. */
+export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
+  const words = useWords(ACCOUNTS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const notify = useNotify();
+  const credit = useOrder(OperatorService.method.creditAccount);
+  const adjust = useOrder(OperatorService.method.adjustAccount);
+  const [direction, setDirection] = useState<"add" | "take">("add");
+  const [typed, setTyped] = useState("");
+  const amount = amountOf(typed, RUPIAH) ?? "";
+  const [reason, setReason] = useState("");
+  const signed = kind === "adjust" && direction === "take" ? `-${amount}` : amount;
+  const send = async () => {
+    const order = { accountId: account.id, amount: signed, reason, idempotencyKey: name.current };
+    const answer = await (kind === "credit" ? credit : adjust).mutateAsync(order);
+    renew(name);
+    notify(answer.order?.isNew === false ? shared.doneBefore : shared.done);
+  };
+  const isCredit = kind === "credit";
+  return (
+    <OrderDialog
+      open
+      onClose={onClose}
+      title={isCredit ? words.creditTitle : words.adjustTitle}
+      about={isCredit ? words.creditAbout : words.adjustAbout}
+      confirm={isCredit ? words.confirmCredit : words.confirmAdjust}
+      isDanger={signed.startsWith("-")}
+      onOrder={send}
+      review={() => <Reviewed account={account} amount={signed} reason={reason} />}
+      onRefused={(error, clear) => <NewOrder error={error} name={name} onNew={clear} />}
+    >
+      {kind === "adjust" ? (
+        <Segments
+          label={words.direction}
+          value={direction}
+          choices={[
+            { value: "add", label: words.add },
+            { value: "take", label: words.take },
+          ]}
+          onChange={setDirection}
+        />
+      ) : null}
+      <AmountField label={words.amount} value={typed} onChange={setTyped} required />
+      <ReasonField required value={reason} onChange={setReason} />
+    </OrderDialog>
+  );
+}
+
+function Reviewed({
+  account,
+  amount,
+  reason,
+}: {
+  readonly account: AccountSummary;
+  readonly amount: string;
+  readonly reason: string;
+}) {
+  const words = useWords(ACCOUNTS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  return (
+    <Review>
+      <Fact name={shared.account}>{account.email}</Fact>
+      <Fact name={words.accountId}>
+        <Mono>{account.id}</Mono>
+      </Fact>
+      <Fact name={words.available}>{formats.exactRupiah(account.balance?.available)}</Fact>
+      <Fact name={words.change}>
+        <strong className="text-lg font-semibold" data-testid="order-amount">
+          {amount.startsWith("-") ? "" : "+"}
+          {formats.exactRupiah(amount)}
+        </strong>
+      </Fact>
+      <Fact name={shared.reason}>{reason}</Fact>
+    </Review>
+  );
+}

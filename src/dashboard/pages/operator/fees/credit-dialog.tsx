@@ -1,0 +1,125 @@
+// Coins on a merchant's balance, by hand.
+
+import { useState } from "react";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { useFormats } from "../../../language/format.ts";
+import { useWords } from "../../../language/language.tsx";
+import { amountOf, COINS } from "../../../language/read-amount.ts";
+import { AmountField } from "../../../parts/amount-field.tsx";
+import { Fact, Mono } from "../../../parts/facts.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { useNotify } from "../../../parts/notices.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { NewOrder, type OrderName, renew } from "../parts/order-name.tsx";
+import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { Review } from "../parts/review.tsx";
+import { FEES_WORDS } from "./fees-words.ts";
+
+const LONGEST_CURRENCY = 16;
+const LONGEST_NETWORK = 32;
+
+/** What is written; the amount as it is typed. */
+type Written = {
+  readonly currencyCode: string;
+  readonly network: string;
+  readonly typed: string;
+  readonly reason: string;
+};
+
+type CreditDialogProps = {
+  readonly merchantId: string;
+  readonly name: OrderName;
+  readonly onClose: () => void;
+};
+
+/** The order, looked at once more before it is sent. */
+export function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
+  const words = useWords(FEES_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  const notify = useNotify();
+  const credit = useOrder(OperatorService.method.creditMerchant);
+  const [written, setWritten] = useState<Written>({ currencyCode: "", network: "", typed: "", reason: "" });
+  const { currencyCode, network, typed, reason } = written;
+  const send = async () => {
+    const order = { merchantId, currencyCode, network, amount: amountOf(typed, COINS) ?? "", reason };
+    const { isNew, available } = await credit.mutateAsync({ ...order, idempotencyKey: name.current });
+    renew(name);
+    notify(isNew ? words.credited : shared.doneBefore, formats.coins(available, currencyCode));
+  };
+  return (
+    <OrderDialog
+      open
+      onClose={onClose}
+      title={words.creditTitle}
+      about={words.creditAbout}
+      confirm={words.confirmCredit}
+      onOrder={send}
+      onRefused={(error, clear) => <NewOrder error={error} name={name} onNew={clear} />}
+      review={() => <Reviewed merchantId={merchantId} written={written} />}
+    >
+      <CreditFields written={written} onChange={(change) => setWritten({ ...written, ...change })} />
+    </OrderDialog>
+  );
+}
+
+function CreditFields({
+  written: { currencyCode, network, typed, reason },
+  onChange,
+}: {
+  readonly written: Written;
+  readonly onChange: (change: Partial<Written>) => void;
+}) {
+  const words = useWords(FEES_WORDS);
+  const formats = useFormats();
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label={words.currency}
+          required
+          maxLength={LONGEST_CURRENCY}
+          autoComplete="off"
+          value={currencyCode}
+          onChange={({ target }) => onChange({ currencyCode: target.value.trim().toUpperCase() })}
+        />
+        <TextField
+          label={words.network}
+          hint={words.networkHint}
+          maxLength={LONGEST_NETWORK}
+          autoComplete="off"
+          value={network}
+          onChange={({ target }) => onChange({ network: target.value.trim() })}
+        />
+      </div>
+      <AmountField
+        label={words.amount}
+        required
+        rules={COINS}
+        written={(understood) => formats.coins(understood, currencyCode)}
+        value={typed}
+        onChange={(text) => onChange({ typed: text })}
+      />
+      <ReasonField required value={reason} onChange={(text) => onChange({ reason: text })} />
+    </>
+  );
+}
+
+function Reviewed({ merchantId, written }: { readonly merchantId: string; readonly written: Written }) {
+  const words = useWords(FEES_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  const { currencyCode, network, typed, reason } = written;
+  return (
+    <Review>
+      <Fact name={words.merchant}>
+        <Mono>{merchantId}</Mono>
+      </Fact>
+      <Fact name={words.amount}>
+        <strong className="text-lg font-semibold">+{formats.coins(amountOf(typed, COINS) ?? "", currencyCode)}</strong>
+      </Fact>
+      {network === "" ? null : <Fact name={words.network}>{network}</Fact>}
+      <Fact name={shared.reason}>{reason}</Fact>
+    </Review>
+  );
+}
