@@ -1,16 +1,11 @@
 // `npm run dashboard-goals`: how heavy the pages are and how soon they are there, on a slow line and a slow phone. Prints every
 // figure beside its goal; a missed goal ends with 1. Never part of the tests: the machine's own pace is in it.
 
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import type { BrowserContext, Page } from "playwright-core";
 import { openOnOwnServer } from "./own-saldo.ts";
+import { weighRoutes, weighStyles, type Weight } from "./route-weights.ts";
 
-const BUILT = fileURLToPath(new URL("../../.dashboard/", import.meta.url));
-const KB = 1_024;
 /** 1.6 Mbit/s with the delay of a mobile line, and a fourth of the machine's speed. */
 const SLOW_LINE = { offline: false, downloadThroughput: 200_000, uploadThroughput: 93_750, latency: 150 };
 const SLOW_CPU = 4;
@@ -20,21 +15,17 @@ const SETTLED_MS = 2_000;
 type Goal = { readonly name: string; readonly measured: number; readonly most: number; readonly unit: string };
 
 function weights(): Goal[] {
-  const gz = (file: string): number => gzipSync(readFileSync(join(BUILT, file))).length / KB;
-  const html = readFileSync(join(BUILT, "index.html"), "utf8");
-  const first = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map(([, file = ""]) => file);
-  const styles = globSync("assets/*.css", { cwd: BUILT });
-  const others = globSync("assets/*.js", { cwd: BUILT }).filter((file) => !first.includes(file));
-  const heaviest = others.map((file) => ({ file, size: gz(file) })).toSorted((a, b) => b.size - a.size)[0];
+  const { first, others } = weighRoutes();
+  const goal = (name: string, { kilobytes, files }: Weight, most: number): Goal => ({
+    name: `${name}, ${files} files`,
+    measured: kilobytes,
+    most,
+    unit: "KB gz",
+  });
   return [
-    { name: "first route, JavaScript", measured: sum(first.map(gz)), most: 200, unit: "KB gz" },
-    {
-      name: `heaviest other route (${heaviest?.file ?? "none"})`,
-      measured: heaviest?.size ?? 0,
-      most: 40,
-      unit: "KB gz",
-    },
-    { name: "style sheets", measured: sum(styles.map(gz)), most: 12, unit: "KB gz" },
+    goal("first route, JavaScript", first, 200),
+    ...others.map((weight) => goal(`${weight.page}, besides the entry`, weight, 40)),
+    goal("style sheets", weighStyles(), 12),
   ];
 }
 
@@ -66,10 +57,6 @@ function observed(page: Page): Promise<{ lcp: number; cls: number }> {
       .observe({ type: "layout-shift", buffered: true });
     setTimeout(() => resolve(seen), 200);
   })`);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 function print({ name, measured, most, unit }: Goal): void {
