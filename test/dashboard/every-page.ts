@@ -1,65 +1,96 @@
-// Every page there is, for what must hold on all of them.
+// Every page there is, and every dialog, for what must hold on all of them. Those of operators stand in a file of their own.
 
-export type PageToLookAt = {
-  readonly path: string;
-  /** Pages for people who are not signed in are looked at by somebody who is not. */
-  readonly isOutside?: true;
-  /** Presses something first: dialogs are looked at, too. The name of a button, or those of several, one after the other. */
-  readonly press?: RegExp | readonly RegExp[];
+import { OPERATOR_PAGES } from "./every-operator-page.ts";
+import { fill, type PageToLookAt, press } from "./page-to-look-at.ts";
+import { ADDRESS } from "../security/requests-about.ts";
+
+/** What a test file looks at. Several share the pages, so that two are looked at at once. */
+export type Area = "outside" | "usage" | "settings" | "transfers" | keyof typeof OPERATOR_PAGES;
+
+/** The pages of each area. */
+export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
+  outside: [
+    { path: "/sign-in", isOutside: true },
+    { path: "/sign-up", isOutside: true },
+    {
+      path: "/sign-up",
+      isOutside: true,
+      first: [
+        fill(/^(Nama|Name)$/, "Siti"),
+        fill(/^E-mail$/, "siti@saldo.example"),
+        fill(/^(Kata sandi|Password)$/, "kuda laut menari di pagi hari"),
+        press(/^(Daftar|Sign up)$/),
+      ],
+      shows: /Periksa e-mail Anda/,
+    },
+    { path: "/forgot-password", isOutside: true },
+    { path: "/reset-password?token=x", isOutside: true },
+    { path: "/no/such/page", isOutside: true },
+    { path: "/docs", isOutside: true },
+    { path: "/docs" },
+    { path: "/docs/zzz" },
+    { path: "/docs/clients" },
+    { path: "/docs/errors" },
+    { path: "/docs/limits" },
+    { path: "/docs/caching" },
+    { path: "/docs/billing" },
+    { path: "/docs/transfers" },
+  ],
+  usage: [
+    { path: "/" },
+    { path: "/usage" },
+    { path: "/usage?tab=requests&unit=tokens&from=2026-11-01&to=2026-11-30" },
+    { path: "/usage?request=REQUEST", isDialog: true },
+    { path: "/keys" },
+    { path: "/keys", first: [press(/^Buat kunci$/)], isDialog: true },
+    {
+      path: "/keys",
+      first: [press(/^Buat kunci$/), fill(/^Nama$/, "laptop"), press(/^Buat kunci$/)],
+      isDialog: true,
+      shows: /^Kunci dibuat$/,
+    },
+    { path: "/keys", first: [press(/^Ganti nama/)], isDialog: true },
+    { path: "/keys", first: [press(/^Cabut/)], isDialog: true },
+    { path: "/models" },
+    { path: "/models", first: [press(/^Demo Large/)], isDialog: true },
+  ],
+  settings: [
+    { path: "/billing" },
+    { path: "/billing?topUp=TOP_UP", isLive: true, shows: /^Buka halaman pembayaran$/ },
+    { path: "/playground" },
+    { path: "/playground", first: [press(/^Lihat kode$/)], isDialog: true },
+    { path: "/settings" },
+    { path: "/settings", first: [press(/^Keluar dari semua tempat$/)], isDialog: true },
+    { path: "/settings", isBroken: true, shows: /^Halaman ini tidak bisa ditampilkan$/ },
+  ],
+  transfers: [
+    { path: "/transfers/sandbox" },
+    { path: "/transfers/sandbox", first: [press(/^Isi saldo sandbox$/)], isDialog: true },
+    { path: "/transfers/production" },
+    { path: "/transfers/sandbox/new" },
+    {
+      path: "/transfers/sandbox/new",
+      first: [
+        fill(/^Jumlah yang diterima$/, "12.5"),
+        fill(/^Alamat tujuan$/, ADDRESS),
+        press(/^Lanjut ke konfirmasi$/),
+      ],
+      isDialog: true,
+    },
+    { path: "/transfers/sandbox/TRANSFER" },
+    { path: "/transfers/sandbox/TRANSFER", first: [press(/^Batalkan transfer$/)], isDialog: true },
+    { path: "/transfers/sandbox/credentials" },
+    { path: "/transfers/sandbox/credentials", first: [press(/^Buat pasangan$/)], isDialog: true },
+    { path: "/transfers/sandbox/credentials", first: [press(/^Cabut mk_/)], isDialog: true },
+    { path: "/transfers/sandbox/callbacks" },
+    { path: "/transfers/sandbox/callbacks", first: [press(/Buka pengiriman/)], isDialog: true },
+    { path: "/transfers/sandbox/callbacks", first: [press(/^Ganti rahasia$/)], isDialog: true },
+    {
+      path: "/transfers/sandbox/callbacks",
+      first: [press(/^Ganti rahasia$/), press(/^Ganti rahasia$/)],
+      isDialog: true,
+      shows: /^Simpan ini sekarang$/,
+    },
+  ],
+  ...OPERATOR_PAGES,
 };
-
-export const EVERY_PAGE: readonly PageToLookAt[] = [
-  { path: "/sign-in", isOutside: true },
-  { path: "/sign-up", isOutside: true },
-  { path: "/forgot-password", isOutside: true },
-  { path: "/reset-password?token=x", isOutside: true },
-  { path: "/no/such/page", isOutside: true },
-  { path: "/" },
-  { path: "/usage" },
-  { path: "/usage?tab=requests&unit=tokens&from=2026-11-01&to=2026-11-30" },
-  { path: "/billing" },
-  { path: "/playground" },
-  { path: "/playground", press: /^(Lihat kode|View code)$/ },
-  { path: "/models" },
-  { path: "/models", press: /^Demo Large/ },
-  { path: "/transfers/sandbox" },
-  { path: "/transfers/sandbox", press: /^(Isi saldo sandbox|Sandbox faucet)$/ },
-  { path: "/transfers/sandbox/new" },
-  { path: "/transfers/production" },
-  { path: "/transfers/sandbox/credentials" },
-  { path: "/transfers/sandbox/credentials", press: /^(Cabut|Revoke) mk_/ },
-  { path: "/transfers/sandbox/callbacks" },
-  { path: "/settings" },
-  { path: "/settings", press: /^(Keluar dari semua tempat|Sign out everywhere)$/ },
-  { path: "/keys" },
-  { path: "/keys", press: /^(Buat kunci|Create key)$/ },
-  { path: "/keys", press: /^(Ganti nama|Rename)/ },
-  { path: "/keys", press: /^(Cabut|Revoke)/ },
-  { path: "/operator/catalog" },
-  { path: "/operator/catalog?view=draft" },
-  { path: "/operator/catalog?view=history" },
-  { path: "/operator/upstreams" },
-  { path: "/operator/accounts" },
-  { path: "/operator/ledger" },
-  { path: "/operator/ledger?view=trial" },
-  { path: "/operator/top-ups" },
-  { path: "/operator/transfers" },
-  { path: "/operator/transfers", press: /^treasury-q4/ },
-  { path: "/operator/transfers", press: [/^treasury-q4/, /^(Tolak…|Reject…)$/] },
-  { path: "/operator/transfers", press: /^(Lanjutkan…|Resume…)$/ },
-  { path: "/operator/fees" },
-  { path: "/operator/fees", press: /^(Tetapkan biaya…|Set a fee…)$/ },
-  { path: "/operator/fees", press: /^(Kreditkan koin…|Credit coins…)/ },
-  { path: "/operator/service" },
-  { path: "/operator/service", press: /^(Hentikan…|Stop…)$/ },
-  { path: "/operator/margin" },
-  { path: "/operator/log" },
-  { path: "/docs" },
-  { path: "/docs", isOutside: true },
-  { path: "/docs/clients" },
-  { path: "/docs/errors" },
-  { path: "/docs/limits" },
-  { path: "/docs/caching" },
-  { path: "/docs/billing" },
-  { path: "/docs/transfers" },
-];

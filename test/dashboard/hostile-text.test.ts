@@ -19,6 +19,7 @@ import {
   written,
 } from "./hostile-world.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+import { addressOf, ROWS } from "./page-to-look-at.ts";
 
 const SHOWN = { timeout: 15_000 };
 const MODEL = encodeURIComponent(MODEL_ID);
@@ -83,7 +84,12 @@ const IN_ADDRESSES = [
 ] as const;
 const PAYLOADS = [`${partOf("address")}/../.:%2f`, "javascript:alert(1)//{{7*7}}"];
 
-const INSIDE = EVERY_PAGE.filter((each) => each.isOutside !== true && each.press === undefined).map(({ path }) => path);
+/** The pages as they are when they are opened; those of a row stand above. */
+const INSIDE = Object.values(EVERY_PAGE)
+  .flat()
+  .filter(({ isOutside, isBroken, isDialog, first }) => !(isOutside ?? isBroken ?? isDialog ?? first))
+  .map(({ path }) => path)
+  .filter((path) => !ROWS.test(path));
 
 describe("hostile text", () => {
   let dashboard: Dashboard;
@@ -154,7 +160,7 @@ describe("hostile text", () => {
   it.each([...new Set([...Object.keys(COMES_OUT), ...INSIDE])])("is text on %s", async (path) => {
     const { requestId, transferId, accountId, merchantId } = world;
     const rows = { REQUEST: requestId, TRANSFER: transferId, ACCOUNT: accountId, MERCHANT: merchantId };
-    await open(path.replace(/REQUEST|TRANSFER|ACCOUNT|MERCHANT/, (row) => rows[row as keyof typeof rows]));
+    await open(addressOf(path, rows));
     const meant = COMES_OUT[path] ?? [];
     const asWritten = (text: string, place: string) => text.includes(written.has(place) ? partOf(place) : place);
     const missing = async () => {

@@ -5,15 +5,22 @@ import { X } from "lucide-react";
 import type { ReactNode } from "react";
 import { useWords, type Words } from "../language/language.tsx";
 
-const WORDS = { id: { close: "Tutup" }, en: { close: "Close" } } satisfies Words<Record<string, string>>;
+const WORDS = {
+  id: { close: "Tutup", notices: "Pemberitahuan" },
+  en: { close: "Close", notices: "Notices" },
+} satisfies Words<Record<string, string>>;
 
 /** Lets everything below give notice. */
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {
+  const words = useWords(WORDS);
   return (
     <Toast.Provider timeout={6_000}>
       {children}
       <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2">
+        <Toast.Viewport
+          aria-label={words.notices}
+          className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+        >
           <Notices />
         </Toast.Viewport>
       </Toast.Portal>

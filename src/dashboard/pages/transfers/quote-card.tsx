@@ -37,12 +37,16 @@ export function QuoteLines({ quote }: { readonly quote: Quote }) {
     <dl className="digits flex flex-col gap-2">
       <Line name={words.received} amount={coins(quote.receivedAmount)} />
       <Line name={words.fee} amount={`+ ${coins(quote.fee)}`} />
-      <div className="border-t border-line pt-2 text-base font-semibold">
-        <Line name={words.total} amount={coins(quote.totalAmount)} />
-      </div>
-      <div className="text-xs text-muted">
-        <Line name={words.available} amount={available === undefined ? UNKNOWN : coins(available)} />
-      </div>
+      <Line
+        name={words.total}
+        amount={coins(quote.totalAmount)}
+        look="border-t border-line pt-2 text-base font-semibold"
+      />
+      <Line
+        name={words.available}
+        amount={available === undefined ? UNKNOWN : coins(available)}
+        look="text-xs text-muted"
+      />
       {available === undefined || !isMore(quote.totalAmount, available) ? null : (
         <div className="rounded-lg bg-warn-soft px-3 py-2 text-warn">
           <dt className="font-medium">{words.tooLittle}</dt>
@@ -53,9 +57,11 @@ export function QuoteLines({ quote }: { readonly quote: Quote }) {
   );
 }
 
-function Line({ name, amount }: { readonly name: string; readonly amount: string }) {
+type LineProps = { readonly name: string; readonly amount: string; readonly look?: string };
+
+function Line({ name, amount, look = "" }: LineProps) {
   return (
-    <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+    <div className={`flex flex-wrap items-baseline justify-between gap-x-4 ${look}`}>
       <dt>{name}</dt>
       <dd className="break-all">{amount}</dd>
     </div>

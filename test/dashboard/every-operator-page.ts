@@ -1,0 +1,82 @@
+// Every page and dialog of operators.
+
+import { choose, fill, type PageToLookAt, press, type Step } from "./page-to-look-at.ts";
+
+/** A catalog that sells one model, dearer, and nothing else. */
+const DRAFT = JSON.stringify({
+  models: [
+    {
+      id: "demo/small",
+      name: "Demo Small",
+      context_length: 131_072,
+      max_output_tokens: 16_384,
+      price: { input: "4321", output: "16000" },
+      routes: [{ upstream: "demo", model: "echo" }],
+    },
+  ],
+});
+
+const draft = fill(/^Katalog sebagai YAML$/, DRAFT);
+const compare = press(/^Lihat selisih harga$/);
+const reason = fill(/^Alasan/, "percobaan");
+const review = press(/^Periksa dulu$/);
+const rupiah = fill(/^Jumlah \(Rp\)/, "1500");
+
+const dialog = (path: string, ...first: readonly Step[]): PageToLookAt => ({ path, first, isDialog: true });
+
+/** By the areas that test files look at. */
+export const OPERATOR_PAGES = {
+  catalog: [
+    { path: "/operator/catalog" },
+    dialog("/operator/catalog?model=demo%2Flarge"),
+    { path: "/operator/catalog?view=draft" },
+    { path: "/operator/catalog?view=draft", first: [draft, compare], shows: /^Perubahan lain$/ },
+    dialog("/operator/catalog?view=draft", draft, compare, press(/^Terbitkan…$/)),
+    dialog("/operator/catalog?view=draft", draft, press(/^Buang draf$/)),
+    { path: "/operator/catalog?view=history" },
+    { ...dialog("/operator/catalog?view=history&version=1"), shows: /^Yang diubah versi ini$/ },
+    {
+      ...dialog("/operator/catalog?view=draft", draft, choose(/^Riwayat$/), press(/^1$/), press(/^Jadikan draf$/)),
+      shows: /^Ganti draf Anda\?$/,
+    },
+    { path: "/operator/upstreams" },
+    dialog("/operator/upstreams?upstream=demo"),
+    { path: "/operator/margin" },
+    { path: "/operator/service" },
+    dialog("/operator/service", press(/^Hentikan…$/)),
+    dialog("/operator/service", press(/^Ubah…$/)),
+  ],
+  accounts: [
+    { path: "/operator/accounts" },
+    { path: "/operator/accounts/ACCOUNT" },
+    dialog("/operator/accounts/ACCOUNT", press(/^Beri kredit…$/)),
+    dialog("/operator/accounts/ACCOUNT", press(/^Beri kredit…$/), rupiah, reason, review),
+    dialog("/operator/accounts/ACCOUNT", press(/^Sesuaikan…$/)),
+    dialog("/operator/accounts/ACCOUNT", press(/^Nota kredit pemakaian…$/)),
+    dialog("/operator/accounts/ACCOUNT", press(/^Bekukan…$/)),
+    dialog("/operator/accounts/ACCOUNT", press(/^Ubah batas…$/)),
+    dialog("/operator/accounts/ACCOUNT", press(/^Hitung ulang…$/)),
+    { path: "/operator/top-ups" },
+    { ...dialog("/operator/top-ups?topUp=TOP_UP"), shows: /^Notifikasi penyedia$/ },
+    dialog("/operator/top-ups?topUp=TOP_UP", press(/^Verifikasi ulang sekarang…$/)),
+  ],
+  books: [
+    { path: "/operator/ledger" },
+    { path: "/operator/ledger?view=trial" },
+    { ...dialog("/operator/ledger?open=REQUEST"), shows: /^Tulis nota kredit…$/ },
+    dialog("/operator/ledger?open=REQUEST", press(/^Tulis nota kredit…$/)),
+    { path: "/operator/log" },
+    { ...dialog("/operator/log?open=ACTION"), shows: /^Id$/ },
+    { ...dialog("/operator/log?open=zzz"), shows: /^Tindakan ini tidak ditemukan$/ },
+    { path: "/operator/transfers" },
+    { ...dialog("/operator/transfers?transfer=TRANSFER"), shows: /^Id merchant$/ },
+    dialog("/operator/transfers", press(/^treasury-q4/)),
+    dialog("/operator/transfers", press(/^treasury-q4/), press(/^Tolak…$/)),
+    dialog("/operator/transfers", press(/^treasury-q4/), press(/^Setujui…$/), reason, review),
+    dialog("/operator/transfers", press(/^Lanjutkan…$/)),
+    { path: "/operator/fees" },
+    dialog("/operator/fees", press(/^Tetapkan biaya…$/)),
+    { ...dialog("/operator/fees", press(/^Tetapkan biaya…$/), review), shows: /^Pratinjau untuk contoh ini$/ },
+    dialog("/operator/fees", press(/^Kreditkan koin…/)),
+  ],
+} as const satisfies Readonly<Record<string, readonly PageToLookAt[]>>;
