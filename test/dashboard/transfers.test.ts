@@ -173,6 +173,21 @@ describe("transfers of a merchant", () => {
     expect(await page.getByRole("button", { name: "Buat merchant produksi" }).count()).toBe(0);
   });
 
+  it("says where it could not be had what is sent, and tries again", async () => {
+    const { page, context } = visit;
+    const calls = /MerchantService\/ListCurrencies/;
+    const failed = page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" });
+    for (const path of ["/transfers/production", "/transfers/sandbox/new"]) {
+      await context.route(calls, (route) => route.abort());
+      await page.goto(dashboard.saldo.httpUrl + path);
+      await failed.waitFor();
+      await context.unroute(calls);
+      await failed.getByRole("button", { name: "Coba lagi" }).click();
+      await failed.waitFor({ state: "detached" });
+    }
+    expect(await page.getByLabel("Mata uang").locator("option").count()).toBeGreaterThan(1);
+  });
+
   it("shows the secrets of callbacks once, and says what is wrong with an address", async () => {
     const { page } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/callbacks`);
