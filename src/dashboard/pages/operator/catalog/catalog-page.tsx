@@ -7,10 +7,12 @@ import { Page } from "../../../parts/page.tsx";
 import { Segments } from "../../../parts/segments.tsx";
 import { Failed, SkeletonLines } from "../../../parts/states.tsx";
 import { useChangeAddress } from "../parts/address.ts";
-import { CatalogDraft } from "./catalog-draft.tsx";
-import { CatalogHistory } from "./catalog-history.tsx";
+import { later } from "../parts/later.tsx";
 import { CatalogModels } from "./catalog-models.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
+
+const CatalogDraft = later(() => import("./catalog-draft.tsx"), "CatalogDraft");
+const CatalogHistory = later(() => import("./catalog-history.tsx"), "CatalogHistory");
 
 type View = "live" | "draft" | "history";
 
@@ -42,12 +44,9 @@ export function CatalogPage() {
     >
       {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
       {data === undefined && error === null ? <SkeletonLines lines={8} /> : null}
-      {data === undefined || view === "history" ? null : view === "draft" ? (
-        <CatalogDraft live={data} />
-      ) : (
-        <CatalogModels models={data.catalog?.models ?? []} />
-      )}
-      {view === "history" ? <CatalogHistory live={data} /> : null}
+      {data === undefined || view !== "live" ? null : <CatalogModels models={data.catalog?.models ?? []} />}
+      <CatalogDraft given={data === undefined || view !== "draft" ? null : { live: data }} />
+      <CatalogHistory given={view === "history" ? { live: data } : null} />
     </Page>
   );
 }

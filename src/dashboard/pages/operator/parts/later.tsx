@@ -1,4 +1,4 @@
-// Dialogs out of files of their own: a page is shown before what is opened on it has come.
+// Dialogs and views out of files of their own: a page is shown before what is opened on it has come.
 
 import { type ComponentType, type ReactNode, Suspense, use, useEffect } from "react";
 
