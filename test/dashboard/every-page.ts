@@ -29,6 +29,8 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
     { path: "/docs", isOutside: true },
     { path: "/docs" },
     { path: "/docs/zzz" },
+    { path: "/docs/zzz", isOutside: true },
+    { path: "/transfers/elsewhere" },
     { path: "/docs/clients" },
     { path: "/docs/errors" },
     { path: "/docs/limits" },

@@ -38,9 +38,10 @@ export function choose(label: RegExp): Step {
 }
 
 /** What a page is called among all of them. */
-export function nameOf({ path, isBroken, first = [] }: PageToLookAt): string {
+export function nameOf({ path, isOutside, isBroken, first = [] }: PageToLookAt): string {
   const steps = first.map(({ name }) => name).filter((name) => name !== "");
-  return [path, ...(isBroken === true ? ["without its file"] : []), ...steps].join(" ");
+  const ways = [isOutside === true ? ["signed out"] : [], isBroken === true ? ["without its file"] : []].flat();
+  return [path, ...ways, ...steps].join(" ");
 }
 
 /** The names that stand for rows, in an address. */
