@@ -41,12 +41,20 @@ describe("a dispute at Xendit", () => {
     await process.topUps.verifyNow(topUpId);
     expect(await problem()).toBeNull();
     expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
-    // The bank may take it back beside that.
+    // What was told until then is settled, whatever becomes of another one.
     await tell(topUpId, "UNDER_REVIEW");
     expect(await problem()).toBeNull();
-    const other = world.fake.xenditDisputeNotification(topUpId, "LOST");
-    const body = Buffer.from(String(other.body).replace("mi-dspt-", "mi-dspt-2-"));
-    await process.topUps.takeNotification("xendit", { ...other, body });
+    const tellOther = (status: Parameters<typeof tell>[1]) => {
+      const other = world.fake.xenditDisputeNotification(topUpId, status);
+      const body = Buffer.from(String(other.body).replace("mi-dspt-", "mi-dspt-2-"));
+      return process.topUps.takeNotification("xendit", { ...other, body });
+    };
+    await tellOther("ACTION_REQUIRED");
+    expect(await problem()).toMatch(/disputes.*asks for an answer/);
+    await tellOther("WON");
+    expect(await problem()).toBeNull();
+    // The bank may take it back beside that.
+    await tellOther("LOST");
     await process.topUps.verifyNow(topUpId);
     expect(await problem()).toMatch(/disputes.*taken it back/);
   });

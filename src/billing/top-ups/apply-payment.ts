@@ -12,6 +12,7 @@ import { creditAccount } from "../../ledger/accounts.ts";
 import { debitAvailable, lockAccount } from "../../ledger/debit.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
+import { settleDisputes } from "./disputes.ts";
 import { collectOwed, owe } from "./receivables.ts";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
@@ -66,6 +67,7 @@ async function applyIn(
   if (isSame && providerReference === topUp.providerReference) return topUp;
 
   if (decision.steps.includes("paid")) await credit(client, topUp, at);
+  if (isSettled) await settleDisputes(client, topUpId);
   if (givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
   const told = { problem, dispute, providerReference };
   await saveMoved(client, { topUpId, state, givenBack, ...told, isCredited: isCredited(state), at });

@@ -19,6 +19,9 @@ FROM (
 ) told
 WHERE t.id = $1::uuid AND t.dispute IS DISTINCT FROM told.dispute`;
 
+// All of the payment went back, so there is nothing left to take for those that were told until then.
+const SETTLE = `UPDATE payment_dispute SET state = 'settled' WHERE top_up_id = $1::uuid AND state IN ('open', 'lost')`;
+
 /** Keeps what a provider has told of a dispute, and has the top-up show how its disputes stand. */
 export async function tellDispute(
   client: PoolClient,
@@ -28,6 +31,11 @@ export async function tellDispute(
   await lockTopUp(client, topUpId);
   const { rowCount } = await client.query(TELL, [provider, dispute.id, topUpId, dispute.state]);
   if (rowCount === 1) await client.query(SHOW, [topUpId]);
+}
+
+/** Ends the disputes of a top-up that was given back whole, behind its lock. One that ends otherwise later is shown again. */
+export async function settleDisputes(client: PoolClient, topUpId: string): Promise<void> {
+  await client.query(SETTLE, [topUpId]);
 }
 
 const SENTENCES: Readonly<Record<NonNullable<TopUp["dispute"]>, string>> = {

@@ -9,7 +9,7 @@ export class Migration0021Disputes extends Migration {
         provider   text        NOT NULL,
         dispute_id text        NOT NULL,
         top_up_id  uuid        NOT NULL REFERENCES top_up (id),
-        state      text        NOT NULL CHECK (state IN ('open', 'won', 'lost')),
+        state      text        NOT NULL CHECK (state IN ('open', 'won', 'lost', 'settled')),
         told_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
         PRIMARY KEY (provider, dispute_id)
       )`);

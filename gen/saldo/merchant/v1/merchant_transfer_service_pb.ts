@@ -40,7 +40,7 @@ export type CalculateTransferRequest = Message<"saldo.merchant.v1.CalculateTrans
   amount: string;
 
   /**
-   * The chain. Empty: the currency's usual one.
+   * The chain. Empty: the currency's usual one; an order whose address belongs to another chain travels on that one.
    *
    * @generated from field: string network = 3;
    */

@@ -175,6 +175,7 @@ const DISPUTES: Readonly<Record<string, ToldDispute["state"]>> = { WON: "won", L
  */
 function disputeOf(told: JsonObject): Notification {
   const [disputeId, status] = [textOf(told, "id"), textOf(told, "status")];
+  if (disputeId === "" || disputeId.length > 100) throw mustBeAbout("a dispute");
   const amounts = isObject(told["amount"]) ? told["amount"] : {};
   const parts = ["dispute", disputeId, status];
   return {
@@ -184,10 +185,14 @@ function disputeOf(told: JsonObject): Notification {
     status: `dispute ${status}`,
     amount: textOf(amounts, "terminal") || textOf(amounts, "initial"),
     dispute: {
-      id: disputeId.slice(0, 100),
+      id: disputeId,
       state: Object.hasOwn(DISPUTES, status) ? (DISPUTES[status] ?? "open") : "open",
     },
   };
+}
+
+function mustBeAbout(what: string): ValidationError {
+  return new ValidationError([{ field: "", rule: "notification", message: `The notification must be about ${what}` }]);
 }
 
 /** Of an invoice, or of one of its refunds or disputes. */
@@ -195,10 +200,7 @@ function notificationOf(told: unknown): Notification {
   if (isObject(told) && textOf(told, "event").startsWith("dispute.")) return disputeOf(told);
   const refund = isObject(told) && isObject(told["data"]) ? told["data"] : null;
   const invoiceId = isObject(told) ? textOf(refund ?? told, refund === null ? "id" : "invoice_id") : "";
-  if (!isObject(told) || invoiceId === "" || invoiceId.length > 100)
-    throw new ValidationError([
-      { field: "", rule: "notification", message: "The notification must be about an invoice" },
-    ]);
+  if (!isObject(told) || invoiceId === "" || invoiceId.length > 100) throw mustBeAbout("an invoice");
   const status = refund === null ? textOf(told, "status") : `refund ${textOf(refund, "status")}`;
   const amount = refund === null ? textOf(told, "paid_amount") || textOf(told, "amount") : textOf(refund, "amount");
   const parts = [invoiceId, textOf(told, "external_id"), status, amount, refund === null ? "" : textOf(refund, "id")];
