@@ -2,6 +2,7 @@
 
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signInToDemo } from "./demo-pages.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
 /** Longer than any answer is kept without asking again. */
@@ -161,6 +162,40 @@ describe("trouble around a page", () => {
     await context.unroute(files);
     await page.getByRole("button", { name: reload }).click();
     await page.getByRole("heading", { level: 1, name: link }).waitFor();
+    await context.close();
+  });
+
+  it("offers to fetch again what is opened on a page and could not be had", async () => {
+    const { page, context } = await dashboard.visit("/sign-in");
+    await signInToDemo(page);
+    const file = await cutOff(context, /\/assets\/set-fee-dialog-/);
+    await page.goto(`${dashboard.saldo.httpUrl}/operator/fees`);
+    const opens = page.getByRole("button", { name: "Tetapkan biaya…" });
+    await opens.click();
+    const failed = page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" });
+    await failed.waitFor();
+    expect(file.refused()).toBe(1);
+    await file.mend();
+    // Browsers remember a file that they could not have: the page is loaded anew for it.
+    const anew = page.waitForEvent("load");
+    await failed.getByRole("button", { name: "Coba lagi" }).click();
+    await anew;
+    await opens.click();
+    await page.getByRole("dialog").waitFor();
+    await context.close();
+  });
+
+  it("leaves the overview where it is while its first steps cannot be asked", async () => {
+    const { page, context } = await dashboard.visitDemo("/keys");
+    await page.clock.install();
+    const usage = await cutOff(context, /BillingService\/ListUsage/);
+    await page.goto(dashboard.saldo.httpUrl);
+    const balance = await page.locator("main p.digits").first().elementHandle();
+    for (let asked = 0; asked < 8; asked += 1) {
+      await expect.poll(usage.refused).toBeGreaterThan(asked);
+      await page.clock.runFor(5_000);
+    }
+    expect(await balance?.evaluate((element) => element.isConnected)).toBe(true);
     await context.close();
   });
 

@@ -16,7 +16,8 @@ export const lazyPage: typeof lazyRouteComponent = (load, name) =>
     }
   }, name);
 
-async function isReachable(): Promise<boolean> {
+/** Whether our server answers. */
+export async function isReachable(): Promise<boolean> {
   const answer = await fetch("/", { method: "HEAD", cache: "no-store" }).catch(() => null);
   return answer?.ok === true;
 }

@@ -84,6 +84,7 @@ export const TOP_UP_STATE_WORDS = {
     refunded: "Dikembalikan",
     partially_refunded: "Dikembalikan sebagian",
     charged_back: "Ditarik bank",
+    other: "Lainnya",
   },
   en: {
     created: "Created",
@@ -96,6 +97,7 @@ export const TOP_UP_STATE_WORDS = {
     refunded: "Refunded",
     partially_refunded: "Partly refunded",
     charged_back: "Charged back",
+    other: "Other",
   },
 } satisfies Words<Record<string, string>>;
 
@@ -113,6 +115,7 @@ export const TOP_UP_STATE_ABOUTS = {
     refunded: "Pembayaran dikembalikan kepada Anda, dan jumlahnya diambil lagi dari saldo.",
     partially_refunded: "Sebagian pembayaran dikembalikan kepada Anda, dan bagian itu diambil lagi dari saldo.",
     charged_back: "Bank menarik kembali pembayaran ini, dan jumlahnya diambil lagi dari saldo.",
+    other: "Halaman ini belum mengenal keadaan pembayaran ini. Muat ulang halaman untuk melihat artinya.",
   },
   en: {
     created: "The provider is being told of the payment. The balance rises by itself once it is paid.",
@@ -125,6 +128,7 @@ export const TOP_UP_STATE_ABOUTS = {
     refunded: "The payment was given back to you, and its amount was taken from the balance again.",
     partially_refunded: "A part of the payment was given back to you, and that part was taken from the balance again.",
     charged_back: "The bank took this payment back, and its amount was taken from the balance again.",
+    other: "This page does not know this state of a payment yet. Load it anew to see what it means.",
   },
 } satisfies Words<Record<keyof (typeof TOP_UP_STATE_WORDS)["id"], string>>;
 

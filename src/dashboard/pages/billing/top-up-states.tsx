@@ -7,8 +7,11 @@ import { TOP_UP_STATE_ABOUTS, TOP_UP_STATE_WORDS } from "./billing-words.ts";
 
 type Told = { readonly word: keyof typeof TOP_UP_STATE_WORDS.id; readonly tone: Tone };
 
+// A state that a newer server knows and this page does not.
+const NOT_KNOWN: Told = { word: "other", tone: "neutral" };
+
 const TOLD: Readonly<Record<number, Told>> = {
-  [TopUpState.UNSPECIFIED]: { word: "created", tone: "neutral" },
+  [TopUpState.UNSPECIFIED]: NOT_KNOWN,
   [TopUpState.CREATED]: { word: "created", tone: "neutral" },
   [TopUpState.PENDING]: { word: "pending", tone: "warn" },
   [TopUpState.PAID]: { word: "paid", tone: "good" },
@@ -20,9 +23,6 @@ const TOLD: Readonly<Record<number, Told>> = {
   [TopUpState.PARTIALLY_REFUNDED]: { word: "partially_refunded", tone: "neutral" },
   [TopUpState.CHARGED_BACK]: { word: "charged_back", tone: "bad" },
 } satisfies Record<TopUpState, Told>;
-
-// A state that a newer server knows and this page does not.
-const NOT_KNOWN: Told = { word: "created", tone: "neutral" };
 
 /** What the state means for the balance and for the payer, as a sentence. */
 export function useStateAbout(state: TopUpState): string {

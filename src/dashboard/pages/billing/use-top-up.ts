@@ -48,6 +48,10 @@ export function useTopUp(topUpId: string): FollowedTopUp {
   // What is not there does not come by waiting. Where there is a stream, it tells of money that comes late, too.
   const isOver = isNotThere(asked.error) || (topUp !== null && isSettled(topUp.state));
 
+  // Whoever comes back to the page may have a better line by now.
+  useEffect(() => {
+    if (isVisible) setFailures(0);
+  }, [isVisible]);
   useEffect(() => {
     if (!isVisible || isOver || hasNoStream) return undefined;
     const leaving = new AbortController();

@@ -41,8 +41,11 @@ export function useFirstSteps(): FirstSteps | "asking" | null {
   // Whoever has spent everything has had a balance: that is told by the top-ups.
   const asked = [keys, answered, balance, ...(isEmpty ? [topUps] : [])];
   if (keys.data === undefined || answered.data === undefined || asked.some(({ data }) => data === undefined)) {
-    // Trying again may take long: the first failure is enough to show the rest of the page.
-    return asked.some(({ failureReason }) => failureReason !== null) ? null : "asking";
+    // Trying again may take long: the first failure is enough to show the rest of the page, and to leave it there.
+    const hasFailed = asked.some(
+      ({ failureReason, errorUpdateCount }) => failureReason !== null || errorUpdateCount > 0,
+    );
+    return hasFailed ? null : "asking";
   }
   const hasKey = keys.data.keys.some(isUsable);
   const firstRequest = answered.data.records[0] ?? null;

@@ -11,8 +11,8 @@ import { later } from "../parts/later.tsx";
 import { CatalogModels } from "./catalog-models.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 
-const CatalogDraft = later(() => import("./catalog-draft.tsx"), "CatalogDraft");
-const CatalogHistory = later(() => import("./catalog-history.tsx"), "CatalogHistory");
+const CatalogDraft = later(() => import("./catalog-draft.tsx"), "CatalogDraft", <SkeletonLines />);
+const CatalogHistory = later(() => import("./catalog-history.tsx"), "CatalogHistory", <SkeletonLines />);
 
 type View = "live" | "draft" | "history";
 
