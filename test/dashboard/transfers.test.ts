@@ -185,7 +185,7 @@ describe("transfers of a merchant", () => {
       await failed.getByRole("button", { name: "Coba lagi" }).click();
       await failed.waitFor({ state: "detached" });
     }
-    expect(await page.getByLabel("Mata uang").locator("option").count()).toBeGreaterThan(1);
+    await expect.poll(() => page.getByLabel("Mata uang").locator("option").count()).toBeGreaterThan(1);
   });
 
   it("shows the secrets of callbacks once, and says what is wrong with an address", async () => {
