@@ -39,3 +39,13 @@ test("nothing lies in the root but what belongs there", async () => {
   const entries = (await readdir(root)).filter((name) => !name.startsWith(".") && !local.includes(name));
   expect(entries.filter((name) => !rootEntries.includes(name))).toEqual([]);
 });
+
+test("no script uses Node in the line that installs it", async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  const installing = Object.values(scripts).filter((line) => line.includes(".ci/install.mjs"));
+  expect(installing.length).toBeGreaterThan(5);
+  // A shell goes on with the Node that it has met, which is an older one until the install is done.
+  expect(installing.filter((line) => !/^node \.ci\/install\.mjs( && npm run -s [a-z-]+)?$/.test(line))).toEqual([]);
+});
