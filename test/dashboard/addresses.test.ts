@@ -4,6 +4,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
+import { filesOfPage } from "./route-weights.ts";
 
 /** What may stand behind a name and makes no sense, as the router reads it: texts, numbers, lists, objects, nothing. */
 const NONSENSE = [
@@ -84,20 +85,25 @@ describe("an address that makes no sense", () => {
     ["/", "overview-page"],
     ["/usage?days=7", "usage-page"],
     ["/sign-in", "sign-in-page"],
+    ["/sign-up", "sign-up-page"],
+    ["/forgot-password", "forgot-password-page"],
+    ["/reset-password?token=x", "reset-password-page"],
+    ["/models", "models-page"],
+    ["/playground", "playground-page"],
+    ["/keys", "keys-page"],
+    ["/billing", "billing-page"],
+    ["/settings", "settings-page"],
     ["/docs/errors", "docs-page"],
     ["/constructor", null],
-  ])("fetches the page of %s without waiting for the program", async (path, file) => {
+  ])("fetches all that the page of %s needs without waiting for the program", async (path, name) => {
     const bare = await dashboard.visit("/robots.txt");
     await bare.page.route("**/assets/index-*.js", (route) => route.abort());
     await bare.page.goto(dashboard.saldo.httpUrl + path);
     const fetched = await bare.page
       .locator("link[rel=modulepreload]")
       .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
-    expect(
-      fetched
-        .filter((address) => address.includes("-page-"))
-        .map((address) => /\/assets\/(.+-page)-/.exec(address)?.[1]),
-    ).toEqual(file === null ? [] : [file]);
+    const needed = name === null ? [] : filesOfPage(name).map((file) => `/${file}`);
+    expect(new Set(fetched)).toEqual(new Set(needed));
     await bare.context.close();
   });
 

@@ -1,11 +1,13 @@
-// Every page there is, and every dialog, for what must hold on all of them. Those of operators stand in a file of their own.
+// Every page there is, and every dialog, for what must hold on all of them. Those of operators, and those that have nothing to
+// show yet, stand in files of their own.
 
+import { FIRST_PAGES } from "./every-first-page.ts";
 import { OPERATOR_PAGES } from "./every-operator-page.ts";
 import { fill, type PageToLookAt, press } from "./page-to-look-at.ts";
 import { ADDRESS } from "../security/requests-about.ts";
 
 /** What a test file looks at. Several share the pages, so that two are looked at at once. */
-export type Area = "outside" | "usage" | "settings" | "transfers" | keyof typeof OPERATOR_PAGES;
+export type Area = "outside" | "start" | "usage" | "settings" | "transfers" | keyof typeof OPERATOR_PAGES;
 
 /** The pages of each area. */
 export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
@@ -38,10 +40,12 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
     { path: "/docs/billing" },
     { path: "/docs/transfers" },
   ],
+  start: FIRST_PAGES,
   usage: [
     { path: "/" },
     { path: "/usage" },
-    { path: "/usage?tab=requests&unit=tokens&from=2026-11-01&to=2026-11-30" },
+    // What is said of how a request was counted stands in its row alone.
+    { path: "/usage?tab=requests&unit=tokens&from=FIRST_DAY&to=LAST_DAY", shows: /^Tepat$/ },
     { path: "/usage?request=REQUEST", isDialog: true },
     { path: "/keys" },
     { path: "/keys", first: [press(/^Buat kunci$/)], isDialog: true },

@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
+import { CODING_AGENTS } from "../../src/dashboard/snippets/agents.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
@@ -88,6 +89,25 @@ describe("the first request", () => {
       headers: { authorization: `Bearer ${secret}` },
     });
     expect(refused.status).toBe(401);
+  });
+
+  it.each([
+    { language: "id", client: "Klien", byHand: "Cara manual", sentence: "Lalu mulai ulang klien." },
+    { language: "en", client: "Client", byHand: "By hand", sentence: "Then restart the client." },
+  ])("is made by an agent that has to be restarted, as is said of each: $language", async (words) => {
+    const { page, context } = await dashboard.signUp();
+    await page.evaluate(`localStorage.setItem("saldo.language", "${words.language}")`);
+    await page.goto(`${dashboard.saldo.httpUrl}/usage`);
+    const client = page.getByLabel(words.client, { exact: true });
+    await client.waitFor();
+    for (const { id, name } of CODING_AGENTS) {
+      await client.selectOption({ label: name });
+      const steps = page.locator("details").filter({ hasText: words.byHand });
+      await steps.evaluate((element) => element.setAttribute("open", ""));
+      await steps.getByText(words.sentence, { exact: true }).waitFor();
+      expect(await page.getByText(`--agents ${id} -y`).count(), name).toBe(1);
+    }
+    await context.close();
   });
 
   it("is not begun with an address or a password that is none, and the form says which of them it is", async () => {

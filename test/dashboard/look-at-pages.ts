@@ -7,32 +7,41 @@ import { type Area, EVERY_PAGE } from "./every-page.ts";
 import { objections } from "./objections.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 import { addressOf, nameOf, type PageToLookAt } from "./page-to-look-at.ts";
+import { refuseCall } from "./refused-call.ts";
 import { makeSeededWorld } from "./seeded-world.ts";
 
 const WIDTHS = [1280, 390];
 const SMALLEST_WIDTH = 360;
 const THEMES = ["light", "dark"] as const;
 const LANGUAGES = ["id", "en"] as const;
+/** Without motion: the checker would meet colours half-way between the themes. */
+const STILL = { reducedMotion: "reduce" } as const;
 /** The files that pages are made of, apart from what all of them need. */
 const FILES_OF_PAGES = /\/assets\/[^/]*-page-[^/]*\.js/;
+
+type Who = "inside" | "outside" | "newcomer";
 
 /** The tests of the pages of an area. */
 export function lookAtPages(area: Area): void {
   describe(`every page of ${area}`, () => {
     let dashboard: Dashboard;
-    let inside: Visit;
-    let outside: Visit;
-    let rows: Readonly<Record<string, string>>;
+    const visits = new Map<Who, Visit>();
+    let rows: Readonly<Record<string, string>> = {};
     beforeAll(async () => {
       dashboard = await openDashboard();
-      inside = await dashboard.visitDemo("/settings", { reducedMotion: "reduce" });
-      outside = await dashboard.visit("/sign-in", { reducedMotion: "reduce" });
+      const looking = new Set(EVERY_PAGE[area].map(whoLooksAt));
+      if (looking.has("outside")) visits.set("outside", await dashboard.visit("/sign-in", STILL));
+      if (looking.has("newcomer")) visits.set("newcomer", await dashboard.signUp(STILL));
+      if (!looking.has("inside")) return;
+      const inside = await dashboard.visitDemo("/settings", STILL);
+      visits.set("inside", inside);
       rows = await makeSeededWorld(dashboard, inside);
     });
     afterAll(() => dashboard.close());
 
     it.each(EVERY_PAGE[area].map((each) => [nameOf(each), each] as const))("%s is in order", async (_name, each) => {
-      const { page } = each.isOutside === true ? outside : inside;
+      const page = visits.get(whoLooksAt(each))?.page;
+      if (page === undefined) throw new Error("nobody looks at it");
       await open(page, each);
       for (const language of LANGUAGES) {
         await speak(page, language);
@@ -53,9 +62,10 @@ export function lookAtPages(area: Area): void {
 
     /** In Indonesian, as far as it goes. */
     async function open(page: Page, each: PageToLookAt): Promise<void> {
-      const { path, isBroken, isLive, first = [], isDialog, shows } = each;
+      const { path, isBroken, refuses, isLive, first = [], isDialog, shows } = each;
       await page.unrouteAll();
       if (isBroken === true) await page.route(FILES_OF_PAGES, (route) => route.fulfill({ status: 404, body: "" }));
+      if (refuses !== undefined) await page.route(refuses, refuseCall);
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.evaluate(`localStorage.setItem("saldo.language", "id")`);
       await page.goto(dashboard.saldo.httpUrl + addressOf(path, rows));
@@ -68,6 +78,11 @@ export function lookAtPages(area: Area): void {
       await settle(page);
     }
   });
+}
+
+function whoLooksAt({ isOutside, isNew }: PageToLookAt): Who {
+  if (isOutside === true) return "outside";
+  return isNew === true ? "newcomer" : "inside";
 }
 
 /** What is still on its way would not be looked at. */

@@ -10,8 +10,12 @@ export type PageToLookAt = {
   readonly path: string;
   /** Pages for people who are not signed in are looked at by somebody who is not. */
   readonly isOutside?: true;
+  /** Somebody looks at it who has just signed up. */
+  readonly isNew?: true;
   /** The file of the page is gone. */
   readonly isBroken?: true;
+  /** The calls that the server refuses. */
+  readonly refuses?: RegExp;
   /** What is done before it is looked at, in Indonesian. */
   readonly first?: readonly Step[];
   /** It ends in a dialog or a sheet. */
@@ -37,19 +41,42 @@ export function choose(label: RegExp): Step {
   return { name: String(label), on: (page) => page.locator("label").filter({ hasText: label }).first().click() };
 }
 
+/** Picks one of a list that opens. */
+export function pick(label: RegExp, option: string): Step {
+  return { name: option, on: async (page) => void (await page.getByLabel(label).selectOption({ label: option })) };
+}
+
+/** Unfolds what stands behind a line. */
+export function unfold(name: RegExp): Step {
+  return { name: String(name), on: (page) => page.locator("summary").filter({ hasText: name }).first().click() };
+}
+
+/** Goes on to another page, by the navigation. */
+export function follow(name: RegExp): Step {
+  return {
+    name: String(name),
+    on: (page) => page.getByRole("navigation", { name: "Navigasi utama" }).getByRole("link", { name }).click(),
+  };
+}
+
 /** What a page is called among all of them. */
-export function nameOf({ path, isOutside, isBroken, first = [] }: PageToLookAt): string {
+export function nameOf({ path, isOutside, isNew, isBroken, refuses, first = [] }: PageToLookAt): string {
   const steps = first.map(({ name }) => name).filter((name) => name !== "");
-  const ways = [isOutside === true ? ["signed out"] : [], isBroken === true ? ["without its file"] : []].flat();
+  const ways = [
+    isOutside === true ? ["signed out"] : [],
+    isNew === true ? ["of somebody new"] : [],
+    isBroken === true ? ["without its file"] : [],
+    refuses === undefined ? [] : [`without ${String(refuses)}`],
+  ].flat();
   return [path, ...ways, ...steps].join(" ");
 }
 
-/** The names that stand for rows, in an address. */
-export const ROWS = /\b(?:ACCOUNT|ACTION|MERCHANT|REQUEST|TOP_UP|TRANSFER)\b/;
+/** The names that stand for rows, in an address, and those of the days around them. */
+export const ROWS = /\b(?:ACCOUNT|ACTION|MERCHANT|REQUEST|TOP_UP|TRANSFER|FIRST_DAY|LAST_DAY)\b/;
 
 /** The address of a page in a world: the rows that it names by their ids. */
 export function addressOf(path: string, rows: Readonly<Record<string, string>>): string {
-  return path.replace(ROWS, (row) => {
+  return path.replaceAll(new RegExp(ROWS, "g"), (row) => {
     const id = rows[row];
     if (id === undefined) throw new Error(`there is no ${row} for ${path}`);
     return id;

@@ -1,4 +1,4 @@
-// How heavy each page is for whoever opens it first: the files that a browser fetches for it, packed. A file of the build names the
+// Which files a browser fetches for each page, and how heavy they are, packed, for whoever opens it first. A file of the build names the
 // files that it cannot run without; what a dialog fetches later is not among them.
 
 import { globSync, readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ export type Weight = { readonly page: string; readonly kilobytes: number; readon
 
 /** The entry with the first page, and what each other page adds to the entry, the heaviest first. */
 export function weighRoutes(): { readonly first: Weight; readonly others: readonly Weight[] } {
-  const entry = withImports(ENTRY.exec(readFileSync(join(BUILT, "index.html"), "utf8"))?.[1] ?? "");
+  const entry = entryFiles();
   const frames = globSync("**/*-frame.tsx", { cwd: PAGES });
   const routes = globSync("**/*-page.tsx", { cwd: PAGES }).map((source) => {
     // A page inside a frame cannot be shown without it.
@@ -39,6 +39,16 @@ export function weighRoutes(): { readonly first: Weight; readonly others: readon
 /** The style sheets, of which every page has all. */
 export function weighStyles(): Weight {
   return weigh("style sheets", globSync("assets/*.css", { cwd: BUILT }));
+}
+
+/** What a page cannot run without, by its name, besides what every page has. */
+export function filesOfPage(page: string): string[] {
+  const entry = entryFiles();
+  return [...withImports(fileOf(`${page}.tsx`))].filter((file) => !entry.has(file));
+}
+
+function entryFiles(): Set<string> {
+  return withImports(ENTRY.exec(readFileSync(join(BUILT, "index.html"), "utf8"))?.[1] ?? "");
 }
 
 /** The built file of a page or frame. */

@@ -5,6 +5,7 @@ import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { findDemo } from "../../src/app-demo.ts";
 import { BillingService } from "../../src/client.ts";
+import { daysLater, dayOf } from "../../src/dashboard/language/days.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { Dashboard, Visit } from "./open-dashboard.ts";
 import { callsOf } from "./session-calls.ts";
@@ -12,6 +13,9 @@ import { orderSeededTransfers, stopSandboxWallet } from "./waiting-transfers.ts"
 
 /** One after the other, so that there is a version that is not live any more. */
 const PRICES = ["4000", "4100", "4200"] as const;
+
+/** So many days before today a range of days begins. */
+const DAYS_BEFORE = 29;
 
 /** Makes everything as the demo's person, who is an operator. Gives the rows by the names that stand for them in addresses. */
 export async function makeSeededWorld(dashboard: Dashboard, visit: Visit): Promise<Readonly<Record<string, string>>> {
@@ -34,6 +38,7 @@ export async function makeSeededWorld(dashboard: Dashboard, visit: Visit): Promi
   await publishPrices(operator);
   const { transfers } = await operator.listTransfers({ name: "treasury-q4" });
   const { actions } = await operator.listOperatorActions({});
+  const today = dayOf(new Date());
   return {
     ACCOUNT: accountId,
     ACTION: actions[0]?.id ?? "",
@@ -41,6 +46,8 @@ export async function makeSeededWorld(dashboard: Dashboard, visit: Visit): Promi
     REQUEST: requestId,
     TOP_UP: topUp?.id ?? "",
     TRANSFER: transfers[0]?.transfer?.id ?? "",
+    FIRST_DAY: daysLater(today, -DAYS_BEFORE),
+    LAST_DAY: today,
   };
 }
 

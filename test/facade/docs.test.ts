@@ -4,6 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CatalogModel } from "../../src/catalog/catalog.ts";
 import { readMarkdown } from "../../src/dashboard/pages/docs/markdown.ts";
+import { CODING_AGENTS } from "../../src/dashboard/snippets/agents.ts";
 import { DOC_PAGES, DOC_TEXTS } from "../../src/facade/docs.ts";
 import { httpStatus } from "../../src/facade/error-answer.ts";
 import { type Running, startServers } from "./fakes.ts";
@@ -102,6 +103,16 @@ test("llms.txt names every page by its address", async () => {
     const refused = await fetch(running.http + path, { method: "POST" });
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET"]);
   }
+});
+
+test.each([
+  { language: "id", sentence: "**Mulai ulang kliennya**" },
+  { language: "en", sentence: "**Restart the client**" },
+])("the reader is told to restart a client before any agent's part: $language", async ({ language, sentence }) => {
+  const text = await read("clients", language);
+  const told = text.indexOf(sentence);
+  expect(told).toBeGreaterThan(0);
+  for (const { name } of CODING_AGENTS) expect(text.indexOf(`\n## ${name}\n`), name).toBeGreaterThan(told);
 });
 
 test("every error a caller can meet is documented with its status", async () => {
