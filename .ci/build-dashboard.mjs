@@ -1,7 +1,8 @@
 // Builds the dashboard into .dashboard/ when its sources are newer than the last build, and compresses every file once, so that
-// the server only has to send it. Runs before `npm start` and `npm test`.
+// the server only has to send it. Runs before `npm start` and `npm test`, the first time with the Node that the machine has: the
+// shell that has just installed a newer one goes on with the one it has met.
 import { createHash } from "node:crypto";
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -11,15 +12,18 @@ const folder = join(root, ".dashboard");
 const stampFile = join(folder, "built-from");
 const COMPRESSIBLE = /\.(js|css|html|svg|json|txt|md|woff2?)$/;
 
+/** The paths of all files in a folder and below it. */
+function filesIn(path) {
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
 /** A digest of everything the build reads. */
 function digestOfSources() {
-  const files = globSync(["src/dashboard/**/*", "gen/**/*.ts", "package-lock.json", ".ci/build-dashboard.mjs"], {
-    cwd: root,
-    withFileTypes: true,
-  });
   const digest = createHash("sha256");
-  const paths = files.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  for (const path of paths.toSorted()) digest.update(path.slice(root.length)).update("\0").update(readFileSync(path));
+  const files = ["package-lock.json", ".ci/build-dashboard.mjs"].map((name) => join(root, name));
+  for (const path of [...filesIn(join(root, "src/dashboard")), ...filesIn(join(root, "gen")), ...files].toSorted())
+    digest.update(path.slice(root.length)).update("\0").update(readFileSync(path));
   return digest.digest("hex");
 }
 
@@ -48,9 +52,6 @@ if (lastBuild() !== digest) {
     console.error(output);
     process.exit(1);
   }
-  const files = globSync("**/*", { cwd: folder, withFileTypes: true });
-  for (const entry of files) {
-    if (entry.isFile() && COMPRESSIBLE.test(entry.name)) compress(join(entry.parentPath, entry.name));
-  }
+  for (const path of filesIn(folder)) if (COMPRESSIBLE.test(path)) compress(path);
   writeFileSync(stampFile, digest);
 }
