@@ -51,8 +51,9 @@ export async function setFee(client: Pick<Pool | PoolClient, "query">, order: Fe
   for (let attempt = 1; attempt <= MAX_VERSION_ATTEMPTS; attempt += 1) {
     const current = await readFeeVersion(client, scope);
     if (current !== undefined && areSameTerms(current, terms)) return { row: current, isNew: false };
-    // Somebody else may take the next version at the same moment; then there is another next one.
-    const row = await insertFeeVersion(client, { id: uuidv7(), ...scope, ...terms });
+    // The version behind the one that was looked at: if somebody else takes it first, his terms have to be looked at too.
+    const version = (current?.version ?? 0) + 1;
+    const row = await insertFeeVersion(client, { id: uuidv7(), ...scope, version, ...terms });
     if (row !== undefined) return { row, isNew: true };
   }
   throw new UpstreamBusy(1);

@@ -48,8 +48,7 @@ SELECT ${FEE_COLUMNS} FROM fee_schedule
 WHERE merchant_id IS NOT DISTINCT FROM $1::uuid AND currency_code IS NOT DISTINCT FROM $2::text ORDER BY version DESC LIMIT 1`;
 const INSERT_FEE = `
 INSERT INTO fee_schedule (id, merchant_id, currency_code, version, flat, rate, min, max)
-SELECT $1::uuid, $2::uuid, $3::text, coalesce(max(version), 0) + 1, $4::text, $5::text, $6::text, $7::text
-FROM fee_schedule WHERE merchant_id IS NOT DISTINCT FROM $2::uuid AND currency_code IS NOT DISTINCT FROM $3::text
+VALUES ($1::uuid, $2::uuid, $3::text, $8::integer, $4::text, $5::text, $6::text, $7::text)
 ON CONFLICT DO NOTHING RETURNING ${FEE_COLUMNS}`;
 
 const OPEN_FUND = `
@@ -179,11 +178,8 @@ export async function readFeeRows(
   return rows.map(fromFeeColumns);
 }
 
-/** Adds the next version of a scope; undefined when another writer took that version. */
-export async function insertFeeVersion(
-  client: Queryable,
-  fee: Omit<FeeRow, "version" | "createdAt">,
-): Promise<FeeRow | undefined> {
+/** Adds a version of a scope; undefined when another writer took that version. */
+export async function insertFeeVersion(client: Queryable, fee: Omit<FeeRow, "createdAt">): Promise<FeeRow | undefined> {
   const { rows } = await client.query<FeeColumns>(INSERT_FEE, [
     fee.id,
     fee.merchantId,
@@ -192,6 +188,7 @@ export async function insertFeeVersion(
     printTerm(fee.rate),
     fee.min === null ? null : printTerm(fee.min),
     fee.max === null ? null : printTerm(fee.max),
+    fee.version,
   ]);
   return rows[0] && fromFeeColumns(rows[0]);
 }
