@@ -39,7 +39,7 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
       },
     });
     await world.asOwner(
-      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO process%'",
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO process%'",
     );
     await Promise.allSettled([lease.renew(), lease.buryExpired()]);
     await Promise.all([lease.renew(), lease.buryExpired()]);
@@ -59,7 +59,7 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
     });
     away = true;
     await world.asOwner(
-      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO process%'",
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO process%'",
     );
     await expect(lease.resign()).resolves.toBeUndefined();
   });
