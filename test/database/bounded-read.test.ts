@@ -31,7 +31,7 @@ test("a read that takes longer than its bound is ended by the server, and the co
   await expect(readWithin(pool, 50, (query) => query("SELECT pg_sleep(60)"))).rejects.toBeInstanceOf(UpstreamBusy);
   const { rows } = await pool.query(
     `SELECT count(*)::int AS running FROM pg_stat_activity
-     WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`,
+     WHERE datname = current_database() AND backend_type = 'client backend' AND state = 'active' AND pid <> pg_backend_pid()`,
   );
   expect(rows).toEqual([{ running: 0 }]);
 });
