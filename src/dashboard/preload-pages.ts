@@ -1,5 +1,5 @@
-// The files of the page that an address asks for, fetched beside the program instead of after it: on a slow line that is half a
-// second. Which files those are is known when the pages have been built, and goes into the one page as a table.
+// The files of the page that an address asks for, fetched beside the program instead of after it. Which files those are is known
+// when the pages have been built, and goes into the one page as a table.
 
 import type { Plugin, Rolldown } from "vite";
 

@@ -21,7 +21,6 @@ import {
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 import { addressOf, ROWS } from "./page-to-look-at.ts";
 
-const SHOWN = { timeout: 15_000 };
 const MODEL = encodeURIComponent(MODEL_ID);
 
 /** What must come out where, besides the address of mail, which stands on every page. */
@@ -152,7 +151,7 @@ describe("hostile text", () => {
     await page.getByLabel("Pesan", { exact: true }).fill(hostile("answer"));
     await page.keyboard.press("Enter");
     await page.getByTestId("cost").waitFor();
-    await expect.poll(() => page.getByText(partOf("answer")).count(), SHOWN).toBe(2); // as it was asked, and as it was answered
+    await expect.poll(() => page.getByText(partOf("answer")).count()).toBe(2); // as it was asked, and as it was answered
     seen.add("answer");
     await expectHarmless();
     await stopEverything(dashboard, world);
@@ -168,7 +167,7 @@ describe("hostile text", () => {
       const text = await textOf();
       return [...meant, HOSTILE_EMAIL].filter((place) => !asWritten(text, place));
     };
-    await expect.poll(missing, SHOWN).toEqual([]);
+    await expect.poll(missing).toEqual([]);
     for (const place of meant) seen.add(place);
     await expectHarmless();
   });

@@ -1,5 +1,5 @@
 // What axe objects to on a page. Run in the page itself: the library around it opens a page of its own for each look, and takes
-// eight times as long. What is pressed must be large enough or stand apart enough; that rule axe has, and leaves off.
+// many times as long. What is pressed must be large enough or stand apart enough; that rule axe has, and leaves off.
 
 import axe from "axe-core";
 import type { Page } from "playwright-core";

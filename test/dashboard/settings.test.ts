@@ -3,8 +3,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 
-const SHOWN = { timeout: 15_000 };
-
 describe("settings", () => {
   let dashboard: Dashboard;
   let visit: Visit;
@@ -28,7 +26,7 @@ describe("settings", () => {
     // A new account has nothing, which is below it.
     await page.getByText(/^(Aktif|Saldo di bawah batas)$/).waitFor();
     await page.reload();
-    await expect.poll(() => threshold.inputValue(), SHOWN).toBe("50000");
+    await expect.poll(() => threshold.inputValue()).toBe("50000");
     await threshold.fill("");
     await save.click();
     await page.getByText("Mati", { exact: true }).waitFor();
@@ -81,7 +79,7 @@ describe("settings", () => {
     await page.getByText("Ini demo: tanpa server e-mail").waitFor();
     await page.getByRole("button", { name: "Kirim lagi" }).click();
     await page.getByText("Dikirim lagi.").waitFor();
-    await expect.poll(() => dashboard.mails.mails.filter(({ to }) => to === email).length, SHOWN).toBe(2);
+    await expect.poll(() => dashboard.mails.mails.filter(({ to }) => to === email).length).toBe(2);
     await context.close();
   });
 

@@ -10,7 +10,6 @@ import { downloadCsv } from "./usage-shown.ts";
 const CREDITED_WITHIN_MS = 90_000;
 /** As long as the page waits between two streams or questions at most. */
 const LONGEST_WAIT_MS = 15_000;
-const SHOWN = { timeout: 15_000 };
 const STREAM = /BillingService\/WatchTopUp/;
 
 describe("topping up", () => {
@@ -101,7 +100,7 @@ describe("topping up", () => {
     });
     await leaveAndComeBack(page);
     for (let streams = 1; streams <= 3; streams += 1) {
-      await expect.poll(() => refused, SHOWN).toBe(streams);
+      await expect.poll(() => refused).toBe(streams);
       await page.clock.runFor(LONGEST_WAIT_MS);
     }
     await press(demo, "Biarkan kedaluwarsa");
@@ -109,7 +108,7 @@ describe("topping up", () => {
       await page.clock.runFor(LONGEST_WAIT_MS);
       return cardOf(page).textContent();
     };
-    await expect.poll(hasEnded, SHOWN).toContain("Waktu membayar sudah habis");
+    await expect.poll(hasEnded).toContain("Waktu membayar sudah habis");
     expect(await cardOf(page).getByText("Kedaluwarsa").count()).toBe(1);
     expect(await cardOf(page).getByText("Bayar di halaman penyedia").count()).toBe(0);
     await page.waitForLoadState("networkidle");

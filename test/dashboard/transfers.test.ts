@@ -9,9 +9,6 @@ const ADDRESS = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 /** Shown as it is, whatever it looks like. */
 const EXTERNAL_ID = "<b>inv/1:a.b</b>";
 
-/** A page that is loaded on a busy machine. */
-const SHOWN = { timeout: 15_000 };
-
 describe("transfers of a merchant", () => {
   let dashboard: Dashboard;
   let visit: Visit;
@@ -49,7 +46,7 @@ describe("transfers of a merchant", () => {
     const { page } = visit;
     await page.getByRole("button", { name: "Isi saldo sandbox" }).click();
     await page.getByRole("button", { name: "Ambil koin" }).click();
-    await expect.poll(() => page.getByTestId("available-TRX").textContent(), SHOWN).toBe("1.000 TRX");
+    await expect.poll(() => page.getByTestId("available-TRX").textContent()).toBe("1.000 TRX");
     await order(page, "12.5");
     const dialog = page.getByRole("dialog", { name: "Periksa sekali lagi" });
     expect(await dialog.locator("dd").allTextContents()).toEqual([
@@ -64,11 +61,9 @@ describe("transfers of a merchant", () => {
     await dialog.getByRole("button", { name: "Kirim 12,5 TRX" }).click();
     await page.getByTestId("transfer-status").getByText("Selesai").waitFor({ timeout: 30_000 });
     transferPath = new URL(page.url()).pathname;
-    await expect
-      .poll(() => page.getByRole("table", { name: "Buku besar" }).getByText("-16,7 TRX").count(), SHOWN)
-      .toBe(1);
+    await expect.poll(() => page.getByRole("table", { name: "Buku besar" }).getByText("-16,7 TRX").count()).toBe(1);
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox?status=CONFIRMED`);
-    await expect.poll(() => page.getByTestId("available-TRX").textContent(), SHOWN).toBe("970,8 TRX");
+    await expect.poll(() => page.getByTestId("available-TRX").textContent()).toBe("970,8 TRX");
     await page.getByRole("table", { name: "Transfer" }).getByRole("button", { name: EXTERNAL_ID }).waitFor();
     expectNoComplaints(dashboard);
   });
@@ -82,7 +77,7 @@ describe("transfers of a merchant", () => {
     await page.getByTestId("transfer-status").waitFor();
     expect(new URL(page.url()).pathname).toBe(transferPath);
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox`);
-    await expect.poll(() => page.getByRole("table", { name: "Transfer" }).locator("tbody tr").count(), SHOWN).toBe(1);
+    await expect.poll(() => page.getByRole("table", { name: "Transfer" }).locator("tbody tr").count()).toBe(1);
     expect(await page.getByTestId("available-TRX").textContent()).toBe("970,8 TRX");
   });
 
@@ -151,7 +146,7 @@ describe("transfers of a merchant", () => {
     await question.getByRole("button", { name: "Cabut" }).click();
     await table.getByText("Dicabut").waitFor();
     expect(await table.getByText("Aktif").count()).toBe(1);
-    await expect.poll(async () => (await ask()).status, SHOWN).toBe(401);
+    await expect.poll(async () => (await ask()).status).toBe(401);
   });
 
   it("refuses an address before anything is confirmed, and says where the balance does not reach", async () => {

@@ -1,7 +1,8 @@
 // What goes wrong around a page while somebody looks at it: the network, the session, the files of another build, an answer.
 
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cutOff } from "./cut-off.ts";
 import { signInToDemo } from "./demo-pages.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
@@ -22,19 +23,6 @@ describe("trouble around a page", () => {
   /** Somebody comes back to a tab that was behind. */
   const comeBack = (page: Page) =>
     page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
-
-  /** No call gets through until the function is called that this gives. */
-  async function cutOff(
-    context: BrowserContext,
-    calls: RegExp,
-  ): Promise<{ refused: () => number; mend: () => Promise<void> }> {
-    let refused = 0;
-    await context.route(calls, (route) => {
-      refused += 1;
-      return route.abort();
-    });
-    return { refused: () => refused, mend: () => context.unroute(calls) };
-  }
 
   it("keeps a key that is shown once while the network is away", async () => {
     const { page, context } = await dashboard.visitDemo("/keys?create=true");

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findDemo } from "../../src/app-demo.ts";
 import { billingDay, startOfBillingDay } from "../../src/kernel/clock.ts";
+import { cutOff } from "./cut-off.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 import { DAY_MS, makeHistory } from "./usage-history.ts";
 
@@ -33,23 +34,13 @@ describe("the usage page, when it is asked for something else", () => {
     await page.getByTestId("total-cost").waitFor();
   };
 
-  /** No call gets through until the function is called that this gives. */
-  async function refuse(calls: RegExp): Promise<{ refused: () => number; mend: () => Promise<void> }> {
-    let refused = 0;
-    await page.route(calls, (route) => {
-      refused += 1;
-      return route.abort();
-    });
-    return { refused: () => refused, mend: () => page.unroute(calls) };
-  }
-
   it("says that more of them could not be had, keeps those there are, and tries again", async () => {
     await open("/usage?tab=requests&days=90");
     const table = page.getByRole("table", { name: "Permintaan" });
     const rows = table.locator("tbody tr");
     await rows.first().waitFor();
     const before = await rows.count();
-    const { mend } = await refuse(/BillingService\/ListUsage/);
+    const { mend } = await cutOff(page, /BillingService\/ListUsage/);
     await page.getByRole("button", { name: "Muat lebih banyak" }).click();
     const failed = page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" });
     await failed.waitFor();
@@ -72,7 +63,7 @@ describe("the usage page, when it is asked for something else", () => {
       expect(await field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
     };
     await type(from, "03032026");
-    await expect.poll(days, SHOWN).toEqual({ from: "2026-03-03", to: "2026-06-06" });
+    await expect.poll(days).toEqual({ from: "2026-03-03", to: "2026-06-06" });
     await type(to, "02022026");
     await page.getByText("Tidak boleh sebelum tanggal awal.").waitFor();
     expect(days()["from"]).toBe("2026-03-03");
@@ -80,7 +71,7 @@ describe("the usage page, when it is asked for something else", () => {
     await from.focus();
     expect([await from.inputValue(), await to.inputValue()]).toEqual(["2026-03-03", "2026-02-02"]);
     await type(to, "04042026");
-    await expect.poll(days, SHOWN).toEqual({ from: "2026-03-03", to: "2026-04-04" });
+    await expect.poll(days).toEqual({ from: "2026-03-03", to: "2026-04-04" });
     expect(await page.getByText("Tidak boleh sebelum tanggal awal.").count()).toBe(0);
     await from.focus();
     await page.keyboard.press("Backspace");
@@ -88,20 +79,20 @@ describe("the usage page, when it is asked for something else", () => {
     await page.getByText("Isi tanggal lengkap.").waitFor();
     expect(days()).toEqual({ from: "2026-03-03", to: "2026-04-04" });
     await page.goBack();
-    await expect.poll(() => from.inputValue(), SHOWN).toBe("2026-03-03");
+    await expect.poll(() => from.inputValue()).toBe("2026-03-03");
   });
 
   it("shows the days that its numbers are of, until those of others have come", async () => {
     await open("/usage?days=7");
     const range = page.getByText(/ – .* · WIB/);
     const before = await range.textContent();
-    const { refused, mend } = await refuse(/BillingService\/SummarizeUsage/);
+    const { refused, mend } = await cutOff(page, /BillingService\/SummarizeUsage/);
     await page.getByRole("group", { name: "Rentang" }).getByText("90 hari", { exact: true }).click();
-    await expect.poll(refused, SHOWN).toBeGreaterThan(0);
+    await expect.poll(refused).toBeGreaterThan(0);
     await page.locator("[aria-busy=true]").first().waitFor();
     expect(await range.textContent()).toBe(before);
     await mend();
-    await expect.poll(() => page.locator("[aria-busy=true]").count(), SHOWN).toBe(0);
+    await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
     expect(await range.textContent()).not.toBe(before);
   });
 });

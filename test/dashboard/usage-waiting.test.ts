@@ -37,7 +37,7 @@ describe("usage that is not there", () => {
       body: JSON.stringify({ model: "demo/small", messages: [{ role: "user", content: "Halo" }] }),
     });
     expect(answer.status).toBe(200);
-    await expect.poll(() => page.getByTestId("total-requests").textContent(), SHOWN).toBe("1");
+    await expect.poll(() => page.getByTestId("total-requests").textContent()).toBe("1");
     await page.getByRole("row", { name: /demo\/small/ }).waitFor();
     await list.getByRole("button", { name: /^.*Buka permintaan/ }).waitFor();
     await list.close();
@@ -56,7 +56,7 @@ describe("usage that is not there", () => {
     const { page } = visit;
     await page.evaluate("localStorage.setItem('saldo.language', 'en')");
     await open("/");
-    await expect.poll(() => page.getByText("1 request", { exact: true }).count(), SHOWN).toBe(2);
+    await expect.poll(() => page.getByText("1 request", { exact: true }).count()).toBe(2);
     await page.evaluate("localStorage.setItem('saldo.language', 'id')");
   });
 
@@ -67,7 +67,7 @@ describe("usage that is not there", () => {
     await open("/usage");
     const options = () => page.getByLabel("Kunci", { exact: true }).locator("option").allTextContents();
     const names = made.map(({ key }) => `laptop (${key?.prefix}…)`);
-    await expect.poll(options, SHOWN).toEqual(expect.arrayContaining(names));
+    await expect.poll(options).toEqual(expect.arrayContaining(names));
   });
 
   it("shows dashes instead of sums that could not be had, and every piece that could", async () => {
@@ -94,7 +94,7 @@ describe("usage that is not there", () => {
     await context.unroute(calls);
     await failed.getByRole("button", { name: "Coba lagi" }).click();
     const balance = page.locator("main p.digits").first();
-    await expect.poll(() => balance.textContent(), SHOWN).toMatch(/^Rp\s[\d.,]+$/);
+    await expect.poll(() => balance.textContent()).toMatch(/^Rp\s[\d.,]+$/);
     expect(await failed.count()).toBe(0);
     expectNoComplaints(dashboard);
   });

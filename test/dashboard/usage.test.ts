@@ -17,7 +17,6 @@ import {
 } from "./usage-history.ts";
 import * as shown from "./usage-shown.ts";
 
-const SHOWN = { timeout: 15_000 };
 const LEAST_WIDTH_OF_IDS = 112;
 const HUNDREDTH = 10_000n;
 /** A midnight in Jakarta, 17:00 UTC, that is over for everybody. */
@@ -87,7 +86,7 @@ describe("the usage page", () => {
       .poll(async () => {
         const totals = await shown.readTotals(page);
         return { cost: shown.hundredths(totals.cost), requests: shown.whole(totals.requests) };
-      }, SHOWN)
+      })
       .toEqual({ cost, requests: count });
     const days = await shown.readDays(page);
     expect(shown.sum(days.map((row) => row.cost))).toBe(cost);
@@ -144,7 +143,7 @@ describe("the usage page", () => {
     await open("/usage");
     await act();
     const has = () => Object.fromEntries(new URL(page.url()).searchParams);
-    await expect.poll(has, SHOWN).toEqual(address());
+    await expect.poll(has).toEqual(address());
     await expectOneTotal();
     await page.reload();
     expect(has()).toEqual({ ...address(), unit: "requests" });
@@ -202,11 +201,11 @@ describe("the usage page", () => {
       );
     const count = () => page.getByTestId("total-requests").textContent().then(Number);
     const before = records(day(-7), day(-1));
-    await expect.poll(count, SHOWN).toBe(before.length);
+    await expect.poll(count).toBe(before.length);
     await page.clock.runFor(60_000);
     const now = records(day(-6), day(0));
     expect(idsOf(now)).not.toEqual(idsOf(before));
-    await expect.poll(count, SHOWN).toBe(now.length);
+    await expect.poll(count).toBe(now.length);
     const file = await shown.downloadCsv(page);
     expect(file.name).toBe(`saldo-${day(-6)}-${day(0)}.csv`);
     expect(file.records.map((line) => line["request_id"] ?? "").toSorted()).toEqual(idsOf(now));
@@ -218,11 +217,11 @@ describe("the usage page", () => {
     const all = await options();
     expect(all.length).toBeGreaterThan(MODELS.length);
     await select("Model", MODELS[0]);
-    await expect.poll(() => new URL(page.url()).searchParams.get("model"), SHOWN).toBe(MODELS[0]);
+    await expect.poll(() => new URL(page.url()).searchParams.get("model")).toBe(MODELS[0]);
     await page.waitForLoadState("networkidle");
     expect(await options()).toEqual(all);
     await page.reload();
-    await expect.poll(options, SHOWN).toEqual(all);
+    await expect.poll(options).toEqual(all);
   });
 
   it("rounds what it shows and nothing else", async () => {

@@ -1,18 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
-import type { TopUpState } from "./top-up.ts";
+import { TOP_UP_STATES, type TopUpState } from "./top-up.ts";
 
-const REPORTED: readonly ReportedState[] = [
-  "pending",
-  "review",
-  "expired",
-  "failed",
-  "canceled",
-  "paid",
-  "partially_refunded",
-  "refunded",
-  "charged_back",
-];
+/** In the order of the table; that it was created is no report. */
+const REPORTED = TOP_UP_STATES.filter((state) => state !== "created");
 
 /** Every transition there is: a row for each state, a column for each report. A dot: nothing changes; >: by way of paid. */
 const TABLE: Readonly<Record<TopUpState, string>> = {

@@ -1,5 +1,5 @@
 // Stands in the built pages for the descriptors of the rules of fields. The contracts name that file, but only the server
-// checks by it: a browser would load and read 70 KB to never look at them.
+// checks by it: a browser would load and read them to never look at them.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type GenFile, fileDesc } from "@bufbuild/protobuf/codegenv2";

@@ -1,6 +1,7 @@
 // Pages whose program is fetched when they are first opened.
 
 import { lazyRouteComponent } from "@tanstack/react-router";
+import { isReachable } from "../api/reachable.ts";
 
 /**
  * A page out of a file of its own. A file that is gone is one of a build before the last: the page is then loaded anew, once. When
@@ -15,9 +16,3 @@ export const lazyPage: typeof lazyRouteComponent = (load, name) =>
       throw new Error("nothing could be reached while a page was opened", { cause: error });
     }
   }, name);
-
-/** Whether our server answers. */
-export async function isReachable(): Promise<boolean> {
-  const answer = await fetch("/", { method: "HEAD", cache: "no-store" }).catch(() => null);
-  return answer?.ok === true;
-}

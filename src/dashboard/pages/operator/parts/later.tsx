@@ -1,8 +1,8 @@
 // Dialogs and views out of files of their own: a page is shown before what is opened on it has come.
 
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
+import { isReachable } from "../../../api/reachable.ts";
 import { Failed } from "../../../parts/states.tsx";
-import { isReachable } from "../../../shell/lazy-page.ts";
 
 /**
  * Makes a part that shows what a file has, given its properties; null shows nothing. The file is fetched once the page stands,
