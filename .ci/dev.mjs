@@ -6,7 +6,7 @@ import { root } from "./commands.mjs";
 const start = (program, args) =>
   spawn(program, args, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
 const children = [
-  start("node", ["src/main.ts", "serve"]),
+  start("node", ["src/main.js", "serve"]),
   start("vite", ["--config", "src/dashboard/vite.config.ts", ...process.argv.slice(2)]),
 ];
 

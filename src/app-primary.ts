@@ -3,6 +3,8 @@
 // gone, drains by itself (app-worker.ts).
 
 import cluster, { type Worker } from "node:cluster";
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
@@ -84,7 +86,9 @@ export async function startWorkers({ config, logger }: { config: Config; logger:
 function fork(number: number): Worker {
   // execArgv goes on as it is: a worker has the V8 flags of its primary.
   cluster.setupPrimary({ exec: WORKER_ENTRY, args: [String(number)] });
-  return cluster.fork();
+  // Node tells the folder of its own version inside the one that was asked for.
+  const compiled = getCompileCacheDir();
+  return cluster.fork(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) });
 }
 
 /** The primary's own metrics. */

@@ -56,7 +56,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   "config.ts": ["kernel"],
   // app.ts and its parts, the files app-….ts.
   "app.ts": ["config.ts", "agents/package.ts", ...serverRooms],
-  "main.ts": ["config.ts", "app.ts", ...serverRooms],
+  "main.js": ["app.ts"],
   "client.ts": [],
 };
 

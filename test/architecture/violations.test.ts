@@ -22,7 +22,7 @@ describe("the plan of the house", () => {
         ["src/gateway/upstreams/demo.ts", `export * from "../../keys/keys.ts";\nimport pg from "pg";`],
         ["src/gateway/proto-model.ts", `import { M } from "#gen/saldo/gateway/v1/model_pb.ts";`],
         ["src/rpc/services.ts", `import { S } from "#gen/saldo/keys/v1/keys_service_pb.ts";`],
-        ["src/main.ts", `import { readConfig } from "./config.ts";\nawait import("./gateway/chat.ts");`],
+        ["src/app-process.ts", `import { readConfig } from "./config.ts";\nawait import("./gateway/chat.ts");`],
         ["src/app-demo.ts", `import { x } from "./keys/keys.ts";`],
         ["src/app.ts", `import { x } from "./app-demo.ts";`],
         ["src/config.ts", `export const environment = process.env;`],

@@ -147,7 +147,7 @@ async function auditUntilStopped(env: NodeJS.ProcessEnv, { pool }: Database): Pr
   let child: ChildProcess;
   const audits = (async () => {
     while (!stopped) {
-      child = spawn(process.execPath, ["src/main.ts", "audit", "--full"], { cwd: PROJECT, env, stdio: "ignore" });
+      child = spawn(process.execPath, ["src/main.js", "audit", "--full"], { cwd: PROJECT, env, stdio: "ignore" });
       await once(child, "exit");
     }
   })();
@@ -163,7 +163,7 @@ async function auditUntilStopped(env: NodeJS.ProcessEnv, { pool }: Database): Pr
 }
 
 async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> {
-  const { stdout } = await run(process.execPath, ["src/main.ts", ...args, "--json"], { cwd: PROJECT, env }).catch(
+  const { stdout } = await run(process.execPath, ["src/main.js", ...args, "--json"], { cwd: PROJECT, env }).catch(
     (error: unknown) => {
       // An audit that finds something exits 1 and says what on standard output.
       if (args[0] === "audit" && error instanceof Error && "stdout" in error && error.stdout !== "") {

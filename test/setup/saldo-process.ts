@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const ENTRY = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const ENTRY = fileURLToPath(new URL("../../src/main.js", import.meta.url));
 /** A bound, not a promise: machines that test are busy. */
 const READY_WITHIN_MS = 60_000;
 

@@ -1,6 +1,7 @@
 // The process: `serve` runs the service until it is told to stop, every other word is a command that ends. The log goes to
 // standard error; standard output carries what was asked for.
 
+import { flushCompileCache } from "node:module";
 import process from "node:process";
 import { ConfigError, readConfig, type Config } from "./config.ts";
 import { EXIT, helpText, runCommand } from "./commands/run.ts";
@@ -10,11 +11,8 @@ const output = {
   err: (text: string): void => void process.stderr.write(`${text}\n`),
 };
 
-process.exitCode = await main(process.argv.slice(2));
-// All is done and closed. A handle that somebody forgot must not keep the process.
-setTimeout(() => process.exit(), 1_000).unref();
-
-async function main(words: readonly string[]): Promise<number> {
+/** Does what the words say; gives the exit code. */
+export async function runProcess(words: readonly string[]): Promise<number> {
   if (words.length === 0 || words.includes("--help") || words[0] === "help") {
     output.out(helpText());
     return words.length === 0 ? EXIT.usage : EXIT.done;
@@ -50,6 +48,8 @@ async function serve(config: Config): Promise<number> {
     output.err(error instanceof Error ? error.message : String(error));
     return EXIT.failed;
   }
+  // Now, and not only at an exit that may never come in order.
+  flushCompileCache();
   await stopRequested;
   try {
     await node.stop();

@@ -1,0 +1,15 @@
+// The entry. Everything else is loaded behind the switch that keeps modules compiled between starts: types are stripped and
+// code is compiled once, not at every start, and what strips them is not even loaded, some 15 MB of a process. For that this
+// one file has to be plain JavaScript. Where the folder cannot be written, all goes on without.
+
+import { enableCompileCache } from "node:module";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+// Beside the packages, which are as easily made anew.
+enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url)));
+const { runProcess } = await import("./app-process.ts");
+
+process.exitCode = await runProcess(process.argv.slice(2));
+// All is done and closed. A handle that somebody forgot must not keep the process.
+setTimeout(() => process.exit(), 1_000).unref();
