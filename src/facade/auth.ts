@@ -10,6 +10,7 @@ import { readSingle } from "../rpc/call.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { logCall, logFault, type CallLogger } from "../rpc/log.ts";
 import { isJsonObject, JsonNumber, parseJsonBody, type JsonBody } from "./json-text.ts";
+import type { KnownPaths } from "./other-verbs.ts";
 import type { OwnSite } from "./own-site.ts";
 import { SET_UP_PAGE_HEADERS, setUpPage } from "./set-up-page.ts";
 
@@ -27,7 +28,7 @@ export type AuthOptions = {
 };
 
 /** Registers the one catch-all. The scope has the parser of JSON bodies already. */
-export function registerAuth(app: FastifyInstance, options: AuthOptions): void {
+export function registerAuth(app: FastifyInstance, paths: KnownPaths, options: AuthOptions): void {
   app.addContentTypeParser(FORM_TYPE, { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES }, (request, body, done) => {
     // Forms of other sites can send this type without asking, so it is taken where a cookie counts for nothing.
     const isForm = routesAt(pathOf(request.url)).some((route) => route.isForm === true);
@@ -43,15 +44,24 @@ export function registerAuth(app: FastifyInstance, options: AuthOptions): void {
     onRequest: (request, _reply, done) => done(refusalOf(request, options.isOwnSite) ?? undefined),
     handler: (request, reply) => answer(options, request, reply),
   });
+  // For the verbs that Fastify does not know.
+  for (const [path, routes] of Map.groupBy(authRoutes, (route) => route.path))
+    paths.add(AUTH_PATH + path, verbsOf(path, routes));
 }
 
 /** What is wrong with a request before its body is read. */
 function refusalOf(request: FastifyRequest, isOwnSite: OwnSite): Error | null {
-  const verbs = new Set<string>(routesAt(pathOf(request.url)).map(({ verb }) => verb));
-  if (pathOf(request.url) === SET_UP_ROUTE) verbs.add("GET");
-  if (verbs.size === 0) return new NotFound("There is no such path.");
-  if (!verbs.has(request.method)) return new MethodNotAllowed([...verbs]);
+  const path = pathOf(request.url);
+  const verbs = verbsOf(path, routesAt(path));
+  if (verbs.length === 0) return new NotFound("There is no such path.");
+  if (!verbs.includes(request.method)) return new MethodNotAllowed(verbs);
   return request.method === "POST" && !isOwnSite(request.raw) ? new ForeignPage() : null;
+}
+
+/** The verbs that a path takes; none where there is no such path. */
+function verbsOf(path: string, routes: readonly AuthRoute[]): string[] {
+  const verbs = routes.map(({ verb }): string => verb);
+  return path === SET_UP_ROUTE ? [...verbs, "GET"] : verbs;
 }
 
 const SET_UP_ROUTE = "/operator/set-up";

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Catalog, CatalogModel } from "../catalog/catalog.ts";
 import { formatPrice } from "../catalog/prices.ts";
-import { PLAIN_PATHS, refuseBut } from "./other-verbs.ts";
+import { type KnownPaths, PLAIN_PATHS } from "./other-verbs.ts";
 
 /** The pages, in the order in which they are read. */
 export const DOC_PAGES = ["quick-start", "clients", "errors", "limits", "caching", "billing", "transfers"] as const;
@@ -49,7 +49,7 @@ const WORDS = {
 const ANY_MARKDOWN = "/docs/:page(^.+\\.md$)";
 
 /** Serves `/docs/<page>.md` and `/llms.txt`. */
-export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
+export function registerDocs(app: FastifyInstance, paths: KnownPaths, options: DocsOptions): void {
   const headings: Record<Language, Heading[]> = { id: [], en: [] };
   for (const page of DOC_PAGES) {
     const texts = { id: readText(page, "id"), en: readText(page, "en") };
@@ -58,7 +58,7 @@ export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
     app.get(path, async (request, reply) =>
       send(reply, "text/markdown", await fill(texts[languageOf(request)], languageOf(request), options)),
     );
-    refuseBut(["GET"], app, { path, inEnvelope: false });
+    paths.add(path, ["GET"]);
   }
   app.get(ANY_MARKDOWN, (request, reply) => {
     const { unknown } = WORDS[languageOf(request)];

@@ -7,7 +7,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { SignIn } from "../accounts/sign-in.ts";
 import type { Gateway } from "../gateway/chat.ts";
-import { NotFound, UnsupportedMediaType } from "../kernel/errors.ts";
+import { UnsupportedMediaType } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
 import { createCallValues, READ_MAX_BYTES, sayRequestId } from "../rpc/call.ts";
 import { endWithin, listenOn, type StoppableServer } from "../rpc/stoppable-server.ts";
@@ -19,7 +19,7 @@ import type { Dashboard } from "./dashboard.ts";
 import { type DocsOptions, registerDocs } from "./docs.ts";
 import { answerErrorsIn, refuseMalformed } from "./refusals.ts";
 import { tellFactsOfUndecodable } from "../rpc/undecodable.ts";
-import { knowEveryVerb, PLAIN_PATHS, refuseOtherRpcVerbs, refuseOtherVerbs } from "./other-verbs.ts";
+import { KnownPaths, PLAIN_PATHS, ROUTER_OPTIONS } from "./other-verbs.ts";
 import { prepareToLeave } from "./leaving.ts";
 import { createOwnSite, readWebCredentials, type OwnSite } from "./own-site.ts";
 import { takePlainChats } from "./plain-chat.ts";
@@ -58,7 +58,6 @@ declare module "fastify" {
   }
 }
 
-const MAX_PARAM_LENGTH = 1024;
 /** How long a request may take to arrive: 32 MiB on a slow line, but not for ever. Its answer may take longer. */
 const REQUEST_TIMEOUT_MS = 300_000;
 /** Idle connections that no answer has closed, such as those that never sent a request. */
@@ -101,10 +100,11 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     // A request without a Host header is answered like any other, instead of with Node's empty 400.
     http: { requireHostHeader: false },
     return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
+    routerOptions: ROUTER_OPTIONS,
     ...refuseMalformed(options.ports.logger),
   });
-  knowEveryVerb(app);
+  const paths = new KnownPaths();
+  paths.addRoutes();
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     if (request.is404 && options.dashboard?.isWanted(request) === true) {
@@ -112,14 +112,14 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
       return;
     }
     // Before a body is read: whatever it holds, there is nothing here.
-    done(request.is404 ? new NotFound("There is no such path.") : undefined);
+    done(paths.refusalOf(request));
   });
   answerErrorsIn(app, options.ports.logger);
 
   const interceptors = createInterceptors(options.ports);
   const isOwnSite = createOwnSite(options.publicUrl, options.host);
   app.register((rpcScope, _options, done) => {
-    registerRpc(rpcScope, options, { interceptors, isOwnSite, shutdownSignal });
+    registerRpc(rpcScope, options, { interceptors, isOwnSite, paths, shutdownSignal });
     done();
   });
 
@@ -131,36 +131,39 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     const except = new Set([chatMethod]);
     registerRest(restScope, bindServices(options.implementations), { interceptors, isOwnSite, except });
     registerChat(restScope, chat);
-    refuseOtherVerbs(restScope);
     done();
   });
   const { payments } = options;
   if (payments !== undefined) {
     app.register((paymentScope, _options, done) => {
-      registerPayments(paymentScope, payments);
+      registerPayments(paymentScope, paths, payments);
       done();
     });
   }
   app.register((authScope, _options, done) => {
     takeJsonBodies(authScope);
-    registerAuth(authScope, { ...options, isOwnSite, logger: options.ports.logger });
+    registerAuth(authScope, paths, { ...options, isOwnSite, logger: options.ports.logger });
     done();
   });
   registerPlain(app, options);
-  if (options.docs !== undefined) registerDocs(app, options.docs);
+  if (options.docs !== undefined) registerDocs(app, paths, options.docs);
   options.dashboard?.mount(app);
   return app;
 }
 
-type CallSetting = { readonly interceptors: Interceptor[]; readonly isOwnSite: OwnSite };
+type CallSetting = {
+  readonly interceptors: Interceptor[];
+  readonly isOwnSite: OwnSite;
+  readonly paths: KnownPaths;
+  readonly shutdownSignal: AbortSignal | undefined;
+};
 
 /** Connect and gRPC-Web. */
 function registerRpc(
   app: FastifyInstance,
   { implementations, ports }: HttpServerOptions,
-  { interceptors, isOwnSite, shutdownSignal }: CallSetting & { shutdownSignal: AbortSignal | undefined },
+  { interceptors, isOwnSite, paths, shutdownSignal }: CallSetting,
 ): void {
-  const refuseOtherVerbsOf = refuseOtherRpcVerbs(app);
   app.register(fastifyConnectPlugin, {
     grpc: false,
     readMaxBytes: READ_MAX_BYTES,
@@ -175,7 +178,8 @@ function registerRpc(
       }),
     routes: (router) => {
       registerServices(router, implementations, interceptors);
-      refuseOtherVerbsOf(router);
+      // Where Connect would answer other verbs without a body.
+      for (const { requestPath, allowedMethods } of router.handlers) paths.add(requestPath, allowedMethods);
       tellFactsOfUndecodable(router, ports.logger);
     },
   });

@@ -1,10 +1,10 @@
-// A known path with a verb it does not take: 405 with the verbs it takes, before its body is read. Fastify by itself knows
-// some of HTTP's verbs only, and says of the others that there is no such path.
+// A known path with a verb it does not take: 405 with the verbs it takes, before its body is read. Fastify knows some of HTTP's
+// verbs only, says of the others that there is no such path, and may find a wider path that takes the verb. So the paths are
+// kept here as well, in a router of the same kind, which is asked first. Routes for every verb would be thirty for each path.
 
-import { METHODS } from "node:http";
-import type { FastifyInstance, HTTPMethods } from "fastify";
-import type { ConnectRouter } from "@connectrpc/connect";
-import { MethodNotAllowed } from "../kernel/errors.ts";
+import findMyWay from "find-my-way";
+import type { FastifyRequest } from "fastify";
+import { MethodNotAllowed, NotFound } from "../kernel/errors.ts";
 import { services } from "../rpc/services.ts";
 import { routesOf } from "./http-rules.ts";
 import { mountRoutes } from "./rest.ts";
@@ -18,46 +18,39 @@ export const PLAIN_PATHS = {
   llms: "/llms.txt",
 } as const;
 
-/** Lets routes be registered for every verb that Node reads. CONNECT is no verb of a path. */
-export function knowEveryVerb(app: FastifyInstance): void {
-  const unknown = METHODS.filter((verb) => verb !== "CONNECT" && !app.supportedMethods.some((known) => known === verb));
-  for (const verb of unknown) app.addHttpMethod(verb, { hasBody: true });
-}
+/** How paths are read, here and by Fastify. */
+export const ROUTER_OPTIONS = { ignoreTrailingSlash: true, maxParamLength: 1024 } as const;
 
-/** Refuses the other verbs of the REST routes and of the plain paths. */
-export function refuseOtherVerbs(app: FastifyInstance): void {
-  const mounted = Object.values(services).flatMap((service) => mountRoutes(service.methods.flatMap(routesOf)));
-  for (const [path, routes] of Map.groupBy(mounted, (each) => each.path)) {
-    const allowed = routes.map((each) => each.verb);
-    refuseBut(allowed, app, { path, inEnvelope: routes.some((each) => each.route.inEnvelope) });
+/** The paths that take some verbs only. */
+export class KnownPaths {
+  // One verb stands for all: what is asked here is which path it is.
+  readonly #router = findMyWay(ROUTER_OPTIONS);
+
+  add(path: string, verbs: readonly string[]): void {
+    this.#router.on("GET", path, ignore, verbs);
   }
-  for (const path of Object.values(PLAIN_PATHS)) refuseBut(["GET"], app, { path, inEnvelope: false });
-}
 
-/** Refuses the other verbs of RPC paths, where Connect answers without a body. Gives what takes the router once it is filled. */
-export function refuseOtherRpcVerbs(app: FastifyInstance): (router: ConnectRouter) => void {
-  const allowedAt = new Map<string, readonly string[]>();
-  app.addHook("onRequest", (request, _reply, done) => {
-    const allowed = allowedAt.get(request.routeOptions.url ?? "");
-    done(allowed === undefined || allowed.includes(request.method) ? undefined : new MethodNotAllowed(allowed));
-  });
-  return (router) => router.handlers.forEach((each) => allowedAt.set(each.requestPath, each.allowedMethods));
-}
+  /** Adds the REST routes and the plain paths. */
+  addRoutes(): void {
+    const mounted = Object.values(services).flatMap((service) => mountRoutes(service.methods.flatMap(routesOf)));
+    for (const [path, routes] of Map.groupBy(mounted, (each) => each.path)) {
+      const verbs = routes.map((each) => each.verb);
+      this.add(path, verbs);
+    }
+    for (const path of Object.values(PLAIN_PATHS)) this.add(path, ["GET"]);
+  }
 
-/** Refuses every verb on a path but those it takes. */
-export function refuseBut(
-  allowed: readonly string[],
-  app: FastifyInstance,
-  { path, inEnvelope }: { path: string; inEnvelope: boolean },
-): void {
-  const refuse = () => {
-    throw new MethodNotAllowed(allowed);
-  };
-  const others = app.supportedMethods.filter((verb) => !isTaken(verb, allowed));
-  app.route({ method: others, url: path, config: { inEnvelope }, onRequest: refuse, handler: refuse });
+  /** Why a request is for nobody; undefined where it is for somebody. */
+  refusalOf({ method, url, is404 }: FastifyRequest): MethodNotAllowed | NotFound | undefined {
+    const verbs: readonly string[] | undefined = this.#router.find("GET", url)?.store;
+    if (verbs !== undefined && !isTaken(method, verbs)) return new MethodNotAllowed(verbs);
+    return is404 ? new NotFound("There is no such path.") : undefined;
+  }
 }
 
 /** HEAD comes with GET. */
-function isTaken(verb: HTTPMethods, allowed: readonly string[]): boolean {
+function isTaken(verb: string, allowed: readonly string[]): boolean {
   return allowed.includes(verb) || (verb === "HEAD" && allowed.includes("GET"));
 }
+
+function ignore(): void {}

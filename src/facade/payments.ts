@@ -7,7 +7,7 @@ import { SANDBOX_ACTIONS, type SandboxDesk } from "../billing/payments/sandbox/s
 import { SANDBOX_PAGE_PATH } from "../billing/payments/sandbox/sandbox-provider.ts";
 import type { TopUps } from "../billing/top-ups/top-ups.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
-import { refuseBut } from "./other-verbs.ts";
+import type { KnownPaths } from "./other-verbs.ts";
 
 /** What the routes need of billing. */
 export type PaymentPorts = {
@@ -26,7 +26,7 @@ type WebhookRequest = FastifyRequest<{ Params: { provider: string } }>;
 type PageRequest = FastifyRequest<{ Params: { token: string } }>;
 
 /** Registers the routes in a scope of their own: their bodies are bytes of whatever type. */
-export function registerPayments(app: FastifyInstance, { topUps, desk }: PaymentPorts): void {
+export function registerPayments(app: FastifyInstance, paths: KnownPaths, { topUps, desk }: PaymentPorts): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.post(WEBHOOK_PATH, {
@@ -41,18 +41,18 @@ export function registerPayments(app: FastifyInstance, { topUps, desk }: Payment
       return reply.type("application/json; charset=utf-8").send({ received: true });
     },
   });
-  refuseBut(["POST"], app, { path: WEBHOOK_PATH, inEnvelope: false });
-  if (desk !== null) registerPage(app, desk);
+  paths.add(WEBHOOK_PATH, ["POST"]);
+  if (desk !== null) registerPage(app, paths, desk);
 }
 
-function registerPage(app: FastifyInstance, desk: SandboxDesk): void {
+function registerPage(app: FastifyInstance, paths: KnownPaths, desk: SandboxDesk): void {
   app.get(PAGE_PATH, async (request, reply) => {
     const payment = await desk.find((request as PageRequest).params.token);
     const seen = { actions: desk.actionsOf(payment), acceptLanguage: request.headers["accept-language"] };
     return reply.headers(PAGE_HEADERS).send(renderPaymentPage(payment, seen));
   });
   app.post(PAGE_PATH, { bodyLimit: MAX_FORM_BYTES }, (request, reply) => act(desk, request as PageRequest, reply));
-  refuseBut(["GET", "POST"], app, { path: PAGE_PATH, inEnvelope: false });
+  paths.add(PAGE_PATH, ["GET", "POST"]);
 }
 
 async function act(desk: SandboxDesk, request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
