@@ -114,6 +114,27 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
     }
   });
 
+  it("counts in the window of each key of a group its own requests", async () => {
+    const [one, other] = [await world.account(1_000n), await world.account(1_000n)];
+    // Windows of single requests, one of whole seconds, and none.
+    const used = [
+      { account: one, key: await world.key(one, 60), limit: 60, times: 3 },
+      { account: one, key: await world.key(one, 60), limit: 60, times: 1 },
+      { account: other, key: await world.key(other, 700), limit: 700, times: 2 },
+      { account: other, key: await world.key(other, 0), limit: 0, times: 2 },
+    ];
+    const { groups } = process.ledger.statistics();
+    const asked = used.flatMap(({ account, key, times }) =>
+      Array.from({ length: times }, () => process.ledger.admit(admission(account, key, 1n))),
+    );
+    expect(count(await Promise.all(asked), "granted")).toBe(8);
+    expect(process.ledger.statistics().groups).toBe(groups + 1);
+    for (const { account, key, limit, times } of used)
+      expect(await process.ledger.admit(admission(account, key, 1n))).toMatchObject({
+        rate: { limit, remaining: Math.max(0, limit - times - 1) },
+      });
+  });
+
   it("counts a refusal for money in the window once, and a refusal for the rate not at all", async () => {
     const account = await world.account(0n);
     const key = await world.key(account, 3);

@@ -19,7 +19,7 @@ export const ledger = (file: string, find: string, replace: string): Edit => ({
 });
 /** A change of the money statements of a request, which are functions of the database. */
 export const statement = (find: string, replace: string): Edit => ({
-  file: "src/database/migrations/0009-request-functions.ts",
+  file: "src/database/migrations/request-functions.ts",
   find,
   replace,
 });

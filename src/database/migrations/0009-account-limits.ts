@@ -1,5 +1,5 @@
 import { Migration } from "@mikro-orm/migrations";
-import { requestFunctions } from "./0009-request-functions.ts";
+import { requestFunctions } from "./request-functions.ts";
 
 // What admission asks of an account besides its balance, and the functions that decide on requests.
 export class Migration0009AccountLimits extends Migration {

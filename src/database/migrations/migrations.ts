@@ -38,4 +38,8 @@ export const migrations = [
   },
   { name: "0021-disputes", load: async () => (await import("./0021-disputes.ts")).Migration0021Disputes },
   { name: "0022-rare-rows", load: async () => (await import("./0022-rare-rows.ts")).Migration0022RareRows },
+  {
+    name: "0023-lists-by-place",
+    load: async () => (await import("./0023-lists-by-place.ts")).Migration0023ListsByPlace,
+  },
 ];

@@ -91,6 +91,16 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     noticedBy: money("admission", "gives exactly the window's slots to 100 parallel requests"),
   },
   {
+    name: "a group counts in every window what it counted in the first",
+    edits: [
+      statement(
+        "FROM generate_series(1, cardinality(used_keys)) n\n      WHERE k.id = used_keys[n] AND",
+        "FROM generate_series(1, 1) n\n      WHERE",
+      ),
+    ],
+    noticedBy: money("admission", "counts in the window of each key of a group its own requests"),
+  },
+  {
     name: "the rate window is a second short",
     edits: [
       {

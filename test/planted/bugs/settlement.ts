@@ -26,7 +26,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a settlement charges again what has a record already, in a group",
-    edits: [statement("WHERE r.key_id IS NOT NULL;", "WHERE r.key_id IS NOT NULL ON CONFLICT DO NOTHING;")],
+    edits: [statement("WHERE key_id[n] IS NOT NULL;", "WHERE key_id[n] IS NOT NULL ON CONFLICT DO NOTHING;")],
     noticedBy: money("settlement", "gives back a hold whose request has its record already"),
   },
   {

@@ -1,4 +1,5 @@
-// The money statements of a chat request, as functions of the database: each locks its rows, decides on what it has locked
+// The money statements of a chat request, as functions of the database, as they are now: a change of them comes with a migration
+// that makes them again (0009 was the first). Each locks its rows, decides on what it has locked
 // and writes, in one statement. They are procedural because that is how a decision reads, and because it is cheaper: as
 // one SQL text with a step for each decision most of the time went into setting the steps up.
 //
@@ -25,7 +26,7 @@ const LOSS_TO_REVENUE = `'IDR/6', '00000000-0000-7000-8000-000000000002', '00000
 
 // A request that is alone. Refused takes a slot of the window; revoked, frozen, limited and crowded take none.
 const ADMIT_REQUEST = `
-CREATE FUNCTION admit_request(
+CREATE OR REPLACE FUNCTION admit_request(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint,
   model text, input_price bigint, output_price bigint, cache_hit_price bigint, ${ROW_OUT})
 LANGUAGE plpgsql AS $$
@@ -73,7 +74,7 @@ BEGIN
 END $$`;
 
 const SETTLE_REQUEST = `
-CREATE FUNCTION settle_request(
+CREATE OR REPLACE FUNCTION settle_request(
   account uuid, request uuid, cost bigint, input_tokens_uncached int, input_tokens_cached int, output_tokens int, basis text,
   billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean,
   duration_ms int, first_byte_ms int, clamped boolean, ${ROW_OUT})
@@ -102,8 +103,9 @@ END $$`;
 
 // Many at once: settlements first, because they free money, then extensions, then admissions, each decided as if it were
 // alone behind the one before. s_, e_ and a_ are lists of equal length; admissions come ordered by account and key.
+// Lists are read by place and not through unnest, which sets up a table of its own for each of up to twenty-two.
 const COMMIT_REQUESTS = `
-CREATE FUNCTION commit_requests(
+CREATE OR REPLACE FUNCTION commit_requests(
   s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],
   s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[],
   s_upstream_cost bigint[], s_streamed boolean[], s_duration int[], s_first_byte int[], s_clamped boolean[],
@@ -122,6 +124,8 @@ DECLARE
   freed record; charge bigint[]; key_id uuid[]; model text[]; input_price bigint[]; output_price bigint[]; cache_hit_price bigint[];
   deleted int := 0; above_hold boolean := false; more bigint; lost boolean := false;
   extended bigint; key record; used int; taken int; t timestamptz; granted boolean[]; any_granted boolean := false;
+  -- The limited keys that took slots, when and how many.
+  used_keys uuid[] := '{}'; used_at timestamptz[] := '{}'; used_slots int[] := '{}';
 BEGIN
   SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.open_holds), array_agg(l.max_open_holds), array_agg(l.frozen)
   INTO account, posted, held, open_holds, max_open_holds, frozen
@@ -160,10 +164,12 @@ BEGIN
     IF deleted > 0 THEN
       changed := true;
       INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, ${SETTLED_COLUMNS})
-      SELECT * FROM unnest(s_account, s_request, s_cost, charge, key_id, model, input_price, output_price, cache_hit_price,
-        s_input_uncached, s_input_cached, s_output, s_basis, s_day, s_upstream, s_upstream_model, s_upstream_request,
-        s_upstream_cost, s_streamed, s_duration, s_first_byte, s_clamped) AS r (a, b, c, d, key_id)
-      WHERE r.key_id IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is told apart
+      SELECT s_account[n], s_request[n], s_cost[n], charge[n], key_id[n], model[n], input_price[n], output_price[n],
+             cache_hit_price[n], s_input_uncached[n], s_input_cached[n], s_output[n], s_basis[n], s_day[n], s_upstream[n],
+             s_upstream_model[n], s_upstream_request[n], s_upstream_cost[n], s_streamed[n], s_duration[n],
+             s_first_byte[n], s_clamped[n]
+      FROM generate_series(1, settlements) n
+      WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is told apart
       IF lost THEN
         ${BOOK_LOSS}
         SELECT r.request, r.request, ${LOSS_TO_REVENUE}, r.cost - r.charge, 'uncollected'
@@ -241,25 +247,27 @@ BEGIN
         i := i + 1;
       END LOOP;
       IF taken > 0 AND rate_limit > 0 THEN
-        UPDATE api_key k SET slots = slots_after(key.slots, key.slot_counts, rate_limit, t, taken),
-                             slot_counts = slot_counts_after(key.slots, key.slot_counts, rate_limit, t, taken)
-        WHERE k.account_id = key.account_id AND k.id = key.id;
+        used_keys := used_keys || key.id; used_at := used_at || t; used_slots := used_slots || taken;
       END IF;
     END LOOP;
+    IF used_keys <> '{}' THEN
+      UPDATE api_key k SET slots = slots_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n]),
+                           slot_counts = slot_counts_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n])
+      FROM generate_series(1, cardinality(used_keys)) n
+      WHERE k.id = used_keys[n] AND k.account_id = ANY (account) AND k.id = ANY (used_keys);
+    END IF;
     IF any_granted THEN
       changed := true;
       INSERT INTO hold (account_id, id, owner, amount, ${HELD_COLUMNS})
-      SELECT r.account, r.request, r.owner, r.amount, r.key, r.model, r.input_price, r.output_price, r.cache_hit_price
-      FROM unnest(a_account, a_request, a_owner, a_amount, a_key, a_model, a_input_price, a_output_price, a_cache_hit_price, granted)
-        AS r (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price, granted)
-      WHERE r.granted;
+      SELECT a_account[n], a_request[n], a_owner[n], a_amount[n], a_key[n], a_model[n], a_input_price[n], a_output_price[n],
+             a_cache_hit_price[n]
+      FROM generate_series(1, admissions) n WHERE granted[n];
     END IF;
   END IF;
 
   IF changed THEN
-    UPDATE account a SET posted = l.posted, held = l.held, open_holds = l.open_holds
-    FROM unnest(account, posted, held, open_holds) AS l (id, posted, held, open_holds)
-    WHERE a.id = l.id AND a.id = ANY (account);
+    UPDATE account a SET posted = posted[n], held = held[n], open_holds = open_holds[n]
+    FROM generate_series(1, cardinality(account)) n WHERE a.id = account[n] AND a.id = ANY (account);
   END IF;
 END $$`;
 
