@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Histogram } from "prom-client";
-import type { ChatCall, ChatOutcome, Gateway } from "./gateway/chat.ts";
+import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "./gateway/chat.ts";
 import { DomainError, UpstreamBusy } from "./kernel/errors.ts";
 
 /** What a caller is told while admissions are stopped. */
@@ -23,7 +23,9 @@ export type ChatRequests = {
 
 /** Puts a gateway behind the switch and counts its requests. */
 export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatRequests {
-  const running = new Set<Promise<unknown>>();
+  let running = 0;
+  /** For those who wait until none is running. */
+  let allEnded: PromiseWithResolvers<void> | null = null;
   const outcomes = new Map<string, number>();
   const durations = new Histogram({
     name: "saldo_chat_duration_seconds",
@@ -35,32 +37,37 @@ export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatR
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     durations.observe(Math.max(0, Date.now() - receivedAtMs) / 1_000);
   };
-  const counted = async ({ receivedAtMs }: ChatCall, answer: Promise<ChatOutcome>): Promise<ChatOutcome> => {
+  const counted = async (call: ChatCall, sink: ChatSink): Promise<ChatOutcome> => {
+    running += 1;
     try {
-      const outcome = await answer;
-      ended(outcome, receivedAtMs);
+      const outcome = await gateway.answerChat(call, sink);
+      ended(outcome, call.receivedAtMs);
       return outcome;
     } catch (error) {
-      ended(error instanceof DomainError ? error.code : "internal_error", receivedAtMs);
+      ended(error instanceof DomainError ? error.code : "internal_error", call.receivedAtMs);
       throw error;
+    } finally {
+      running -= 1;
+      if (running === 0) {
+        allEnded?.resolve();
+        allEnded = null;
+      }
     }
   };
   return {
     gateway: {
       answerChat(call, sink) {
-        if (isStopped()) {
-          ended("stopped", call.receivedAtMs);
-          return Promise.reject(new UpstreamBusy(STOPPED_RETRY_AFTER_SECONDS));
-        }
-        const answer = counted(call, gateway.answerChat(call, sink)).finally(() => running.delete(answer));
-        running.add(answer);
-        return answer;
+        if (!isStopped()) return counted(call, sink);
+        ended("stopped", call.receivedAtMs);
+        return Promise.reject(new UpstreamBusy(STOPPED_RETRY_AFTER_SECONDS));
       },
     },
     outcomes,
     durations,
     async idle(limitMs) {
-      await Promise.race([Promise.allSettled(running), sleep(limitMs, undefined, { ref: false })]);
+      if (running === 0) return;
+      allEnded ??= Promise.withResolvers();
+      await Promise.race([allEnded.promise, sleep(limitMs, undefined, { ref: false })]);
     },
   };
 }
