@@ -2,6 +2,7 @@
 // or until its primary is gone: then nobody would deal it connections, and it must not linger.
 
 import cluster from "node:cluster";
+import { flushCompileCache } from "node:module";
 import process from "node:process";
 import { openServiceDatabase } from "./app-database.ts";
 import { createLog } from "./app-log.ts";
@@ -45,6 +46,7 @@ async function work(): Promise<number> {
       );
     });
     await tell({ kind: "serving", ports: serving.ports });
+    flushCompileCache();
     logger.info({ pid: process.pid }, "worker serving");
     await stopRequested.promise;
   } catch (err) {

@@ -44,7 +44,7 @@ export function registerAuth(app: FastifyInstance, paths: KnownPaths, options: A
     onRequest: (request, _reply, done) => done(refusalOf(request, options.isOwnSite) ?? undefined),
     handler: (request, reply) => answer(options, request, reply),
   });
-  // For the verbs that Fastify does not know.
+  // For OPTIONS and the verbs that Fastify does not know, which do not come to the catch-all.
   for (const [path, routes] of Map.groupBy(authRoutes, (route) => route.path))
     paths.add(AUTH_PATH + path, verbsOf(path, routes));
 }

@@ -7,7 +7,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { SignIn } from "../accounts/sign-in.ts";
 import type { Gateway } from "../gateway/chat.ts";
-import { UnsupportedMediaType } from "../kernel/errors.ts";
+import { NotFound, UnsupportedMediaType } from "../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
 import { createCallValues, READ_MAX_BYTES, sayRequestId } from "../rpc/call.ts";
 import { endWithin, listenOn, type StoppableServer } from "../rpc/stoppable-server.ts";
@@ -107,12 +107,13 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   paths.addRoutes();
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    if (request.is404 && options.dashboard?.isWanted(request) === true) {
+    const refusal = paths.refusalOf(request);
+    if (refusal instanceof NotFound && options.dashboard?.isWanted(request) === true) {
       options.dashboard.send(request, reply.code(404));
       return;
     }
     // Before a body is read: whatever it holds, there is nothing here.
-    done(paths.refusalOf(request));
+    done(refusal);
   });
   answerErrorsIn(app, options.ports.logger);
 
@@ -178,8 +179,9 @@ function registerRpc(
       }),
     routes: (router) => {
       registerServices(router, implementations, interceptors);
-      // Where Connect would answer other verbs without a body.
-      for (const { requestPath, allowedMethods } of router.handlers) paths.add(requestPath, allowedMethods);
+      // Connect would answer other verbs, HEAD among them, without a body.
+      for (const { requestPath, allowedMethods } of router.handlers)
+        paths.add(requestPath, allowedMethods, allowedMethods);
       tellFactsOfUndecodable(router, ports.logger);
     },
   });

@@ -21,13 +21,17 @@ export const PLAIN_PATHS = {
 /** How paths are read, here and by Fastify. */
 export const ROUTER_OPTIONS = { ignoreTrailingSlash: true, maxParamLength: 1024 } as const;
 
+/** The verbs that a refusal names, and those that are not refused. */
+type PathVerbs = { readonly allowed: readonly string[]; readonly taken: readonly string[] };
+
 /** The paths that take some verbs only. */
 export class KnownPaths {
   // One verb stands for all: what is asked here is which path it is.
   readonly #router = findMyWay(ROUTER_OPTIONS);
 
-  add(path: string, verbs: readonly string[]): void {
-    this.#router.on("GET", path, ignore, verbs);
+  /** Adds a path with the verbs that it names as allowed. HEAD comes with GET where nothing else is said. */
+  add(path: string, allowed: readonly string[], taken = withHead(allowed)): void {
+    this.#router.on("GET", path, ignore, { allowed, taken } satisfies PathVerbs);
   }
 
   /** Adds the REST routes and the plain paths. */
@@ -42,15 +46,14 @@ export class KnownPaths {
 
   /** Why a request is for nobody; undefined where it is for somebody. */
   refusalOf({ method, url, is404 }: FastifyRequest): MethodNotAllowed | NotFound | undefined {
-    const verbs: readonly string[] | undefined = this.#router.find("GET", url)?.store;
-    if (verbs !== undefined && !isTaken(method, verbs)) return new MethodNotAllowed(verbs);
+    const known: PathVerbs | undefined = this.#router.find("GET", url)?.store;
+    if (known !== undefined && !known.taken.includes(method)) return new MethodNotAllowed(known.allowed);
     return is404 ? new NotFound("There is no such path.") : undefined;
   }
 }
 
-/** HEAD comes with GET. */
-function isTaken(verb: string, allowed: readonly string[]): boolean {
-  return allowed.includes(verb) || (verb === "HEAD" && allowed.includes("GET"));
+function withHead(verbs: readonly string[]): readonly string[] {
+  return verbs.includes("GET") ? [...verbs, "HEAD"] : verbs;
 }
 
 function ignore(): void {}

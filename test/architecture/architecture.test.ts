@@ -20,7 +20,7 @@ async function readSources(folder: string): Promise<SourceFile[]> {
   return Promise.all(
     paths.map(async (path) => ({
       path: relative(root, path).replaceAll(sep, "/"),
-      text: /\.(tsx?|md)$/.test(path) ? await readFile(path, "utf8") : "",
+      text: /\.(tsx?|js|md)$/.test(path) ? await readFile(path, "utf8") : "",
     })),
   );
 }

@@ -24,7 +24,7 @@ const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 /** Every sentence about a file or room that breaks the plan; none: the house stands as drawn. */
 export function findViolations(files: readonly SourceFile[]): string[] {
   const sources = files.filter((file) => file.path.startsWith("src/"));
-  const code = sources.filter((file) => /\.tsx?$/.test(file.path));
+  const code = sources.filter((file) => /\.(tsx?|js)$/.test(file.path));
   return [
     ...code.flatMap(arrowViolations),
     ...code.flatMap(fileViolations),
@@ -79,7 +79,7 @@ function covers(allowed: string, target: string): boolean {
 
 function fileViolations({ path, text }: SourceFile): string[] {
   const found = lengthViolations({ path, text });
-  const name = posix.basename(path).replace(/(\.test)?\.tsx?$/, "");
+  const name = posix.basename(path).replace(/(\.test)?\.(tsx?|js)$/, "");
   if (emptyNames.includes(name)) found.push(`${path}: the name ${name} says nothing about what is inside`);
   if (!KEBAB_CASE.test(name)) found.push(`${path}: a file name is in kebab-case`);
   if (/\bFIXME\b/.test(text)) found.push(`${path} has an open FIXME`);

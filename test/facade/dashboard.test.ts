@@ -66,6 +66,15 @@ describe("the dashboard's files", () => {
     expect([there.status, there.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
   });
 
+  it.each(["/v1/chat/completions", "/v1/merchant-transfers/01a2/cancel", "/auth/sign-in/email"])(
+    "is not the answer to a browser at %s, which takes other verbs",
+    async (path) => {
+      const answer = await fetch(running.http + path, { headers: HTML });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+      expect(await answer.text()).toContain('"method_not_allowed"');
+    },
+  );
+
   it("lets a page load from nowhere else and run no script but its own", async () => {
     const { headers } = await fetch(`${running.http}/`);
     const policy = headers.get("content-security-policy") ?? "";
