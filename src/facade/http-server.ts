@@ -104,7 +104,6 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
     ...refuseMalformed(options.ports.logger),
   });
   const paths = new KnownPaths();
-  paths.addRoutes();
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     const refusal = paths.refusalOf(request);

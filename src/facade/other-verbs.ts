@@ -24,24 +24,23 @@ export const ROUTER_OPTIONS = { ignoreTrailingSlash: true, maxParamLength: 1024 
 /** The verbs that a refusal names, and those that are not refused. */
 type PathVerbs = { readonly allowed: readonly string[]; readonly taken: readonly string[] };
 
-/** The paths that take some verbs only. */
+/** The paths that take some verbs only: the REST routes, the plain paths, and what is added. */
 export class KnownPaths {
   // One verb stands for all: what is asked here is which path it is.
   readonly #router = findMyWay(ROUTER_OPTIONS);
 
-  /** Adds a path with the verbs that it names as allowed. HEAD comes with GET where nothing else is said. */
-  add(path: string, allowed: readonly string[], taken = withHead(allowed)): void {
-    this.#router.on("GET", path, ignore, { allowed, taken } satisfies PathVerbs);
-  }
-
-  /** Adds the REST routes and the plain paths. */
-  addRoutes(): void {
+  constructor() {
     const mounted = Object.values(services).flatMap((service) => mountRoutes(service.methods.flatMap(routesOf)));
     for (const [path, routes] of Map.groupBy(mounted, (each) => each.path)) {
       const verbs = routes.map((each) => each.verb);
       this.add(path, verbs);
     }
     for (const path of Object.values(PLAIN_PATHS)) this.add(path, ["GET"]);
+  }
+
+  /** Adds a path with the verbs that it names as allowed. HEAD comes with GET where nothing else is said. */
+  add(path: string, allowed: readonly string[], taken = withHead(allowed)): void {
+    this.#router.on("GET", path, ignore, { allowed, taken } satisfies PathVerbs);
   }
 
   /** Why a request is for nobody; undefined where it is for somebody. */

@@ -1,7 +1,8 @@
-// The money statements of a chat request, as functions of the database, as they are now: a change of them comes with a migration
-// that makes them again (0009 was the first). Each locks its rows, decides on what it has locked
+// The money statements of a chat request, as functions of the database: each locks its rows, decides on what it has locked
 // and writes, in one statement. They are procedural because that is how a decision reads, and because it is cheaper: as
 // one SQL text with a step for each decision most of the time went into setting the steps up.
+//
+// They stand here as they are now. Migration 0009 made them first; a change of them comes with one that makes them again.
 //
 // What each keeps (why is said in ledger/README.md): accounts are locked first, in id order, then keys in order, each
 // before anything is read of it; balances are written absolutely from what was locked; the clock is read behind the lock
@@ -103,7 +104,7 @@ END $$`;
 
 // Many at once: settlements first, because they free money, then extensions, then admissions, each decided as if it were
 // alone behind the one before. s_, e_ and a_ are lists of equal length; admissions come ordered by account and key.
-// Lists are read by place and not through unnest, which sets up a table of its own for each of up to twenty-two.
+// Long lists are read by place and not through unnest, which sets up a table of its own for each of up to twenty-two.
 const COMMIT_REQUESTS = `
 CREATE OR REPLACE FUNCTION commit_requests(
   s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],
