@@ -8,6 +8,8 @@ export default defineConfig({
     globalSetup: ["test/setup/global-setup.ts"],
     // Two cores are shared by the tests, their PostgreSQL servers and child processes.
     maxWorkers: 2,
+    // A file's own process loads everything anew, which takes longer than most files. What files share they must leave as it was.
+    isolate: false,
     // What is waited for comes at once, but not on a machine that is busy.
     expect: { poll: { timeout: 15_000 } },
     sequence: { sequencer: LongestFirst },

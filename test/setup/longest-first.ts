@@ -1,7 +1,10 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** They look at every page there is. */
-const LONGEST = /\/accessibility[a-z-]*\.test\.ts$/;
+/** What takes longest: first the files that look at every page there is, then those that start and end many processes. */
+const LONGEST = [
+  /\/accessibility[a-z-]*\.test\.ts$/,
+  /\/(soak|workers|operating|failpoints|lifecycle|nodes|kill-gateway|hostile-text|log-canaries)\.test\.ts$/,
+];
 
 /** Begins with the files that take longest. Vitest takes the largest first, and theirs are small: they would run alone at the end. */
 export class LongestFirst extends BaseSequencer {
@@ -13,5 +16,6 @@ export class LongestFirst extends BaseSequencer {
 }
 
 function rankOf({ moduleId }: TestSpecification): number {
-  return LONGEST.test(moduleId) ? 0 : 1;
+  const rank = LONGEST.findIndex((kind) => kind.test(moduleId));
+  return rank < 0 ? LONGEST.length : rank;
 }

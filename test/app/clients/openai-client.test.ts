@@ -200,11 +200,11 @@ describe("the openai package raises", () => {
 
   test("NotFoundError for a model that is not in the catalog", async () => {
     const calls = [
-      client.chat.completions.create({ model: "demo/nothing", messages: user("Hi") }),
-      client.models.retrieve("demo/nothing"),
+      () => client.chat.completions.create({ model: "demo/nothing", messages: user("Hi") }),
+      () => client.models.retrieve("demo/nothing"),
     ];
     for (const call of calls) {
-      const error = await refusalOf(call);
+      const error = await refusalOf(call());
       expect(error).toBeInstanceOf(OpenAI.NotFoundError);
       expect(error.message).toContain("model_not_found");
     }
