@@ -6,8 +6,9 @@ export default defineConfig({
     root: new URL("..", import.meta.url).pathname,
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/setup/global-setup.ts"],
-    // Two cores are shared by the tests, their PostgreSQL servers and child processes.
-    maxWorkers: 2,
+    // Two cores are shared by the tests, their PostgreSQL servers and child processes. Half of the time of two files is spent
+    // waiting, so a third one fits in.
+    maxWorkers: 3,
     // A file's own process loads everything anew, which takes longer than most files. What files share they must leave as it was.
     isolate: false,
     // What is waited for comes at once, but not on a machine that is busy.
