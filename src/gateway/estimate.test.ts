@@ -8,8 +8,15 @@ function requestOf(content: string) {
   return readRequest(Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content }] })));
 }
 
-/** The most work, in milliseconds of this thread's own time, for which nobody else had a turn. Others' load does not count. */
+/** The most work for which nobody else had a turn; the least of three tries, since it is not the work that collects garbage. */
 async function longestBlock(work: () => Promise<unknown>): Promise<number> {
+  const tries: number[] = [];
+  while (tries.length < 3) tries.push(await longestBlockOf(work));
+  return Math.min(...tries);
+}
+
+/** Of one try, in milliseconds of this thread's own time. Others' load does not count. */
+async function longestBlockOf(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = threadTime();
   let isOver = false;

@@ -56,12 +56,15 @@ export function parseFailpoint(text: string): FailpointSetting | undefined {
   return known === undefined ? undefined : { name: known, nth: Number(nth) };
 }
 
-/** Lets `die` be called when the place is reached for the nth time. */
-export function armFailpoint({ name, nth }: FailpointSetting, die: () => void): void {
+/** Lets `die` be called when the place is reached for the nth time, until what it gives is called. */
+export function armFailpoint({ name, nth }: FailpointSetting, die: () => void): () => void {
   let times = 0;
   failpoint = (reached) => {
     if (reached !== name) return;
     times += 1;
     if (times === nth) die();
+  };
+  return () => {
+    failpoint = undefined;
   };
 }

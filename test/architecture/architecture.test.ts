@@ -39,6 +39,15 @@ test("no test file has a second subject either", async () => {
   expect(tests.filter(({ path }) => path.endsWith(".ts")).flatMap(lengthViolations)).toEqual([]);
 });
 
+test("no helper of tests opens or closes anything for whoever imports it", async () => {
+  // Files share a process: a helper is loaded for the first one alone, and its hooks would be that one's.
+  const hook = /^(?:before|after)(?:Each|All)\(/m;
+  const [tests, helpers] = [[], []] as [SourceFile[], SourceFile[]];
+  for (const file of await readSources("test")) (file.path.endsWith(".test.ts") ? tests : helpers).push(file);
+  expect(tests.filter(({ text }) => hook.test(text)).length).toBeGreaterThan(10);
+  expect(helpers.filter(({ text }) => hook.test(text)).map(({ path }) => path)).toEqual([]);
+});
+
 test("nothing lies in the root but what belongs there", async () => {
   const local = ["node_modules", "coverage"];
   const entries = (await readdir(root)).filter((name) => !name.startsWith(".") && !local.includes(name));

@@ -1,8 +1,10 @@
 // What becomes of a payment: credited once, for the order's own amount, whatever is told, how often and in which order.
 
 import { describe, expect, it } from "vitest";
-import { one, other, stateOf, world } from "./two-processes.ts";
+import { one, other, stateOf, useTwoProcesses, world } from "./two-processes.ts";
 import { RUPIAH } from "./world.ts";
+
+useTwoProcesses();
 
 describe("a payment", () => {
   it("is credited when the provider confirms it, and the notification by itself credits nothing", async () => {

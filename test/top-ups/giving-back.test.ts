@@ -3,8 +3,10 @@
 
 import { describe, expect, it } from "vitest";
 import { applyPayment } from "../../src/billing/top-ups/apply-payment.ts";
-import { one, other, stateOf, world } from "./two-processes.ts";
+import { one, other, stateOf, useTwoProcesses, world } from "./two-processes.ts";
 import { AMOUNT, MICRO, RUPIAH } from "./world.ts";
+
+useTwoProcesses();
 
 describe("money that is given back", () => {
   it("and that the account has used is owed, and collected first from what it buys next", async () => {

@@ -1,5 +1,4 @@
-// What tests of one file have in common that move money by two processes at one provider: whoever imports from here has the
-// world opened before its first test, audited behind each, and closed after the last.
+// What tests have in common that move money by two processes at one provider.
 
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { SOUND } from "../money/world.ts";
@@ -9,16 +8,19 @@ export let world: TopUpWorld;
 export let one: TopUpProcess;
 export let other: TopUpProcess;
 
-beforeAll(async () => {
-  world = await TopUpWorld.create();
-  one = await world.process("midtrans");
-  other = await world.process("midtrans");
-});
-afterEach(async () => {
-  world.fake.misbehave(null);
-  expect(await world.money.audit()).toEqual(SOUND);
-});
-afterAll(() => world.close());
+/** Opens the world before the first test of a file, audits it behind each, and closes it after the last. Each file calls it. */
+export function useTwoProcesses(): void {
+  beforeAll(async () => {
+    world = await TopUpWorld.create();
+    one = await world.process("midtrans");
+    other = await world.process("midtrans");
+  });
+  afterEach(async () => {
+    world.fake.misbehave(null);
+    expect(await world.money.audit()).toEqual(SOUND);
+  });
+  afterAll(() => world.close());
+}
 
 /** How a top-up stands, as its account is told. */
 export async function stateOf(accountId: string, topUpId: string): Promise<string> {
