@@ -1,21 +1,23 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What takes longest: first the files that look at every page there is, then those that start and end many processes. */
-const LONGEST = [
-  /\/accessibility[a-z-]*\.test\.ts$/,
-  /\/(soak|workers|operating|failpoints|lifecycle|nodes|kill-gateway|hostile-text|log-canaries)\.test\.ts$/,
-];
+/** They look at every page there is, and keep a core busy. */
+const BUSY = /\/accessibility[a-z-]*\.test\.ts$/;
+/** They start and end many processes, and wait for most of their time. */
+const WAITING =
+  /\/(soak|workers|operating|failpoints|lifecycle|nodes|kill-gateway|log-canaries|ledger-model)\.test\.ts$/;
 
-/** Begins with the files that take longest. Vitest takes the largest first, and theirs are small: they would run alone at the end. */
+/**
+ * Begins with the files that take longest, a busy one beside one that waits. Vitest takes the largest first, and theirs are small:
+ * they would run alone at the end.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- Vitest's own, of no array
     const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other));
+    const busy = sorted.filter(({ moduleId }) => BUSY.test(moduleId));
+    const waiting = sorted.filter(({ moduleId }) => WAITING.test(moduleId));
+    const pairs = Math.max(busy.length, waiting.length);
+    const longest = Array.from({ length: pairs }, (_, at) => [busy[at], waiting[at]]).flat();
+    return [...new Set([...longest.filter((file) => file !== undefined), ...sorted])];
   }
-}
-
-function rankOf({ moduleId }: TestSpecification): number {
-  const rank = LONGEST.findIndex((kind) => kind.test(moduleId));
-  return rank < 0 ? LONGEST.length : rank;
 }
