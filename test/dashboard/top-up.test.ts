@@ -167,12 +167,12 @@ function loadsOf(page: Page): Promise<number> {
   return page.evaluate(() => performance.timeOrigin);
 }
 
-/** The card in which a payment is begun and followed. */
 /** Whether it asks for the state of a top-up. */
 function isQuestion(request: Request): boolean {
   return request.url().includes("BillingService/GetTopUp");
 }
 
+/** The card in which a payment is begun and followed. */
 function cardOf(page: Page): Locator {
   return page.locator("section", { has: page.getByRole("heading", { level: 2, name: "Isi saldo", exact: true }) });
 }
