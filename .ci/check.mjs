@@ -24,6 +24,7 @@ const checks = [
   ["contracts: generated", checkGenerated],
   ["architecture", command("vitest", "run", "--config", "test/vitest.config.ts", "test/architecture")],
   ["lock file", checkLockFile],
+  ["advisories", command("node", ".ci/advisories.mjs")],
   ["machine paths", checkMachinePaths],
 ];
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 // Beside the packages, which are as easily made anew.
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url)));
-const { runProcess } = await import("./app-process.ts");
+const { runProcess } = await import("./app/process/process.ts");
 
 process.exitCode = await runProcess(process.argv.slice(2));
 // All is done and closed. A handle that somebody forgot must not keep the process.

@@ -126,5 +126,5 @@ function madeBy(edits: readonly Edit[], { root, before }: { root: ValueMap; befo
 }
 
 function plainAddress(address: string): string {
-  return address.replace(/\/+$/, "").replace(/\/v1$/, "");
+  return address.replace(/(?<!\/)\/+$/, "").replace(/\/v1$/, "");
 }

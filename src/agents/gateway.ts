@@ -33,7 +33,7 @@ export function apiUrlOf(baseUrl: string, { insecure }: { insecure: boolean }): 
       `Over http:// anybody on the way to ${url.hostname} can read the key. Use https://, or --insecure.`,
     );
   }
-  const path = url.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+  const path = url.pathname.replace(/(?<!\/)\/+$/, "").replace(/\/v1$/, "");
   return `${url.origin}${path}/v1`;
 }
 
@@ -47,7 +47,7 @@ export async function readCatalog(apiUrl: string, key: string): Promise<CatalogM
 /** What the key can still use, in rupiah; null where the gateway does not tell. Errors: as readCatalog. */
 export async function readBalance(apiUrl: string, key: string): Promise<string | null> {
   const { available } = await ask(`${apiUrl}/balance`, key, { mayBeMissing: true });
-  return typeof available === "string" && /^-?\d+(\.\d+)?$/.test(available) ? available : null;
+  return typeof available === "string" && /^-?\d{1,20}(\.\d{1,20})?$/.test(available) ? available : null;
 }
 
 /** The model of that id. Errors: Refused. */

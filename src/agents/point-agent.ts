@@ -6,6 +6,7 @@ import { editsToApply, holdsOurs, ownedBy } from "./change.ts";
 import { type Edit, UneditableFile } from "./editing/edits.ts";
 import { editText } from "./editing/format.ts";
 import { openFiles, type OpenedFile, orRefuse } from "./files/agent-files.ts";
+import { withAgentLock } from "./files/agent-lock.ts";
 import { backUp, forgetBackup } from "./files/backup.ts";
 import { digestOf, readConfigFile, removeConfigFile, replaceConfigFile } from "./files/config-file.ts";
 import { folderToMake, removeMadeFolders } from "./files/made-folders.ts";
@@ -39,8 +40,9 @@ export type WrittenFile = { readonly path: string; readonly backup: string | nul
 
 /** The changes that point an agent at a gateway; none where it points there already. Errors: FileRefused. */
 export async function planAgent(agent: Agent, connection: Connection, machine: Machine): Promise<PlannedFile[]> {
-  const records = await readRecords(recordsFolder(machine));
+  // The records come second: what another run writes in between is then remembered, whatever of it was seen in the file.
   const opened = await openFiles(agent, machine);
+  const records = await readRecords(recordsFolder(machine));
   const planned = await Promise.all(
     opened.map((each) => orRefuse(each.file.path, () => planFile(each, { connection, records }))),
   );
@@ -74,8 +76,35 @@ function planFile(opened: OpenedFile, { connection, records }: Wanted): PlannedF
   return { ...opened, edits, bytes, record, origin, isUntouched, past };
 }
 
-/** Writes what was planned. Errors: FileRefused, with every file of the agent as it was. */
-export async function writePlan(
+/** What a plan was made for. */
+export type AgentWork = { readonly agent: Agent; readonly connection: Connection; readonly machine: Machine };
+
+/**
+ * Writes what was planned, while no other run changes the agent's files. Errors: FileRefused, with every file of the agent
+ * as it was.
+ */
+export async function carryOutPlan(
+  planned: readonly PlannedFile[],
+  { agent, connection, machine }: AgentWork,
+  now: Date,
+): Promise<WrittenFile[]> {
+  if (planned.length === 0) return [];
+  const folder = recordsFolder(machine);
+  const locked = () => withAgentLock(folder, agent.id, () => writeUnlessPast());
+  return orRefuse(planned[0]?.file.path ?? folder, locked);
+
+  /** What is remembered may have changed since the plan was made. A file that has changed itself is refused later. */
+  async function writeUnlessPast(): Promise<WrittenFile[]> {
+    const again = await planAgent(agent, connection, machine);
+    const isSame =
+      again.length === planned.length &&
+      again.every(({ bytes }, index) => planned[index]?.bytes.equals(bytes) === true);
+    return writePlan(isSame ? again : planned, { machine, now });
+  }
+}
+
+/** Errors: FileRefused, with every file of the agent as it was. */
+async function writePlan(
   planned: readonly PlannedFile[],
   { machine, now }: { machine: Machine; now: Date },
 ): Promise<WrittenFile[]> {

@@ -14,9 +14,12 @@ export function printableJson(value: unknown): string {
   return printable(JSON.stringify(value));
 }
 
-/** An amount in rupiah, or a price per million tokens. */
+const AMOUNT = /^-?\d{1,20}(?:\.\d{1,20})?$/;
+
+/** An amount in rupiah, or a price per million tokens. What a gateway sends in its place is shown as it came. */
 export function rupiah(decimal: string): string {
+  if (!AMOUNT.test(decimal)) return printable(decimal.slice(0, 40));
   const [whole = "0", fraction = ""] = decimal.split(".");
-  const cents = fraction.replace(/0+$/, "");
+  const cents = fraction.replace(/(?<!0)0+$/, "");
   return `Rp ${whole.replaceAll(/\B(?=(\d{3})+$)/g, ".")}${cents === "" ? "" : `,${cents}`}`;
 }

@@ -6,6 +6,7 @@ import { ownedBy } from "./change.ts";
 import { editsToRemove, placementsToFind } from "./change-back.ts";
 import { editText } from "./editing/format.ts";
 import { openEveryFile, type OpenedFile, orRefuse } from "./files/agent-files.ts";
+import { withAgentLock } from "./files/agent-lock.ts";
 import { backUp, backupsOf, forgetBackup } from "./files/backup.ts";
 import { digestOf, removeConfigFile, replaceConfigFile } from "./files/config-file.ts";
 import { removeMadeFolders } from "./files/made-folders.ts";
@@ -32,9 +33,10 @@ export type ReturnedFile = {
 
 /** How the files of an agent go back; none where nothing of ours is in them or remembered of them. Errors: FileRefused. */
 export async function planReset(agent: Agent, baseUrls: readonly string[], machine: Machine): Promise<PlannedReturn[]> {
+  // The records come second: what another run writes in between is then remembered, whatever of it was seen in the file.
+  const opened = await openEveryFile(agent, machine);
   const records = await readRecords(recordsFolder(machine));
   const isOurs = ownedBy([...records.flatMap((record) => record.baseUrls), ...baseUrls]);
-  const opened = await openEveryFile(agent, machine);
   const planned = await Promise.all(
     opened.map((each) =>
       orRefuse(each.file.path, async (): Promise<PlannedReturn[]> => {
@@ -52,8 +54,24 @@ export async function planReset(agent: Agent, baseUrls: readonly string[], machi
   return planned.flat();
 }
 
-/** Carries out what was planned. Errors: FileRefused; files before the refused one have gone back. */
-export async function carryOutReset(
+/**
+ * Takes an agent off the gateway while no other run changes its files. Errors: FileRefused; files before the refused one have
+ * gone back.
+ */
+export async function resetAgent(
+  agent: Agent,
+  baseUrls: readonly string[],
+  { machine, now }: { machine: Machine; now: Date },
+): Promise<ReturnedFile[]> {
+  const folder = recordsFolder(machine);
+  return orRefuse(folder, () =>
+    withAgentLock(folder, agent.id, async () =>
+      carryOutReset(await planReset(agent, baseUrls, machine), { machine, now }),
+    ),
+  );
+}
+
+async function carryOutReset(
   planned: readonly PlannedReturn[],
   { machine, now }: { machine: Machine; now: Date },
 ): Promise<ReturnedFile[]> {

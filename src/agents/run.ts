@@ -30,6 +30,10 @@ const HELP = `saldo-agents points coding agents at a Saldo gateway, and back.
 
 Exit code: 0 done, 1 an agent or the gateway failed, 2 the key, the model or the words were refused.`;
 
+const KEY_IN_WORDS =
+  "Warning: a key on the command line shows in the list of processes and in the shell's history. " +
+  "Set SALDO_API_KEY instead, or run saldo-agents without a command, which asks for it.";
+
 /** Runs saldo-agents and gives the exit code. Whatever it says is without keys. */
 export async function run(words: readonly string[], given: World): Promise<number> {
   const hide = keyHider(words, given.machine);
@@ -44,6 +48,7 @@ export async function run(words: readonly string[], given: World): Promise<numbe
       world.out(HELP);
       return EXIT.done;
     }
+    if (options.isKeyInWords) world.err(KEY_IN_WORDS);
     if (command !== null) return await { apply, status, reset, doctor }[command](options, world);
     if (world.person === null) throw new Refused(`There is no terminal to ask at.\n\n${HELP}`);
     return await world.person.wizard(options, world);

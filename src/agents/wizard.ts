@@ -53,7 +53,7 @@ async function ask(options: Options, world: World, terminal: Terminal): Promise<
     const isAgreed = answered(await confirm({ ...terminal, message: "Write these changes?" }));
     if (!isAgreed) throw new Left();
     const code = Math.max(await writeAll(plans, world), waiting.length > 0 ? EXIT.failed : EXIT.done);
-    outro(code === EXIT.done ? "Done. saldo-agents reset takes it back." : "Not all of it could be done.", terminal);
+    outro(code === EXIT.done ? "Done." : "Not all of it could be done.", terminal);
     return code;
   }
   outro("Nothing was written.", terminal);

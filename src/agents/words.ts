@@ -23,6 +23,8 @@ export type Options = {
   readonly keyEnv: boolean;
   readonly dryRun: boolean;
   readonly insecure: boolean;
+  /** Whether the key is a word of the command line, which other people on this machine can read. */
+  readonly isKeyInWords: boolean;
 };
 
 const LOCAL_GATEWAY = "http://127.0.0.1:3000";
@@ -56,6 +58,7 @@ export function readWords(words: readonly string[], world: World): { command: Co
     keyEnv: values["key-env"],
     dryRun: values["dry-run"],
     insecure: values.insecure,
+    isKeyInWords: values.key !== undefined,
   };
   return { command: command ?? null, options };
 }

@@ -24,5 +24,10 @@ export type Person = {
   wizard(options: Options, world: World): Promise<number>;
 };
 
+/** How this program is called in a shell: the package of its gateway, or the sources. */
+export function programOf({ servedBy }: Pick<World, "servedBy">): string {
+  return servedBy === null ? "npm run saldo-agents --" : `npx -y ${servedBy}/saldo-agents.tgz`;
+}
+
 /** The exit codes of the process. */
 export const EXIT = { done: 0, failed: 1, refused: 2 } as const;

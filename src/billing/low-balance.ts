@@ -1,5 +1,6 @@
 // Telling a customer that the balance runs low: once, when it falls below the threshold, and again only after it has risen to
-// it. The balance is the posted one: what is held for a running request comes back in a moment and would cry wolf.
+// it. The balance is the posted one less what is owed, which cannot be spent; what is held for a running request comes back in a
+// moment, and a mail for it would be a false alarm.
 //
 // A mail is owed from the moment a fall is seen, in a row of the database. Whoever sends it first takes the row for a while
 // and afterwards says that it was sent. A process that dies in between has the mail sent again by another, so a customer may get
@@ -10,7 +11,7 @@ import { DecimalError } from "../kernel/decimal.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { BEFORE_ALL_IDS } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
-import { createLook } from "../ledger/gentle-look.ts";
+import { createLook } from "../database/throttled-reader.ts";
 
 /** The alert of an account. The threshold is micro-rupiah. */
 export type LowBalanceAlert = {
@@ -21,7 +22,7 @@ export type LowBalanceAlert = {
 };
 
 /** A mail that is owed; money is micro-rupiah. */
-export type LowBalanceNotice = { readonly accountId: string; readonly threshold: bigint; readonly posted: bigint };
+export type LowBalanceNotice = { readonly accountId: string; readonly threshold: bigint; readonly balance: bigint };
 
 /** How often a mail is tried. Then it is given up: a mail server that takes mails and calls it a failure must not send more. */
 export const MAX_ATTEMPTS = 5;
@@ -29,19 +30,20 @@ const ALERTS_PER_PAGE = 500;
 const NOTICES_PER_CLAIM = 20;
 const MAX_THRESHOLD = 10n ** 12n * 10n ** 6n;
 
+const BALANCE = "greatest(0, a.posted - a.owed)";
 const READ = `SELECT threshold, is_below AS "isBelow", notified_at AS "notifiedAt" FROM low_balance_alert WHERE account_id = $1::uuid`;
 const REMOVE = `DELETE FROM low_balance_alert WHERE account_id = $1::uuid`;
 // A balance that is below a new threshold already does not fall. The same threshold again changes nothing.
 const SET = `
 INSERT INTO low_balance_alert AS l (account_id, threshold, is_below)
-SELECT a.id, $2::bigint, a.posted < $2::bigint FROM account a WHERE a.id = $1::uuid
+SELECT a.id, $2::bigint, ${BALANCE} < $2::bigint FROM account a WHERE a.id = $1::uuid
 ON CONFLICT (account_id) DO UPDATE SET threshold = excluded.threshold, is_below = excluded.is_below, next_attempt_at = NULL
 WHERE l.threshold <> excluded.threshold`;
 
 // $1 the account to begin behind. What fell owes a mail; what rose owes none any more.
 const LOOK = `
 WITH page AS (
-  SELECT l.account_id, a.posted < l.threshold AS is_below
+  SELECT l.account_id, ${BALANCE} < l.threshold AS is_below
   FROM (SELECT account_id, threshold FROM low_balance_alert WHERE account_id > $1::uuid ORDER BY account_id LIMIT ${ALERTS_PER_PAGE}) l
   JOIN account a ON a.id = l.account_id
 ), moved AS (
@@ -62,7 +64,7 @@ FROM (
 ) due
 JOIN account a ON a.id = due.account_id
 WHERE l.account_id = due.account_id
-RETURNING l.account_id AS "accountId", l.threshold, a.posted`;
+RETURNING l.account_id AS "accountId", l.threshold, ${BALANCE} AS balance`;
 const SENT = `
 UPDATE low_balance_alert SET notified_at = clock_timestamp(), next_attempt_at = NULL WHERE account_id = $1::uuid AND is_below`;
 

@@ -9,13 +9,14 @@ import {
 import { ValidationError } from "../kernel/errors.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
+import type { OtherTokens } from "../kernel/token-prices.ts";
 import type { UsageBasis } from "../ledger/ledger.ts";
-import type { LedgerEntry } from "./ledger-entries.ts";
+import type { LedgerEntry } from "./usage/ledger-entries.ts";
 import type { LowBalanceAlert } from "./low-balance.ts";
-import type { UsageGrouping, UsageSum, UsageSummary } from "./summary.ts";
-import { savedOf } from "./usage-export.ts";
-import type { UsageFilter } from "./usage-filter.ts";
-import type { UsageRecord } from "./usage.ts";
+import type { UsageGrouping, UsageSum, UsageSummary } from "./usage/summary.ts";
+import { billedPricesOf, longContextAbove, savedOf } from "./usage/usage-export.ts";
+import type { UsageFilter } from "./usage/usage-filter.ts";
+import type { UsageRecord } from "./usage/usage.ts";
 
 const protoBasis = {
   exact: ProtoBasis.EXACT,
@@ -61,7 +62,8 @@ function msOf({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1000 + nanos / 1_000_000;
 }
 
-export function toProtoUsage(record: UsageRecord) {
+/** A record as its customer sees it, or with what only operators may know. */
+export function toProtoUsage(record: UsageRecord, { forOperator = false }: { readonly forOperator?: boolean } = {}) {
   const { inputPrice, outputPrice, cacheHitPrice, firstByteMs } = record;
   return {
     requestId: record.requestId,
@@ -83,6 +85,59 @@ export function toProtoUsage(record: UsageRecord) {
     ...(firstByteMs === null ? {} : { firstByteMs }),
     clamped: record.clamped,
     savedByCache: rupiah(savedOf(record)),
+    ...(record.otherTokens ? { otherTokens: toProtoOther(record.otherTokens) } : {}),
+    billedPrices: toProtoPrices(record),
+    ...toProtoMetering(record.metering),
+    lateCharge: rupiah(record.lateCharge),
+    settledAt: timestampFromDate(record.settledAt),
+    ...(forOperator ? { unbilledCost: rupiah(record.unbilledCost ?? 0n) } : {}),
+  };
+}
+
+/** Counts of one record or sums of many. */
+function toProtoOther(tokens: { readonly [Kind in keyof OtherTokens]: number | bigint | undefined }) {
+  const countOf = (kind: keyof OtherTokens): bigint => BigInt(tokens[kind] ?? 0);
+  return {
+    cacheWrite: countOf("cacheWrite"),
+    cacheWrite1h: countOf("cacheWrite1h"),
+    audioInput: countOf("audioInput"),
+    imageInput: countOf("imageInput"),
+    imageOutput: countOf("imageOutput"),
+  };
+}
+
+function toProtoPrices(record: UsageRecord) {
+  const prices = billedPricesOf(record);
+  const above = longContextAbove(record);
+  return {
+    input: rupiah(prices.input),
+    cacheHit: rupiah(prices.cacheHit),
+    output: rupiah(prices.output),
+    cacheWrite: rupiah(prices.cacheWrite),
+    cacheWrite1h: rupiah(prices.cacheWrite1h),
+    audioInput: rupiah(prices.audioInput),
+    imageInput: rupiah(prices.imageInput),
+    imageOutput: rupiah(prices.imageOutput),
+    perRequest: rupiah(prices.perRequest),
+    ...(above === null ? {} : { longContextAbove: above }),
+  };
+}
+
+/** How a record was counted; nothing where its counts are what the upstream reported. */
+function toProtoMetering(metering: UsageRecord["metering"]) {
+  const { rules = [], reported } = metering ?? {};
+  if (reported === undefined) return rules.length === 0 ? {} : { metering: { rules: [...rules] } };
+  const { inputTokensUncached, inputTokensCached, outputTokens, otherTokens } = reported;
+  return {
+    metering: {
+      rules: [...rules],
+      reported: {
+        inputTokensUncached: BigInt(inputTokensUncached),
+        inputTokensCached: BigInt(inputTokensCached),
+        outputTokens: BigInt(outputTokens),
+        ...(otherTokens ? { otherTokens: toProtoOther(otherTokens) } : {}),
+      },
+    },
   };
 }
 
@@ -100,17 +155,28 @@ export function toProtoSummary({ rows, totals, timeZone }: UsageSummary) {
   };
 }
 
-function toProtoSum({ cost, charge, savedByCache, ...counts }: UsageSum) {
-  return { ...counts, cost: rupiah(cost), charge: rupiah(charge), savedByCache: rupiah(savedByCache) };
+function toProtoSum(sum: UsageSum) {
+  return {
+    requests: sum.requests,
+    inputTokensUncached: sum.inputTokensUncached,
+    inputTokensCached: sum.inputTokensCached,
+    outputTokens: sum.outputTokens,
+    otherTokens: toProtoOther(sum),
+    cost: rupiah(sum.cost),
+    charge: rupiah(sum.charge),
+    savedByCache: rupiah(sum.savedByCache),
+  };
 }
 
-export function toProtoEntry({ id, postedAt, amount, runningBalance, reason }: LedgerEntry) {
+export function toProtoEntry({ id, postedAt, amount, runningBalance, reason, requestId, topUpId }: LedgerEntry) {
   return {
     id,
     postedAt: timestampFromDate(postedAt),
     amount: rupiah(amount),
     runningBalance: rupiah(runningBalance),
     reason,
+    requestId: requestId ?? "",
+    topUpId: topUpId ?? "",
   };
 }
 

@@ -5,8 +5,8 @@ import type { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts
 import type { Database } from "../database/database.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readBalance } from "../ledger/accounts.ts";
-import { listLedgerEntries } from "./ledger-entries.ts";
-import { exportLedger } from "./ledger-export.ts";
+import { listLedgerEntries } from "./usage/ledger-entries.ts";
+import { exportLedger } from "./usage/ledger-export.ts";
 import { readLowBalanceAlert, readThreshold, setLowBalanceAlert } from "./low-balance.ts";
 import {
   fromProtoFilter,
@@ -16,18 +16,21 @@ import {
   toProtoSummary,
   toProtoUsage,
 } from "./proto-usage.ts";
-import { summarizeUsage } from "./summary.ts";
-import { DEFAULT_TIME_ZONE } from "./time-zone.ts";
-import { exportUsage } from "./usage-export.ts";
-import { getUsageRecord, listUsage } from "./usage.ts";
-import { readOwed } from "./top-ups/receivables.ts";
+import { summarizeUsage } from "./usage/summary.ts";
+import { DEFAULT_TIME_ZONE } from "./usage/time-zone.ts";
+import { exportUsage } from "./usage/usage-export.ts";
+import { getUsageRecord, listUsage } from "./usage/usage.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
 export type BillingServiceDependencies = {
   readonly database: Database;
+  /** Where balances are read: keys ask for them beside their requests. Left out: with everything else. */
+  readonly requests?: Pick<Database, "pool">;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
+  /** Whether an operator calls. Left out: nobody is one. */
+  readonly isOperator?: (context: HandlerContext) => boolean;
 };
 
 type Methods =
@@ -44,16 +47,14 @@ type Methods =
 /** Makes the service. Every method acts on the caller's own account; what is another account's is not found. */
 export function createBillingService({
   database,
+  requests = database,
   accountOf,
+  isOperator = () => false,
 }: BillingServiceDependencies): Pick<ServiceImpl<typeof BillingService>, Methods> {
   const { pool } = database;
   return {
     async getBalance(_request, context) {
-      const accountId = accountOf(context);
-      const [{ available, held, posted }, owed] = await Promise.all([
-        readBalance(pool, accountId),
-        readOwed(pool, accountId),
-      ]);
+      const { available, held, posted, owed } = await readBalance(requests.pool, accountOf(context));
       return {
         balance: {
           currency: "IDR",
@@ -72,12 +73,17 @@ export function createBillingService({
         pageSize: pageSize || DEFAULT_PAGE_SIZE,
         pageToken,
       });
-      return { records: page.records.map(toProtoUsage), nextPageToken: page.nextPageToken };
+      const forOperator = isOperator(context);
+      return {
+        records: page.records.map((record) => toProtoUsage(record, { forOperator })),
+        nextPageToken: page.nextPageToken,
+      };
     },
 
     async getUsageRecord({ requestId }, context) {
       const { record, credited } = await getUsageRecord(pool, { accountId: accountOf(context), requestId });
-      return { record: toProtoUsage(record), credited: formatMoney(idr(credited)) };
+      const forOperator = isOperator(context);
+      return { record: toProtoUsage(record, { forOperator }), credited: formatMoney(idr(credited)) };
     },
 
     async summarizeUsage({ filter, timeZone, grouping }, context) {

@@ -7,6 +7,8 @@ import { ValidationError } from "../kernel/errors.ts";
 import type { CatalogModel, UpstreamConfig } from "./catalog.ts";
 import { compareCatalogs, type CatalogChange } from "./catalog-changes.ts";
 import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
+import { remoteProblems } from "./remote-rules.ts";
+import { type CatalogWarning, findPossibleLosses } from "./possible-losses.ts";
 import {
   type ActiveCatalog,
   insertChange,
@@ -17,9 +19,10 @@ import {
   readCatalogAtOnce,
   retire,
 } from "./store.ts";
-import { insertVersion, readVersionNumber } from "./version-store.ts";
+import { insertVersion, readVersionNumber, wasPublished } from "./version-store.ts";
 
 export type { CatalogChange, FieldChange, PriceDifference } from "./catalog-changes.ts";
+export type { CatalogWarning } from "./possible-losses.ts";
 
 /** What is in the catalog without a file. */
 export type CatalogPresets = {
@@ -30,18 +33,35 @@ export type CatalogPresets = {
 };
 
 /** A file that somebody wants the catalog to be. */
-export type CatalogDraft = CatalogPresets & { readonly yaml: string };
+export type CatalogDraft = CatalogPresets & {
+  readonly yaml: string;
+  /**
+   * It came over the network: hosts of keys and private addresses stay as they are. `isSet` says whether a variable of the environment
+   * is set. Absent: it came from the command line.
+   */
+  readonly remote?: { readonly isSet: (variable: string) => boolean };
+};
 
 /** What a file changes, and the version that is live: the one it was compared with, or its own. 0: none was published yet. */
-export type ComparedCatalog = { readonly version: number; readonly changes: readonly CatalogChange[] };
+export type ComparedCatalog = {
+  readonly version: number;
+  readonly changes: readonly CatalogChange[];
+  /** Where the whole file, not only what it changes, can lose money. A file with warnings can be published. */
+  readonly warnings: readonly CatalogWarning[];
+};
 
 /** Tells what a file would change, and changes nothing. Errors: ValidationError with every problem of the file. */
 export async function previewCatalog(database: Pick<Database, "pool">, draft: CatalogDraft): Promise<ComparedCatalog> {
   const file = readCatalogFile(draft.yaml, draft.presetUpstreams);
-  return atOneMoment(database, async (client) => ({
-    version: await readVersionNumber(client),
-    changes: compare(await readActiveCatalog(client), file, draft),
-  }));
+  return atOneMoment(database, async (client) => {
+    const active = await readActiveCatalog(client);
+    await refuseRemote(client, file, active, draft);
+    return {
+      version: await readVersionNumber(client),
+      changes: compare(active, file, draft),
+      warnings: warningsOf(file, draft),
+    };
+  });
 }
 
 /** A file to publish. */
@@ -66,13 +86,16 @@ export async function publishCatalog(client: PoolClient, order: CatalogOrder): P
     const message = `must be ${live}, the version that is live: somebody has published since this draft was begun`;
     throw new ValidationError([{ field: "baseVersion", rule: "catalog.base_version", message }]);
   }
-  const changes = compare(await readActiveCatalog(client), file, order);
-  if (changes.length === 0) return { version: live, changes };
+  const active = await readActiveCatalog(client);
+  await refuseRemote(client, file, active, order);
+  const changes = compare(active, file, order);
+  const warnings = warningsOf(file, order);
+  if (changes.length === 0) return { version: live, changes, warnings };
   const version = live + 1;
   for (const change of changes) await writeChange(client, { change, file, version });
   const yaml = toYaml(await readActiveCatalog(client), order);
   await insertVersion(client, { number: version, operator: order.operator, reason: order.reason, yaml });
-  return { version, changes };
+  return { version, changes, warnings };
 }
 
 /** The catalog that is live, with the presets that no row stands before. */
@@ -94,6 +117,20 @@ export async function exportCatalog(database: Pick<Database, "pool">, presets: C
   return toYaml(await readCatalogAtOnce(database), presets);
 }
 
+/** Errors: ValidationError with everything that only the command line may change. */
+async function refuseRemote(
+  client: PoolClient,
+  file: CatalogFile,
+  { upstreams }: ActiveCatalog,
+  { remote, presetUpstreams = [] }: CatalogDraft,
+): Promise<void> {
+  if (remote === undefined) return;
+  const exists = async (keyVariable: string): Promise<boolean> =>
+    remote.isSet(keyVariable) || wasPublished(client, `api_key_env: ${keyVariable}`);
+  const problems = await remoteProblems(file.upstreams, [...upstreams, ...presetUpstreams], exists);
+  if (problems.length > 0) throw new ValidationError(problems);
+}
+
 function atOneMoment<T>(database: Pick<Database, "pool">, read: (client: PoolClient) => Promise<T>): Promise<T> {
   return withTransaction(database, async (client) => {
     await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
@@ -106,6 +143,10 @@ function compare(active: ActiveCatalog, file: CatalogFile, { presetModels = [] }
   return compareCatalogs({ ...active, models: [...active.models, ...presets] }, file).filter(
     ({ kind, change, id }) => !(kind === "model" && change === "retired" && presets.some((preset) => preset.id === id)),
   );
+}
+
+function warningsOf({ upstreams, models }: CatalogFile, { presetUpstreams = [] }: CatalogPresets): CatalogWarning[] {
+  return findPossibleLosses(models, new Map([...presetUpstreams, ...upstreams].map((each) => [each.id, each])));
 }
 
 function withPresets({ upstreams, models }: ActiveCatalog, { presetModels = [] }: CatalogPresets): ActiveCatalog {

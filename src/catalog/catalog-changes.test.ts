@@ -58,6 +58,50 @@ test("tells how far the prices of a changed model move, cached tokens by what th
   ]);
 });
 
+test("names each price of a kind and of a tier, and how far it moves from what applied there", () => {
+  const rupiah = (whole: number) => BigInt(whole) * 1_000_000n;
+  const tier = { above: 500, input: rupiah(10_000), output: rupiah(20_000), cacheHit: null };
+  const priced = withModel({ otherPrices: { cacheWrite: rupiah(6_250), perRequest: rupiah(50), longContext: [tier] } });
+  const [added] = compareCatalogs(active, priced);
+  expect(added?.fields).toEqual([
+    { field: "price.cache_write", before: null, after: "6250" },
+    { field: "price.per_request", before: null, after: "50" },
+    { field: "price.long_context.500.input", before: null, after: "10000" },
+    { field: "price.long_context.500.output", before: null, after: "20000" },
+  ]);
+  expect(added?.priceDifference).toEqual({
+    input: "0",
+    output: "0",
+    cacheHit: "0",
+    // Written tokens cost as much as input before.
+    cacheWrite: "+1250",
+    perRequest: "+50",
+    longContext: [{ above: 500, input: "+5000", output: "+5000", cacheHit: "+5000" }],
+  });
+  const [lowered] = compareCatalogs(
+    priced,
+    withModel({
+      otherPrices: {
+        cacheWrite: rupiah(6_250),
+        perRequest: rupiah(50),
+        longContext: [
+          { ...tier, cacheWrite: rupiah(12_000) },
+          { ...tier, above: 800 },
+        ],
+      },
+    }),
+  );
+  expect(lowered?.fields.map(({ field }) => field)).toEqual([
+    "price.long_context.500.cache_write",
+    "price.long_context.800.input",
+    "price.long_context.800.output",
+  ]);
+  expect(lowered?.priceDifference?.longContext).toEqual([
+    { above: 500, input: "0", output: "0", cacheHit: "0", cacheWrite: "+2000" },
+    { above: 800, input: "0", output: "0", cacheHit: "0" },
+  ]);
+});
+
 test("tells a change without a price, and the order of routes as one", () => {
   const [changed] = compareCatalogs(
     active,

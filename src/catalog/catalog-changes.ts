@@ -2,14 +2,14 @@
 
 import type { UpstreamConfig } from "./catalog.ts";
 import { writeModel, type CatalogFile, type FileModel } from "./catalog-file.ts";
-import { formatPriceDifference } from "./prices.ts";
+import { comparePrices, type PriceDifference } from "./price-differences.ts";
+import { pricesOf } from "./prices.ts";
 import { writeUpstream } from "./upstream-file.ts";
 
 /** One field as it was and as it will be, in the words of the file. Null: not there. */
 export type FieldChange = { readonly field: string; readonly before: unknown; readonly after: unknown };
 
-/** How far prices move, in rupiah with a sign; `cacheHit` is what a cached token costs, which is input where there is no price. */
-export type PriceDifference = { readonly input: string; readonly output: string; readonly cacheHit: string };
+export type { PriceDifference } from "./price-differences.ts";
 
 /** One upstream or model that a file adds, changes or, by leaving it out, retires. */
 export type CatalogChange = {
@@ -26,7 +26,9 @@ export type CatalogChange = {
 export function compareCatalogs(active: CatalogFile, file: CatalogFile): CatalogChange[] {
   return [
     ...compareEntries<UpstreamConfig>("upstream", active.upstreams, file.upstreams, writeUpstream, () => null),
-    ...compareEntries<FileModel>("model", active.models, file.models, writeModel, comparePrices),
+    ...compareEntries<FileModel>("model", active.models, file.models, writeWithNamedTiers, (before, after) =>
+      comparePrices(pricesOf(before), pricesOf(after)),
+    ),
   ];
 }
 
@@ -55,6 +57,15 @@ function compareEntries<Entry extends { readonly id: string }>(
   return [...changes, ...retired];
 }
 
+/** A model whose tiers are named by their thresholds, so that each price of each is a field: `price.long_context.200000.input`. */
+function writeWithNamedTiers(model: FileModel): object {
+  const written = writeModel(model);
+  const { long_context: tiers, ...price } = written.price;
+  if (tiers === undefined) return written;
+  const named = Object.fromEntries([tiers].flat().map(({ above, ...prices }) => [above, prices]));
+  return { ...written, price: { ...price, long_context: named } };
+}
+
 function compareFields(before: object, after: object): FieldChange[] {
   const [was, is] = [flatten(before), flatten(after)];
   return [...new Set([...was.keys(), ...is.keys()])]
@@ -71,13 +82,4 @@ function flatten(value: object, prefix = ""): Map<string, unknown> {
         : [[prefix + name, item]],
     ),
   );
-}
-
-function comparePrices(before: FileModel, after: FileModel): PriceDifference | null {
-  const difference = {
-    input: formatPriceDifference(before.inputPrice, after.inputPrice),
-    output: formatPriceDifference(before.outputPrice, after.outputPrice),
-    cacheHit: formatPriceDifference(before.cacheHitPrice ?? before.inputPrice, after.cacheHitPrice ?? after.inputPrice),
-  };
-  return Object.values(difference).every((moved) => moved === "0") ? null : difference;
 }

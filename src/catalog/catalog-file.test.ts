@@ -210,12 +210,6 @@ describe("a catalog file", () => {
     }
   });
 
-  test("refuses time-outs that are none", () => {
-    expect(problemsOfUpstream({ idle_timeout_ms: 0 })).toEqual(["upstreams[0].idle_timeout_ms integer"]);
-    expect(problemsOfUpstream({ idle_timeout_ms: "1s" })).toEqual(["upstreams[0].idle_timeout_ms integer"]);
-    expect(problemsOfUpstream({ allow_private_address: "yes" })).toEqual(["upstreams[0].allow_private_address flag"]);
-  });
-
   test("is not mistaken for one when it is no YAML, no mapping, twice a key, a bomb, or without models", () => {
     expect(problemsOf("models: [")).toEqual([" yaml"]);
     expect(problemsOf("models: []\nmodels: []")).toEqual([" yaml"]);

@@ -2,10 +2,11 @@
 
 import { parseDocument, stringify } from "yaml";
 import { ValidationError, type FieldProblem } from "../kernel/errors.ts";
-import type { CatalogModel, MediaModality, Modality, Route, RouteCost, UpstreamConfig } from "./catalog.ts";
+import type { CatalogModel, MediaModality, Modality, Route, UpstreamConfig } from "./catalog.ts";
 import { FileField } from "./file-field.ts";
-import { formatPrice, MAX_PRICE, PRICE_SCALE } from "./prices.ts";
-import { readUpstream, writeUpstream } from "./upstream-file.ts";
+import { readPrices, writePrices } from "./price-file.ts";
+import { pricesOf } from "./prices.ts";
+import { readUpstream, TIMEOUT_RANGE_MS, writeUpstream } from "./upstream-file.ts";
 
 /** A model as the file says it. When it entered the catalog is the database's to know. */
 export type FileModel = Omit<CatalogModel, "createdAt">;
@@ -60,21 +61,19 @@ export function writeModel(model: FileModel) {
     max_output_tokens: model.maxOutputTokens,
     ...writeMediaTokens(model.mediaTokens),
     ...(model.hiddenOutput ? { hidden_output: true } : {}),
-    price: writePrices({ input: model.inputPrice, output: model.outputPrice, cacheHit: model.cacheHitPrice }),
+    price: writePrices(pricesOf(model)),
     routes: model.routes.map(writeRoute),
   };
 }
 
 /** A route in the words of the file. */
-export function writeRoute({ upstream, model, cost }: Route) {
-  return { upstream, model, ...(cost === undefined ? {} : { cost: writePrices(cost) }) };
-}
-
-function writePrices({ input, output, cacheHit }: RouteCost) {
+export function writeRoute({ upstream, model, cost, firstByteTimeoutMs, mayRepeatPaid }: Route) {
   return {
-    input: formatPrice(input),
-    output: formatPrice(output),
-    ...(cacheHit === null ? {} : { cache_hit: formatPrice(cacheHit) }),
+    upstream,
+    model,
+    ...(firstByteTimeoutMs === undefined ? {} : { first_byte_timeout_ms: firstByteTimeoutMs }),
+    ...(mayRepeatPaid === true ? { may_repeat_paid: true } : {}),
+    ...(cost === undefined ? {} : { cost: writePrices(cost) }),
   };
 }
 
@@ -86,15 +85,21 @@ function writeMediaTokens(mediaTokens: FileModel["mediaTokens"]): { media_tokens
 
 function parseYaml(yaml: string): unknown {
   if (yaml.length > MAX_FILE_LENGTH) throw notYaml(`must be at most ${MAX_FILE_LENGTH} characters long`);
-  const document = parseDocument(yaml);
-  // The first line says what and where; the lines below would repeat what was written.
-  const message = document.errors[0]?.message.split("\n")[0];
-  if (message !== undefined) throw notYaml(`must be YAML: ${message.replace(/:$/, "")}`);
+  // Made readable, each of its errors would be searched for its line: that is quadratic in a file that is one long line.
+  const document = parseDocument(yaml, { prettyErrors: false });
+  const [wrong] = document.errors;
+  if (wrong !== undefined) throw notYaml(`must be YAML: ${wrong.message} ${placeOf(yaml, Math.max(0, wrong.pos[0]))}`);
   try {
     return document.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
   } catch (error) {
     throw error instanceof ReferenceError ? notYaml("must not use so many aliases") : error;
   }
+}
+
+/** A place in a text, as editors number it. */
+function placeOf(text: string, index: number): string {
+  const before = text.slice(0, index).split("\n");
+  return `at line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
 function notYaml(message: string): ValidationError {
@@ -120,7 +125,7 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
   const contextLength = at.context_length.integer({ min: 1, max: MAX_TOKENS });
   const maxOutputTokens = at.max_output_tokens.integer({ min: 1, max: MAX_TOKENS });
   if (maxOutputTokens > contextLength) at.max_output_tokens.note("max_output_tokens", "must not exceed context_length");
-  const price = readPrices(at.price);
+  const price = readPrices(at.price, contextLength);
   return {
     id,
     name: at.name.text({ max: 200, fallback: id }),
@@ -134,25 +139,12 @@ function readModel(field: FileField, upstreamIds: ReadonlySet<string>): FileMode
     inputPrice: price.input,
     outputPrice: price.output,
     cacheHitPrice: price.cacheHit,
+    ...(price.other ? { otherPrices: price.other } : {}),
     routes: at.routes
       .list({ min: 1, max: MAX_ROUTES })
-      .map((route) => readRoute(route, upstreamIds))
+      .map((route) => readRoute(route, { upstreamIds, contextLength }))
       .filter((each) => each !== null),
   };
-}
-
-function readPrices(field: FileField): RouteCost {
-  const at = field.mapping(["input", "output", "cache_hit"]);
-  if (at === null) return { input: 0n, output: 0n, cacheHit: null };
-  return {
-    input: readPrice(at.input),
-    output: readPrice(at.output),
-    cacheHit: at.cache_hit.isAbsent ? null : readPrice(at.cache_hit),
-  };
-}
-
-function readPrice(field: FileField): bigint {
-  return field.decimal({ scale: PRICE_SCALE, max: MAX_PRICE, says: `${formatPrice(MAX_PRICE)} rupiah` });
 }
 
 /** The modalities in one order, whatever the order in the file: a change of order is no change. */
@@ -172,15 +164,25 @@ function readMediaTokens(field: FileField): FileModel["mediaTokens"] {
   return { image: read("image"), audio: read("audio"), video: read("video") };
 }
 
-function readRoute(field: FileField, upstreamIds: ReadonlySet<string>): Route | null {
-  const at = field.mapping(["upstream", "model", "cost"]);
+function readRoute(
+  field: FileField,
+  { upstreamIds, contextLength }: { readonly upstreamIds: ReadonlySet<string>; readonly contextLength: number },
+): Route | null {
+  const at = field.mapping(["upstream", "model", "first_byte_timeout_ms", "may_repeat_paid", "cost"]);
   if (at === null) return null;
   const upstream = at.upstream.text({ max: 64 });
   if (upstream !== "" && !upstreamIds.has(upstream)) {
     at.upstream.note("upstream.known", "must name an upstream of this file or of the environment");
   }
-  const route = { upstream, model: at.model.text({ max: 200 }) };
-  return at.cost.isAbsent ? route : { ...route, cost: readPrices(at.cost) };
+  return {
+    upstream,
+    model: at.model.text({ max: 200 }),
+    ...(at.first_byte_timeout_ms.isAbsent
+      ? {}
+      : { firstByteTimeoutMs: at.first_byte_timeout_ms.integer(TIMEOUT_RANGE_MS) }),
+    ...(at.may_repeat_paid.flag(false) ? { mayRepeatPaid: true } : {}),
+    ...(at.cost.isAbsent ? {} : { cost: readPrices(at.cost, contextLength) }),
+  };
 }
 
 /** Reads the entries of a list, whose ids must differ. An entry that is no mapping is noted and left out. */

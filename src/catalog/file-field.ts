@@ -58,6 +58,11 @@ export class FileField {
     return [];
   }
 
+  /** The items of a list; anything else is the only item itself. */
+  oneOrList(bounds: { readonly min?: number; readonly max: number }): FileField[] {
+    return Array.isArray(this.#value) ? this.list(bounds) : [this];
+  }
+
   text({ max, fallback, pattern = PRINTABLE, says = "of printable characters" }: TextRule): string {
     if (this.isAbsent && fallback !== undefined) return fallback;
     const value = this.#value;

@@ -4,10 +4,11 @@ import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { uuidv7 } from "../kernel/ids.ts";
-import type { CatalogModel, Modality, Route, UpstreamConfig, UpstreamKind } from "./catalog.ts";
+import type { CatalogModel, Modality, OutputCapField, Route, UpstreamConfig, UpstreamKind } from "./catalog.ts";
 import type { CatalogChange } from "./catalog-changes.ts";
 import { type FileModel, writeRoute } from "./catalog-file.ts";
-import { parsePrice } from "./prices.ts";
+import { parseOtherPrices, parsePrices, writeOtherPrices, type WrittenOtherPrices } from "./price-file.ts";
+import { unusualFacts } from "./upstream-file.ts";
 
 /** All that is sold, with the upstreams of the file. */
 export type ActiveCatalog = { readonly upstreams: readonly UpstreamConfig[]; readonly models: readonly CatalogModel[] };
@@ -18,18 +19,23 @@ const ACTIVE_MODELS = `SELECT * FROM catalog_model WHERE state = 'active' ORDER 
 
 const PUT_UPSTREAM = `
 INSERT INTO catalog_upstream (id, kind, base_url, api_key_env, allow_private_address,
-                              connect_timeout_ms, first_byte_timeout_ms, idle_timeout_ms, state)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'active')
+                              connect_timeout_ms, first_byte_timeout_ms, idle_timeout_ms,
+                              output_cap_field, charges_cache_writes, state)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active')
 ON CONFLICT (id) DO UPDATE SET kind = $2, base_url = $3, api_key_env = $4, allow_private_address = $5,
-  connect_timeout_ms = $6, first_byte_timeout_ms = $7, idle_timeout_ms = $8, state = 'active', updated_at = clock_timestamp()`;
+  connect_timeout_ms = $6, first_byte_timeout_ms = $7, idle_timeout_ms = $8,
+  output_cap_field = $9, charges_cache_writes = $10, state = 'active', updated_at = clock_timestamp()`;
 
 const PUT_MODEL = `
 INSERT INTO catalog_model (id, name, description, badge, input_modalities, context_length, max_output_tokens,
-                           input_price, output_price, cache_hit_price, routes, media_tokens, hidden_output, state)
-VALUES ($1, $2, $3, $4, $5::text[], $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::jsonb, $12::jsonb, $13, 'active')
+                           input_price, output_price, cache_hit_price, routes, media_tokens, hidden_output,
+                           other_prices, state)
+VALUES ($1, $2, $3, $4, $5::text[], $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::jsonb, $12::jsonb, $13,
+        $14::jsonb, 'active')
 ON CONFLICT (id) DO UPDATE SET name = $2, description = $3, badge = $4, input_modalities = $5::text[], context_length = $6,
   max_output_tokens = $7, input_price = $8::bigint, output_price = $9::bigint, cache_hit_price = $10::bigint,
-  routes = $11::jsonb, media_tokens = $12::jsonb, hidden_output = $13, state = 'active', updated_at = clock_timestamp()`;
+  routes = $11::jsonb, media_tokens = $12::jsonb, hidden_output = $13, other_prices = $14::jsonb,
+  state = 'active', updated_at = clock_timestamp()`;
 
 const RETIRE = {
   upstream: `UPDATE catalog_upstream SET state = 'retired', updated_at = clock_timestamp() WHERE id = $1`,
@@ -49,9 +55,11 @@ type UpstreamRow = {
   connect_timeout_ms: number;
   first_byte_timeout_ms: number;
   idle_timeout_ms: number;
+  output_cap_field: OutputCapField;
+  charges_cache_writes: boolean;
 };
 
-/** A route as it is kept: in the words of the file, so that no price goes through a JavaScript number. */
+// Prices in JSON are kept in the words of the file, so that none goes through a JavaScript number.
 type RouteRow = ReturnType<typeof writeRoute>;
 
 type ModelRow = {
@@ -65,6 +73,7 @@ type ModelRow = {
   input_price: bigint;
   output_price: bigint;
   cache_hit_price: bigint | null;
+  other_prices: WrittenOtherPrices | null;
   routes: RouteRow[];
   media_tokens: CatalogModel["mediaTokens"];
   hidden_output: boolean;
@@ -103,6 +112,8 @@ export async function putUpstream(client: PoolClient, upstream: UpstreamConfig):
     upstream.connectTimeoutMs,
     upstream.firstByteTimeoutMs,
     upstream.idleTimeoutMs,
+    upstream.outputCapField ?? "max_tokens",
+    upstream.chargesCacheWrites ?? false,
   ]);
 }
 
@@ -122,6 +133,7 @@ export async function putModel(client: PoolClient, model: FileModel): Promise<vo
     JSON.stringify(model.routes.map(writeRoute)),
     JSON.stringify(model.mediaTokens),
     model.hiddenOutput,
+    model.otherPrices ? JSON.stringify(writeOtherPrices(model.otherPrices)) : null,
   ]);
 }
 
@@ -156,6 +168,7 @@ function fromRowUpstream(row: UpstreamRow): UpstreamConfig {
     connectTimeoutMs: row.connect_timeout_ms,
     firstByteTimeoutMs: row.first_byte_timeout_ms,
     idleTimeoutMs: row.idle_timeout_ms,
+    ...unusualFacts({ outputCapField: row.output_cap_field, chargesCacheWrites: row.charges_cache_writes }),
   };
 }
 
@@ -171,6 +184,7 @@ function fromRowModel(row: ModelRow): CatalogModel {
     inputPrice: row.input_price,
     outputPrice: row.output_price,
     cacheHitPrice: row.cache_hit_price,
+    ...(row.other_prices === null ? {} : { otherPrices: parseOtherPrices(row.other_prices) }),
     routes: row.routes.map(fromRowRoute),
     mediaTokens: row.media_tokens,
     hiddenOutput: row.hidden_output,
@@ -178,8 +192,13 @@ function fromRowModel(row: ModelRow): CatalogModel {
   };
 }
 
-function fromRowRoute({ upstream, model, cost }: RouteRow): Route {
-  if (cost === undefined) return { upstream, model };
-  const cacheHit = cost.cache_hit === undefined ? null : parsePrice(cost.cache_hit);
-  return { upstream, model, cost: { input: parsePrice(cost.input), output: parsePrice(cost.output), cacheHit } };
+function fromRowRoute(row: RouteRow): Route {
+  const { upstream, model, cost, first_byte_timeout_ms: firstByteTimeoutMs } = row;
+  return {
+    upstream,
+    model,
+    ...(cost === undefined ? {} : { cost: parsePrices(cost) }),
+    ...(firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }),
+    ...(row.may_repeat_paid === true ? { mayRepeatPaid: true } : {}),
+  };
 }

@@ -1,19 +1,40 @@
-import type { UpstreamConfig, UpstreamKind } from "./catalog.ts";
+import type { OutputCapField, UpstreamConfig, UpstreamKind } from "./catalog.ts";
 import type { FileField } from "./file-field.ts";
-import { kindOfHost } from "../kernel/public-address.ts";
+import { kindOfHost } from "../outbound/public-address.ts";
 
 /** How long an upstream may take where nothing else was said. Models that think send their first byte late. */
 export const DEFAULT_TIMEOUTS_MS = { connect: 5_000, firstByte: 120_000, idle: 60_000 } as const;
 
 const KINDS = ["openai-compatible", "demo"] as const satisfies readonly UpstreamKind[];
+const CAP_FIELDS = ["max_tokens", "max_completion_tokens"] as const satisfies readonly OutputCapField[];
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]*$/;
 // Whoever publishes a catalog chooses where the value of this variable is sent. So it may be none that this service has for
-// itself: those of payment providers are told apart by their names, and config-chains.ts takes no wallet's key from a name
+// itself: those of payment providers are told apart by their names, and app/config/chains.ts takes no wallet's key from a name
 // that ends like this. A credential written here by mistake is unlikely to look like one.
 const KEY_VARIABLE = /^(?!SALDO_|MIDTRANS_|XENDIT_)[A-Z_][A-Z0-9_]*_API_KEY$/;
-const TIMEOUT_RANGE_MS = { min: 100, max: 600_000 };
+/** How long any time-out of the file may be. */
+export const TIMEOUT_RANGE_MS = { min: 100, max: 600_000 };
 /** What stands as the base URL of the upstream that lives in our own process. */
 const DEMO_BASE_URL = "demo:";
+
+/** What is known of an upstream by its host: the names of its fields, and what it charges for. */
+export type HostFacts = Required<Pick<UpstreamConfig, "outputCapField" | "chargesCacheWrites">>;
+
+const ANY_HOST: HostFacts = { outputCapField: "max_tokens", chargesCacheWrites: false };
+/** Every other upstream reads `max_tokens`, the older name; several read nothing else, and Mistral refuses the newer one. */
+const HOST_FACTS: ReadonlyMap<string, HostFacts> = new Map([
+  // Its newest models refuse the older name, and charge for cache writes.
+  ["api.openai.com", { outputCapField: "max_completion_tokens", chargesCacheWrites: true }],
+  // It does not respect the older name (vercel/ai, pull request 11202).
+  ["api.x.ai", { outputCapField: "max_completion_tokens", chargesCacheWrites: false }],
+  // It passes `cache_control` on to providers that charge for writes.
+  ["openrouter.ai", { outputCapField: "max_tokens", chargesCacheWrites: true }],
+]);
+
+/** What an upstream at this address reads and charges for unless the operator says otherwise. */
+export function hostFactsOf(baseUrl: string): HostFacts {
+  return HOST_FACTS.get(URL.parse(baseUrl)?.hostname ?? "") ?? ANY_HOST;
+}
 
 /** Whether an upstream may be given the value of an environment variable as its credential. */
 export function isKeyVariable(name: string): boolean {
@@ -31,14 +52,18 @@ export function readUpstream(field: FileField): UpstreamConfig | null {
     "connect_timeout_ms",
     "first_byte_timeout_ms",
     "idle_timeout_ms",
+    "output_cap_field",
+    "charges_cache_writes",
   ]);
   if (at === null) return null;
   const kind = at.kind.oneOf(KINDS, "openai-compatible") ?? "openai-compatible";
   const allowPrivateAddress = at.allow_private_address.flag(false);
+  const baseUrl = readBaseUrl(at.base_url, { kind, allowPrivateAddress });
+  const usual = hostFactsOf(baseUrl);
   return {
     id: at.id.text({ max: 64, pattern: UPSTREAM_ID, says: "small letters, digits and . _ -" }),
     kind,
-    baseUrl: readBaseUrl(at.base_url, { kind, allowPrivateAddress }),
+    baseUrl,
     apiKeyEnv: at.api_key_env.isAbsent
       ? null
       : at.api_key_env.text({
@@ -53,12 +78,26 @@ export function readUpstream(field: FileField): UpstreamConfig | null {
       fallback: DEFAULT_TIMEOUTS_MS.firstByte,
     }),
     idleTimeoutMs: at.idle_timeout_ms.integer({ ...TIMEOUT_RANGE_MS, fallback: DEFAULT_TIMEOUTS_MS.idle }),
+    ...unusualFacts({
+      outputCapField: at.output_cap_field.oneOf(CAP_FIELDS, usual.outputCapField) ?? usual.outputCapField,
+      chargesCacheWrites: at.charges_cache_writes.flag(usual.chargesCacheWrites),
+    }),
+  };
+}
+
+/** The facts of an upstream's configuration: those that are left out are those of any host. */
+export function unusualFacts({ outputCapField, chargesCacheWrites }: HostFacts): Partial<HostFacts> {
+  return {
+    ...(outputCapField === ANY_HOST.outputCapField ? {} : { outputCapField }),
+    ...(chargesCacheWrites === ANY_HOST.chargesCacheWrites ? {} : { chargesCacheWrites }),
   };
 }
 
 /** An upstream in the words of the file. */
 export function writeUpstream(upstream: UpstreamConfig) {
   const { connect, firstByte, idle } = DEFAULT_TIMEOUTS_MS;
+  const usual = hostFactsOf(upstream.baseUrl);
+  const { outputCapField, chargesCacheWrites } = { ...ANY_HOST, ...upstream };
   return {
     id: upstream.id,
     kind: upstream.kind,
@@ -68,6 +107,8 @@ export function writeUpstream(upstream: UpstreamConfig) {
     ...(upstream.connectTimeoutMs === connect ? {} : { connect_timeout_ms: upstream.connectTimeoutMs }),
     ...(upstream.firstByteTimeoutMs === firstByte ? {} : { first_byte_timeout_ms: upstream.firstByteTimeoutMs }),
     ...(upstream.idleTimeoutMs === idle ? {} : { idle_timeout_ms: upstream.idleTimeoutMs }),
+    ...(outputCapField === usual.outputCapField ? {} : { output_cap_field: outputCapField }),
+    ...(chargesCacheWrites === usual.chargesCacheWrites ? {} : { charges_cache_writes: chargesCacheWrites }),
   };
 }
 
@@ -98,5 +139,5 @@ function readBaseUrl(
   if (url.protocol === "http:" && (host === "public" || !allowPrivateAddress)) {
     field.note("base_url.https", "must be https, unless it is a private address with allow_private_address: true");
   }
-  return text.replace(/\/+$/, "");
+  return text.replace(/(?<!\/)\/+$/, "");
 }

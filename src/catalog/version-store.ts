@@ -27,6 +27,7 @@ const COLUMNS = `
 const LIST = `
 SELECT ${COLUMNS} FROM catalog_version v WHERE v.number < $1::bigint ORDER BY v.number DESC LIMIT $2::int`;
 const ONE = `SELECT ${COLUMNS}, v.yaml FROM catalog_version v WHERE v.number = $1::bigint`;
+const HAS_TEXT = `SELECT EXISTS (SELECT FROM catalog_version WHERE position($1 IN yaml) > 0) AS was`;
 const CHANGES = `
 SELECT subject, change, before, after, price_difference FROM catalog_change WHERE version = $1::bigint ORDER BY id`;
 
@@ -81,4 +82,10 @@ function fromRow({ subject, change, before, after, price_difference: priceDiffer
     after: after?.[field] ?? null,
   }));
   return { kind, id: subject.slice(colon + 1), change, fields, priceDifference };
+}
+
+/** Whether the YAML of any version has a text in it. */
+export async function wasPublished(client: Pick<PoolClient, "query">, text: string): Promise<boolean> {
+  const { rows } = await client.query<{ was: boolean }>(HAS_TEXT, [text]);
+  return rows[0]?.was !== false;
 }

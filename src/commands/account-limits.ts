@@ -1,5 +1,11 @@
 import type { AccountLimits } from "../ledger/account-limits.ts";
-import { MAX_OPEN_REQUESTS, orderFreeze, orderLimit, orderRecount, orderUnfreeze } from "../operator/account-orders.ts";
+import {
+  MAX_OPEN_REQUESTS,
+  orderFreeze,
+  orderLimit,
+  orderRecount,
+  orderUnfreeze,
+} from "../operator/commands/account-orders.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { integerOption, uuidOption } from "./option-values.ts";

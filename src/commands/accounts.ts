@@ -1,9 +1,9 @@
-import { createCustomer } from "../accounts/customers.ts";
-import { doAndRecord } from "../accounts/operator-actions.ts";
+import { createCustomer } from "../identity/customers.ts";
+import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { openAccount, readBalance } from "../ledger/accounts.ts";
 import { readLimits } from "../ledger/account-limits.ts";
-import { orderCredit } from "../operator/account-orders.ts";
+import { orderCredit } from "../operator/commands/account-orders.ts";
 import { toJson } from "./account-limits.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
@@ -33,17 +33,16 @@ export const accountCommands: readonly Command[] = [
       account: accountOption,
       amount: { required: true, value: "RUPIAH", about: "how much" },
       reason: { required: true, value: "R", about: "why, for the ledger" },
-      reference: { required: false, value: "REF", about: "the same reference credits once, for ever" },
+      reference: { required: true, value: "REF", about: "names the credit; the same reference credits once, for ever" },
     },
     async run(values, { database }) {
       const accountId = uuidOption(values.need("account"), "account");
       const amount = amountOption(values.need("amount"));
-      const reference = values.get("reference");
       const { postingId, available } = await orderCredit(await orderedHere(database), {
         accountId,
         amount,
         reason: values.need("reason"),
-        ...(reference === undefined ? {} : { reference }),
+        reference: values.need("reference"),
       });
       return { json: { postingId, available: formatMoney(idr(available)) } };
     },
@@ -55,13 +54,14 @@ export const accountCommands: readonly Command[] = [
     async run(values, { database }) {
       const { pool } = await database();
       const accountId = uuidOption(values.need("account"), "account");
-      const { available, held, posted } = await readBalance(pool, accountId);
+      const { available, held, posted, owed } = await readBalance(pool, accountId);
       const limits = await readLimits(pool, accountId);
       return {
         json: {
           available: formatMoney(idr(available)),
           held: formatMoney(idr(held)),
           posted: formatMoney(idr(posted)),
+          owed: formatMoney(idr(owed)),
           ...toJson(limits),
         },
       };

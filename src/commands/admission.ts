@@ -1,6 +1,6 @@
-import { listActions } from "../accounts/operator-actions.ts";
+import { listActions } from "../operator/audit-log/operator-actions.ts";
 import { readAdmissionStop, type AdmissionStop } from "../ledger/admission-switch.ts";
-import { orderStart, orderStop } from "../operator/admission-orders.ts";
+import { orderStart, orderStop } from "../operator/commands/admission-orders.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { integerOption } from "./option-values.ts";

@@ -1,7 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { presetCatalog } from "../app-catalog.ts";
-import { exportCatalog, previewCatalog, type CatalogChange } from "../catalog/apply-catalog.ts";
-import { orderCatalog } from "../operator/catalog-orders.ts";
+import { presetCatalog } from "../app/compose/catalog.ts";
+import {
+  type CatalogChange,
+  type CatalogWarning,
+  exportCatalog,
+  type PriceDifference,
+  previewCatalog,
+} from "../catalog/apply-catalog.ts";
+import { OTHER_KINDS, OTHER_NAMES } from "../catalog/price-file.ts";
+import { orderCatalog } from "../operator/commands/catalog-orders.ts";
 import { type Command, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 
@@ -22,10 +29,12 @@ export const catalogCommands: readonly Command[] = [
       const draft = { yaml, ...presetCatalog(config) };
       const isDry = values.get("dry-run") !== undefined;
       const order = { ...draft, reason: values.get("reason") ?? null };
-      const { version, changes: changed } = isDry
+      const { version, changes, warnings } = isDry
         ? await previewCatalog(await database(), draft)
         : await orderCatalog(await orderedHere(database), order);
-      return { json: { version, changed }, text: changed.map(toText).join("\n") || "Nothing changes." };
+      const lines = changes.length === 0 ? ["Nothing changes."] : changes.map(toText);
+      const text = [...lines, ...warnings.map(toWarningText)].join("\n");
+      return { json: { version, changed: changes, warnings }, text };
     },
   },
   {
@@ -49,9 +58,29 @@ function toText({ kind, id, change, fields, priceDifference }: CatalogChange): s
     lines.push(`  ${field}: ${JSON.stringify(before ?? null)} -> ${JSON.stringify(after ?? null)}`);
   }
   if (priceDifference !== undefined && priceDifference !== null) {
-    lines.push(
-      `  price: input ${priceDifference.input}, output ${priceDifference.output}, cache hit ${priceDifference.cacheHit}`,
-    );
+    const { longContext = [] } = priceDifference;
+    lines.push(`  price: ${toMovesText(priceDifference)}`);
+    for (const tier of longContext) lines.push(`  price above ${tier.above} tokens of input: ${toMovesText(tier)}`);
   }
   return lines.join("\n");
+}
+
+/** How far each price moves, the less common ones where there are any. */
+function toMovesText(moved: Omit<PriceDifference, "longContext">): string {
+  const others = OTHER_KINDS.filter((kind) => moved[kind] !== undefined);
+  return [
+    `input ${moved.input}, output ${moved.output}, cache hit ${moved.cacheHit}`,
+    ...others.map((kind) => `${OTHER_NAMES[kind].replaceAll("_", " ")} ${moved[kind]}`),
+  ].join(", ");
+}
+
+function toWarningText(warning: CatalogWarning): string {
+  const place = `warning: ${warning.model}, routes[${warning.route}] to ${warning.upstream}:`;
+  if (warning.reason === "cost_exceeds_price") {
+    const { price, cost, sold, above } = warning;
+    return `${place} ${price} costs ${cost} and is sold for ${sold}${above === 0 ? "" : ` above ${above} tokens of input`}`;
+  }
+  return warning.reason === "cost_without_cache_write"
+    ? `${place} the upstream charges for cache writes, and cost has no cache_write`
+    : `${place} the upstream charges for cache writes, and price has no cache_write: they are sold as input`;
 }

@@ -2,7 +2,7 @@
 // JSON object and nothing else with --json; everything else goes to standard error.
 
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import type { Config } from "../config.ts";
+import type { Config } from "../app/config/config.ts";
 import type { Database } from "../database/database.ts";
 
 /** The command was called wrongly; the process exits with 2. */

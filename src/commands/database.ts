@@ -1,6 +1,6 @@
-import type { AuditKind } from "../ledger/audit-run.ts";
-import { audit, type AuditReport } from "../ledger/audit.ts";
-import { topicChecks } from "../workers/audit-checks.ts";
+import type { AuditKind } from "../ledger/audit/run.ts";
+import { audit, type AuditReport } from "../ledger/audit/audit.ts";
+import { topicChecks } from "../app/compose/audit-checks.ts";
 import type { Command } from "./command.ts";
 
 /** A server may be serving beside it: the audit takes at most this part of a processor's time. */

@@ -1,5 +1,5 @@
 import { MAX_RATE_LIMIT } from "../keys/issue-key.ts";
-import { orderKey, orderRevocation } from "../operator/key-orders.ts";
+import { orderKey, orderRevocation } from "../operator/commands/key-orders.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { integerOption, uuidOption } from "./option-values.ts";

@@ -1,4 +1,4 @@
-import { MARGIN_GROUPS, reportMargin, type MarginLine } from "../billing/margin.ts";
+import { MARGIN_GROUPS, reportMargin, type MarginLine } from "../billing/usage/margin.ts";
 import { DAY_MS, startOfBillingDay } from "../kernel/clock.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -44,13 +44,14 @@ function toDecimals({ requests, withoutCost, ...money }: MarginLine) {
     upstreamCost: formatMoney(idr(money.upstreamCost)),
     margin: formatMoney(idr(money.margin)),
     uncollected: formatMoney(idr(money.uncollected)),
+    unbilled: formatMoney(idr(money.unbilled)),
     withoutCost,
   };
 }
 
 function toText(key: string, line: MarginLine): string {
-  const { requests, revenue, credited, upstreamCost, margin, uncollected, withoutCost } = toDecimals(line);
+  const { requests, revenue, credited, upstreamCost, margin, uncollected, unbilled, withoutCost } = toDecimals(line);
   const facts = `${requests} requests, Rp ${revenue} - ${credited} credited - ${upstreamCost} upstream = ${margin}`;
   const unknown = withoutCost === 0 ? "" : `, ${withoutCost} of unknown cost`;
-  return `${key || "(none)"}  ${facts}; ${uncollected} uncollected${unknown}`;
+  return `${key || "(none)"}  ${facts}; ${uncollected} uncollected, ${unbilled} unbilled${unknown}`;
 }

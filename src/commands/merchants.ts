@@ -4,7 +4,7 @@ import {
   orderMerchant,
   orderMerchantCredit,
   termTexts,
-} from "../operator/merchant-orders.ts";
+} from "../operator/commands/merchant-orders.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { choiceOption, uuidOption } from "./option-values.ts";
@@ -36,7 +36,7 @@ export const merchantCommands: readonly Command[] = [
       amount: { required: true, value: "AMOUNT", about: "whole coins, a decimal" },
       network: { required: false, value: "N", about: "the chain, where the currency has several" },
       reason: { required: false, value: "R", about: "why, for the ledger" },
-      reference: { required: false, value: "REF", about: "the same reference credits once, for ever" },
+      reference: { required: true, value: "REF", about: "names the credit; the same reference credits once, for ever" },
     },
     async run(values, { database }) {
       const { postingId, available } = await orderMerchantCredit(await orderedHere(database), {
@@ -45,7 +45,7 @@ export const merchantCommands: readonly Command[] = [
         amountText: values.need("amount"),
         ...optional(values, "network", "network"),
         ...optional(values, "reason", "reason"),
-        ...optional(values, "reference", "reference"),
+        reference: values.need("reference"),
       });
       return { json: { postingId, available } };
     },

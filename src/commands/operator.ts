@@ -1,5 +1,5 @@
 import { hostname, userInfo } from "node:os";
-import type { OrderedBy } from "../accounts/operator-actions.ts";
+import type { OrderedBy } from "../operator/audit-log/operator-actions.ts";
 import type { Database } from "../database/database.ts";
 
 /** What a command does is ordered by the login that runs it, on its machine. */

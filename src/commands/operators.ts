@@ -1,6 +1,6 @@
-import { baseUrlOf } from "../app-announcement.ts";
-import { dismissOperator, inviteOperator, listOperators } from "../accounts/operator-invites.ts";
-import { doAndRecord } from "../accounts/operator-actions.ts";
+import { baseUrlOf } from "../app/compose/announcement.ts";
+import { dismissOperator, inviteOperator, listOperators } from "../identity/operator-invites.ts";
+import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 

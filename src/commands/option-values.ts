@@ -2,7 +2,7 @@ import { isBillingDay } from "../kernel/clock.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { IDR, parseMoney } from "../kernel/money.ts";
-import { MAX_ORDER } from "../operator/account-orders.ts";
+import { MAX_ORDER } from "../operator/commands/account-orders.ts";
 import { UsageError } from "./command.ts";
 
 /** A UUID from the command line. Errors: UsageError. */

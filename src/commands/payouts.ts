@@ -1,8 +1,21 @@
-import { createRealChains } from "../app-payouts.ts";
+import { createRealChains } from "../app/compose/payouts.ts";
 import { readWalletFacts } from "../merchant/payouts/payout-facts.ts";
-import { findStop, orderResume } from "../operator/payout-orders.ts";
-import type { Command } from "./command.ts";
+import { listStops, type StopScope } from "../merchant/payouts/payout-stops.ts";
+import {
+  findStop,
+  orderResume,
+  orderShortAccepted,
+  orderStart,
+  orderStop,
+} from "../operator/commands/payout-orders.ts";
+import { type Command, type CommandValues, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
+import { uuidOption } from "./option-values.ts";
+
+const which = {
+  chain: { required: false, value: "C", about: "only this one: sandbox, ethereum, bsc" },
+  wallet: { required: false, value: "ADDRESS", about: "only this wallet of the chain" },
+};
 
 export const payoutCommands: readonly Command[] = [
   {
@@ -10,20 +23,23 @@ export const payoutCommands: readonly Command[] = [
     about: "Tells of each wallet that pays transfers out how many payouts are open, and whether it signs.",
     options: {},
     async run(_values, { database }) {
-      const wallets = await readWalletFacts((await database()).pool);
+      const { pool } = await database();
+      const wallets = await readWalletFacts(pool);
+      const stops = await listStops(pool);
       return {
-        json: { wallets },
-        text: wallets
-          .map(({ chain, openPayouts, waiting, isHalted }) =>
+        json: { wallets, stops },
+        text: [
+          ...stops.map((stop) => `stopped: ${scopeText(stop)}, by ${stop.operator}: ${stop.reason}`),
+          ...wallets.map(({ chain, openPayouts, waiting, isHalted }) =>
             [chain, `${openPayouts} open`, `${waiting} waiting for funds`, isHalted ? "STOPPED" : "signing"].join("  "),
-          )
-          .join("\n"),
+          ),
+        ].join("\n"),
       };
     },
   },
   {
     name: "payout resume",
-    about: "Lets a wallet sign again that stopped because somebody else had used its key.",
+    about: "Lets a wallet sign again that stopped by itself, such as after a stranger's transaction with its key.",
     options: {
       chain: { required: true, value: "C", about: "which: ethereum, bsc" },
       reason: { required: true, value: "R", about: "who it was, and why it is safe to go on" },
@@ -40,4 +56,52 @@ export const payoutCommands: readonly Command[] = [
       return { json: { chain: name, ...stop, ...resumed } };
     },
   },
+  {
+    name: "payout stop",
+    about: "Stops payouts: no nonce is taken, nothing is signed or broadcast. Without --chain: all of them.",
+    options: { ...which, reason: { required: true, value: "R", about: "why" } },
+    async run(values, { database }) {
+      const scope = scopeOf(values);
+      const isNew = await orderStop(await orderedHere(database), { ...scope, reason: values.need("reason") });
+      return { json: { ...scope, isNew } };
+    },
+  },
+  {
+    name: "payout start",
+    about: "Ends a stop that was ordered with the same --chain and --wallet.",
+    options: { ...which, reason: { required: true, value: "R", about: "why it is safe" } },
+    async run(values, { database }) {
+      const scope = scopeOf(values);
+      const by = await orderedHere(database);
+      const isNew = await orderStart(by, { ...scope, reason: values.need("reason") });
+      return { json: { ...scope, isNew, stops: await listStops(by.database.pool) } };
+    },
+  },
+  {
+    name: "payout accept-short",
+    about: "Lets a payment count although its token delivered less than was sent. Then resume the wallet.",
+    options: {
+      transfer: { required: true, value: "ID", about: "the transfer" },
+      reason: { required: true, value: "R", about: "why, and how the merchant is compensated" },
+    },
+    async run(values, { database }) {
+      const transferId = uuidOption(values.need("transfer"), "transfer");
+      const isNew = await orderShortAccepted(await orderedHere(database), {
+        transferId,
+        reason: values.need("reason"),
+      });
+      return { json: { transferId, isNew } };
+    },
+  },
 ];
+
+function scopeOf(values: CommandValues): StopScope {
+  const chain = values.get("chain") ?? "";
+  const address = values.get("wallet") ?? "";
+  if (chain === "" && address !== "") throw new UsageError("saldo payout: --wallet needs --chain");
+  return { chain, address };
+}
+
+function scopeText({ chain, address }: StopScope): string {
+  return chain === "" ? "all payouts" : `${chain} ${address}`.trimEnd();
+}

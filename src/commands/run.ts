@@ -1,7 +1,7 @@
 // Runs one command: its result on standard output, what went wrong on standard error, and the exit code.
 
-import type { Config } from "../config.ts";
-import { openServiceDatabase } from "../app-database.ts";
+import type { Config } from "../app/config/config.ts";
+import { openServiceDatabase } from "../app/compose/database.ts";
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import { DomainError, ValidationError } from "../kernel/errors.ts";
@@ -11,12 +11,17 @@ import { admissionCommands } from "./admission.ts";
 import { catalogCommands } from "./catalog.ts";
 import { type Command, type CommandResult, describe, parseCommand, UsageError } from "./command.ts";
 import { databaseCommands } from "./database.ts";
+import { demoCommands } from "./demo.ts";
 import { keyCommands } from "./keys.ts";
 import { marginCommands } from "./margin.ts";
 import { merchantCommands } from "./merchants.ts";
 import { operatorCommands } from "./operators.ts";
+import { orderCommands } from "./orders.ts";
 import { payoutCommands } from "./payouts.ts";
+import { secondFactorCommands } from "./second-factor.ts";
+import { secretCommands } from "./secrets.ts";
 import { seedCommands } from "./seed.ts";
+import { securityCommands } from "./security.ts";
 import { serviceTokenCommands } from "./service-tokens.ts";
 import { settingCommands } from "./settings.ts";
 import { transferCommands } from "./transfers.ts";
@@ -35,11 +40,16 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...catalogCommands,
   ...merchantCommands,
+  ...orderCommands,
   ...payoutCommands,
   ...serviceTokenCommands,
+  ...securityCommands,
   ...operatorCommands,
+  ...secondFactorCommands,
   ...transferCommands,
   ...seedCommands,
+  ...demoCommands,
+  ...secretCommands,
   ...databaseCommands,
 ];
 

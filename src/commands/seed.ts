@@ -1,13 +1,13 @@
 // Fills a demo with a month of life, so that every page has something to show. All of it goes through the use cases that
 // serve callers, so every sum adds up and the audit finds nothing.
 
-import { doAndRecord, listActions } from "../accounts/operator-actions.ts";
-import { baseUrlOf } from "../app-announcement.ts";
-import { presetCatalog } from "../app-catalog.ts";
-import { findDemo } from "../app-demo.ts";
-import { recountUsage, rollUpUsage } from "../billing/roll-up.ts";
+import { doAndRecord, listActions } from "../operator/audit-log/operator-actions.ts";
+import { baseUrlOf } from "../app/compose/announcement.ts";
+import { presetCatalog } from "../app/compose/catalog.ts";
+import { findDemo } from "../app/demo/demo.ts";
+import { recountUsage, rollUpUsage } from "../billing/usage/roll-up.ts";
 import { type CatalogModel, createCatalog } from "../catalog/catalog.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../app/config/config.ts";
 import type { Database } from "../database/database.ts";
 import { billingDay, DAY_MS } from "../kernel/clock.ts";
 import { ValidationError } from "../kernel/errors.ts";
@@ -17,10 +17,10 @@ import { revokeKey } from "../keys/issued-keys.ts";
 import { type Command, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { integerOption } from "./option-values.ts";
-import { type PlannedRequest, planRequests, seededChance } from "./seed/plan-requests.ts";
-import { openSeededTopUps } from "./seed/seed-top-ups.ts";
-import { seedTransfers } from "./seed/seed-transfers.ts";
-import { seedUsage } from "./seed/seed-usage.ts";
+import { type PlannedRequest, planRequests, seededChance } from "../app/demo/seed/plan-requests.ts";
+import { openSeededTopUps } from "../app/demo/seed/seed-top-ups.ts";
+import { seedTransfers } from "../app/demo/seed/seed-transfers.ts";
+import { seedUsage } from "../app/demo/seed/seed-usage.ts";
 
 const ACTION = "seed";
 const DAYS = 30;

@@ -1,9 +1,17 @@
-import { doAndRecord } from "../accounts/operator-actions.ts";
-import type { ServiceToken } from "../accounts/service-token-store.ts";
-import { issueServiceToken, listServiceTokens, orderTokenRevocation } from "../accounts/service-tokens.ts";
+import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import type { ServiceToken } from "../identity/service-token-store.ts";
+import { TOKEN_SCOPES } from "../identity/principal.ts";
+import {
+  issueServiceToken,
+  lineOfNewToken,
+  listServiceTokens,
+  MAX_TOKEN_DAYS,
+  orderTokenRevocation,
+  TOKEN_DAYS,
+} from "../identity/service-tokens.ts";
 import { type Command, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
-import { uuidOption } from "./option-values.ts";
+import { choiceOption, integerOption, uuidOption } from "./option-values.ts";
 
 export const serviceTokenCommands: readonly Command[] = [
   {
@@ -14,6 +22,12 @@ export const serviceTokenCommands: readonly Command[] = [
       account: { required: false, value: "ID", about: "the account it acts for" },
       all: { required: false, value: null, about: "it acts for the account that a call names" },
       name: { required: false, value: "N", about: "a name to tell tokens apart; service" },
+      scope: {
+        required: false,
+        value: "S,S",
+        about: `what it may do, of ${TOKEN_SCOPES.join(", ")} (transfers also issues the credentials that order them); read`,
+      },
+      expires: { required: false, value: "DAYS", about: `how long it works, at most ${MAX_TOKEN_DAYS}; ${TOKEN_DAYS}` },
     },
     async run(values, { database }) {
       const account = values.get("account");
@@ -21,17 +35,24 @@ export const serviceTokenCommands: readonly Command[] = [
         throw new UsageError("service-token create needs --account ID or --all");
       const accountId = account === undefined ? null : uuidOption(account, "account");
       const name = values.get("name") ?? "service";
+      const scopes = (values.get("scope") ?? "read")
+        .split(",")
+        .map((each) => choiceOption(each, "scope", TOKEN_SCOPES));
+      const expires = values.get("expires");
+      const days =
+        expires === undefined ? TOKEN_DAYS : integerOption(expires, "expires", { min: 1, max: MAX_TOKEN_DAYS });
       const { token, secret } = await doAndRecord(
         await orderedHere(database),
-        (client) => issueServiceToken(client, { accountId, name }),
-        (issued) => ({ action: "service-token create", subject: issued.token.tokenId, reason: null, facts: { name } }),
+        (client) => issueServiceToken(client, { accountId, name, scopes, days }),
+        lineOfNewToken,
       );
-      return { json: { tokenId: token.tokenId, token: secret } };
+      const { tokenId, expiresAt } = token;
+      return { json: { tokenId, token: secret, scopes: scopes.join(","), expiresAt: expiresAt.toISOString() } };
     },
   },
   {
     name: "service-token list",
-    about: "Lists the tokens of internal services, newest first, revoked ones included.",
+    about: "Lists the tokens of internal services, newest first, with what each may do, when it ends and its last use.",
     options: {},
     async run(_values, { database }) {
       const tokens = await listServiceTokens(await database());
@@ -40,7 +61,7 @@ export const serviceTokenCommands: readonly Command[] = [
   },
   {
     name: "service-token revoke",
-    about: "Revokes a token for good; every process refuses it within five seconds.",
+    about: "Revokes a token for good; no process takes a call of it afterwards.",
     options: { "token-id": { required: true, value: "ID", about: "the token" } },
     async run(values, { database }) {
       const tokenId = uuidOption(values.need("token-id"), "token-id");
@@ -50,11 +71,24 @@ export const serviceTokenCommands: readonly Command[] = [
   },
 ];
 
-function toJson({ createdAt, revokedAt, ...token }: ServiceToken): Record<string, unknown> {
-  return { ...token, createdAt: createdAt.toISOString(), revokedAt: revokedAt?.toISOString() ?? null };
+function toJson({ createdAt, expiresAt, lastUsedAt, revokedAt, ...token }: ServiceToken): Record<string, unknown> {
+  return {
+    ...token,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+  };
 }
 
-function lineOf({ tokenId, name, prefix, lastFour, accountId, revokedAt }: ServiceToken): string {
-  const state = revokedAt === null ? "works" : `revoked ${revokedAt.toISOString()}`;
-  return `${tokenId}  ${prefix}…${lastFour}  ${accountId ?? "all accounts"}  ${state}  ${name}`;
+function lineOf(token: ServiceToken): string {
+  const { tokenId, name, prefix, lastFour, accountId, scopes, lastUsedAt } = token;
+  const used = lastUsedAt === null ? "never used" : `used ${lastUsedAt.toISOString()}`;
+  const shown = `${prefix}…${lastFour}  ${accountId ?? "all accounts"}`;
+  return `${tokenId}  ${shown}  ${scopes.join(",")}  ${stateOf(token)}  ${used}  ${name}`;
+}
+
+function stateOf({ expiresAt, revokedAt }: ServiceToken): string {
+  if (revokedAt !== null) return `revoked ${revokedAt.toISOString()}`;
+  return `${expiresAt.getTime() <= Date.now() ? "EXPIRED" : "works until"} ${expiresAt.toISOString()}`;
 }

@@ -1,7 +1,7 @@
 import { type BillingSettings, readBillingSettings } from "../billing/settings.ts";
 import { DecimalError } from "../kernel/decimal.ts";
 import { formatMoney, IDR, idr, parseMoney } from "../kernel/money.ts";
-import { orderSettings } from "../operator/settings-orders.ts";
+import { orderSettings } from "../operator/commands/settings-orders.ts";
 import { type Command, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 

@@ -1,10 +1,10 @@
-import { createTopUpParts, type TopUpParts } from "../app-top-ups.ts";
-import { baseUrlOf } from "../app-announcement.ts";
+import { createTopUpParts, type TopUpParts } from "../app/compose/top-ups.ts";
+import { baseUrlOf } from "../app/compose/announcement.ts";
 import { troubleOf } from "../billing/top-ups/disputes.ts";
 import { findTopUps } from "../billing/top-ups/find-top-ups.ts";
 import type { TopUp } from "../billing/top-ups/top-up.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
-import { orderSandboxReturn, orderVerification } from "../operator/top-up-orders.ts";
+import { orderProviderFee, orderSandboxReturn, orderVerification } from "../operator/commands/top-up-orders.ts";
 import { type Command, type CommandContext, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
@@ -52,6 +52,24 @@ export const topUpCommands: readonly Command[] = [
         const by = await orderedHere(context.database);
         return orderVerification(by, (id) => topUps.verifyNow(id), { topUpId, reason: null });
       }),
+  },
+  {
+    name: "top-up fee",
+    about:
+      "Posts what the payment provider kept of a top-up, as its statement says, where neither its answers nor a setting do.",
+    options: {
+      "top-up": topUpOption,
+      amount: { required: true, value: "RUPIAH", about: "how much" },
+      reference: { required: true, value: "REF", about: "names the fee; the same reference posts once, for ever" },
+    },
+    async run(values, { database }) {
+      const { postingId } = await orderProviderFee(await orderedHere(database), {
+        topUpId: uuidOption(values.need("top-up"), "top-up"),
+        amount: amountOption(values.need("amount")),
+        reference: values.need("reference"),
+      });
+      return { json: { postingId } };
+    },
   },
   {
     name: "top-up refund",

@@ -1,4 +1,4 @@
-import { orderApproval, orderLimits, orderRejection } from "../operator/transfer-orders.ts";
+import { orderApproval, orderLimits, orderRejection } from "../operator/commands/transfer-orders.ts";
 import type { Command, CommandValues } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { uuidOption } from "./option-values.ts";

@@ -1,9 +1,11 @@
-import { recountUsage } from "../billing/roll-up.ts";
-import { listUsage } from "../billing/usage.ts";
+import { recountUsage } from "../billing/usage/roll-up.ts";
+import { inputTokensOf } from "../billing/cost.ts";
+import { billedPricesOf, longContextAbove } from "../billing/usage/usage-export.ts";
+import { listUsage, type UsageRecord } from "../billing/usage/usage.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readCredited } from "../ledger/credit-note.ts";
-import { orderCreditNote } from "../operator/account-orders.ts";
+import { orderCreditNote } from "../operator/commands/account-orders.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { amountOption, integerOption, uuidOption } from "./option-values.ts";
@@ -29,17 +31,7 @@ export const usageCommands: readonly Command[] = [
       const credited = await readCredited(pool, { accountId, requestIds });
       return {
         json: {
-          records: records.map(({ inputPrice, outputPrice, cacheHitPrice, cost, charge, upstreamCost, ...record }) => ({
-            ...record,
-            createdAt: new Date(timeOfUuidv7(record.requestId)).toISOString(),
-            inputPrice: formatMoney(idr(inputPrice)),
-            outputPrice: formatMoney(idr(outputPrice)),
-            cacheHitPrice: cacheHitPrice === null ? null : formatMoney(idr(cacheHitPrice)),
-            cost: formatMoney(idr(cost)),
-            charge: formatMoney(idr(charge)),
-            upstreamCost: upstreamCost === null ? null : formatMoney(idr(upstreamCost)),
-            credited: formatMoney(idr(credited.get(record.requestId) ?? 0n)),
-          })),
+          records: records.map((record) => toJson(record, credited.get(record.requestId) ?? 0n)),
         },
         text: records.map((r) => `${r.requestId}  ${r.model}  ${r.basis}  Rp ${formatMoney(idr(r.charge))}`).join("\n"),
       };
@@ -84,3 +76,30 @@ export const usageCommands: readonly Command[] = [
     },
   },
 ];
+
+const rupiah = (units: bigint): string => formatMoney(idr(units));
+
+/** A record with everything that explains its charge; a price per kind of token, as it was billed. */
+function toJson(record: UsageRecord, credited: bigint) {
+  const { inputPrice, outputPrice, cacheHitPrice, otherPrices: _, cost, charge, upstreamCost, ...facts } = record;
+  return {
+    ...facts,
+    createdAt: new Date(timeOfUuidv7(record.requestId)).toISOString(),
+    settledAt: record.settledAt.toISOString(),
+    inputTokens: inputTokensOf(record),
+    inputPrice: rupiah(inputPrice),
+    outputPrice: rupiah(outputPrice),
+    cacheHitPrice: cacheHitPrice === null ? null : rupiah(cacheHitPrice),
+    billedPrices: Object.fromEntries(
+      Object.entries(billedPricesOf(record)).map(([kind, price]) => [kind, rupiah(price)]),
+    ),
+    longContextAbove: longContextAbove(record),
+    cost: rupiah(cost),
+    costOfTokens: rupiah(record.costOfTokens),
+    charge: rupiah(charge),
+    lateCharge: rupiah(record.lateCharge),
+    unbilledCost: rupiah(record.unbilledCost ?? 0n),
+    upstreamCost: upstreamCost === null ? null : rupiah(upstreamCost),
+    credited: rupiah(credited),
+  };
+}

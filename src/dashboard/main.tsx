@@ -8,8 +8,8 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "./api/queries.ts";
 import { transport } from "./api/transport.ts";
-import { LanguageProvider } from "./language/language.tsx";
-import { NoticeProvider } from "./parts/notices.tsx";
+import { LanguageProvider } from "./i18n/language.tsx";
+import { NoticeProvider } from "./components/notices.tsx";
 import { createPages } from "./router.tsx";
 import "./styles.css";
 

@@ -6,8 +6,8 @@ import type { Client, ClientConfig } from "pg";
 import { invariant } from "../kernel/invariant.ts";
 import { borrowServingRole, clientConfig, connectClient, withClient } from "./connections.ts";
 import type { Login } from "./connections.ts";
-import { findEmbeddedAddress, startEmbeddedPostgres } from "./embedded-postgres.ts";
-import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded-postgres.ts";
+import { findEmbeddedAddress, startEmbeddedPostgres } from "./embedded/embedded-postgres.ts";
+import type { EmbeddedAddress, EmbeddedPostgres } from "./embedded/embedded-postgres.ts";
 import { migrate } from "./migrate.ts";
 import { checkServer, checkServingSession } from "./server-checks.ts";
 import { explainPooler, isPooled as isPooledClient, requireNamedStatements } from "./pooler.ts";
@@ -19,8 +19,13 @@ export type Backend = { readonly pid: number; readonly server: string };
 
 /** An open database: everything that must be true is in it. */
 export interface Database {
-  /** Connections of the serving role. */
+  /** Connections of the serving role, for people, merchants, operators, reports and background work. */
   readonly pool: Pool;
+  /**
+   * Connections for chat requests alone: key look-ups, slots, the catalog, names of requests. Whatever exhausts `pool`, a
+   * paying key is still looked up.
+   */
+  readonly requestPool: Pool;
   /** A connection of the serving role that belongs to the caller alone, as a group-commit lane needs. */
   connect(): Promise<Client>;
   /**
@@ -31,6 +36,11 @@ export interface Database {
   /** Whether a pooler stands before the server, so that no connection has a backend of its own. */
   readonly isPooled: boolean;
   close(): Promise<void>;
+}
+
+/** The database as the path of a chat request uses it. */
+export function forRequests(database: Database): Database {
+  return { ...database, pool: database.requestPool };
 }
 
 /** Which backend serves a connection. */
@@ -52,10 +62,12 @@ export type DatabaseOptions = {
   /** Whether the server in `dataDir` is run by our parent: then this process neither starts, revives nor stops it. */
   readonly runByParent?: boolean;
   readonly poolSize?: number;
+  readonly requestPoolSize?: number;
   readonly applicationName?: string;
 };
 
-const DEFAULT_POOL_SIZE = 10;
+export const DEFAULT_POOL_SIZE = 10;
+const DEFAULT_REQUEST_POOL_SIZE = 5;
 const IDLE_TIMEOUT_MS = 30_000;
 /** A server that its starter stops while we adopt it is followed by one of our own. */
 const MAX_OPEN_ATTEMPTS = 3;
@@ -108,10 +120,13 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
     throw explainPooler(error);
   });
   if (isPooled) await requireNamedStatements(serving);
-  const pool = makePool({ ...serving, query_timeout: ANSWER_WITHIN_MS }, options.poolSize ?? DEFAULT_POOL_SIZE);
+  const answering = { ...serving, query_timeout: ANSWER_WITHIN_MS };
+  const pool = makePool(answering, options.poolSize ?? DEFAULT_POOL_SIZE);
+  const requestPool = makePool(answering, options.requestPoolSize ?? DEFAULT_REQUEST_POOL_SIZE);
   const fence = makePool(options.ownerUrl === undefined ? owner : serving, 1);
   return {
     pool,
+    requestPool,
     isPooled,
     connect: () => connectClient(serving),
     async endBackend(backend) {
@@ -122,7 +137,7 @@ async function openOn(logins: Logins, options: DatabaseOptions, embedded?: Embed
       });
     },
     async close() {
-      await Promise.all([pool.end(), fence.end()]);
+      await Promise.all([pool.end(), requestPool.end(), fence.end()]);
       await embedded?.stop();
     },
   };

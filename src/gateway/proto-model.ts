@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ModelSchema } from "#gen/saldo/gateway/v1/model_pb.ts";
 import type { CatalogModel } from "../catalog/catalog.ts";
-import { cacheHitPercent, formatPrice } from "../catalog/prices.ts";
+import { cacheHitPercent, pricesOf, showPrices } from "../catalog/prices.ts";
 
 /** A catalog model as callers see it: with the prices that are billed, and nothing of its upstreams. */
 export function toProtoModel(model: CatalogModel): MessageInitShape<typeof ModelSchema> {
@@ -21,9 +21,7 @@ export function toProtoModel(model: CatalogModel): MessageInitShape<typeof Model
     pricing: {
       currency: "IDR",
       unit: "per_1m_tokens",
-      input: formatPrice(model.inputPrice),
-      output: formatPrice(model.outputPrice),
-      ...(model.cacheHitPrice === null ? {} : { cacheHit: formatPrice(model.cacheHitPrice) }),
+      ...showPrices(pricesOf(model)),
       ...(percent === null ? {} : { cacheHitPercent: percent }),
     },
   };

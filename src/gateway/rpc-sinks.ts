@@ -1,11 +1,21 @@
 // Where an answer goes when the caller is an RPC: parsed, and in a stream handed over as fast as the caller takes it.
 
 import type { JsonValue } from "@bufbuild/protobuf";
-import { type DomainError, InsufficientBalance, InternalError, UpstreamBusy } from "../kernel/errors.ts";
+import {
+  type DomainError,
+  type FieldProblem,
+  InsufficientBalance,
+  InternalError,
+  UpstreamBusy,
+  VALIDATION_REASONS,
+  ValidationError,
+} from "../kernel/errors.ts";
 import { IDR, type Money, parseMoney } from "../kernel/money.ts";
 import type { ChatSink } from "./chat.ts";
 import { isObject } from "./request/field-rules.ts";
-import { dataOf, splitEvents } from "./sse.ts";
+import { parseObject } from "./stream/chunk.ts";
+import { AnswerCut } from "./stream/own-events.ts";
+import { dataOf, splitEvents } from "./stream/sse.ts";
 
 /** Chunks that may wait for a slow caller before the upstream is paused. */
 const MAX_WAITING_CHUNKS = 64;
@@ -28,6 +38,11 @@ export class WholeSink implements ChatSink {
   /** The answer, once the gateway has ended. */
   json(): JsonValue {
     return JSON.parse(Buffer.concat(this.#parts).toString("utf8")) as JsonValue;
+  }
+
+  /** The gateway finds the members of an answer without parsing it all; callers of an RPC get it parsed. */
+  accepts(answer: Buffer): boolean {
+    return parseObject(answer.toString("utf8")) !== null;
   }
 
   start(): void {}
@@ -124,21 +139,40 @@ export class StreamSink implements ChatSink {
   }
 }
 
-/** Parses one chunk. Errors: the one it tells of, if it tells of one. */
+/** Parses one chunk, which the gateway has found to be an object. Errors: the one that it carries, if it carries one. */
 function readChunk(data: string): JsonValue {
-  const chunk = JSON.parse(data) as JsonValue;
-  if (typeof chunk === "object" && chunk !== null && !Array.isArray(chunk) && chunk["error"] !== undefined) {
-    throw errorOf(chunk["error"]);
-  }
-  return chunk;
+  const chunk = parseObject(data);
+  if (chunk === null) throw new InternalError();
+  if (chunk["error"] !== undefined) throw errorOf(chunk["error"]);
+  return chunk as JsonValue;
 }
 
 /** The error that the gateway told inside the stream. */
-function errorOf(told: JsonValue | undefined): DomainError {
+function errorOf(told: unknown): DomainError {
   const facts = isObject(told) ? told : {};
   if (facts["code"] === "internal_error") return new InternalError();
-  if (facts["code"] !== "insufficient_balance") return new UpstreamBusy();
-  return new InsufficientBalance({ available: moneyOf(facts["available"]), needed: moneyOf(facts["needed"]) });
+  const reason = VALIDATION_REASONS.find((each) => each === facts["code"]);
+  if (reason !== undefined) return new ValidationError(problemsOf(facts["details"]), { reason });
+  if (facts["code"] === "validation_error") return new ValidationError(problemsOf(facts["details"]));
+  const { cost_idr: cost, message } = facts;
+  if (typeof cost === "string" && typeof message === "string") return new AnswerCut({ message, costIdr: cost });
+  const seconds = facts["retry_after"];
+  if (facts["code"] !== "insufficient_balance")
+    return new UpstreamBusy(typeof seconds === "number" ? seconds : undefined);
+  const owed = facts["owed_idr"];
+  return new InsufficientBalance({
+    available: moneyOf(facts["available"]),
+    needed: moneyOf(facts["needed"]),
+    owed: owed === undefined ? undefined : moneyOf(owed),
+  });
+}
+
+/** What was wrong with the request, as the gateway wrote it into its event. */
+function problemsOf(details: unknown): FieldProblem[] {
+  const list: readonly unknown[] = Array.isArray(details) ? details : [];
+  return list
+    .filter(isObject)
+    .map(({ field, rule, message }) => ({ field: String(field), rule: String(rule), message: String(message) }));
 }
 
 function moneyOf(told: unknown): Money {

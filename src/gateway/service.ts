@@ -11,9 +11,11 @@ import {
   StreamChatCompletionResponseSchema,
 } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { nearestModel } from "../catalog/nearest-model.ts";
 import { InternalError, ModelNotFound, ValidationError } from "../kernel/errors.ts";
 import type { VerifiedKey } from "../keys/keys.ts";
 import type { Gateway } from "./chat.ts";
+import { contractAnswer } from "./answer/contract-answer.ts";
 import { toProtoModel } from "./proto-model.ts";
 import { isObject } from "./request/field-rules.ts";
 import { StreamSink, WholeSink } from "./rpc-sinks.ts";
@@ -26,6 +28,7 @@ export type GatewayServiceDependencies = {
     readonly key: VerifiedKey;
     readonly requestId: string;
     readonly receivedAtMs: number;
+    readonly idempotencyKey?: string | null;
   }>;
 };
 
@@ -38,7 +41,7 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       await gateway.answerChat({ ...(await caller(context)), body: toOpenAiBody(request, false) }, sink);
       // The gateway ends quietly when its caller has left: there is no answer, and nobody to read it.
       if (!sink.hasEnded) throw new ConnectError("The call was canceled.", Code.Canceled);
-      return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, sink.json(), LENIENT));
+      return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, inContract(sink.json())));
     },
 
     async *streamChatCompletion({ request }, context) {
@@ -50,10 +53,7 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       sink.follow(gateway.answerChat(call, sink));
       try {
         for await (const data of sink.events()) {
-          const chunk = readAnswer(() => fromJson(StreamChatCompletionResponseSchema, data, LENIENT));
-          chunk.id = `chatcmpl-${call.requestId}`;
-          chunk.model = request.model;
-          yield chunk;
+          yield readAnswer(() => fromJson(StreamChatCompletionResponseSchema, inContract(data)));
         }
       } finally {
         sink.leave();
@@ -69,14 +69,15 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
     async getModel({ id }) {
       const { models } = await catalog.snapshot();
       const model = models.get(id);
-      if (model === undefined) throw new ModelNotFound(id);
+      if (model === undefined) throw new ModelNotFound(id, nearestModel(id, models.keys()));
       return { model: toProtoModel(model) };
     },
   };
 }
 
-/** Upstreams write members the contract does not have. */
-const LENIENT = { ignoreUnknownFields: true } as const;
+function inContract(answer: JsonValue): JsonValue {
+  return contractAnswer(isJsonObject(answer) ? answer : {}) as JsonObject;
+}
 
 function readAnswer<T>(read: () => T): T {
   try {

@@ -40,6 +40,6 @@ export function formatDecimal(units: bigint, scale: number): string {
   const sign = units < 0n ? "-" : "";
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, "0");
   const whole = digits.slice(0, digits.length - scale);
-  const fraction = digits.slice(digits.length - scale).replace(/0+$/, "");
+  const fraction = digits.slice(digits.length - scale).replace(/(?<!0)0+$/, "");
   return sign + whole + (fraction === "" ? "" : `.${fraction}`);
 }

@@ -10,15 +10,21 @@ export type ErrorCode =
   | "invalid_api_key"
   | "invalid_credentials"
   | "permission_denied"
+  | "second_factor_required"
+  | "fresh_authentication_required"
   | "insufficient_balance"
   | "model_not_found"
   | "not_found"
   | "method_not_allowed"
   | "payload_too_large"
   | "unsupported_media_type"
+  | "request_timeout"
   | "rate_limit"
   | "upstream_busy"
   | "external_id_conflict"
+  | "already_running"
+  | "already_answered"
+  | "idempotency_conflict"
   | "amount_precision"
   | "address_invalid"
   | "currency_unsupported"
@@ -32,11 +38,17 @@ export abstract class DomainError extends Error {
   abstract readonly code: ErrorCode;
 }
 
+/** What some invalid requests have in common, so that a client can act on it: shorten the conversation, change its content. */
+export type ValidationReason = (typeof VALIDATION_REASONS)[number];
+export const VALIDATION_REASONS = ["context_length_exceeded", "content_policy_violation"] as const;
+
 /** The request itself is wrong; the same request will always be wrong. */
 export class ValidationError extends DomainError {
   readonly code = "validation_error";
   readonly details: readonly FieldProblem[];
-  constructor(details: readonly FieldProblem[], options?: ErrorOptions) {
+  /** Null: no reason that a program could act on. */
+  readonly reason: ValidationReason | null;
+  constructor(details: readonly FieldProblem[], options?: ErrorOptions & { readonly reason?: ValidationReason }) {
     const first = details[0];
     const where = first === undefined || first.field === "" ? "" : `${first.field} `;
     super(
@@ -44,6 +56,7 @@ export class ValidationError extends DomainError {
       options,
     );
     this.details = details;
+    this.reason = options?.reason ?? null;
   }
 }
 
@@ -71,19 +84,54 @@ export class PermissionDenied extends DomainError {
   }
 }
 
+/** The service token may not do what the method does. */
+export class ScopeMissing extends DomainError {
+  readonly code = "permission_denied";
+  constructor(scope: string) {
+    super(`This token does not have the scope that the method needs: ${scope}.`);
+  }
+}
+
+/** The person must have a second factor, and has none yet. */
+export class SecondFactorRequired extends DomainError {
+  readonly code = "second_factor_required";
+  constructor(message = "Set up a second factor first: an authenticator app or a passkey.") {
+    super(message);
+  }
+}
+
+/** The person must prove once more who it is: the last proof is older than five minutes, or was no second factor. */
+export class FreshAuthenticationRequired extends DomainError {
+  readonly code = "fresh_authentication_required";
+  constructor() {
+    super("Confirm that it is you, then try again. This needs a proof of the last five minutes.");
+  }
+}
+
 /** The customer's available balance does not cover the hold this request needs. */
 export class InsufficientBalance extends DomainError {
   readonly code = "insufficient_balance";
   readonly available: Money;
   readonly needed: Money;
-  constructor(facts: { available: Money; needed: Money; topUpUrl?: string }, options?: ErrorOptions) {
+  /** What the account owes for payments that were taken back; a top-up pays it first. Null: nothing. */
+  readonly owed: Money | null;
+  constructor(
+    facts: { available: Money; needed: Money; owed?: Money | undefined; topUpUrl?: string },
+    options?: ErrorOptions,
+  ) {
+    const { owed = null } = facts;
+    const debt =
+      owed === null
+        ? ""
+        : `The account owes ${rupiahText(owed)} for a payment that was reversed; the next top-up pays that first. `;
     const where = facts.topUpUrl === undefined ? "Top up and try again." : `Top up at ${facts.topUpUrl} and try again.`;
     super(
-      `The balance is too low for this request. Available is ${rupiahText(facts.available)}, needed is ${rupiahText(facts.needed)}. ${where}`,
+      `The balance is too low for this request. Available is ${rupiahText(facts.available)}, needed is ${rupiahText(facts.needed)}. ${debt}${where}`,
       options,
     );
     this.available = facts.available;
     this.needed = facts.needed;
+    this.owed = owed;
   }
 }
 
@@ -102,12 +150,17 @@ export class InsufficientFunds extends DomainError {
   }
 }
 
-/** No model of this id is in the catalog. */
+const MAX_SHOWN_ID_LENGTH = 100;
+
+/** No model of this id is in the catalog. `nearest` is the id that was probably meant, null where none is close. */
 export class ModelNotFound extends DomainError {
   readonly code = "model_not_found";
   readonly modelId: string;
-  constructor(modelId: string) {
-    super("This model is not in the catalog. GET /v1/models lists the models there are.");
+  constructor(modelId: string, nearest: string | null = null) {
+    // What the caller sent is shown in quotes and escaped, so that no line break or other control character gets out.
+    const shown = JSON.stringify(modelId.slice(0, MAX_SHOWN_ID_LENGTH));
+    const hint = nearest === null ? "" : ` Did you mean ${JSON.stringify(nearest)}?`;
+    super(`The model ${shown} is not in the catalog.${hint} GET /v1/models lists all models.`);
     this.modelId = modelId;
   }
 }
@@ -163,8 +216,18 @@ export class TooManyAtOnce extends DomainError {
   readonly code = "rate_limit";
   /** When the next of them ends is not known. */
   readonly retryAfterSeconds = 1;
-  constructor() {
-    super("This account has as many requests running as it may. Try again when one of them has ended.");
+  constructor(message = "This account has as many requests running as it may. Try again when one of them has ended.") {
+    super(message);
+  }
+}
+
+/** More requests in 60 seconds than this caller, or the network it calls from, may make. */
+export class TooManyRequests extends DomainError {
+  readonly code = "rate_limit";
+  readonly retryAfterSeconds: number;
+  constructor(retryAfterSeconds: number) {
+    super(`Too many requests. Try again in ${retryAfterSeconds} seconds.`);
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
@@ -186,19 +249,19 @@ export class WrongPassword extends DomainError {
   }
 }
 
+/** A code of an authenticator app, a recovery code, a password or a passkey is not the person's, or was used already. */
+export class WrongProof extends DomainError {
+  readonly code = "invalid_credentials";
+  constructor() {
+    super("This is wrong, too old, or was used already. Try again.");
+  }
+}
+
 /** Nobody is signed in, or not any more. */
 export class NotSignedIn extends DomainError {
   readonly code = "invalid_credentials";
   constructor() {
     super("Nobody is signed in. Sign in and try again.");
-  }
-}
-
-/** The password is right, but its owner has not shown that the address is read. */
-export class EmailNotVerified extends DomainError {
-  readonly code = "permission_denied";
-  constructor() {
-    super("The e-mail address is not verified yet. Open the link in the mail that was sent to it.");
   }
 }
 

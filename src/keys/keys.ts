@@ -6,7 +6,7 @@ import { isDatabaseAway } from "../database/transactions.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { InvalidApiKey, RateLimited, UpstreamBusy } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
-import { createSecretLookup } from "../kernel/secret-lookup.ts";
+import { createSecretLookup } from "../kernel/credential-cache.ts";
 import { createLimitedKeys, retryAfterSeconds } from "./limited-keys.ts";
 import { readWorkingKey, takeSlotOfKey } from "./store.ts";
 
@@ -24,6 +24,10 @@ export interface Keys {
    * Errors: UpstreamBusy when the database is away.
    */
   verify(secret: string): Promise<VerifiedKey | null>;
+  /** Whether a key has worked in this process, however long ago. It may have been revoked since. */
+  hasWorked(secret: string): boolean;
+  /** The key of a secret, where that was read in the last five seconds. Undefined: `verify` has to look. */
+  known(secret: string): VerifiedKey | undefined;
   /**
    * Takes a slot of the key's window for a read. Errors: RateLimited, InvalidApiKey when the key was revoked meanwhile,
    * UpstreamBusy when the database is away.
@@ -50,6 +54,8 @@ export function createKeys({
   const limitedKeys = createLimitedKeys({ clock });
   return {
     verify: lookUp,
+    hasWorked: (secret) => lookUp.hasWorked(secret),
+    known: (secret) => lookUp.known(secret),
 
     async takeSlot(key) {
       limitedKeys.refuseWhileLimited(key);

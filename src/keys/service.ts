@@ -7,6 +7,7 @@ import type { Database } from "../database/database.ts";
 import type { ApiKey } from "./api-key.ts";
 import { issueKey } from "./issue-key.ts";
 import { listKeys, renameKey, revokeKey } from "./issued-keys.ts";
+import { readRetrySettings, setRetrySettings } from "./retry-settings.ts";
 
 export type KeysServiceDependencies = {
   readonly database: Database;
@@ -33,6 +34,16 @@ export function createKeysService({ database, accountOf }: KeysServiceDependenci
 
     async revokeKey({ keyId }, context) {
       return { key: toProtoKey(await revokeKey(database, { accountId: accountOf(context), keyId })) };
+    },
+
+    async getRetrySettings(_request, context) {
+      return { settings: await readRetrySettings(database.pool, accountOf(context)) };
+    },
+
+    async setRetrySettings({ settings }, context) {
+      const accountId = accountOf(context);
+      await setRetrySettings(database.pool, accountId, { keepAnswers: settings?.keepAnswers ?? false });
+      return { settings: await readRetrySettings(database.pool, accountId) };
     },
   };
 }

@@ -24,6 +24,13 @@ export type SlotDecision =
   | { readonly outcome: "limited"; readonly rateLimit: number; readonly waitMs: number }
   | { readonly outcome: "revoked" };
 
+/** Who else than a key has a window. */
+export type CallerKind = "person" | "merchant" | "service";
+const CALLER_LETTERS = { person: "p", merchant: "m", service: "s" } as const satisfies Record<CallerKind, string>;
+
+/** What was decided on one request of such a caller. */
+export type CallerSlot = { readonly outcome: "taken" | "limited" | "revoked"; readonly waitMs: number };
+
 /** How often a slot is asked for while others hold the key's row for longer than the role's lock time-out. */
 const MAX_LOCK_ATTEMPTS = 3;
 
@@ -55,6 +62,9 @@ SELECT outcome, rate_limit, used, slots_reset_seconds(slots, slot_counts, rate_l
        CASE WHEN outcome = 'limited' THEN slot_wait_ms(slots, slot_counts, rate_limit, t, 1) END AS wait_ms
 FROM decided`;
 
+const TAKE_CALLER_SLOT = `
+SELECT outcome, wait_ms AS "waitMs" FROM take_caller_slot($1::text, $2::uuid, $3::int)`;
+
 const LOCK_ACCOUNT = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND NOT is_playground`;
 const COUNT_WORKING_OF = `
@@ -69,6 +79,10 @@ const INSERT_PLAYGROUND = `
 INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, is_playground)
 VALUES ($1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', true)
 ON CONFLICT (account_id) WHERE is_playground DO NOTHING`;
+
+// A key of the playground has no secret that anybody has.
+const REVOKE_ALL = `
+UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL AND NOT is_playground`;
 
 // Without its secret parts. The window keeps its newest slot until the next request replaces it, so it tells the last use,
 // and for free.
@@ -132,14 +146,36 @@ export async function insertPlaygroundKey(
 }
 
 /** Decides on one request of a key and counts it if it is let in. Errors: UpstreamBusy when the row stays locked. */
-export async function takeSlotOfKey(
+export function takeSlotOfKey(
   pool: Pool,
   { accountId, keyId }: { accountId: string; keyId: string },
 ): Promise<SlotDecision> {
+  return whileLocked(async () => {
+    const { rows } = await pool.query<SlotRow>({ name: "take_slot", text: TAKE_SLOT, values: [accountId, keyId] });
+    return fromRowSlot(rows[0]);
+  });
+}
+
+/**
+ * Decides on one request of a person, merchant pair or service token and counts it if it is let in. A pair or token that does not
+ * work any more is "revoked". Errors: UpstreamBusy when the row stays locked.
+ */
+export function takeSlotOfCaller(
+  pool: Pool,
+  { kind, callerId, rateLimit }: { kind: CallerKind; callerId: string; rateLimit: number },
+): Promise<CallerSlot> {
+  return whileLocked(async () => {
+    const values = [CALLER_LETTERS[kind], callerId, rateLimit];
+    const { rows } = await pool.query<CallerSlot>({ name: "take_caller_slot", text: TAKE_CALLER_SLOT, values });
+    invariant(rows[0] !== undefined, "a function gives its row");
+    return rows[0];
+  });
+}
+
+async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const { rows } = await pool.query<SlotRow>({ name: "take_slot", text: TAKE_SLOT, values: [accountId, keyId] });
-      return fromRowSlot(rows[0]);
+      return await work();
     } catch (error) {
       if (sqlState(error) !== sqlStates.lockTimeout) throw error;
       if (attempt === MAX_LOCK_ATTEMPTS) throw new UpstreamBusy(1, { cause: error });
@@ -241,4 +277,9 @@ function fromRowSlot(row: SlotRow | undefined): SlotDecision {
   const { rate_limit: rateLimit, used, reset_seconds: resetSeconds, wait_ms: waitMs } = row;
   if (row.outcome === "limited") return { outcome: "limited", rateLimit, waitMs: waitMs ?? 0 };
   return { outcome: "taken", rateLimit, used, resetSeconds };
+}
+
+/** Revokes every key that works. Gives how many there were. */
+export async function revokeAllKeys(client: PoolClient): Promise<number> {
+  return (await client.query(REVOKE_ALL)).rowCount ?? 0;
 }

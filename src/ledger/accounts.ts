@@ -9,16 +9,26 @@ import { invariant } from "../kernel/invariant.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
 
-/** Micro-rupiah. `posted` is all that came in and went out, `held` what is set aside for running requests. */
-export type AccountBalance = { readonly posted: bigint; readonly held: bigint; readonly available: bigint };
+/**
+ * Micro-rupiah. `posted` is all that came in and went out, `held` what is set aside for running requests, `owed` what a
+ * provider gave back and the account had used. `available` is what can be spent: posted - held - owed, and never below zero.
+ */
+export type AccountBalance = {
+  readonly posted: bigint;
+  readonly held: bigint;
+  readonly owed: bigint;
+  readonly available: bigint;
+};
 
 const OPEN = `INSERT INTO account (id) VALUES ($1::uuid)`;
 const LOCK = `SELECT posted FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
-const BALANCE = `SELECT posted, held, posted - held AS available FROM account WHERE id = $1::uuid`;
+const COLLECT = `SELECT collect_owed($1::uuid, $2::uuid)`;
+const BALANCE_COLUMNS = "posted, held, owed, greatest(0, posted - held - owed) AS available";
+const BALANCE = `SELECT ${BALANCE_COLUMNS} FROM account WHERE id = $1::uuid`;
 
 const CREDIT = `
 WITH acc AS MATERIALIZED (
-  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+  SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
 ), ins AS (
   INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at)
   SELECT $2::uuid, $8::uuid, 'IDR/6', $3::uuid, a.id, $4::bigint, $5::text, $6::text, $7::text,
@@ -27,20 +37,20 @@ WITH acc AS MATERIALIZED (
 ), upd AS (
   UPDATE account a SET posted = l.posted + $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
 )
-SELECT EXISTS (SELECT FROM ins) AS posted_now, a.posted - a.held AS available FROM acc a`;
+SELECT EXISTS (SELECT FROM ins) AS posted_now, a.posted - a.held - a.owed AS unowed, a.owed FROM acc a`;
 // In the same way the other way round, when the locked row covers it.
 const DEBIT = `
 WITH acc AS MATERIALIZED (
-  SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+  SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
 ), ins AS (
   INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note)
   SELECT $2::uuid, $2::uuid, 'IDR/6', a.id, $3::uuid, $4::bigint, $5::text, $6::text, $7::text FROM acc a
-  WHERE a.posted - a.held >= $4::bigint
+  WHERE a.posted - a.held - a.owed >= $4::bigint
   ON CONFLICT (reference) DO NOTHING RETURNING id
 ), upd AS (
   UPDATE account a SET posted = l.posted - $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
 )
-SELECT EXISTS (SELECT FROM ins) AS posted_now, a.posted - a.held AS available FROM acc a`;
+SELECT EXISTS (SELECT FROM ins) AS posted_now, a.posted - a.held - a.owed AS unowed, a.owed FROM acc a`;
 const REFERENCED = `SELECT id, debit, credit, amount FROM posting WHERE reference = $1::text`;
 /** The most an account may come to, nine thousand billion rupiah: a little less than its columns hold. */
 const MAX_POSTED = 9_000_000_000_000_000_000n;
@@ -61,7 +71,7 @@ export async function readBalance(pool: Pool, accountId: string): Promise<Accoun
 export type AccountGlance = AccountBalance & { readonly frozenAt: Date | null };
 
 const GLANCES = `
-SELECT id, posted, held, posted - held AS available, frozen_at AS "frozenAt" FROM account WHERE id = ANY ($1::uuid[])`;
+SELECT id, ${BALANCE_COLUMNS}, frozen_at AS "frozenAt" FROM account WHERE id = ANY ($1::uuid[])`;
 
 /** Reads several accounts by their ids. One that is not there is not in it. */
 export async function readGlances(pool: Pool, accountIds: readonly string[]): Promise<Map<string, AccountGlance>> {
@@ -97,14 +107,21 @@ export type PostedCredit = {
   readonly isNew: boolean;
 };
 
-/** Puts money on an account. Gives the first posting if the reference was used before. Errors: NotFound. */
+/** An account's row as it was before a credit or a debit. `unowed` is posted - held - owed, below zero where more is owed. */
+type MovedRow = { posted_now: boolean; unowed: bigint; owed: bigint };
+
+/**
+ * Puts money on an account and collects what it owes from that. Gives the first posting if the reference was used before.
+ * Errors: NotFound.
+ */
 export async function creditAccount(client: PoolClient, credit: Credit): Promise<PostedCredit> {
   const { accountId, amount } = credit;
   invariant(amount > 0n, "a credit is greater than zero");
   const at = credit.at ?? null;
   const postingId = uuidv7(at?.getTime());
   await waitForLocks(client);
-  const { rows } = await client.query<{ posted_now: boolean; available: bigint }>(CREDIT, [
+  const groupId = credit.groupId ?? postingId;
+  const { rows } = await client.query<MovedRow>(CREDIT, [
     accountId,
     postingId,
     credit.from,
@@ -112,13 +129,16 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
     credit.reason,
     credit.reference ?? null,
     credit.note ?? null,
-    credit.groupId ?? postingId,
+    groupId,
     at,
   ]);
   const row = rows[0];
   if (row === undefined) throw new NotFound("There is no such account.");
-  const { available } = row;
-  if (row.posted_now) return { postingId, accountId, amount, available: available + amount, isNew: true };
+  if (row.posted_now) {
+    if (row.owed > 0n) await client.query(COLLECT, [accountId, groupId]);
+    return { postingId, accountId, amount, available: availableOf(row.unowed + amount), isNew: true };
+  }
+  const available = availableOf(row.unowed);
   const earlier = await client.query<{ id: string; credit: string; amount: string }>(REFERENCED, [credit.reference]);
   const [first] = earlier.rows;
   invariant(first !== undefined, "a credit that was not posted has been posted before");
@@ -155,7 +175,7 @@ export type Debit = {
 };
 
 /**
- * Takes money off an account, all of it or nothing, and never what is held. A repeated order is done already. Errors: NotFound;
+ * Takes money off an account, all of it or nothing, and never what is held or owed. A repeated order is done already. Errors: NotFound;
  * InsufficientBalance; ValidationError when the reference was used for something else.
  */
 export async function debitAsOrdered(client: PoolClient, debit: Debit): Promise<PostedCredit> {
@@ -164,17 +184,23 @@ export async function debitAsOrdered(client: PoolClient, debit: Debit): Promise<
   const postingId = uuidv7();
   await waitForLocks(client);
   const values = [accountId, postingId, debit.to, amount, debit.reason, reference, debit.note];
-  const { rows } = await client.query<{ posted_now: boolean; available: bigint }>(DEBIT, values);
+  const { rows } = await client.query<MovedRow>(DEBIT, values);
   const row = rows[0];
   if (row === undefined) throw new NotFound("There is no such account.");
-  const { available } = row;
-  if (row.posted_now) return { postingId, accountId, amount, available: available - amount, isNew: true };
+  if (row.posted_now) {
+    return { postingId, accountId, amount, available: availableOf(row.unowed - amount), isNew: true };
+  }
+  const available = availableOf(row.unowed);
   const earlier = await client.query<{ id: string; debit: string; amount: string }>(REFERENCED, [reference]);
   const [first] = earlier.rows;
   if (first === undefined) throw new InsufficientBalance({ available: idr(available), needed: idr(amount) });
   const done = { postingId: first.id, accountId: first.debit, amount: BigInt(first.amount), available, isNew: false };
   if (done.accountId === accountId && done.amount === amount) return done;
   throw otherOrder(done);
+}
+
+function availableOf(unowed: bigint): bigint {
+  return unowed > 0n ? unowed : 0n;
 }
 
 function otherOrder({ amount, accountId }: PostedCredit): ValidationError {

@@ -9,7 +9,10 @@ import { rupiahText } from "../kernel/rupiah-text.ts";
 import { creditAccount } from "./accounts.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
-const USAGE = `SELECT account_id, charge FROM usage_record WHERE request_id = $1::uuid`;
+const USAGE = `
+SELECT u.account_id, u.charge + coalesce((
+  SELECT l.charge FROM late_usage l WHERE l.account_id = u.account_id AND l.request_id = u.request_id), 0)::bigint AS charge
+FROM usage_record u WHERE u.request_id = $1::uuid`;
 const LOCK = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 // Read after the lock and in a statement of its own: it sees the notes of whoever had the lock before.
 const NOTES = `
@@ -18,6 +21,13 @@ WHERE credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_not
 const CREDITED = `
 SELECT group_id, sum(amount) AS credited FROM posting
 WHERE credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note' GROUP BY group_id`;
+
+/** What a request was charged, in micro-rupiah. Errors: NotFound. */
+export async function readChargeOf(pool: Pick<Pool, "query">, requestId: string): Promise<bigint> {
+  const { rows } = await pool.query<{ charge: bigint }>(USAGE, [requestId]);
+  if (rows[0] === undefined) throw new NotFound("There is no such request.");
+  return rows[0].charge;
+}
 
 export type CreditNote = {
   readonly requestId: string;

@@ -1,5 +1,6 @@
 // Taking money off a customer's account outside the request path: what a payment provider has given back, what is owed from
-// before. Never more than is available: the rest is the caller's to account for.
+// before. Never what is held: the rest is the caller's to account for. What the account owes already does not protect its money:
+// whatever is taken here is no longer to be collected there, and what an account owes in all comes out the same.
 
 import type { PoolClient } from "pg";
 import { waitForLocks } from "../database/transactions.ts";

@@ -2,15 +2,21 @@
 // and settle it afterwards.
 
 import type { RateState } from "../kernel/rate.ts";
+import type { PriceSnapshot, TokenCounts } from "../kernel/token-prices.ts";
+
+export type { PriceSnapshot, TokenCounts } from "../kernel/token-prices.ts";
 
 /** How the tokens of a usage record are known; what each means for the customer is said in billing/README.md. */
 export type UsageBasis = "exact" | "drained" | "estimated" | "recovered" | "free";
 
-/** Prices in micro-rupiah per 1M tokens, as they were at admission. `cacheHit` null: cached tokens cost as much as input. */
-export type PriceSnapshot = {
-  readonly input: bigint;
-  readonly output: bigint;
-  readonly cacheHit: bigint | null;
+/** How the counts of a usage record came about where they are not simply what the upstream reported. */
+export type Metering = {
+  /** What the upstream reported, where it is not what was billed. */
+  readonly reported?: TokenCounts;
+  /** The rules by which counts were corrected or estimated, by stable names. */
+  readonly rules?: readonly string[];
+  /** What the upstream said the request costs us, in US dollars as a decimal string; it is shown and not computed with. */
+  readonly reportedCostUsd?: string;
 };
 
 export type AdmissionRequest = {
@@ -25,12 +31,31 @@ export type AdmissionRequest = {
   /** The catalog model's id. */
   readonly model: string;
   readonly prices: PriceSnapshot;
+  /** The client's name for the request: of the requests under one name one is billed. Absent: it has none. */
+  readonly once?: { readonly name: string; readonly bodyDigest: Buffer };
 };
 
 /** The decision on one request, taken on locked rows in one statement. Rate and balance are decided independently. */
 export type Admission =
   /** `amount` micro-rupiah are held: what was asked, or what the balance covered, at least `leastAmount`. */
-  | { readonly outcome: "granted"; readonly amount: bigint; readonly rate: RateState }
+  | {
+      readonly outcome: "granted";
+      readonly amount: bigint;
+      readonly rate: RateState;
+      /** Whether the account keeps answers for retries; only where the request has a name. */
+      readonly keepsAnswers?: boolean;
+    }
+  /** Another request under the same name runs. No slot was taken, here and in the next two. */
+  | { readonly outcome: "running" }
+  /** Another request under the same name has, or had, another body. */
+  | { readonly outcome: "other_body" }
+  /** Another request under the same name was answered and charged. */
+  | {
+      readonly outcome: "answered";
+      readonly requestId: string;
+      readonly charge: bigint;
+      readonly keepsAnswers: boolean;
+    }
   /** No slot free for this many milliseconds. */
   | { readonly outcome: "limited"; readonly retryAfterMs: number; readonly rate: RateState }
   | { readonly outcome: "revoked" }
@@ -39,7 +64,8 @@ export type Admission =
   /** The account has as many open requests as it may. No slot was taken. */
   | { readonly outcome: "crowded"; readonly rate: RateState }
   /** Less than `leastAmount` is available. The request took a slot. */
-  | { readonly outcome: "refused"; readonly available: bigint; readonly rate: RateState };
+  /** `owed`: what the account owes for payments that were taken back, which is not available. Absent: nothing. */
+  | { readonly outcome: "refused"; readonly available: bigint; readonly owed?: bigint; readonly rate: RateState };
 
 /** Asks for more to be held for a request that runs, and records how far it has come. */
 export type ExtensionRequest = {
@@ -49,8 +75,10 @@ export type ExtensionRequest = {
   readonly amount: bigint;
   /** The least in all with which the request can usefully go on; `amount` or less. */
   readonly leastAmount: bigint;
-  /** What recovery charges should the process die: the input, and the output that was delivered. */
+  /** What recovery charges should the process die: the input that is not cached, the cached one, and the output delivered. */
   readonly inputTokens: number;
+  /** Absent: 0. */
+  readonly cachedTokens?: number;
   readonly outputTokens: number;
 };
 
@@ -62,15 +90,19 @@ export type Extension =
   /** The hold has been resolved by somebody else. */
   | { readonly outcome: "gone" };
 
-/** What a request came to. Token counts do not overlap. */
-export type Settlement = {
+/** What a request came to. */
+export type Settlement = TokenCounts & {
   readonly accountId: string;
   readonly requestId: string;
   /** Micro-rupiah; 0 for the basis `free`. */
   readonly cost: bigint;
-  readonly inputTokensUncached: number;
-  readonly inputTokensCached: number;
-  readonly outputTokens: number;
+  /**
+   * Micro-rupiah at the customer's prices of what is not billed and the operator bears: tokens that the upstream reported above
+   * what was billed, attempts that were given up. Absent: 0.
+   */
+  readonly unbilledCost?: bigint;
+  /** Absent or null: the counts are what the upstream reported. */
+  readonly metering?: Metering | null;
   readonly basis: UsageBasis;
   /** `YYYY-MM-DD` in Asia/Jakarta. */
   readonly billingDay: string;
@@ -90,10 +122,21 @@ export type Settlement = {
    * in time; else the hold is given back.
    */
   readonly delivered: boolean;
+  /** When it was settled, for the made-up history of a demo. Absent, as everywhere else: now. */
+  readonly settledAt?: Date;
 };
 
 /** What was written: the cost, and what was taken from the balance for it, in micro-rupiah. */
-export type SettledUsage = { readonly cost: bigint; readonly charge: bigint };
+export type SettledUsage = {
+  readonly cost: bigint;
+  readonly charge: bigint;
+  /**
+   * Set where recovery had resolved the hold before. `posted`: what the request cost beyond the recovered charge is posted, and
+   * `charge` is both; what was delivered may be covered in part only. `refused`: the balance does not cover all of it, nothing was
+   * delivered yet and nothing was posted, so the answer must not be shown.
+   */
+  readonly late?: "posted" | "refused";
+};
 
 export interface Ledger {
   /**
@@ -108,8 +151,8 @@ export interface Ledger {
   extend(request: ExtensionRequest): Promise<Extension>;
   /**
    * Captures what the request cost, releases the rest and writes the usage record. Durable when it returns. Only the
-   * first settlement of a request counts; a later one reads the record of the first. Errors: UpstreamBusy when the
-   * database stays away.
+   * first settlement of a request counts; a later one reads the record of the first. Where that is recovery's, the difference
+   * is posted (`late`). Errors: UpstreamBusy when the database stays away.
    */
   settle(settlement: Settlement): Promise<SettledUsage>;
 }

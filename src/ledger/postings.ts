@@ -28,7 +28,7 @@ INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, referen
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::numeric[], $7::text[], $8::text[], $9::text[])
 ON CONFLICT (reference) DO NOTHING RETURNING id`;
 
-const OF_REFERENCE = `SELECT id, credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
+const OF_REFERENCE = `SELECT id, group_id AS "groupId", credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
 
 const IS_POSTED = `SELECT EXISTS (SELECT FROM posting WHERE reference = $1::text AND reason = $2::text) AS is_posted`;
 
@@ -57,11 +57,8 @@ export async function insertPostings(client: PoolClient, postings: readonly Post
 export async function postingOfReference(
   client: PoolClient,
   reference: string,
-): Promise<Pick<Posting, "id" | "credit" | "debit" | "asset" | "amount">> {
-  const { rows } = await client.query<{ id: string; credit: string; debit: string; asset: Asset; amount: string }>(
-    OF_REFERENCE,
-    [reference],
-  );
+): Promise<Omit<Posting, "reason" | "reference" | "note">> {
+  const { rows } = await client.query<Omit<Posting, "amount"> & { amount: string }>(OF_REFERENCE, [reference]);
   invariant(rows[0] !== undefined, "a reference that is taken is the reference of a posting");
   return { ...rows[0], amount: BigInt(rows[0].amount) };
 }

@@ -5,7 +5,8 @@ import type { Client, QueryResult } from "pg";
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
-import { uuidv7 } from "../kernel/ids.ts";
+import { timeOfUuidv7, uuidv7 } from "../kernel/ids.ts";
+import { LeaseTerm, type RequestTerm } from "./lease-term.ts";
 
 /** How often a process renews its lease. A gap of twice this many starts its term anew. */
 export const LEASE_RENEWAL_MS = 5_000;
@@ -13,13 +14,14 @@ const TERM = "interval '20 s'";
 const GAP = "interval '10 s'";
 
 // All times are the database's: clock_timestamp() is read when the statement runs, not when a transaction began.
-const REGISTER = `INSERT INTO process (id, expires_at) VALUES ($1::uuid, clock_timestamp() + ${TERM})`;
+const REGISTER = `INSERT INTO process (id, expires_at) VALUES ($1::uuid, clock_timestamp() + ${TERM})
+RETURNING clock_timestamp() AS now`;
 
 const RENEW = `
 UPDATE process SET
   gapless_since = CASE WHEN clock_timestamp() - renewed_at <= ${GAP} THEN gapless_since ELSE clock_timestamp() END,
   renewed_at = clock_timestamp(), expires_at = clock_timestamp() + ${TERM}
-WHERE id = $1::uuid AND dead_at IS NULL RETURNING id`;
+WHERE id = $1::uuid AND dead_at IS NULL RETURNING clock_timestamp() AS now`;
 
 // Only a process that has itself renewed without a gap for a whole term may bury another: after an outage of the
 // database nobody has, so nobody kills anybody. SKIP LOCKED leaves alone who is just renewing.
@@ -41,6 +43,13 @@ const ANSWER_WITHIN_MS = 4_000;
 /** As TERM, by our own clock, which goes on while a process is paused. */
 const TERM_MS = 20_000;
 
+/**
+ * How old and how new the id of an admitted request may be, by the database's clock: a body takes five minutes at most to come,
+ * and clocks may differ by three. Partitions, pages and the audit's horizon go by the time in the id.
+ */
+export const OLDEST_REQUEST_MS = 8 * 60_000;
+export const NEWEST_REQUEST_MS = 3 * 60_000;
+
 /** It has a connection of its own: requests that wait for locks must not keep a process from showing that it lives. */
 export class ProcessLease {
   readonly #database: Pick<Database, "connect">;
@@ -50,6 +59,11 @@ export class ProcessLease {
   /** When the last renewal that came through was sent. */
   #renewedAtMs = 0;
   #renewing: Promise<void> | null = null;
+  /** When the lease was last seen to be worked on, with or without success: a longer gap than the term means that nobody ran. */
+  #workedOnAtMs = performance.now();
+  /** The database's time less our monotonic one, as seen with the last renewal. */
+  #databaseAheadMs = 0;
+  #term = this.#newTerm();
 
   private constructor(database: Pick<Database, "connect">) {
     this.#database = database;
@@ -78,9 +92,41 @@ export class ProcessLease {
     return this.#processId;
   }
 
-  /** Renews the lease; a process that was declared dead meanwhile registers anew. */
+  /**
+   * The owner of the hold of this request. Errors: UpstreamBusy as `owner`, and where the id has another time than the database:
+   * the clock of this machine is wrong.
+   */
+  ownerOf(requestId: string): string {
+    const owner = this.owner();
+    const aheadMs = timeOfUuidv7(requestId) - this.#databaseNowMs();
+    if (aheadMs > NEWEST_REQUEST_MS || aheadMs < -OLDEST_REQUEST_MS) {
+      throw new UpstreamBusy(undefined, { cause: new Error(clockDiffers(aheadMs)) });
+    }
+    return owner;
+  }
+
+  /** Errors: one that says by how much, when the clock of this machine differs so much that requests are refused, or soon will be. */
+  requireRightClock(nowMs = Date.now()): void {
+    const aheadMs = nowMs - this.#databaseNowMs();
+    if (Math.abs(aheadMs) > NEWEST_REQUEST_MS) throw new Error(clockDiffers(aheadMs));
+  }
+
+  /** The term of requests that are admitted from now on. Take it before their admission. */
+  term(): RequestTerm {
+    if (this.#term.isOver()) this.#term = this.#newTerm();
+    return this.#term;
+  }
+
+  /** Renews the lease; a process that was declared dead meanwhile registers anew. What ran under the old id is ended. */
   async renew(): Promise<void> {
-    this.#renewing ??= this.#renew().finally(() => (this.#renewing = null));
+    // A gap is noticed before it is closed.
+    this.#term.isOver();
+    this.#workedOnAtMs = performance.now();
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#term.isOver();
+      this.#workedOnAtMs = performance.now();
+      this.#renewing = null;
+    });
     await this.#renewing;
   }
 
@@ -111,17 +157,33 @@ export class ProcessLease {
 
   async #renew(): Promise<void> {
     const startedAtMs = performance.now();
-    const { rowCount } = await this.#query(RENEW, this.#processId);
-    if (rowCount === 0) await this.#register();
-    else this.#renewedAtMs = startedAtMs;
+    const { rows } = await this.#query<Now>(RENEW, this.#processId);
+    this.#noteClock(rows, startedAtMs);
+    if (rows.length === 0) {
+      this.#term.end();
+      await this.#register();
+    } else this.#renewedAtMs = startedAtMs;
   }
 
   async #register(): Promise<void> {
     const processId = uuidv7();
     const startedAtMs = performance.now();
-    await this.#query(REGISTER, processId);
+    const { rows } = await this.#query<Now>(REGISTER, processId);
+    this.#noteClock(rows, startedAtMs);
     this.#processId = processId;
     this.#renewedAtMs = startedAtMs;
+  }
+
+  #noteClock([row]: readonly Now[], startedAtMs: number): void {
+    if (row !== undefined) this.#databaseAheadMs = row.now.getTime() - (startedAtMs + performance.now()) / 2;
+  }
+
+  #databaseNowMs(): number {
+    return performance.now() + this.#databaseAheadMs;
+  }
+
+  #newTerm(): LeaseTerm {
+    return new LeaseTerm(() => performance.now() - this.#workedOnAtMs > TERM_MS);
   }
 
   async #query<Row extends Record<string, unknown>>(text: string, processId: string): Promise<QueryResult<Row>> {
@@ -142,4 +204,11 @@ export class ProcessLease {
     // A connection that was never made, or is gone already, is closed.
     await connection.then((client) => client.end()).catch(() => {});
   }
+}
+
+type Now = { now: Date };
+
+function clockDiffers(aheadMs: number): string {
+  const seconds = Math.round(Math.abs(aheadMs) / 1_000);
+  return `the clock of this machine is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} the database's`;
 }

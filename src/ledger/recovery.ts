@@ -27,7 +27,7 @@ SELECT h.account_id, h.id FROM hold h
 WHERE h.owner = $3::uuid AND h.placed_at < clock_timestamp() - interval '60 s'
   AND (h.account_id, h.id) > ($1::uuid, $2::uuid) ORDER BY 1, 2 LIMIT ${CHUNK}`;
 
-const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price";
+const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price, other_prices";
 
 // The compare-and-set: the owner must be dead as this statement sees it, and only what it deletes is charged. The
 // cost is what the recorded progress comes to; the charge never goes above the hold.
@@ -39,12 +39,12 @@ WITH acc AS MATERIALIZED (
   WHERE r.account_id = a.id AND h.account_id = a.id AND h.id = r.id
     AND h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[])
     AND NOT EXISTS (SELECT FROM process p WHERE p.id = h.owner AND p.dead_at IS NULL)
-  RETURNING h.*, ceil((h.progress_input_tokens::numeric * h.input_price + h.progress_output_tokens::numeric * h.output_price)
-                      / 1000000)::bigint AS cost
+  RETURNING h.*, usage_cost(h.progress_input_tokens, h.progress_cached_tokens, h.progress_output_tokens, NULL, h.input_price,
+                            h.output_price, h.cache_hit_price, h.other_prices)::bigint AS cost
 ), ins AS (
   INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, input_tokens_uncached,
     input_tokens_cached, output_tokens, basis, billing_day, streamed, duration_ms)
-  SELECT account_id, id, cost, least(cost, amount), ${HELD_COLUMNS}, progress_input_tokens, 0, progress_output_tokens,
+  SELECT account_id, id, cost, least(cost, amount), ${HELD_COLUMNS}, progress_input_tokens, progress_cached_tokens, progress_output_tokens,
     'recovered', (uuid_time(id) AT TIME ZONE 'Asia/Jakarta')::date, false, 0
   FROM del
   ON CONFLICT (account_id, request_id) DO NOTHING RETURNING account_id, request_id, cost, charge

@@ -20,6 +20,10 @@ export const systemAccounts = {
   receivables: "00000000-0000-7000-8000-000000000008",
   /** What networks took for carrying payouts out, in the coin they take it in. Our expense. */
   networkFees: "00000000-0000-7000-8000-00000000000a",
+  /** What payment providers keep of payments. Our expense. */
+  providerFees: "00000000-0000-7000-8000-00000000000c",
+  /** What payers paid above their orders: a provider's fee that the payer bears, or money to be given back by hand. */
+  overpayments: "00000000-0000-7000-8000-00000000000d",
   /** The other side of coins that are worth nothing: what sandbox merchants are given, send and pay in fees. */
   sandbox: "00000000-0000-7000-8000-00000000000b",
 } as const;

@@ -14,7 +14,7 @@ import {
 } from "./callbacks/callback-settings.ts";
 import type { Delivery, DeliveryState } from "./callbacks/log-store.ts";
 import type { AttemptFacts } from "./callbacks/store.ts";
-import { requireMerchantOf } from "./store.ts";
+import { requireMerchantOf } from "./merchants/store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 

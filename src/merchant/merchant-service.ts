@@ -5,19 +5,19 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Environment as ProtoEnvironment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import type { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import type { Environment } from "../accounts/principal.ts";
+import type { Environment } from "../identity/principal.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
-import { createTransfer, type OrderSources, quoteTo } from "./create-transfer.ts";
-import { issueOwnPair, listPairs, revokeOwnPair } from "./credentials.ts";
-import { type Coin, coins } from "./currencies.ts";
-import { useFaucet } from "./faucet.ts";
-import { type LimitOrder, listLimits, type ShownLimits } from "./limits.ts";
-import { listBalances, listMerchants, openMerchant } from "./merchants.ts";
+import { createTransfer, type OrderSources, quoteTo } from "./transfers/create-transfer.ts";
+import { issueOwnPair, listPairs, revokeOwnPair } from "./merchants/credentials.ts";
+import { type Coin, coins } from "./chains/currencies.ts";
+import { useFaucet } from "./merchants/faucet.ts";
+import { type LimitOrder, listLimits, type ShownLimits } from "./merchants/limits.ts";
+import { listBalances, listMerchants, openMerchant } from "./merchants/merchants.ts";
 import { toProtoQuote, toProtoStatement, toProtoTransfer } from "./proto-transfer.ts";
-import { quoteTransfer } from "./quote.ts";
-import { type ReadPayoutAttempts, readStatement } from "./statement.ts";
-import { type MerchantSummary, type PairSummary, requireMerchantOf } from "./store.ts";
+import { quoteTransfer } from "./transfers/quote.ts";
+import { type ReadPayoutAttempts, readStatement } from "./transfers/statement.ts";
+import { type MerchantSummary, type PairSummary, requireMerchantOf } from "./merchants/store.ts";
 import {
   cancelTransfer,
   type HasSigningBegun,
@@ -26,11 +26,15 @@ import {
   type MovedTransfer,
   type TransferScope,
   withHistory,
-} from "./transfers.ts";
+} from "./transfers/transfers.ts";
 
 /** What operators order about transfers; each order is written down with who gave it. */
 export type TransferOrders = {
-  setLimits(context: HandlerContext, order: LimitOrder): Promise<ShownLimits>;
+  /** Limits null: the order waits for a second operator. */
+  setLimits(
+    context: HandlerContext,
+    order: LimitOrder,
+  ): Promise<{ readonly limits: ShownLimits | null; readonly pendingOrderId: string }>;
   approve(context: HandlerContext, order: { transferId: string; note: string }): Promise<MovedTransfer>;
   reject(context: HandlerContext, order: { transferId: string; reason: string }): Promise<MovedTransfer>;
 };
@@ -170,7 +174,8 @@ function operatorMethods({ database, orders }: MerchantServiceSources) {
   return {
     async setLimit({ merchantId, currencyCode, perTransfer, daily, approvalAbove }, context) {
       const order = { merchantId, currencyCode, perTransfer, daily, approvalAbove };
-      return { limit: toProtoLimit(await orders.setLimits(context, order)) };
+      const { limits, pendingOrderId } = await orders.setLimits(context, order);
+      return { ...(limits === null ? {} : { limit: toProtoLimit(limits) }), pendingOrderId };
     },
 
     async listAllTransfers({ merchantId, status, pageSize, pageToken }) {

@@ -13,9 +13,9 @@ import {
   TransferSchema,
 } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { formatMoney } from "../kernel/money.ts";
-import type { Quote } from "./quote.ts";
-import type { TransferStatement } from "./statement.ts";
-import type { Transfer, TransferEvent } from "./transfer.ts";
+import type { Quote } from "./transfers/quote.ts";
+import type { TransferStatement } from "./transfers/statement.ts";
+import type { Transfer, TransferEvent } from "./transfers/transfer.ts";
 
 export function toProtoQuote(quote: Quote): QuoteMessage {
   return create(QuoteSchema, {

@@ -5,12 +5,18 @@ import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { MerchantBalanceSchema } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import type { MerchantPrincipal } from "../accounts/principal.ts";
-import { createTransfer, type OrderSources } from "./create-transfer.ts";
-import { listBalances } from "./merchants.ts";
+import type { MerchantPrincipal } from "../identity/principal.ts";
+import { createTransfer, type OrderSources } from "./transfers/create-transfer.ts";
+import { listBalances } from "./merchants/merchants.ts";
 import { toProtoQuote, toProtoTransfer } from "./proto-transfer.ts";
-import { quoteTransfer } from "./quote.ts";
-import { cancelTransfer, getTransfer, type HasSigningBegun, listTransfers, withHistory } from "./transfers.ts";
+import { quoteTransfer } from "./transfers/quote.ts";
+import {
+  cancelTransfer,
+  getTransfer,
+  type HasSigningBegun,
+  listTransfers,
+  withHistory,
+} from "./transfers/transfers.ts";
 
 /** Set on the answer to an order that was given before: what it shows is the first transfer. */
 export const REPLAYED_HEADER = "x-saldo-replayed";
@@ -34,8 +40,8 @@ export function createMerchantTransferService(
     },
 
     async createTransfer({ amount: amountText, externalId, currencyCode, network, address }, context) {
-      const { merchantId, environment } = merchant(context);
-      const order = { merchantId, environment, externalId, currencyCode, network, address, amountText };
+      const { merchantId, pairId, environment } = merchant(context);
+      const order = { merchantId, pairId, environment, externalId, currencyCode, network, address, amountText };
       const { transfer, isReplayed } = await createTransfer(sources, order);
       if (isReplayed) context.responseHeader.set(REPLAYED_HEADER, "true");
       const { history } = await withHistory(database, transfer);

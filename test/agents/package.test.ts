@@ -32,7 +32,13 @@ it("is one file without dependencies that knows the gateway it came from", async
   const { stdout } = await execute(program, ["status", "--json"], { env });
   expect(JSON.parse(stdout)).toMatchObject({ keyValid: true, balance: "1234.5" });
   expect(await readFile(join(home.path, ".kimi-code/config.toml"), "utf8")).toContain(`base_url = "${gateway.url}/v1"`);
-  expect((await execute(program, ["reset", "-y"], { env })).stdout).toContain("as there was none before");
+  // The command that is printed at the end, with the package that was unpacked in the place of the one that npx fetches.
+  const [, hint = ""] = /^To take it back: (.*)$/m.exec(applied.stdout) ?? [];
+  const call = `npx -y ${gateway.url}/saldo-agents.tgz `;
+  expect(hint.startsWith(call)).toBe(true);
+  expect((await execute(program, hint.slice(call.length).split(" "), { env })).stdout).toContain(
+    "as there was none before",
+  );
 });
 
 it("is built once for everybody who asks", async () => {

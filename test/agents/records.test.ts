@@ -228,3 +228,48 @@ it("says which record is damaged, and goes on once that is moved away", async ()
   expect(await reset(home.path, "--base-url", gateway.url)).toMatchObject({ code: 0 });
   expect(await readFile(fileOf(home.path, "kimi"), "utf8")).not.toContain("saldo");
 });
+
+it("says how to take it back in a command that does", async () => {
+  await using home = await newHome();
+  const { out } = await apply(home.path, "kimi,pi");
+  const [, hint = ""] = /^To take it back: npm run saldo-agents -- (.*)$/m.exec(out) ?? [];
+  expect(await saldoAgents(home.path, hint.split(" "))).toMatchObject({ code: 0, err: "" });
+  expect(Object.keys(await snapshot(home.path))).toEqual([]);
+});
+
+it("warns of a key on the command line, and of none in the environment", async () => {
+  await using home = await newHome();
+  expect((await apply(home.path, "kimi")).warnings).toEqual([expect.stringContaining("SALDO_API_KEY")]);
+  const words = applyWords("kimi").filter((word) => word !== "-k" && word !== KEY);
+  const { code, warnings } = await saldoAgents(home.path, words, { env: { SALDO_API_KEY: KEY } });
+  expect([code, warnings]).toEqual([0, []]);
+});
+
+it("leaves nothing of ours behind when applies and resets run at the same moment", async () => {
+  await using home = await newHome();
+  await putFiles(home.path, "kimi", "another provider");
+  const before = await snapshot(home.path);
+  for (let round = 0; round < 6; round += 1) {
+    await Promise.all([
+      apply(home.path, "kimi"),
+      saldoAgents(home.path, applyWords("kimi").with(4, "demo/large")),
+      reset(home.path),
+      apply(home.path, "kimi", "--base-url", "http://127.0.0.1:9"),
+      reset(home.path),
+    ]);
+    expect((await reset(home.path)).code).toBe(0);
+    const now = await snapshot(home.path);
+    expect(Object.keys(now).filter((path) => path.startsWith(RECORDS))).toEqual([]);
+    expect(without(now, ".bak-saldo-")).toEqual(before);
+  }
+});
+
+it("goes on behind a lock whose process is gone", async () => {
+  await using home = await newHome();
+  await mkdir(join(home.path, RECORDS), { recursive: true });
+  // No system gives so high a number to a process.
+  await writeFile(join(home.path, RECORDS, "lock-kimi"), "999999999");
+  expect((await apply(home.path, "kimi")).code).toBe(0);
+  expect((await reset(home.path)).code).toBe(0);
+  expect(Object.keys(await snapshot(home.path))).toEqual([]);
+});

@@ -62,7 +62,13 @@ export async function newHome(): Promise<{ path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-export type Outcome = { readonly code: number; readonly out: string; readonly err: string };
+/** `warnings`: what is said of a key on the command line, which most tests give there. */
+export type Outcome = {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly warnings: readonly string[];
+};
 
 /** Runs saldo-agents without a terminal. */
 export async function saldoAgents(
@@ -82,7 +88,13 @@ export async function saldoAgents(
     person: null,
     ...world,
   });
-  return { code, out: out.join("\n"), err: err.join("\n") };
+  const isWarning = (text: string) => text.startsWith("Warning: ");
+  return {
+    code,
+    out: out.join("\n"),
+    err: err.filter((text) => !isWarning(text)).join("\n"),
+    warnings: err.filter(isWarning),
+  };
 }
 
 /** Every file below a folder with its bytes and permissions. */

@@ -12,9 +12,9 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { issueServiceToken } from "../../src/accounts/service-tokens.ts";
+import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { sendCallback } from "../../src/merchant/callbacks/send-callback.ts";
-import { creditMerchant } from "../../src/merchant/merchants.ts";
+import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { CallbackReceiver, eventIdOf } from "../merchant/callback-receiver.ts";
 import { newMerchant } from "../merchant/merchant-accounts.ts";
 import { freePorts } from "../setup/free-ports.ts";
@@ -28,7 +28,7 @@ describe("a served transfer", () => {
   let settings: Record<string, string>;
   beforeAll(async () => {
     [opened, receiver] = await Promise.all([createTestDatabase(), CallbackReceiver.listen()]);
-    settings = { DATABASE_URL: opened.url, SALDO_CALLBACKS_TO_LOOPBACK: "1" };
+    settings = { DATABASE_URL: opened.url, SALDO_CALLBACKS_TO_LOOPBACK: "1", SALDO_SECRETS_KEY: "k".repeat(32) };
   });
   afterAll(async () => {
     await receiver.close();
@@ -70,7 +70,11 @@ describe("a served transfer", () => {
       [merchantId],
     );
     const accountId = rows[0]?.accountId ?? "";
-    const { secret } = await issueServiceToken(database.pool, { accountId, name: "test" });
+    const { secret } = await issueServiceToken(database.pool, {
+      accountId,
+      name: "test",
+      scopes: ["read", "merchants"],
+    });
     const client = createClient(MerchantService, createConnectTransport({ baseUrl: next.httpUrl, httpVersion: "1.1" }));
     const headers = { authorization: `Bearer ${secret}` };
     const isTold = async (): Promise<unknown> =>

@@ -1,5 +1,6 @@
 // A customer as a test makes one: through the operator's command line, like anybody else.
 
+import { randomUUID } from "node:crypto";
 import { saldoJson } from "../setup/saldo-process.ts";
 
 export type Customer = { readonly accountId: string; readonly keyId: string; readonly key: string };
@@ -15,7 +16,8 @@ export async function newCustomer(
   const email = `customer-${process.pid}-${made}@test.example`;
   const { accountId = "" } = await saldoJson(["account", "create", "--email", email], settings);
   if (amount !== undefined) {
-    await saldoJson(["account", "credit", "--account", accountId, "--amount", amount, "--reason", "test"], settings);
+    const credit = ["account", "credit", "--account", accountId, "--amount", amount];
+    await saldoJson([...credit, "--reason", "test", "--reference", randomUUID()], settings);
   }
   const { keyId = "", key = "" } = await saldoJson(
     ["key", "create", "--account", accountId, "--name", "test", "--rate-limit", String(rateLimit)],

@@ -1,17 +1,32 @@
 // Starting, stopping and dying on the embedded database, as on a newcomer's machine.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "../identity/browser.ts";
 import { makeDataDir, removeDataDir } from "../setup/own-server.ts";
 import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 import { chat, newCustomer } from "./customer.ts";
 
 const KEY = /gw_[A-Za-z0-9]{49}/;
+const PAIR = /mk_test_\w+:sk_test_\w+/;
 const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
 
 async function heldOf(httpUrl: string, key: string): Promise<unknown> {
   const answer = await fetch(`${httpUrl}/v1/balance`, { headers: { authorization: `Bearer ${key}` } });
   const { held } = (await answer.json()) as { held: unknown };
   return held;
+}
+
+/** The status of a quote by the pair that was announced. */
+async function calculate(saldo: SaldoProcess): Promise<number> {
+  const answer = await fetch(`${saldo.httpUrl}/sandbox/v1/merchant-transfers/calculate`, {
+    method: "POST",
+    headers: {
+      authorization: `Basic ${Buffer.from(saldo.announced(PAIR)).toString("base64")}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ currencyCode: "TRX", amount: 100 }),
+  });
+  return answer.status;
 }
 
 describe("the service on its embedded database", () => {
@@ -34,18 +49,32 @@ describe("the service on its embedded database", () => {
   // A killed service leaves its PostgreSQL server behind, and who only joins one does not stop it.
   afterAll(() => removeDataDir(folder));
 
-  it("answers and bills the announced key at its first start, and revokes it at the next", async () => {
+  it("announces a key and a pair that work, and the same ones at the next start", async () => {
     const first = await start();
     const key = first.announced(KEY);
     const answer = await chat(first.httpUrl, key, HELLO);
     expect(answer.status).toBe(200);
     expect(Number(answer.headers.get("x-saldo-cost-idr"))).toBeGreaterThan(0);
+    expect(await calculate(first)).toBe(200);
     expect(await first.stop()).toBe(0);
 
     const second = await start();
-    expect(second.announced(KEY)).not.toBe(key);
-    expect((await chat(second.httpUrl, key, HELLO)).status).toBe(401);
-    expect((await chat(second.httpUrl, second.announced(KEY), HELLO)).status).toBe(200);
+    expect([second.announced(KEY), second.announced(PAIR)]).toEqual([key, first.announced(PAIR)]);
+    expect((await chat(second.httpUrl, key, HELLO)).status).toBe(200);
+    expect(await calculate(second)).toBe(200);
+    // One that somebody has revoked is replaced.
+    const browser = new Browser(second.httpUrl);
+    await browser.auth("/demo/sign-in", {});
+    const { keys } = await browser.rpc<{ keys: { id: string }[] }>("keys.v1.KeysService/ListKeys");
+    expect(keys).toHaveLength(1);
+    await saldoJson(["key", "revoke", "--key-id", keys[0]?.id ?? ""], settings);
+    await second.stop();
+
+    const third = await start();
+    expect(third.announced(KEY)).not.toBe(key);
+    expect(third.announced(PAIR)).toBe(first.announced(PAIR));
+    expect((await chat(third.httpUrl, key, HELLO)).status).toBe(401);
+    expect((await chat(third.httpUrl, third.announced(KEY), HELLO)).status).toBe(200);
   });
 
   it("comes back after kill -9 with everything it acknowledged, and resolves what was open", async () => {

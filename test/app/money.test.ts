@@ -38,7 +38,7 @@ describe.each(testBackends())("money through the whole service on the %s databas
     await writeFile(file, stringify({ upstreams: [local], models: [MODEL] }));
     const applied = await saldoJson(["catalog", "apply", file], settings);
     expect(applied["changed"]).toHaveLength(2);
-    nodes = [await SaldoProcess.start(settings), await SaldoProcess.start({ ...settings, SALDO_DEMO: "0" })];
+    nodes = [await SaldoProcess.start(settings), await SaldoProcess.start(settings)];
   });
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.stop()));

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { revokePair } from "../../src/merchant/merchants/credentials.ts";
 import { freePorts } from "../setup/free-ports.ts";
 import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
@@ -49,6 +50,50 @@ describe("two nodes on one database", () => {
     await saldoJson(["key", "revoke", "--key-id", keyId], settings);
     expect(new Set(await askEverywhere(key, 16))).toEqual(new Set([401]));
     expect(await saldoJson(["audit"], settings)).toMatchObject(SOUND);
+  });
+
+  it("take no order of a merchant pair from the moment on that it is revoked", async () => {
+    const { accountId } = await newCustomer(settings, { amount: "0.000001" });
+    const create = ["merchant", "create", "--account", accountId, "--environment", "sandbox"];
+    const merchant = await saldoJson(create, settings);
+    const { merchantId = "", apiKey = "", secretKey = "" } = merchant;
+    await saldoJson(
+      ["merchant", "credit", "--merchant", merchantId, "--currency", "TRX", "--amount", "1000"].concat([
+        "--reason",
+        "test",
+        "--reference",
+        merchantId,
+      ]),
+      settings,
+    );
+    let orders = 0;
+    const order = (node: number) =>
+      fetch(`${nodes[node % 2]?.httpUrl}/sandbox/v1/merchant-transfers/create`, {
+        method: "POST",
+        headers: { authorization: `Basic ${btoa(`${apiKey}:${secretKey}`)}`, "content-type": "application/json" },
+        body: JSON.stringify({
+          externalId: `order-${(orders += 1)}`,
+          currencyCode: "TRX",
+          amount: 1,
+          address: "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC",
+        }),
+      });
+    // One after the other: orders of a currency wait for one row, and not for long.
+    const orderEverywhere = async (): Promise<number[]> => {
+      const statuses: number[] = [];
+      for (let node = 0; node < 8; node += 1) statuses.push((await order(node)).status);
+      return statuses;
+    };
+    // Every process remembers the pair now.
+    expect(new Set(await orderEverywhere())).toEqual(new Set([200]));
+    const { rows } = await opened.database.pool.query<{ id: string }>(
+      "SELECT id FROM merchant_credential WHERE merchant_id = $1",
+      [merchantId],
+    );
+    await revokePair(opened.database, rows[0]?.id ?? "");
+    expect(new Set(await orderEverywhere())).toEqual(new Set([401]));
+    const transfers = await opened.database.pool.query("SELECT FROM transfer WHERE merchant_id = $1", [merchantId]);
+    expect(transfers.rowCount).toBe(8);
   });
 
   it("can both be the first to start on an empty database", async () => {

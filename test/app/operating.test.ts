@@ -46,7 +46,12 @@ describe("operating the service", () => {
     expect([...named].filter((name) => !shown.has(name) && !name.startsWith("saldo_worker"))).toEqual([]);
     // And nothing of ours is shown that should be on the list but for what is only worth a look.
     const onlyShown = [...shown].filter((name) => name.startsWith("saldo_") && !named.has(name));
-    expect(onlyShown).toEqual(["saldo_ledger_groups_total", "saldo_ledger_members_total", "saldo_ledger_open_holds"]);
+    expect(onlyShown).toEqual([
+      "saldo_ledger_groups_total",
+      "saldo_ledger_members_total",
+      "saldo_ledger_open_holds",
+      "saldo_unanswered_departures",
+    ]);
   });
 
   it("counts requests by how they ended, and what upstreams failed with", async () => {
@@ -108,7 +113,7 @@ describe("operating the service", () => {
     expect(text.trimEnd().endsWith("data: [DONE]")).toBe(true);
 
     // One that starts meanwhile does not admit either.
-    const other = await SaldoProcess.start({ ...settings, SALDO_DEMO: "0" });
+    const other = await SaldoProcess.start(settings);
     expect((await chat(other.httpUrl, key, { ...HELLO, model: "none" })).status).toBe(503);
     await other.stop();
 
@@ -155,6 +160,13 @@ describe("operating the service", () => {
       "--reference",
       "T-1",
     ];
+    for (const unnamed of [
+      order(first.accountId, "100").slice(0, -2),
+      ["merchant", "credit", "--merchant", first.accountId, "--currency", "TRX", "--amount", "1", "--reason", "in"],
+    ]) {
+      const { code, stderr } = await runSaldo(unnamed, settings);
+      expect({ code, needs: stderr.includes("needs --reference") }).toEqual({ code: 2, needs: true });
+    }
     const credit = await saldoJson(order(first.accountId, "100"), settings);
     expect(credit).toMatchObject({ available: "100" });
     expect(await saldoJson(order(first.accountId, "100"), settings)).toEqual(credit);
@@ -209,6 +221,7 @@ describe("operating the service", () => {
       upstreamCost: "0",
       margin: charge,
       uncollected: "0",
+      unbilled: "0",
       withoutCost: 1,
     });
     expect(await report("model")).toMatchObject({ from: today, to: today, by: "model", total });

@@ -49,7 +49,7 @@ describe("a transfer that is ordered", () => {
       const { merchantId = "", apiKey, secretKey } = await saldoJson(words, settings);
       pairs[environment] = `Basic ${Buffer.from(`${apiKey}:${secretKey}`).toString("base64")}`;
       const credit = ["merchant", "credit", "--merchant", merchantId, "--currency", currency, "--amount", "1000"];
-      await saldoJson([...credit, "--reason", "test"], settings);
+      await saldoJson([...credit, "--reason", "test", "--reference", merchantId], settings);
     }
     saldo = await SaldoProcess.start(settings);
   }, 180_000);
@@ -84,7 +84,7 @@ describe("a transfer that is ordered", () => {
 
   it("in production reaches the chain once and is confirmed; our own addresses and other currencies are refused", async () => {
     const { address: to } = await anvil.wallet(0n);
-    const order = { currencyCode: "USDT", amount: 5, address: to };
+    const order = { currencyCode: "USDT", amount: 10, address: to };
     const { status, data, text } = await call("production", "/create", { ...order, externalId: "real" });
     expect(status, text).toBe(200);
     const blocks = setInterval(() => void anvil.mine(), 200);
@@ -94,13 +94,15 @@ describe("a transfer that is ordered", () => {
       .finally(() => clearInterval(blocks));
     const { data: shown } = await call("production", `/${String(data["id"])}`);
     expect(await anvil.tokenTransfersTo(token, to)).toEqual([
-      { transactionHash: shown["transactionHash"], value: 5_000_000n },
+      { transactionHash: shown["transactionHash"], value: 10_000_000n },
     ]);
     const again = await call("production", "/create", { ...order, externalId: "real" });
     expect([again.status, again.data["id"]]).toEqual([200, data["id"]]);
 
     const toToken = await call("production", "/create", { ...order, externalId: "token", address: token });
     expect([toToken.status, toToken.text]).toEqual([422, expect.stringContaining("address_invalid")]);
+    const little = await call("production", "/create", { ...order, amount: 9.99, externalId: "little" });
+    expect([little.status, little.text]).toEqual([422, expect.stringContaining("USDT on ethereum is at least 10.")]);
     const unserved = { currencyCode: "TRX", amount: 5, address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8" };
     const other = await call("production", "/create", { ...unserved, externalId: "tron" });
     expect([other.status, other.text]).toEqual([422, expect.stringContaining("currency_unsupported")]);
@@ -115,7 +117,7 @@ describe("a transfer that is ordered", () => {
     ]);
     await expect
       .poll(async () => (await fetch(`${saldo.metricsUrl}/metrics`)).text(), ENDS_WITHIN)
-      .toMatch(/^saldo_wallet_float\{chain="ethereum",currency="USDT"\} 995$/m);
+      .toMatch(/^saldo_wallet_float\{chain="ethereum",currency="USDT"\} 990$/m);
     expect(saldo.log.map((line) => JSON.stringify(line)).join("\n")).not.toContain(
       settings["HOT_WALLET_KEY"]?.slice(2),
     );

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { listLedgerEntries } from "../../src/billing/ledger-entries.ts";
+import { listLedgerEntries } from "../../src/billing/usage/ledger-entries.ts";
 import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 

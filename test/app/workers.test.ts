@@ -7,7 +7,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import { isAlive } from "../../src/database/postmaster.ts";
+import { isAlive } from "../../src/database/embedded/postmaster.ts";
 import { makeDataDir, postmasterPid, removeDataDir, until } from "../setup/own-server.ts";
 import { runSaldo, saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 import { callUnary } from "./clients/grpc-calls.ts";

@@ -2,12 +2,13 @@
 
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { type DescMessage, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import type { GenFile } from "@bufbuild/protobuf/codegenv2";
+import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { expect, test } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { callers, RestFieldSchema } from "#gen/saldo/options/v1/options_pb.ts";
-import { services as served } from "../../src/rpc/services.ts";
+import { callers, RequestBoundsSchema, RestFieldSchema } from "#gen/saldo/options/v1/options_pb.ts";
+import { services as served } from "../../src/transport/calls/services.ts";
 
 const contracts = await readContracts();
 const services = contracts.flatMap((file) => file.services);
@@ -51,7 +52,7 @@ test("every service of the contracts is served", () => {
 
 test("every message of the contracts can be met by a caller", () => {
   const travelling = services.flatMap((service) => service.methods.flatMap(({ input, output }) => [input, output]));
-  const reached = reachableFrom([...travelling, ErrorFactsSchema, RestFieldSchema]);
+  const reached = reachableFrom([...travelling, ErrorFactsSchema, RequestBoundsSchema, RestFieldSchema]);
   expect(messages.map((message) => message.typeName).filter((name) => !reached.has(name))).toEqual([]);
 });
 
@@ -59,4 +60,17 @@ test("every method says who may call it", () => {
   const methods = services.flatMap((service) => service.methods);
   const silent = methods.filter((method) => !hasOption(method, callers) || getOption(method, callers).length === 0);
   expect(silent.map((method) => `${method.parent.typeName}/${method.name}`)).toEqual([]);
+});
+
+test("every list of a request says how many items it may have", () => {
+  const requests = reachableFrom(services.flatMap((service) => service.methods.map(({ input }) => input)));
+  const lists = messages
+    .filter(({ typeName }) => requests.has(typeName))
+    .flatMap(({ fields }) => fields.filter(({ fieldKind }) => fieldKind === "list" || fieldKind === "map"));
+  expect(lists.length).toBeGreaterThan(10);
+  const isBounded = (list: DescField): boolean => {
+    const { type } = getOption(list, fieldRules);
+    return (type.case === "repeated" && type.value.maxItems > 0n) || (type.case === "map" && type.value.maxPairs > 0n);
+  };
+  expect(lists.filter((list) => !isBounded(list)).map(String)).toEqual([]);
 });

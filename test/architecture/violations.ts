@@ -5,9 +5,12 @@ import { posix } from "node:path";
 import {
   emptyNames,
   environmentReaders,
+  knownCircles,
+  LONG_LINES,
   MAX_LINES,
   mayImport,
   mayImportContracts,
+  tiers,
   translatingFile,
 } from "./import-table.ts";
 
@@ -15,14 +18,21 @@ import {
 export type SourceFile = { readonly path: string; readonly text: string };
 
 type Import = { readonly specifier: string; readonly typeOnly: boolean };
+type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm;
 const STATIC_IMPORT = /\b(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?["']([^"'\n]+)["']/g;
 const DYNAMIC_IMPORT = /\bimport\s*\(\s*["'`]([^"'`\n]+)["'`]/g;
+/** A file that is read, or many. */
+const READ_BY_PATH =
+  /\bnew\s+URL\(\s*["'`]([^"'`\n]+)["'`],\s*import\.meta\.url|\bimport\.meta\.glob[^("]*\(\s*"([^"\n]+)"/g;
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 
 /** Every sentence about a file or room that breaks the plan; none: the house stands as drawn. */
-export function findViolations(files: readonly SourceFile[]): string[] {
+export function findViolations(
+  files: readonly SourceFile[],
+  circles: readonly (readonly string[])[] = knownCircles,
+): string[] {
   const sources = files.filter((file) => file.path.startsWith("src/"));
   const code = sources.filter((file) => /\.(tsx?|js)$/.test(file.path));
   return [
@@ -30,7 +40,22 @@ export function findViolations(files: readonly SourceFile[]): string[] {
     ...code.flatMap(fileViolations),
     ...roomViolations(sources),
     ...cycleViolations(code),
+    ...circleViolations(code, circles),
+    ...roomCircleViolations(code),
   ];
+}
+
+/** Every sentence about the tables that contradict each other: an arrow that goes up, a room without a tier. */
+export function tableViolations(table: typeof mayImport = mayImport): string[] {
+  const order = Object.values(tiers);
+  const tierOf = (room: string): number => order.findIndex((rooms) => rooms.includes(room));
+  return Object.entries(table).flatMap(([room, allowed]) => {
+    if (tierOf(room) === -1) return [`${room} stands in no tier`];
+    return allowed.flatMap((target) => {
+      const targetRoom = roomOf(`src/${target}/`);
+      return tierOf(targetRoom) < tierOf(room) ? [`${room} may not import ${target}, which is in a higher tier`] : [];
+    });
+  });
 }
 
 /** The imports of a text, those in comments left out. */
@@ -43,38 +68,52 @@ export function importsOf(text: string): Import[] {
   return found;
 }
 
-/** The room of a path, or the file's name when it lies directly in `src/`; the parts of app.ts and config.ts count as these. */
+/** The room of a path: the longest folder that the table names, else the first folder, or the file that lies directly in `src/`. */
 function roomOf(path: string): string {
-  return (path.split("/")[1] ?? "").replace(/^(app|config)-[a-z-]+\.ts$/, "$1.ts");
+  const parts = path.split("/").slice(1);
+  for (let length = parts.length - 1; length > 0; length -= 1) {
+    const folder = parts.slice(0, length).join("/");
+    if (Object.hasOwn(mayImport, folder)) return folder;
+  }
+  return parts[0] ?? "";
 }
 
-/** A test beside `config.ts` obeys the rules of `config.ts`. */
+/** A test beside `service.ts` obeys the rules of `service.ts`. */
 function subjectOf(path: string): string {
   return path.replace(/\.test\.ts$/, ".ts");
 }
 
 function arrowViolations(file: SourceFile): string[] {
-  const room = roomOf(subjectOf(file.path));
+  const room = roomOf(file.path);
   const isTest = file.path.endsWith(".test.ts");
-  return importsOf(file.text).flatMap(({ specifier }) => {
+  const imports = importsOf(file.text).flatMap(({ specifier }) => {
     if (specifier.startsWith("#gen/") || /(^|\/)gen\//.test(specifier)) {
       const allowed = mayImportContracts.includes(room) || translatingFile.test(posix.basename(subjectOf(file.path)));
       return allowed
         ? []
-        : [`${file.path} imports the contracts ${specifier}; only service.ts, proto-….ts, rpc and facade do`];
+        : [`${file.path} imports the contracts ${specifier}; only service.ts, proto-….ts and transport/ do`];
     }
     if (!specifier.startsWith(".")) return [];
     const target = posix.join(posix.dirname(file.path), specifier);
     if (isTest && target.startsWith("test/setup/")) return [];
     if (!target.startsWith("src/")) return [`${file.path} imports ${target}, which lies outside src`];
-    const targetRoom = roomOf(target);
-    if (targetRoom === room || mayImport[room]?.some((allowed) => covers(allowed, target))) return [];
-    return [`${file.path} imports ${target}: ${room} may not import ${targetRoom}`];
+    return mayReach(room, target) ? [] : [`${file.path} imports ${target}: ${room} may not import ${roomOf(target)}`];
   });
+  const reads = filesReadBy(file).filter((target) => !mayReach(room, target));
+  return [...imports, ...reads.map((target) => `${file.path} reads ${target}: ${room} may not read ${roomOf(target)}`)];
 }
 
-function covers(allowed: string, target: string): boolean {
-  return target === `src/${allowed}` || roomOf(target) === allowed;
+/** What a file reads of `src/` by a path of its own. */
+function filesReadBy({ path, text }: SourceFile): string[] {
+  return [...text.replaceAll(COMMENTS, "").matchAll(READ_BY_PATH)]
+    .map(([, url = "", glob = ""]) => posix.join(posix.dirname(path), url + glob))
+    .filter((target) => target.startsWith("src/"));
+}
+
+function mayReach(room: string, target: string): boolean {
+  const targetRoom = roomOf(target);
+  const allowed = mayImport[room] ?? [];
+  return targetRoom === room || allowed.some((each) => target === `src/${each}` || targetRoom === each);
 }
 
 function fileViolations({ path, text }: SourceFile): string[] {
@@ -92,24 +131,43 @@ function fileViolations({ path, text }: SourceFile): string[] {
 /** Holds for the tests as well as for the sources. */
 export function lengthViolations({ path, text }: SourceFile): string[] {
   const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
-  return lines > MAX_LINES ? [`${path} has ${lines} lines; at ${MAX_LINES} look for its second subject`] : [];
+  return lines > MAX_LINES ? [`${path} has ${lines} lines; above ${MAX_LINES} it has a second subject`] : [];
 }
 
+/** Files that somebody should look at, with their lengths. */
+export function longFiles(sources: readonly SourceFile[]): string[] {
+  return sources
+    .map(({ path, text }) => ({ path, lines: text.split("\n").length - (text.endsWith("\n") ? 1 : 0) }))
+    .filter(({ lines }) => lines > LONG_LINES)
+    .map(({ path, lines }) => `${path} (${lines} lines)`);
+}
+
+/** A room is drawn, and it or the folder around it has a README. Nothing but the entry lies directly in `src/`. */
 function roomViolations(sources: readonly SourceFile[]): string[] {
-  const rooms = new Set(sources.map(({ path }) => roomOf(subjectOf(path))));
-  return [...rooms].flatMap((room) => {
-    const found = Object.hasOwn(mayImport, room) ? [] : [`src/${room} does not stand in the import table`];
-    const isFile = room.includes(".");
-    if (!isFile && !sources.some(({ path }) => path === `src/${room}/README.md`)) {
-      found.push(`src/${room} has no README.md`);
-    }
-    return found;
-  });
+  const paths = new Set(sources.map(({ path }) => path));
+  const loose = [...paths].filter((path) => path.split("/").length === 2 && path !== "src/main.js");
+  const rooms = new Set([...paths].filter((path) => path.split("/").length > 2).map(roomOf));
+  const folders = new Set([...rooms].flatMap((room) => [room, room.split("/")[0] ?? ""]));
+  return [
+    ...loose.map((path) => `${path} lies directly in src, where only main.js may`),
+    ...[...folders].flatMap((room) => {
+      const inside = Object.keys(mayImport).some((each) => each === room || each.startsWith(`${room}/`));
+      const found = inside ? [] : [`src/${room} does not stand in the import table`];
+      const isPart = /^(app|operator)\//.test(room);
+      if (!isPart && !paths.has(`src/${room}/README.md`)) found.push(`src/${room} has no README.md`);
+      // A file beside the rooms of a folder that is none itself would obey no rule.
+      if (inside && !Object.hasOwn(mayImport, room)) {
+        const strays = [...paths].filter((path) => roomOf(path) === room && !path.endsWith(".md"));
+        found.push(...strays.map((path) => `${path} lies beside the rooms of src/${room} and in none`));
+      }
+      return found;
+    }),
+  ];
 }
 
-/** Files that need each other to load. Types may point both ways: they are gone at run time. */
+/** Files that need each other to load. */
 function cycleViolations(code: readonly SourceFile[]): string[] {
-  const targets = new Map(code.map((file) => [file.path, valueTargets(file)]));
+  const targets = new Map(code.map((file) => [file.path, targetsOf(file, { withTypes: false })]));
   const done = new Set<string>();
   const found: string[] = [];
   const visit = (path: string, trail: readonly string[]): void => {
@@ -123,8 +181,60 @@ function cycleViolations(code: readonly SourceFile[]): string[] {
   return found;
 }
 
-function valueTargets(file: SourceFile): string[] {
-  return importsOf(file.text)
-    .filter(({ specifier, typeOnly }) => !typeOnly && specifier.startsWith("."))
-    .map(({ specifier }) => posix.join(posix.dirname(file.path), specifier));
+function targetsOf(file: SourceFile, { withTypes }: { withTypes: boolean }): Set<string> {
+  return new Set(
+    importsOf(file.text)
+      .filter(({ specifier, typeOnly }) => (withTypes || !typeOnly) && specifier.startsWith("."))
+      .map(({ specifier }) => posix.join(posix.dirname(file.path), specifier)),
+  );
+}
+
+/** Files that need each other to be understood: types count. The known ones may stay, and no others. */
+function circleViolations(code: readonly SourceFile[], known: readonly (readonly string[])[]): string[] {
+  const loading = groupsOf(new Map(code.map((file) => [file.path, targetsOf(file, { withTypes: false })])));
+  const graph = new Map(code.map((file) => [file.path, targetsOf(file, { withTypes: true })]));
+  const found = groupsOf(graph).filter((group) => !loading.includes(group));
+  const accepted = new Set(known.map((group) => group.join(", ")));
+  return [
+    ...found.filter((group) => !accepted.has(group)).map((group) => `circle of types: ${group}`),
+    ...[...accepted].filter((group) => !found.includes(group)).map((group) => `no circle of types any more: ${group}`),
+  ];
+}
+
+/** Rooms that need each other; types count here too. */
+function roomCircleViolations(code: readonly SourceFile[]): string[] {
+  const graph = new Map<string, Set<string>>();
+  for (const file of code.filter(({ path }) => !path.endsWith(".test.ts"))) {
+    const room = roomOf(file.path);
+    const targets = graph.get(room) ?? new Set<string>();
+    for (const target of targetsOf(file, { withTypes: true })) if (roomOf(target) !== room) targets.add(roomOf(target));
+    graph.set(room, targets);
+  }
+  return groupsOf(graph).map((group) => `rooms that need each other: ${group}`);
+}
+
+/** The members of each circle of a graph, sorted, as one text: nodes that reach each other. */
+function groupsOf(graph: Graph): string[] {
+  const reach = new Map([...graph.keys()].map((node) => [node, reachableFrom(graph, node)]));
+  const groups = [...reach].flatMap(([node, reached]) => {
+    if (!reached.has(node)) return [];
+    return [
+      [...reached]
+        .filter((other) => reach.get(other)?.has(node) === true)
+        .toSorted()
+        .join(", "),
+    ];
+  });
+  return [...new Set(groups)];
+}
+
+function reachableFrom(graph: Graph, start: string): Set<string> {
+  const reached = new Set<string>();
+  const queue = [...(graph.get(start) ?? [])];
+  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    if (reached.has(node)) continue;
+    reached.add(node);
+    queue.push(...(graph.get(node) ?? []));
+  }
+  return reached;
 }

@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { openDatabase, type Database } from "../../src/database/database.ts";
 import { freePorts } from "../setup/free-ports.ts";
+import { PRODUCTION } from "../setup/saldo-process.ts";
 import { seedKeys } from "./accounts.ts";
 import { findDifferences } from "./books.ts";
 import { growUsage } from "./grow.ts";
@@ -58,7 +59,7 @@ export async function startGateway(
   const environment = {
     PATH: process.env["PATH"],
     HOME: process.env["HOME"],
-    NODE_ENV: "production",
+    ...PRODUCTION,
     SALDO_DATA_DIR: join(folder, "data"),
     BENCH_UPSTREAM_API_KEY: "bench",
     ...tuning(),
@@ -128,7 +129,18 @@ type Command = (...args: string[]) => Promise<Record<string, unknown>>;
 async function openPayingAccount(saldo: Command): Promise<{ accountId: string; key: string }> {
   const { accountId } = await saldo("account", "create", "--email", "bench@example.com");
   const amount = String(CREDIT_RUPIAH);
-  await saldo("account", "credit", "--account", String(accountId), "--amount", amount, "--reason", "bench");
+  await saldo(
+    "account",
+    "credit",
+    "--account",
+    String(accountId),
+    "--amount",
+    amount,
+    "--reason",
+    "bench",
+    "--reference",
+    String(accountId),
+  );
   const { key } = await saldo("key", "create", "--account", String(accountId), "--name", "bench", "--rate-limit", "0");
   return { accountId: String(accountId), key: String(key) };
 }

@@ -11,8 +11,8 @@ const OVER_DAYS = 25;
 // The id has its time in front and a version 7, and the rest is chance, as with real ones.
 const GROW = `
 INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
-  input_price, output_price, cache_hit_price, cost, charge, basis, billing_day, streamed, duration_ms)
-SELECT a.id, r.id, a.id, $1, 0, 0, 0, 0, 0, NULL, 0, 0, 'free', (uuid_time(r.id) AT TIME ZONE 'Asia/Jakarta')::date, false, 1
+  input_price, output_price, cache_hit_price, cost, charge, basis, billing_day, streamed, duration_ms, settled_at)
+SELECT a.id, r.id, a.id, $1, 0, 0, 0, 0, 0, NULL, 0, 0, 'free', (uuid_time(r.id) AT TIME ZONE 'Asia/Jakarta')::date, false, 1, NULL
 FROM (
   SELECT number, (left(uuid_floor(now() - random() * make_interval(days => ${OVER_DAYS}))::text, 14) || '7'
     || substr(gen_random_uuid()::text, 16))::uuid AS id

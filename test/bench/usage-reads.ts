@@ -6,11 +6,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { listLedgerEntries } from "../../src/billing/ledger-entries.ts";
-import { rollUpUsage } from "../../src/billing/roll-up.ts";
-import { summarizeUsage } from "../../src/billing/summary.ts";
-import { exportUsage } from "../../src/billing/usage-export.ts";
-import { listUsage } from "../../src/billing/usage.ts";
+import { listLedgerEntries } from "../../src/billing/usage/ledger-entries.ts";
+import { tokenOf } from "../../src/billing/usage/line-place.ts";
+import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
+import { summarizeUsage } from "../../src/billing/usage/summary.ts";
+import { exportUsage } from "../../src/billing/usage/usage-export.ts";
+import { listUsage } from "../../src/billing/usage/usage.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -32,9 +33,9 @@ const GOAL_MS = 1_000;
 // In the order of time, as settlements write them. Twelve models by four keys by three bases, so that hardly two requests of a quarter of an hour share a roll-up; the id has its time in front and a version 7, as real ones have.
 const GROW = `
 INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
-  input_price, output_price, cache_hit_price, cost, charge, basis, billing_day, streamed, duration_ms)
+  input_price, output_price, cache_hit_price, cost, charge, basis, billing_day, streamed, duration_ms, settled_at)
 SELECT $1::uuid, id, uuid_floor(to_timestamp(number / 12 % 4)), 'bench/model-' || number % 12, 1, 0, 0, 1000000000, 0, NULL, ${CHARGE}, ${CHARGE},
-  (ARRAY['exact', 'drained', 'estimated'])[1 + number / 48 % 3], (uuid_time(id) AT TIME ZONE 'Asia/Jakarta')::date, false, 1
+  (ARRAY['exact', 'drained', 'estimated'])[1 + number / 48 % 3], (uuid_time(id) AT TIME ZONE 'Asia/Jakarta')::date, false, 1, NULL
 FROM (
   SELECT number, (left(uuid_floor($3::timestamptz + number * $4::float8 * interval '1 ms')::text, 14) || '7'
     || substr(gen_random_uuid()::text, 16))::uuid AS id
@@ -90,7 +91,11 @@ async function bench(): Promise<boolean> {
   await time("first page of a model that has none", () =>
     listUsage(pool, { accountId, filter: { model: "none" }, pageSize: 50, pageToken: "" }),
   );
-  const oldest = uuidv7(Date.now() - (DAYS - 1) * 86_400_000);
+  const oldest = tokenOf({
+    micros: BigInt(Date.now() - (DAYS - 1) * 86_400_000) * 1_000n,
+    isDebit: true,
+    id: accountId,
+  });
   await time("a page of the ledger near its beginning", () =>
     listLedgerEntries(pool, { accountId, pageSize: 50, pageToken: oldest }),
   );

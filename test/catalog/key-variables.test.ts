@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { isKeyVariable } from "../../src/catalog/upstream-file.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/app/config/config.ts";
 import { PRESET_VARIABLES } from "../../src/gateway/upstreams/presets.ts";
 
 test("no variable that the service reads for itself can be named as an upstream's", () => {

@@ -16,6 +16,7 @@ const TOKEN_ABI = parseAbi([
   "function transfer(address to, uint256 value) returns (bool)",
   "function refuse(address holder)",
   "function ignore(address holder)",
+  "function tax(address holder)",
 ]);
 const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
@@ -96,8 +97,8 @@ export class Anvil {
     });
   }
 
-  /** Makes transfers of the token to a holder revert, or answer false and move nothing. */
-  async spoil(token: Hex, functionName: "refuse" | "ignore", holder: Hex): Promise<void> {
+  /** Makes transfers of the token to a holder revert, answer false and move nothing, or deliver a hundredth less. */
+  async spoil(token: Hex, functionName: "refuse" | "ignore" | "tax", holder: Hex): Promise<void> {
     await this.#send({ to: token, data: encodeFunctionData({ abi: TOKEN_ABI, functionName, args: [holder] }) });
   }
 

@@ -6,12 +6,17 @@ import type { AddressInfo } from "node:net";
 /** `lose answer`: the node does it and nobody hears of it. `lose call`: the node never hears of it. */
 export type RpcFault = "lose answer" | "lose call";
 
+/** Makes another answer of a node's, as a node does that lies. */
+export type RpcLie = (result: unknown, params: readonly unknown[]) => unknown;
+
 export class RpcProxy {
   /** How often each method was called. */
   readonly calls = new Map<string, number>();
   readonly #server: Server;
   readonly #node: string;
   readonly #faults: { readonly method: string; readonly fault: RpcFault }[] = [];
+
+  readonly #lies = new Map<string, RpcLie>();
 
   private constructor(server: Server, node: string) {
     this.#server = server;
@@ -38,6 +43,12 @@ export class RpcProxy {
     this.#faults.push({ method, fault });
   }
 
+  /** Changes every answer of a method from now on. Null: the node's own answers again. */
+  lie(method: string, lie: RpcLie | null): void {
+    if (lie === null) this.#lies.delete(method);
+    else this.#lies.set(method, lie);
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -47,7 +58,7 @@ export class RpcProxy {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const body = Buffer.concat(parts).toString("utf8");
-    const { method } = JSON.parse(body) as { method: string };
+    const { method, params = [] } = JSON.parse(body) as { method: string; params?: unknown[] };
     this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
     const at = this.#faults.findIndex((each) => each.method === method);
     const [met] = at === -1 ? [] : this.#faults.splice(at, 1);
@@ -56,8 +67,16 @@ export class RpcProxy {
       return;
     }
     const answer = await fetch(this.#node, { method: "POST", headers: { "content-type": "application/json" }, body });
-    const text = await answer.text();
+    const told = await answer.text();
+    const lie = this.#lies.get(method);
+    const text = lie === undefined ? told : changed(told, (result) => lie(result, params));
     if (met?.fault === "lose answer") response.destroy();
     else response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
   }
+}
+
+function changed(told: string, lie: (result: unknown) => unknown): string {
+  const answer = JSON.parse(told) as { result?: unknown; error?: unknown };
+  const { error: _error, ...rest } = answer;
+  return JSON.stringify({ ...rest, result: lie(answer.result ?? null) });
 }

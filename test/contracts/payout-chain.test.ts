@@ -12,7 +12,7 @@ import {
   type SignedTransaction,
 } from "../../src/merchant/chains/payout-chain.ts";
 import { BLOCK_MS, createSandboxChain } from "../../src/merchant/chains/sandbox/sandbox-chain.ts";
-import { findCoin } from "../../src/merchant/currencies.ts";
+import { findCoin } from "../../src/merchant/chains/currencies.ts";
 import { Anvil } from "../chains/anvil.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 

@@ -19,9 +19,22 @@ const UNPACKED = fileURLToPath(new URL("../../node_modules/.cache/saldo-chromium
 const NEEDED = ["libnss3.so", "libnspr4.so"];
 const LIBRARY_FOLDERS = ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64"];
 
+/** Chromium itself crashes at some starts on a busy machine (SIGSEGV before the first page). */
+const STARTS = 3;
+
 /** Starts the browser. It is closed by whoever started it. */
 export async function startBrowser(): Promise<Browser> {
   if (!existsSync(UNPACKED)) await unpack();
+  for (let start = 1; ; start += 1) {
+    try {
+      return await launch();
+    } catch (error) {
+      if (start === STARTS) throw error;
+    }
+  }
+}
+
+function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: join(UNPACKED, "chromium"),
     args: [

@@ -20,6 +20,7 @@ const draft = fill(/^Katalog sebagai YAML$/, DRAFT);
 const compare = press(/^Lihat selisih harga$/);
 const reason = fill(/^Alasan/, "percobaan");
 const review = press(/^Periksa dulu$/);
+const tokenName = fill(/^Nama$/, "laporan-bulanan");
 const rupiah = fill(/^Jumlah \(Rp\)/, "1500");
 
 const dialog = (path: string, ...first: readonly Step[]): PageToLookAt => ({ path, first, isDialog: true });
@@ -56,6 +57,22 @@ export const OPERATOR_PAGES = {
     dialog("/operator/accounts/ACCOUNT", press(/^Bekukan…$/)),
     dialog("/operator/accounts/ACCOUNT", press(/^Ubah batas…$/)),
     dialog("/operator/accounts/ACCOUNT", press(/^Hitung ulang…$/)),
+    dialog("/operator/accounts/ACCOUNT", press(/^Akhiri sesi…$/)),
+    { path: "/operator/service-tokens" },
+    dialog("/operator/service-tokens", press(/^Buat token…$/)),
+    dialog("/operator/service-tokens", press(/^Buat token…$/), choose(/^Semua akun$/), tokenName, review),
+    {
+      ...dialog(
+        "/operator/service-tokens",
+        press(/^Buat token…$/),
+        choose(/^Semua akun$/),
+        tokenName,
+        review,
+        press(/^Buat token$/),
+      ),
+      shows: /^Simpan token ini sekarang$/,
+    },
+    dialog("/operator/service-tokens", press(/^Cabut: laporan-harian$/)),
     { path: "/operator/top-ups" },
     { ...dialog("/operator/top-ups?topUp=TOP_UP"), shows: /^Notifikasi penyedia$/ },
     dialog("/operator/top-ups?topUp=TOP_UP", press(/^Verifikasi ulang sekarang…$/)),
@@ -68,12 +85,22 @@ export const OPERATOR_PAGES = {
     { path: "/operator/log" },
     { ...dialog("/operator/log?open=ACTION"), shows: /^Id$/ },
     { ...dialog("/operator/log?open=zzz"), shows: /^Tindakan ini tidak ditemukan$/ },
+    { path: "/operator/security", shows: /^Masuk$/ },
+    { path: "/operator/security?person=unknown%40saldo.example", shows: /^Tidak ada kejadian yang cocok$/ },
+    { path: "/operator/security", refuses: /AccountsService\/ListSecurityEvents/, shows: /^Bagian ini gagal dimuat$/ },
+    { ...dialog("/operator/security?event=EVENT"), shows: /^Hanya orang ini$/ },
+    { ...dialog("/operator/security?event=zzz"), shows: /^Kejadian ini tidak ditemukan$/ },
     { path: "/operator/transfers" },
     { ...dialog("/operator/transfers?transfer=TRANSFER"), shows: /^Id merchant$/ },
     dialog("/operator/transfers", press(/^treasury-q4/)),
     dialog("/operator/transfers", press(/^treasury-q4/), press(/^Tolak…$/)),
     dialog("/operator/transfers", press(/^treasury-q4/), press(/^Setujui…$/), reason, review),
     dialog("/operator/transfers", press(/^Lanjutkan…$/)),
+    dialog("/operator/transfers", press(/^Hentikan semua pembayaran…$/)),
+    { path: "/operator/orders" },
+    { ...dialog("/operator/orders?order=ORDER"), shows: /^Setujui…$/ },
+    dialog("/operator/orders?order=ORDER", press(/^Setujui…$/), review),
+    { ...dialog("/operator/orders?order=zzz"), shows: /^Perintah ini tidak ditemukan$/ },
     { path: "/operator/fees" },
     dialog("/operator/fees", press(/^Tetapkan biaya…$/)),
     { ...dialog("/operator/fees", press(/^Tetapkan biaya…$/), review), shows: /^Pratinjau untuk contoh ini$/ },

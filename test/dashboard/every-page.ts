@@ -47,6 +47,8 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
     // What is said of how a request was counted stands in its row alone.
     { path: "/usage?tab=requests&unit=tokens&from=FIRST_DAY&to=LAST_DAY", shows: /^Tepat$/ },
     { path: "/usage?request=REQUEST", isDialog: true },
+    { path: "/usage?request=RICH_ONE", isDialog: true },
+    { path: "/usage?request=CUT_ONE", isDialog: true, shows: /^Perkiraan$/ },
     { path: "/keys" },
     { path: "/keys", first: [press(/^Buat kunci$/)], isDialog: true },
     {
@@ -67,6 +69,8 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
     { path: "/playground", first: [press(/^Lihat kode$/)], isDialog: true },
     { path: "/settings" },
     { path: "/settings", first: [press(/^Keluar dari semua tempat$/)], isDialog: true },
+    { path: "/settings", first: [press(/^Pasang aplikasi$/)], isDialog: true, shows: /^Kunci|Pindai kode QR/ },
+    { path: "/second-factor", shows: /^Belum dipasang$/ },
     { path: "/settings", isBroken: true, shows: /^Halaman ini tidak bisa ditampilkan$/ },
   ],
   transfers: [

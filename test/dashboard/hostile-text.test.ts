@@ -76,6 +76,7 @@ const IN_ADDRESSES = [
   "/operator/accounts?q=PAYLOAD",
   "/operator/ledger?account=PAYLOAD&reason=PAYLOAD&reference=PAYLOAD&group=PAYLOAD&asset=PAYLOAD&from=PAYLOAD&open=PAYLOAD",
   "/operator/log?operator=PAYLOAD&action=PAYLOAD&subject=PAYLOAD&open=PAYLOAD",
+  "/operator/security?person=PAYLOAD&account=PAYLOAD&kind=PAYLOAD&outcome=PAYLOAD&event=PAYLOAD",
   "/operator/top-ups?account=PAYLOAD&provider=PAYLOAD&state=PAYLOAD&topUp=PAYLOAD",
   "/operator/upstreams?upstream=PAYLOAD",
   "/sign-in?next=PAYLOAD",

@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type MailServer, startMailServer } from "../accounts/mail-server.ts";
+import { type MailServer, startMailServer } from "../identity/mail-server.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { startBrowser } from "./chromium.ts";

@@ -3,8 +3,8 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listActions } from "../../src/accounts/operator-actions.ts";
-import { listBalances } from "../../src/merchant/merchants.ts";
+import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
+import { listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { expectSoundBooks } from "../merchant/payouts/ordered.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";

@@ -8,7 +8,7 @@ import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { Caller } from "#gen/saldo/options/v1/options_pb.ts";
-import { AccountsService, BillingService, KeysService } from "../../src/client.ts";
+import { AccountsService, BillingService, KeysService } from "../../src/client/client.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { ADDRESS, methodsNamingRows, requestAbout, type Rows } from "../security/requests-about.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";

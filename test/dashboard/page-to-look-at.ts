@@ -72,7 +72,8 @@ export function nameOf({ path, isOutside, isNew, isBroken, refuses, first = [] }
 }
 
 /** The names that stand for rows, in an address, and those of the days around them. */
-export const ROWS = /\b(?:ACCOUNT|ACTION|MERCHANT|REQUEST|TOP_UP|TRANSFER|FIRST_DAY|LAST_DAY)\b/;
+export const ROWS =
+  /\b(?:ACCOUNT|ACTION|EVENT|MERCHANT|ORDER|REQUEST|RICH_ONE|CUT_ONE|TOP_UP|TRANSFER|FIRST_DAY|LAST_DAY)\b/;
 
 /** The address of a page in a world: the rows that it names by their ids. */
 export function addressOf(path: string, rows: Readonly<Record<string, string>>): string {

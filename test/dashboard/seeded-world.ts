@@ -1,13 +1,18 @@
 // A demo with a row of everything that has a page, a sheet or a dialog of its own.
 
 import { createClient } from "@connectrpc/connect";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { TokenScope } from "#gen/saldo/options/v1/options_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { findDemo } from "../../src/app-demo.ts";
-import { BillingService } from "../../src/client.ts";
-import { daysLater, dayOf } from "../../src/dashboard/language/days.ts";
+import { findDemo } from "../../src/app/demo/demo.ts";
+import { BillingService } from "../../src/client/client.ts";
+import { daysLater, dayOf } from "../../src/dashboard/i18n/days.ts";
+import type { Database } from "../../src/database/database.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
+import { order } from "../../src/operator/second-person/pending-orders.ts";
 import type { Dashboard, Visit } from "./open-dashboard.ts";
+import { billRichRequest, CUT_REQUEST } from "./rich-request.ts";
 import { callsOf } from "./session-calls.ts";
 import { orderSeededTransfers, stopSandboxWallet } from "./waiting-transfers.ts";
 
@@ -35,20 +40,42 @@ export async function makeSeededWorld(dashboard: Dashboard, visit: Visit): Promi
     idempotencyKey: uuidv7(),
   });
   const requestId = await askSomething(dashboard);
+  const richRequestId = await billRichRequest(database, accountId);
+  const cutRequestId = await billRichRequest(database, accountId, CUT_REQUEST);
   await publishPrices(operator);
   const { transfers } = await operator.listTransfers({ name: "treasury-q4" });
   const { actions } = await operator.listOperatorActions({});
+  const by = { database, operator: "budi@saldo.example" };
+  const wanted = { accountId, amount: 7_500_000n * 1_000_000n, reason: "Transfer bank 4711", reference: uuidv7() };
+  const { pendingOrderId } = await order({ by, rule: { above: {} } }, "account adjust", wanted);
+  const scopes = [TokenScope.READ, TokenScope.KEYS];
+  await createClient(AccountsService, session).createServiceToken({ name: "laporan-harian", accountId, scopes });
   const today = dayOf(new Date());
   return {
     ACCOUNT: accountId,
     ACTION: actions[0]?.id ?? "",
+    EVENT: await recordSignIn(database, accountId),
     MERCHANT: merchantId,
+    ORDER: pendingOrderId,
     REQUEST: requestId,
+    RICH_ONE: richRequestId,
+    CUT_ONE: cutRequestId,
     TOP_UP: topUp?.id ?? "",
     TRANSFER: transfers[0]?.transfer?.id ?? "",
     FIRST_DAY: daysLater(today, -DAYS_BEFORE),
     LAST_DAY: today,
   };
+}
+
+/** A line of the security log: the process writes its own a moment after what happened. */
+async function recordSignIn({ pool }: Database, accountId: string): Promise<string> {
+  const eventId = uuidv7();
+  await pool.query(
+    `INSERT INTO auth.security_event (id, kind, outcome, person_id, network, detail)
+     SELECT $1, 'sign_in', 'succeeded', id, '203.0.113.7', 'password' FROM auth.person WHERE account_id = $2`,
+    [eventId, accountId],
+  );
+  return eventId;
 }
 
 /** A few requests, so that tables and charts have something to show. Gives the last one's id. */

@@ -3,6 +3,7 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { proveSessionsOf } from "../setup/proofs.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 
 const ADDRESS = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
@@ -11,7 +12,7 @@ const EXTERNAL_ID = "<b>inv/1:a.b</b>";
 
 describe("transfers of a merchant", () => {
   let dashboard: Dashboard;
-  let visit: Visit;
+  let visit: Visit & { readonly email: string };
   let transferPath: string;
   beforeAll(async () => {
     dashboard = await openDashboard();
@@ -207,6 +208,8 @@ describe("transfers of a merchant", () => {
     await dashboard.database.database.pool.query(
       "INSERT INTO merchant (id, account_id, environment) SELECT gen_random_uuid(), account_id, 'production' FROM merchant",
     );
+    // Owners of a production merchant need a second factor.
+    await proveSessionsOf(dashboard.database.database.pool, visit.email);
     await page.goto(dashboard.saldo.httpUrl + transferPath.replace("sandbox", "production"));
     await page.getByTestId("transfer-status").waitFor();
     expect(new URL(page.url()).pathname).toBe(transferPath);

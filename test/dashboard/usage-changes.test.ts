@@ -3,7 +3,7 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findDemo } from "../../src/app-demo.ts";
+import { findDemo } from "../../src/app/demo/demo.ts";
 import { billingDay, startOfBillingDay } from "../../src/kernel/clock.ts";
 import { cutOff } from "./cut-off.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";

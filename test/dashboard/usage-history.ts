@@ -2,10 +2,10 @@
 // before it, of more models than the chart has colours for. Prices are such that every cost is a whole number of hundredths of
 // a rupiah, so that what stands on the page can be added up as it stands there; one model is different.
 
-import { rollUpUsage } from "../../src/billing/roll-up.ts";
+import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
 import type { CatalogModel } from "../../src/catalog/catalog.ts";
-import type { PlannedRequest } from "../../src/commands/seed/plan-requests.ts";
-import { seedUsage } from "../../src/commands/seed/seed-usage.ts";
+import type { PlannedRequest } from "../../src/app/demo/seed/plan-requests.ts";
+import { seedUsage } from "../../src/app/demo/seed/seed-usage.ts";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";

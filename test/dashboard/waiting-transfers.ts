@@ -1,7 +1,7 @@
 // Something for an operator to decide: transfers of the demo's merchant, one of which waits for approval, and a wallet that stopped.
 
-import { findDemo } from "../../src/app-demo.ts";
-import { seedTransfers } from "../../src/commands/seed/seed-transfers.ts";
+import { findDemo } from "../../src/app/demo/demo.ts";
+import { seedTransfers } from "../../src/app/demo/seed/seed-transfers.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createSandboxChain } from "../../src/merchant/chains/sandbox/sandbox-chain.ts";
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";

@@ -1,11 +1,11 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
-import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
-import { isAlive, isPostmasterOf } from "../../src/database/postmaster.ts";
+import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
+import { isAlive, isPostmasterOf } from "../../src/database/embedded/postmaster.ts";
 import { makeDataDir, postmasterPid, removeDataDir, spawnStarter, until } from "../setup/own-server.ts";
 
 /** A folder with a stopped server's cluster, to copy. */
@@ -43,6 +43,21 @@ async function expectKept(server: { host: string; user: string; database: string
   expect(rows).toEqual([{ value: 7 }]);
 }
 
+const NOBODY = 65_534;
+
+/** The first letter of what the server answers to a login of an operating-system user: R, it may go on; E, an error. */
+function logInAs(uid: number, socket: string, role: string): string {
+  const program = `
+    const text = Buffer.from("user\\0${role}\\0database\\0postgres\\0\\0");
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(8 + text.length, 0);
+    head.writeUInt32BE(196608, 4);
+    const socket = require("node:net").connect(${JSON.stringify(socket)});
+    socket.write(Buffer.concat([head, text]));
+    socket.once("data", (answer) => { console.log(String(answer.subarray(0, 1))); socket.destroy(); });`;
+  return execFileSync(process.execPath, ["-e", program], { uid, gid: uid, cwd: "/", encoding: "utf8" }).trim();
+}
+
 describe("a first start", () => {
   beforeEach(async () => {
     dataDir = await makeDataDir();
@@ -67,6 +82,30 @@ describe("a first start", () => {
     expect(settings["wal_compression"]).not.toBe("off");
     expect((await stat(server.host)).mode & 0o777).toBe(0o700);
     expect((await stat(join(dataDir, "postgres"))).mode & 0o777).toBe(0o700);
+    await server.stop();
+  });
+
+  test("takes nobody at its socket but root and the user that started it, whatever role is asked for", async () => {
+    const server = await startEmbeddedPostgres({ dataDir });
+    const rules = await withClient(config(server), async (client) => {
+      const { rows } = await client.query<{ type: string; auth_method: string }>("SELECT * FROM pg_hba_file_rules");
+      return rows.map(({ type, auth_method: method }) => [type, method]);
+    });
+    expect(rules).toEqual([["local", "peer"]]);
+    await server.stop();
+  });
+
+  test.runIf(process.getuid?.() === 0)("that root starts has a user of its own, and lets in nobody else", async () => {
+    const server = await startEmbeddedPostgres({ dataDir });
+    const { uid } = await stat(join(dataDir, "postgres"));
+    const accounts = (await readFile("/etc/passwd", "utf8")).split("\n");
+    expect(accounts.map((line) => Number(line.split(":")[2]))).not.toContain(uid);
+    // Even where the socket's folder is opened by mistake.
+    await chmod(server.host, 0o711);
+    const socket = join(server.host, ".s.PGSQL.5432");
+    for (const role of ["postgres", "saldo_serve"]) {
+      expect([logInAs(0, socket, role), logInAs(NOBODY, socket, role)]).toEqual(["R", "E"]);
+    }
     await server.stop();
   });
 

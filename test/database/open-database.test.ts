@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
 import { backendOf, openDatabase } from "../../src/database/database.ts";
-import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { migrations } from "../../src/database/migrations/migrations.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";

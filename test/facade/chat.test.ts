@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
-import { ChatResponseSink } from "../../src/facade/chat-sink.ts";
+import { ChatResponseSink } from "../../src/transport/rest/chat/chat-sink.ts";
 import type { ChatCall, ChatSink, Gateway } from "../../src/gateway/chat.ts";
 import {
   InsufficientBalance,
@@ -75,7 +75,7 @@ test("a stream is announced as events that no proxy may collect", async () => {
   const response = await ask(at);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-cache",
+    "cache-control": "no-store",
     "x-accel-buffering": "no",
   });
   expect(response.headers.has("x-saldo-cost-idr")).toBe(false);
@@ -115,6 +115,17 @@ test.each([
   expect([response.status, JSON.parse(body)]).toMatchObject([status, { error: code }]);
   expect(body).not.toContain("hidden");
   expect(response.headers.get("retry-after")).toBe(status === 503 ? "60" : null);
+});
+
+test("a refusal for want of balance names what the account owes, in both shapes", async () => {
+  const facts = { available: idr(0n), needed: idr(2n), owed: idr(24_000_000_000n) };
+  const at = await serve(() => Promise.reject(new InsufficientBalance(facts)));
+  const said = "owes Rp 24,000.00 for a payment that was reversed";
+  const plain = await (await ask(at)).json();
+  expect(plain).toMatchObject({ error: "insufficient_balance", owed_idr: "24000" });
+  expect((plain as { message: string }).message).toContain(said);
+  const nested = await ask(at, "{}", { "x-saldo-error-format": "openai" });
+  expect(await nested.json()).toMatchObject({ error: { code: "insufficient_balance", owed_idr: "24000" } });
 });
 
 test("a request without a body is refused before the gateway", async () => {
@@ -170,7 +181,7 @@ test.each([true, false])("a client that never reads a settled answer is not kept
   const closed = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
     response.on("close", () => closed.resolve(response));
-    const sink = new ChatResponseSink(response, "request", 200);
+    const sink = new ChatResponseSink(response, "request", {}, 200);
     sink.start({ ...streamHead, streamed });
     sink.write(Buffer.alloc(64 * 1024 * 1024, "x"));
     sink.end();

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CatalogModel } from "../../src/catalog/catalog.ts";
 import { readMarkdown } from "../../src/dashboard/pages/docs/markdown.ts";
 import { CODING_AGENTS } from "../../src/dashboard/snippets/agents.ts";
-import { DOC_PAGES, DOC_TEXTS } from "../../src/facade/docs.ts";
-import { httpStatus } from "../../src/facade/error-answer.ts";
+import { DOC_PAGES, DOC_TEXTS } from "../../src/transport/web/docs.ts";
+import { httpStatus } from "../../src/transport/rest/error-answer.ts";
 import { type Running, startServers } from "./fakes.ts";
 
 const ORIGIN = "https://saldo.example";
@@ -46,7 +46,7 @@ const read = (page: string, language: string) => readFile(new URL(`${page}.${lan
 test("every page that is written is served, and every page is written in both languages", async () => {
   const written = (await readdir(DOC_TEXTS)).toSorted();
   expect(written).toEqual(DOC_PAGES.flatMap((page) => [`${page}.en.md`, `${page}.id.md`]).toSorted());
-  const listed = await readFile(new URL("../doc-texts.ts", DOC_TEXTS), "utf8");
+  const listed = await readFile(new URL("../../src/dashboard/pages/docs/doc-texts.ts", import.meta.url), "utf8");
   expect(listed).toContain(`[${DOC_PAGES.map((page) => `"${page}"`).join(", ")}]`);
 });
 
@@ -92,6 +92,23 @@ test("prices are those of the catalog now, and the example is the cheapest model
   const text = await (await get("/llms.txt", { "accept-language": "en" })).text();
   expect(text).toContain("| `acme/new` | 5 | as input | 15 | 131072 |");
   expect(text).not.toContain("acme/cheap");
+});
+
+test("prices that few models have are in a table of their own, which is left out where there are none", async () => {
+  const tier = { above: 200_000, input: 10_000_000n, output: 30_000_000n, cacheHit: null, cacheWrite: 12_500_000n };
+  const otherPrices = { cacheWrite: 6_250_000n, perRequest: 25_500_000n, longContext: [tier] };
+  models = [model("acme/plain", 5_000_000n), { ...model("acme/long", 5_000_000n), otherPrices }];
+  const text = await (await get("/llms.txt", { "accept-language": "en" })).text();
+  const table = text.slice(text.indexOf("| Model | Other prices | Rupiah |")).trim();
+  expect(table.split("\n").slice(2)).toEqual([
+    "| `acme/long` | Cache write | 6.25 |",
+    "| `acme/long` | Per request | 25.5 |",
+    "| `acme/long` | Input, input tokens above 200000 | 10 |",
+    "| `acme/long` | Cache write, input tokens above 200000 | 12.5 |",
+    "| `acme/long` | Output, input tokens above 200000 | 30 |",
+  ]);
+  models = [model("acme/new", 5_000_000n)];
+  expect(await (await get("/llms.txt", { "accept-language": "en" })).text()).not.toContain("Other prices");
 });
 
 test("llms.txt names every page by its address", async () => {

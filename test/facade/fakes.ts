@@ -1,15 +1,18 @@
-// The rooms behind rpc/ and facade/, as small as a test needs them: one key, one pair per environment, no database.
+// The rooms behind transport/calls/ and transport/rest/, as small as a test needs them: one key, one pair per environment, no database.
 
 import { randomUUID } from "node:crypto";
 import type { Gateway } from "../../src/gateway/chat.ts";
 import { NotFound, RateLimited } from "../../src/kernel/errors.ts";
 import type { RateState } from "../../src/kernel/rate.ts";
 import type { Keys } from "../../src/keys/keys.ts";
-import { createServers, type Servers, type ServersOptions } from "../../src/facade/servers.ts";
-import type { CallLogger } from "../../src/rpc/log.ts";
-import { principalOf } from "../../src/rpc/call.ts";
+import { createServers, type Servers, type ServersOptions } from "../../src/transport/server/servers.ts";
+import type { CallLogger } from "../../src/transport/calls/log.ts";
+import { principalOf } from "../../src/transport/calls/call.ts";
 
 export const SECRET = "gw_test";
+/** The secret of a key that is not in memory yet: it has to be looked up. */
+export const UNREAD_SECRET = "gw_unread";
+const KEY = { keyId: "key-1", accountId: "account-1", rateLimit: 60 };
 export const BEARER = `Bearer ${SECRET}`;
 export const PRODUCTION_PAIR = `Basic ${btoa("mk_live:sk_live:with:colons")}`;
 export const SANDBOX_PAIR = `Basic ${btoa("mk_test_a:sk_test_b")}`;
@@ -24,20 +27,23 @@ export function createLogMemory() {
   return { lines, logger: { info: note, warn: note, error: note } as unknown as CallLogger };
 }
 
-export function createKeys(): Pick<Keys, "verify" | "takeSlot" | "refuseWhileLimited"> & {
+export function createKeys(): Pick<Keys, "verify" | "known" | "takeSlot" | "refuseWhileLimited"> & {
   slots: number;
   full: boolean;
 } {
   return {
     slots: 0,
     full: false,
-    verify: async (secret) => (secret === SECRET ? { keyId: "key-1", accountId: "account-1", rateLimit: 60 } : null),
+    verify: async (secret) => (secret === SECRET || secret === UNREAD_SECRET ? KEY : null),
+    known: (secret) => (secret === SECRET ? KEY : undefined),
     async takeSlot() {
       if (this.full) throw new RateLimited({ retryAfterSeconds: 17, limit: 60 });
       this.slots += 1;
       return RATE;
     },
-    refuseWhileLimited() {},
+    refuseWhileLimited() {
+      if (this.full) throw new RateLimited({ retryAfterSeconds: 17, limit: 60 });
+    },
   };
 }
 
@@ -120,10 +126,10 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
     keys,
     verifyMerchant: async ({ apiKey, secretKey }) => {
       if (apiKey === "mk_live" && secretKey === "sk_live:with:colons") {
-        return { kind: "merchant", merchantId: "merchant-1", environment: "production" };
+        return { kind: "merchant", merchantId: "merchant-1", pairId: "pair-1", environment: "production" };
       }
       return apiKey === "mk_test_a" && secretKey === "sk_test_b"
-        ? { kind: "merchant", merchantId: "merchant-1", environment: "sandbox" }
+        ? { kind: "merchant", merchantId: "merchant-1", pairId: "pair-1", environment: "sandbox" }
         : null;
     },
     verifyServiceToken: async () => null,
@@ -134,6 +140,7 @@ export async function startServers(options: Partial<ServersOptions> = {}): Promi
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),
     noteOrder: async () => undefined,
+    takeCallerSlot: async () => undefined,
     dashboard: null,
     logger: createLogMemory().logger,
     host: "127.0.0.1",

@@ -146,13 +146,6 @@ test.each(["GET", "PUT", "PROPFIND"])("%s at a path of RPC is refused in our sha
   expect(answer.head).toContain("\r\nx-request-id: ");
 });
 
-test("a browser's preflight gets no permission", async () => {
-  const headers = { origin: "https://elsewhere.example", "access-control-request-method": "POST" };
-  const response = await fetch(`${running.http}/v1/chat/completions`, { method: "OPTIONS", headers });
-  expect(response.status).toBe(405);
-  expect([...response.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
-});
-
 test("an unknown path is not found, whatever its body", async () => {
   const response = await send("/nothing", { body: "{", headers: { "content-type": "application/json" } });
   expect([response.status, await response.json()]).toMatchObject([404, { error: "not_found" }]);

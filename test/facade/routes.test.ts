@@ -3,9 +3,9 @@
 import { readFile } from "node:fs/promises";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { documentedPath, routesOf } from "../../src/facade/http-rules.ts";
-import { createMetricsServer } from "../../src/facade/metrics-server.ts";
-import { services } from "../../src/rpc/services.ts";
+import { documentedPath, routesOf } from "../../src/transport/rest/http-rules.ts";
+import { createMetricsServer } from "../../src/transport/server/metrics-server.ts";
+import { services } from "../../src/transport/calls/services.ts";
 import { startServers, type Running } from "./fakes.ts";
 
 type PathItem = Record<string, unknown> & { servers?: { url: string }[] };

@@ -2,14 +2,14 @@
 // and it wakes up in the middle of its requests.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { SOUND } from "../money/world.ts";
 import type { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { waitHalfway } from "./load.ts";
-import { type Customer, Service } from "./service.ts";
+import { Service } from "./service.ts";
 
 const BALANCE = 100_000_000n;
+const [INPUT_PRICE, OUTPUT_PRICE] = [5_000n, 15_000n];
 
 describe("a gateway that was paused for longer than its lease", () => {
   let opened: TestDatabase;
@@ -25,39 +25,62 @@ describe("a gateway that was paused for longer than its lease", () => {
     await opened.drop();
   });
 
-  it("settles nothing that was recovered, tells its clients what they were charged, and goes on under a new id", async () => {
+  it("relays nothing more behind its pause, charges what was relayed before it, and goes on under a new id", async () => {
     if (sleeper === undefined || other === undefined) throw new Error("two gateways run");
     const { promise: answerOn, resolve: letAnswer } = Promise.withResolvers<void>();
     service.upstream.run(waitHalfway(answerOn));
-    const customers = [await service.customer(BALANCE), await service.customer(BALANCE)] as const;
+    const [long, short, whole] = [
+      await service.customer(BALANCE),
+      await service.customer(BALANCE),
+      await service.customer(BALANCE),
+    ];
     const begun = Promise.withResolvers<void>();
     const onText = (text: string): void => (text.includes("Halo") ? begun.resolve() : undefined);
-    const answers = [
-      service.ask(sleeper, customers[0], { stream: true, onText }),
-      service.ask(sleeper, customers[1]),
-    ] as const;
+    const longAnswer = service.ask(sleeper, long, { stream: true });
+    const wholeAnswer = service.ask(sleeper, whole);
+    // A stream that lasts is recorded; one that has only begun is not.
+    const recorded = async (): Promise<bigint> => (await service.recoverableOf(long.accountId))[0] ?? 0n;
+    await expect.poll(recorded, { timeout: 30_000 }).toBeGreaterThan(0n);
+    const progress = await recorded();
+    const shortAnswer = service.ask(sleeper, short, { stream: true, onText });
     await begun.promise;
-    await expect.poll(() => service.upstream.received.length).toBe(2);
-    // What had been done when progress was last recorded.
-    await service.database.pool.query("UPDATE hold SET progress_input_tokens = 10, progress_output_tokens = 2");
     const before = await service.processes();
     expect(before.map(({ dead }) => dead)).toEqual([false, false]);
 
     sleeper.signal("SIGSTOP");
     await expect.poll(() => service.openHolds(), { timeout: 90_000, interval: 250 }).toBe(0);
-    const recovered = [{ basis: "recovered", charge: 80_000n }];
-    for (const { accountId } of customers) expect(await service.usageOf(accountId)).toMatchObject(recovered);
+    for (const [{ accountId }, charge] of [
+      [long, progress],
+      [short, 0n],
+      [whole, 0n],
+    ] as const) {
+      expect(await service.usageOf(accountId)).toMatchObject([{ basis: "recovered", charge }]);
+    }
     letAnswer();
     sleeper.signal("SIGCONT");
 
-    for (const [index, answer] of answers.entries()) {
-      const { status, broken, costIdr, requestId } = await answer;
-      const { accountId } = customers[index] as Customer;
+    for (const [{ accountId }, answer, charge] of [
+      [long, longAnswer, progress],
+      [short, shortAnswer, 0n],
+    ] as const) {
+      const { status, broken, text, requestId } = await answer;
       expect({ status, broken }).toEqual({ status: 200, broken: false });
-      expect(parseMoney(costIdr ?? "", IDR).units).toBe(80_000n);
-      expect(await service.usageOf(accountId)).toMatchObject([{ requestId, ...recovered[0] }]);
-      expect(await service.balance(accountId)).toMatchObject({ posted: BALANCE - 80_000n, held: 0n });
+      expect(text).toContain("Halo");
+      expect(text).not.toMatch(/dunia|\[DONE\]/);
+      expect(text).toMatch(/cut off, because the service is busy.*"code":"upstream_busy","cost_idr":"[\d.]+"\}\}\s*$/);
+      expect(await service.usageOf(accountId)).toMatchObject([{ requestId, basis: "recovered", charge }]);
+      const late = await service.lateUsageOf(accountId);
+      expect(late).toMatchObject([{ requestId, basis: "estimated" }]);
+      const [{ cost, charge: posted } = { cost: 0n, charge: 0n }] = late;
+      // Its input and "Halo", less what recovery has charged of them.
+      expect(cost).toBeGreaterThanOrEqual(5n * INPUT_PRICE + OUTPUT_PRICE);
+      expect(posted).toBe(cost - charge);
+      expect(await service.balance(accountId)).toMatchObject({ posted: BALANCE - cost, held: 0n });
     }
+    expect(await wholeAnswer).toMatchObject({ status: 503, broken: false, costIdr: null });
+    // The operator bears what the upstream may charge for a call whose answer nobody saw.
+    expect(await service.lateUsageOf(whole.accountId)).toMatchObject([{ basis: "free", cost: 0n, charge: 0n }]);
+    expect(await service.balance(whole.accountId)).toMatchObject({ posted: BALANCE, held: 0n });
 
     await expect.poll(async () => (await service.processes()).length, { timeout: 30_000 }).toBe(3);
     const now = await service.processes();

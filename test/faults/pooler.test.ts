@@ -3,9 +3,9 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
-import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
-import { sweepOwnHolds } from "../../src/workers/holds.ts";
+import { sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
 import { admission, MoneyWorld, settlement, SOUND } from "../money/world.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
 import { waitHalfway } from "./load.ts";

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DomainError } from "../../src/kernel/errors.ts";
-import { sweepOwnHolds } from "../../src/workers/holds.ts";
+import { sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
 import { chooseSeed, seededRandom } from "../money/random.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
 import { testBackends } from "../setup/test-database.ts";

@@ -1,7 +1,7 @@
 // A flood of admissions, and the settlements that have to get through it.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_GROUP_SIZE, MAX_WAITING_ADMISSIONS } from "../../src/ledger/lane-queue.ts";
+import { MAX_GROUP_SIZE, MAX_WAITING_ADMISSIONS } from "../../src/ledger/group-commit/lane-queue.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
 import { testBackends } from "../setup/test-database.ts";
 

@@ -9,8 +9,8 @@ import { type Database, openDatabase } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
-import { creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
-import { audit } from "../../src/ledger/audit.ts";
+import { type AccountBalance, creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
@@ -94,13 +94,23 @@ export class Service {
     return { accountId, key: secret };
   }
 
-  balance(accountId: string) {
-    return readBalance(this.database.pool, accountId);
+  async balance(accountId: string): Promise<Omit<AccountBalance, "owed">> {
+    const { posted, held, available } = await readBalance(this.database.pool, accountId);
+    return { posted, held, available };
   }
 
   async usageOf(accountId: string): Promise<Billed[]> {
     const { rows } = await this.database.pool.query<Billed>(
       `SELECT request_id AS "requestId", basis, charge FROM usage_record WHERE account_id = $1 ORDER BY request_id`,
+      [accountId],
+    );
+    return rows;
+  }
+
+  /** What was settled of an account's requests after their recovery. */
+  async lateUsageOf(accountId: string): Promise<(Billed & { readonly cost: bigint })[]> {
+    const { rows } = await this.database.pool.query<Billed & { cost: bigint }>(
+      `SELECT request_id AS "requestId", basis, cost, charge FROM late_usage WHERE account_id = $1 ORDER BY request_id`,
       [accountId],
     );
     return rows;

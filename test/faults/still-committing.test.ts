@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
 import { makeDataDir, removeDataDir, urlOf } from "../setup/own-server.ts";
 import { onServer } from "../setup/test-servers.ts";

@@ -3,8 +3,8 @@
 // that the second belt holds: money set aside for nobody is given back, and nobody pays twice.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
-import { sweepOwnHolds } from "../../src/workers/holds.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
+import { sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TRANSFER_FAILPOINTS } from "../../src/kernel/failpoint.ts";
-import { audit } from "../../src/ledger/audit.ts";
-import { topicChecks } from "../../src/workers/audit-checks.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
+import { topicChecks } from "../../src/app/compose/audit-checks.ts";
 import { newMerchant } from "../merchant/merchant-accounts.ts";
-import { creditMerchant, listBalances } from "../../src/merchant/merchants.ts";
-import { setLimits } from "../../src/merchant/limits.ts";
+import { creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
+import { setLimits } from "../../src/merchant/merchants/limits.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { SOUND } from "../money/world.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";

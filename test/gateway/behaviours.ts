@@ -107,7 +107,7 @@ export const usages: readonly { readonly name: string; readonly usage: unknown; 
   {
     name: "an absurd output",
     usage: { prompt_tokens: 11, completion_tokens: 1e15 },
-    billed: clamped({ basis: "exact", input: 11, cached: 0, output: MAX_TOKENS }),
+    billed: clamped({ ...ESTIMATED, input: 11 }),
   },
 ];
 

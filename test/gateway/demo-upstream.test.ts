@@ -125,7 +125,7 @@ describe("the demo upstream behind the gateway", () => {
     const bench = openBench();
     const { sink, error } = await bench.send(chat("demo/small", "hi !cut", { stream: true }));
     expect(error).toBeNull();
-    expect(sink.events.at(-1)).toMatch(/^\{"error":\{"message":.*"code":"upstream_busy"\}\}$/);
+    expect(sink.events.at(-1)).toMatch(/^\{"error":\{"message":.*"code":"upstream_busy","cost_idr":"[\d.]+"\}\}$/);
     expect(sink.bytes.includes("[DONE]")).toBe(false);
     // The client has had it, so it stays owed should the database be away.
     expect(bench.ledger.settlement).toMatchObject({ basis: "estimated", delivered: true });

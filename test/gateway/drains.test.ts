@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { Drains } from "../../src/gateway/drains.ts";
+import { countTokens } from "../../src/gateway/metering/estimate.ts";
+import { Drains } from "../../src/gateway/answer/drains.ts";
 import { STREAMED, usePlayground, WHOLE } from "./playground.ts";
 import { chunk, completion, json, type Script, usageChunk, wire } from "./scripted-upstream.ts";
 import { FakeSink, modelOf, openBench, until, upstreamOf } from "./support.ts";
@@ -36,6 +37,14 @@ function inTwoParts(sink: () => boolean, first: string, second: (response: Param
     second(response);
   };
 }
+const TEXT = " lorem ipsum".repeat(60);
+const WORDS = TEXT.match(/ \w+/g)?.map((content) => chunk({ content })) ?? [];
+const TOKENS = await countTokens(TEXT);
+const choiceOf = (content: string) => ({
+  index: 0,
+  message: { role: "assistant", content },
+  finish_reason: "stop",
+});
 const isDraining = (): boolean => drains.running === 1;
 const HALO = wire([chunk({ content: "Halo" })]);
 const REST = wire([chunk({ content: " dunia" }), chunk({}, "stop"), usageChunk(), "[DONE]"]);
@@ -111,12 +120,43 @@ describe("an upstream whose client has left", () => {
   it.each<[string, (response: Parameters<Script>[0]) => void]>([
     ["resets", (response) => response.socket?.destroy()],
     ["ends silently", (response) => response.end()],
+    ["ends in the middle", (response) => response.end(wire([chunk({ content: TEXT })]))],
     ["tells an error", (response) => response.end(wire(['{"error":{"message":"x"}}']))],
-    ["says no usage", (response) => response.end(wire([chunk({ content: " dunia" }), chunk({}, "stop"), "[DONE]"]))],
   ])("is billed by an estimate of what was relayed when it %s", async (_name, second) => {
     const { settlement, calls } = await playground.play(inTwoParts(isDraining, HALO, second), STREAMED, leavingSink());
     expect(settlement).toMatchObject({ basis: "estimated", outputTokens: 1 });
     expect(calls).toBe(1);
+  });
+
+  it.each<[string, unknown, string, string]>([
+    ["a stream", STREAMED, "text/event-stream", wire([...WORDS, chunk({}, "stop"), "[DONE]"])],
+    ["a whole answer", WHOLE, "application/json", completion({ usage: undefined, choices: [choiceOf(TEXT)] })],
+  ])("is billed by an estimate of all that it wrote when that was complete without usage: %s", async (...row) => {
+    const [, body, type, answer] = row;
+    const sink = new FakeSink();
+    const { settlement } = await playground.play(
+      async (response) => {
+        sink.leave();
+        await until(isDraining);
+        response.writeHead(200, { "content-type": type }).end(answer);
+      },
+      body,
+      sink,
+    );
+    expect(settlement.basis).toBe("estimated");
+    expect(settlement.outputTokens).toBeGreaterThan(0.9 * TOKENS);
+    expect(settlement.outputTokens).toBeLessThan(1.2 * TOKENS);
+  });
+
+  it("is billed by an estimate of what was read and what was not, when it is complete without usage", async () => {
+    const sink = leavingSink();
+    const script = inTwoParts(isDraining, HALO, (response) =>
+      response.end(wire([...WORDS, chunk({}, "stop"), "[DONE]"])),
+    );
+    const { settlement } = await playground.play(script, STREAMED, sink);
+    expect(sink.text).toBe("Halo");
+    expect(settlement.basis).toBe("estimated");
+    expect(settlement.outputTokens).toBeGreaterThan(0.9 * TOKENS);
   });
 
   it("is not called again when it fails, and costs nothing where nothing was relayed", async () => {
@@ -207,12 +247,14 @@ describe("an upstream whose client has left", () => {
       async (response, received, call) => {
         sink.leave();
         await until(isDraining);
-        return json(completion({ choices: [{ index: 0, message, finish_reason: "stop" }] }))(response, received, call);
+        const usage = { prompt_tokens: 11, completion_tokens: 9_000 };
+        const choices = [{ index: 0, message, finish_reason: "stop" }];
+        return json(completion({ choices, usage }))(response, received, call);
       },
       STREAMED,
       sink,
     );
-    expect(settlement).toMatchObject({ basis: "drained", outputTokens: 3 });
+    expect(settlement).toMatchObject({ basis: "drained", outputTokens: 9_000 });
     expect(playground.bench.ledger.extensions).toEqual([]);
   });
 

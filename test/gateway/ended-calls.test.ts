@@ -1,7 +1,7 @@
 // Calls that are over for us: their connections do not stay with upstreams that go on.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import { Drains } from "../../src/gateway/drains.ts";
+import { Drains } from "../../src/gateway/answer/drains.ts";
 import { createUpstreams } from "../../src/gateway/upstreams/upstreams.ts";
 import type { UpstreamFailure } from "../../src/gateway/upstreams/chat-upstream.ts";
 import { STREAMED, usePlayground, WHOLE } from "./playground.ts";

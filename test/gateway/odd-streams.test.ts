@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { STREAMED, usePlayground } from "./playground.ts";
 import { chunk, ordinaryEvents, stream, USAGE, usageChunk, wire } from "./scripted-upstream.ts";
-import { chat, FakeSink } from "./support.ts";
+import { chat, FakeSink, shown } from "./support.ts";
 
 const playground = usePlayground();
 const UNASKED = chat("local/m", "hi", { stream: true });
@@ -46,9 +46,10 @@ describe("choices", () => {
       [choice(0, { content: "a" }), choice(0, {}, "stop"), choice(1, { content: "b" }, "length")],
     ],
   ])("arrive whole and in order when they are written %s", async (_name, frames) => {
-    const { sink, visible } = await playTo([...frames, usageChunk(), "[DONE]"], { ...STREAMED, n: 2 });
-    expect(sink.events.slice(0, frames.length)).toEqual(frames);
-    expect(visible).not.toContain(frames.at(-1));
+    const { sink, visible, requestId } = await playTo([...frames, usageChunk(), "[DONE]"], { ...STREAMED, n: 2 });
+    const expected = frames.map((data) => shown(data, requestId));
+    expect(sink.events.slice(0, frames.length)).toEqual(expected);
+    expect(visible).not.toContain(expected.at(-1));
   });
 
   it("that end in an error after another was complete break the answer off", async () => {
@@ -84,7 +85,7 @@ describe("usage inside a stream", () => {
     chunk({ content: "Halo" }, null, { usage: { prompt_tokens: 11, completion_tokens: 1 } }),
     chunk({}, "stop", { usage: USAGE, x_groq: { id: "req_1", usage: USAGE } }),
   ];
-  const shown = frames.map((data) => {
+  const withoutUsage = frames.map((data) => {
     const { x_groq: groq, ...rest } = JSON.parse(data) as Record<string, unknown>;
     return { ...rest, usage: null, ...(groq === undefined ? {} : { x_groq: null }) };
   });
@@ -94,8 +95,11 @@ describe("usage inside a stream", () => {
     ["with other fields", wire([...frames, "[DONE]"]).replaceAll("data: {", "event: message\nid: 7\ndata: {")],
     ["over several lines", wire([...frames, "[DONE]"]).replaceAll(',"', ',\ndata: "')],
   ])("does not reach a client with the upstream's numbers: %s", async (_name, text) => {
-    const { sink, settlement } = await playground.play(stream(text), UNASKED);
-    expect(sink.events.slice(0, -1).map((data) => JSON.parse(data) as unknown)).toEqual(shown);
+    const { sink, settlement, requestId } = await playground.play(stream(text), UNASKED);
+    const names = { id: `chatcmpl-${requestId}`, model: "local/m" };
+    expect(sink.events.slice(0, -1).map((data) => JSON.parse(data) as unknown)).toEqual(
+      withoutUsage.map((chunkOf) => ({ ...chunkOf, ...names })),
+    );
     expect(sink.bytes.includes("prompt_tokens")).toBe(false);
     expect(settlement).toMatchObject({ basis: "exact", cost: 83_800n });
   });

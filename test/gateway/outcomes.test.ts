@@ -1,7 +1,7 @@
 // How requests end, as their counter tells it: an answer that broke off is none.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import { Drains } from "../../src/gateway/drains.ts";
+import { Drains } from "../../src/gateway/answer/drains.ts";
 import { STREAMED, usePlayground, WHOLE } from "./playground.ts";
 import { chunk, completion, json, ordinaryEvents, type Script, stream, wire } from "./scripted-upstream.ts";
 import { FakeSink, modelOf, openBench, until, upstreamOf } from "./support.ts";

@@ -24,6 +24,8 @@ type AgentRequest = { readonly like: string; readonly shows: string; readonly bo
 const AGENTS = JSON.parse(
   readFileSync(new URL("fixtures/agent-requests.json", import.meta.url), "utf8"),
 ) as AgentRequest[];
+/** What the test's models write at most. */
+const MAX_OUTPUT = 16_384;
 const STREAM = [chunk({ role: "assistant", content: "Halo" }), chunk({}, "stop"), usageChunk(), "[DONE]"];
 
 let upstream: ScriptedUpstream;
@@ -52,23 +54,28 @@ beforeEach(() => {
 
 describe("requests of real clients", () => {
   it.each(AGENTS.map((request) => [request.like, request.shows, request.body] as const))(
-    "are accepted and passed on unchanged: %s, %s",
+    "are accepted and passed on with the bound in the upstream's field and nothing else changed: %s, %s",
     async (_like, _shows, body) => {
       const { error, sink } = await bench.send({ model: "local/m", ...body });
       expect(error).toBeNull();
       expect(sink.ended).toBe(true);
-      expect(JSON.parse(upstream.received[0]?.body.toString() ?? "")).toEqual({ model: "m", ...body });
+      const { max_tokens, max_completion_tokens, ...others } = body;
+      const asked = Number(max_tokens ?? max_completion_tokens ?? Infinity);
+      const tier = body["service_tier"] === undefined ? {} : { service_tier: "default" };
+      const sent = { ...others, ...tier, model: "m", max_tokens: Math.min(asked, MAX_OUTPUT) };
+      expect(JSON.parse(upstream.received[0]?.body.toString() ?? "")).toEqual(sent);
       expect(bench.ledger.settlement.basis).toBe("exact");
     },
   );
 
   it("are accepted with a prompt of several megabytes", async () => {
     const line = 'const label = "value";\n\tif (label) { return `ä`; }\n';
-    const body = chat("local/m", line.repeat(20_000));
+    const body = chat("local/m", line.repeat(20_000), { max_completion_tokens: 900 });
     const { error } = await bench.send(body);
     expect(error).toBeNull();
-    const sent = upstream.received[0]?.body.toString();
-    expect(sent).toBe(JSON.stringify(body).replace('"local/m"', '"m"      '));
+    const sent = upstream.received[0]?.body.toString() ?? "";
+    expect(sent.length).toBe(JSON.stringify(body).length);
+    expect(JSON.parse(sent)).toEqual({ model: "m", messages: body["messages"], max_tokens: 900 });
   });
 });
 
@@ -99,9 +106,19 @@ describe("bad requests make no upstream call and leave no hold", () => {
     expect(bench.ledger.admissions).toHaveLength(0);
   });
 
-  it("a model that is not in the catalog", async () => {
-    const { error } = await bench.send(chat("local/other", "hi"));
+  it("text that is too long says so to a program", async () => {
+    const { error } = await bench.send(chat("local/tiny", "x".repeat(1_201)));
+    expect(error).toMatchObject({ code: "validation_error", reason: "context_length_exceeded" });
+    expect(String(error)).toContain("maximum context length is 100 tokens");
+  });
+
+  it("a model that is not in the catalog, with the nearest one", async () => {
+    const { error: misspelled } = await bench.send(chat("local/tinny", "hi"));
+    expect(misspelled).toBeInstanceOf(ModelNotFound);
+    expect(String(misspelled)).toContain('The model "local/tinny" is not in the catalog. Did you mean "local/tiny"?');
+    const { error } = await bench.send(chat("other\n/model", "hi"));
     expect(error).toBeInstanceOf(ModelNotFound);
+    expect(String(error)).toContain('The model "other\\n/model" is not in the catalog. GET /v1/models lists');
     expect(bench.ledger.admissions).toHaveLength(0);
   });
 });
@@ -131,12 +148,69 @@ describe("the ledger's decision", () => {
     expect(bench.ledger.settlements).toHaveLength(0);
   });
 
+  it("holds what pictures cost where they are asked for and have a price, and refuses them elsewhere", async () => {
+    const imageOutput = 600_000_000_000n;
+    const painter = openBench({
+      models: [modelOf("local/m"), modelOf("local/paints", { otherPrices: { imageOutput } })],
+      upstreams: [upstreamOf("local", upstream.baseUrl)],
+    });
+    const usage = {
+      prompt_tokens: 10,
+      completion_tokens: 1_300,
+      total_tokens: 1_310,
+      completion_tokens_details: { image_tokens: 1_290 },
+    };
+    upstream.run(json(completion({ usage })));
+    for (const modalities of [["image"], ["text", "image"], ["image", "text"]]) {
+      const more = { modalities, max_tokens: 2_000 };
+      const { error } = await painter.send(chat("local/m", "hi", more));
+      expect(error).toMatchObject({ details: [{ field: "modalities", rule: "unpriced" }] });
+      expect((await painter.send(chat("local/paints", "hi", more))).error).toBeNull();
+      expect(JSON.parse(upstream.received.at(-1)?.body.toString() ?? "")).toMatchObject({ modalities });
+      const { amount } = painter.ledger.admissions.at(-1) ?? { amount: 0n };
+      const settlement = painter.ledger.settlements.at(-1);
+      expect(settlement).toMatchObject({ outputTokens: 10, otherTokens: { imageOutput: 1_290 }, basis: "exact" });
+      expect(amount).toBeGreaterThanOrEqual((imageOutput * 2_000n) / 1_000_000n);
+      expect(amount).toBeGreaterThanOrEqual(settlement?.cost ?? amount + 1n);
+    }
+    const spoken = await painter.send(chat("local/paints", "hi", { modalities: ["text", "audio"] }));
+    expect(spoken.error).toMatchObject({ details: [{ field: "modalities" }] });
+    expect(upstream.received).toHaveLength(3);
+    await painter.upstreams.close();
+  });
+
+  it("refuses an account that owes: the message says how much, and that a top-up pays it first", async () => {
+    bench.ledger.admitWith = () => ({ outcome: "refused", available: 0n, owed: 24_000_000_000n, rate: RATE });
+    const { error } = await bench.send(chat("local/m", "hi", { max_tokens: 1 }));
+    expect(error).toMatchObject({ owed: { units: 24_000_000_000n } });
+    expect(String(error)).toMatch(
+      /Available is Rp 0\.00, needed is Rp 0\.\d+\. The account owes Rp 24,000\.00 for a payment that was reversed; the next top-up pays that first\. Top up at/,
+    );
+  });
+
+  it.each<[string, string, string]>([
+    ["a part", '[{"type":"text","type":"image_url","image_url":{"url":"https://example.com/a.png"}}]', "type"],
+    [
+      "what a part points to",
+      '[{"type":"image_url","image_url":{"url":"data:,","url":"https://example.com/a"}}]',
+      "url",
+    ],
+    ["another spelling", String.raw`[{"type":"text","text":"a","t\u0065xt":"b"}]`, "text"],
+    ["a long text", `[{"type":"text","text":"${"a ".repeat(2_000)}","text":"b:\\"{"}]`, "text"],
+    ["a message", '"x","content":"y"', "content"],
+  ])("is never asked for where a name comes twice in one object: %s", async (_name, content, field) => {
+    const body = `{"model":"local/m","messages":[{"role":"user","content":${content}}],"metadata":{"type":"a:b"}}`;
+    const { error } = await bench.send(body);
+    expect(error).toMatchObject({ details: [{ field, rule: "unique" }] });
+    expect(bench.ledger.admissions).toEqual([]);
+  });
+
   it("grants less: the cap is written into the request and bounds what is billed", async () => {
     bench.ledger.admitWith = ({ leastAmount }) => ({ outcome: "granted", amount: leastAmount, rate: RATE });
-    const answer = json(completion({ usage: { prompt_tokens: 9, completion_tokens: 1e9 } }));
+    const answer = json(completion({ usage: { prompt_tokens: 9, completion_tokens: 1_000 } }));
     upstream.run(answer);
     const { sink } = await bench.send(chat("local/m", "hi", { max_completion_tokens: 4_000, n: 2 }));
-    expect(JSON.parse(upstream.received[0]?.body.toString() ?? "")).toMatchObject({ max_completion_tokens: 256 });
+    expect(JSON.parse(upstream.received[0]?.body.toString() ?? "")).toMatchObject({ max_tokens: 256 });
     expect(bench.ledger.settlement).toMatchObject({ basis: "exact", outputTokens: 512, clamped: true });
     expect(sink.json["usage"]).toMatchObject({ completion_tokens: 512 });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { InsufficientBalance, UpstreamBusy } from "../../src/kernel/errors.ts";
+import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { formatMoney, idr } from "../../src/kernel/money.ts";
 import { STREAMED, usePlayground } from "./playground.ts";
 import { chunk, completion, json, type Script, stream, usageChunk, wire } from "./scripted-upstream.ts";
 import { chat, FakeSink, modelOf, openBench, RATE, until, upstreamOf } from "./support.ts";
@@ -84,19 +85,22 @@ describe("a stream that holds slab by slab", () => {
     expect(sink.text).toBe(PARAGRAPH.repeat(60));
   });
 
-  it("is stopped with an error event when the balance is used up, and settled for what was delivered", async () => {
+  it("ends as a cap ends it when the balance is used up, settled for what was delivered", async () => {
     let isClosed = false;
     const held = playground.bench.ledger.admissions;
     playground.bench.ledger.extendWith = () => Promise.resolve({ outcome: "refused", amount: 7n, othersHold: false });
-    const { error, sink, settlement } = await playground.play((response, received, call) => {
+    const { error, sink, settlement, requestId } = await playground.play((response, received, call) => {
       response.on("close", () => (isClosed = true));
       return ENDLESS(response, received, call);
     }, STREAMED);
     expect(error).toBeNull();
-    expect(sink.bytes.includes("[DONE]")).toBe(false);
-    const last = JSON.parse(sink.events.at(-1) ?? "") as unknown;
-    expect(last).toMatchObject({ error: { type: "insufficient_quota", code: "insufficient_balance" } });
-    expect(JSON.stringify(last)).toContain("https://saldo.example/top-up");
+    const [length, used, done] = sink.events.slice(-3);
+    const names = { id: `chatcmpl-${requestId}`, object: "chat.completion.chunk", model: "local/m" };
+    const choices = [{ index: 0, delta: {}, logprobs: null, finish_reason: "length" }];
+    expect(JSON.parse(length ?? "")).toMatchObject({ ...names, choices });
+    const usageOfEnd = { completion_tokens: settlement.outputTokens, cost_idr: formatMoney(idr(settlement.cost)) };
+    expect(JSON.parse(used ?? "")).toMatchObject({ ...names, choices: [], usage: usageOfEnd });
+    expect(done).toBe("[DONE]");
     expect(settlement.basis).toBe("estimated");
     expect(settlement.cost).toBeLessThanOrEqual(held[0]?.amount ?? 0n);
     // Hardly anything of the slab stays unused.
@@ -137,18 +141,9 @@ describe("a stream that holds slab by slab", () => {
     expect(playground.bench.ledger.extensions).toEqual([]);
   });
 
-  it("refuses before the first byte when one JSON text came that the balance does not cover", async () => {
-    playground.bench.ledger.extendWith = () => Promise.resolve({ outcome: "refused", amount: 7n, othersHold: false });
-    const long = { index: 0, message: { role: "assistant", content: PARAGRAPH.repeat(100) }, finish_reason: "stop" };
-    const { error, sink, settlement } = await playground.play(json(completion({ choices: [long] })), STREAMED);
-    expect(error).toBeInstanceOf(InsufficientBalance);
-    expect(sink.head).toBeNull();
-    expect(settlement).toMatchObject({ basis: "free", cost: 0n });
-  });
-
   it("relays one JSON text that is larger than a slab once that is held", async () => {
     const long = { index: 0, message: { role: "assistant", content: PARAGRAPH.repeat(100) }, finish_reason: "stop" };
-    const { sink, settlement } = await playground.play(json(completion({ choices: [long] })), STREAMED);
+    const { sink, settlement } = await playground.play(json(completion({ choices: [long], usage })), STREAMED);
     expect(sink.text).toBe(PARAGRAPH.repeat(100));
     expect(settlement.basis).toBe("exact");
     expect(playground.bench.ledger.extensions).toHaveLength(1);

@@ -23,8 +23,10 @@ const FINISH = wire([chunk({}, "stop")]);
 const TAIL = wire([usageChunk(), "[DONE]"]);
 const ERROR = wire(['{"error":{"message":"overloaded","code":503}}']);
 
+/** Some 350 tokens in 2.1 KB: above the bound, and within what is tolerated. */
+const LARGE_ARGUMENTS = JSON.stringify({ text: "saldo ".repeat(350) });
 /** Some 3 700 tokens in 22 KB. */
-const LARGE_ARGUMENTS = JSON.stringify({ text: "saldo ".repeat(3_700) });
+const ENDLESS_ARGUMENTS = JSON.stringify({ text: "saldo ".repeat(3_700) });
 
 /** Sends packets, each in a turn of its own. */
 const sends =
@@ -165,8 +167,22 @@ export const streamedBehaviours: readonly Behaviour[] = [
       ]),
     ),
     sees: { text: "" },
-    // All that was asked for, and no more.
-    billed: { basis: "estimated", cached: 0, output: 100 },
+    // The upstream has clearly not kept to the bound that was sent: what was given is billed.
+    billed: { basis: "estimated", cached: 0, output: { from: 300, to: 410 } },
+  },
+  {
+    name: "a call of a tool that is far above the bound, in one event",
+    act: sends(
+      wire([chunk({ role: "assistant", content: "" })]),
+      wire([
+        tool({ id: "c", type: "function", function: { name: "f", arguments: ENDLESS_ARGUMENTS } }),
+        chunk({}, "tool_calls"),
+        "[DONE]",
+      ]),
+    ),
+    sees: { text: "" },
+    // Half of a call is none, so nothing of it goes out.
+    billed: ONLY_INPUT,
   },
 
   broken("a reset in the middle", resetsAfter(TEXT)),
@@ -178,7 +194,7 @@ export const streamedBehaviours: readonly Behaviour[] = [
   {
     name: "an error as the finish, and nothing said",
     act: sends(wire([chunk({ role: "assistant", content: "" }), chunk({}, "error")])),
-    sees: { text: "", breaksWith: "upstream_busy" },
+    sees: { status: 503 },
     billed: FREE,
   },
 
@@ -197,7 +213,7 @@ export const streamedBehaviours: readonly Behaviour[] = [
   leaves("a client that leaves before the headers", leftAfter("", ends(TEXT + FINISH + TAIL)), DRAINED),
   leaves("a client that leaves in the middle", leftAfter(TEXT, ends(FINISH + TAIL)), DRAINED),
   leaves("a client that leaves just before the usage", leftAfter(TEXT + FINISH, ends(TAIL)), DRAINED),
-  leaves("a client that leaves before an answer without usage", leftAfter("", ends(TEXT + FINISH)), ONLY_INPUT),
+  leaves("a client that leaves before an answer without usage", leftAfter("", ends(TEXT + FINISH)), ESTIMATED),
   leaves("a client that leaves before a reset", leftAfter(TEXT, resets), ESTIMATED),
   leaves("a client that leaves before a silent end", leftAfter(TEXT, ends("")), ESTIMATED),
   leaves("a client that leaves before an error event", leftAfter(TEXT, ends(ERROR)), ESTIMATED),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
+import { formatMoney, idr } from "../../src/kernel/money.ts";
 import { STREAMED, usePlayground } from "./playground.ts";
 import {
   chunk,
@@ -12,7 +13,7 @@ import {
   usageChunk,
   wire,
 } from "./scripted-upstream.ts";
-import { FakeSink, until } from "./support.ts";
+import { FakeSink, shown, until } from "./support.ts";
 
 const playground = usePlayground();
 
@@ -24,10 +25,11 @@ describe("streams", () => {
       textAtSettlement = sink.bytes.toString();
       return Promise.resolve();
     };
-    const { settlement } = await playground.play(stream(wire(ordinaryEvents())), STREAMED, sink);
+    const { settlement, requestId } = await playground.play(stream(wire(ordinaryEvents())), STREAMED, sink);
     expect(textAtSettlement).toContain(" dunia");
     expect(textAtSettlement).not.toContain('"stop"');
-    expect(sink.events.slice(0, -2)).toEqual(ordinaryEvents().slice(0, -2));
+    const ordinary = ordinaryEvents().map((data) => shown(data, requestId));
+    expect(sink.events.slice(0, -2)).toEqual(ordinary.slice(0, -2));
     expect(JSON.parse(sink.events.at(-2) ?? "")).toMatchObject({ usage: { ...USAGE, cost_idr: "0.0838" } });
     expect(sink.events.at(-1)).toBe("[DONE]");
     expect(settlement).toMatchObject({
@@ -109,18 +111,22 @@ describe("streams", () => {
     expect(sink.text).toContain("Halo dunia");
     expect(sink.bytes.includes("[DONE]")).toBe(false);
     const last = JSON.parse(sink.events.at(-1) ?? "") as unknown;
-    expect(last).toEqual({ error: { message: expect.any(String), type: "server_error", code: "upstream_busy" } });
+    const cost = formatMoney(idr(settlement.cost));
+    const message = `The answer was cut off by the upstream. Rp ${cost} were billed for what was delivered.`;
+    expect(last).toEqual({ error: { message, type: "server_error", code: "upstream_busy", cost_idr: cost } });
     expect(sink.bytes.includes("10.0.0.1")).toBe(false);
     expect(settlement).toMatchObject({ basis: "estimated" });
     expect(settlement.outputTokens).toBeGreaterThanOrEqual(2);
     expect(settlement.outputTokens).toBeLessThanOrEqual(6);
   });
 
-  it("that break off before they said anything cost nothing", async () => {
-    const { settlement } = await playground.play(
+  it("that break off before any output cost nothing, and the client gets a status", async () => {
+    const { error, sink, settlement } = await playground.play(
       stream(wire([chunk({ role: "assistant", content: "" }), chunk({}, "error")])),
       STREAMED,
     );
+    expect(error).toBeInstanceOf(UpstreamBusy);
+    expect(sink.head).toBeNull();
     expect(settlement).toMatchObject({ basis: "free", cost: 0n });
   });
 
@@ -138,7 +144,7 @@ describe("streams", () => {
     const sink = new FakeSink();
     let isSlow = true;
     sink.onWrite = () => !isSlow;
-    const words = Array.from({ length: 2_000 }, (_, index) => chunk({ content: `word${index} `.repeat(20) }));
+    const words = Array.from({ length: 2_000 }, (_, index) => chunk({ content: `word${index} ` }));
     playground.upstream.run(stream(...words.map((data) => wire([data])), wire([chunk({}, "stop"), "[DONE]"])));
     const pending = playground.bench.send(STREAMED, sink);
     await until(() => sink.chunks.length === 1);

@@ -2,10 +2,10 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { CatalogModel, CatalogSnapshot, UpstreamConfig } from "../../src/catalog/catalog.ts";
-import { createGateway, type GatewayDeps } from "../../src/gateway/answer-chat.ts";
+import { createGateway, type GatewayDeps } from "../../src/gateway/answer/answer-chat.ts";
 import type { ChatAnswerHead, ChatOutcome, ChatSink } from "../../src/gateway/chat.ts";
-import type { GatewayEvent } from "../../src/gateway/exchange.ts";
-import { dataOf, splitEvents } from "../../src/gateway/sse.ts";
+import type { GatewayEvent } from "../../src/gateway/answer/exchange.ts";
+import { dataOf, splitEvents } from "../../src/gateway/stream/sse.ts";
 import { createUpstreams } from "../../src/gateway/upstreams/upstreams.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -16,6 +16,7 @@ import type {
   Extension,
   ExtensionRequest,
   Ledger,
+  SettledUsage,
   Settlement,
 } from "../../src/ledger/ledger.ts";
 
@@ -76,6 +77,8 @@ export class FakeLedger implements Ledger {
   admitWith: (request: AdmissionRequest) => Admission = ({ amount }) => ({ outcome: "granted", amount, rate: RATE });
   extendWith: (request: ExtensionRequest) => Promise<Extension> = ({ amount }) =>
     Promise.resolve({ outcome: "granted", amount });
+  /** How a settlement comes out that another process has recovered before. */
+  lateAs: SettledUsage["late"];
   onSettle: (settlement: Settlement) => Promise<void> = () => Promise.resolve();
 
   admit(request: AdmissionRequest): Promise<Admission> {
@@ -94,7 +97,8 @@ export class FakeLedger implements Ledger {
     this.settlements.push(settlement);
     await this.onSettle(settlement);
     this.open.delete(settlement.requestId);
-    return { cost: settlement.cost, charge: settlement.cost };
+    const settled = { cost: settlement.cost, charge: settlement.cost };
+    return this.lateAs === undefined ? settled : { ...settled, late: this.lateAs };
   }
 
   /** The only settlement there was. */
@@ -187,7 +191,11 @@ export function openBench(
     upstreams: new Map((setup.upstreams ?? [DEMO_UPSTREAM]).map((upstream) => [upstream.id, upstream])),
   };
   const gateway = createGateway({
-    keys: { refuseWhileLimited: () => undefined, rememberLimited: (_key, ms) => remembered.push(ms) },
+    keys: {
+      refuseWhileLimited: () => undefined,
+      rememberLimited: (_key, ms) => remembered.push(ms),
+      takeSlot: ({ rateLimit: limit }) => Promise.resolve({ limit, remaining: limit, resetSeconds: 0 }),
+    },
     ledger,
     catalog: { snapshot: () => Promise.resolve(snapshot) },
     upstreams,
@@ -223,6 +231,13 @@ export function openBench(
 /** A chat body with one user message. */
 export function chat(model: string, content: unknown, more: Record<string, unknown> = {}): Record<string, unknown> {
   return { model, messages: [{ role: "user", content }], ...more };
+}
+
+/** A chunk of the scripted upstream as clients see it: with our id and the catalog's model. */
+export function shown(data: string, requestId: string, model = "local/m"): string {
+  return data
+    .replace('"id":"chatcmpl-upstream"', `"id":"chatcmpl-${requestId}"`)
+    .replace('"model":"upstream-model-2026"', `"model":"${model}"`);
 }
 
 /** Waits until something is so, at most two seconds. */

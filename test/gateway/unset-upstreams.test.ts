@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createGatewayEvents } from "../../src/app-events.ts";
+import { createGatewayEvents } from "../../src/app/observability/events.ts";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { chat, DEMO_UPSTREAM, modelOf, openBench, upstreamOf } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UpstreamBusy, ValidationError } from "../../src/kernel/errors.ts";
-import { STREAMED, usePlayground } from "./playground.ts";
-import { completion, json, type Script, stream, wire } from "./scripted-upstream.ts";
+import { STREAMED, usePlayground, WHOLE } from "./playground.ts";
+import { chunk, completion, json, type Script, stream, usageChunk, wire } from "./scripted-upstream.ts";
 import { modelOf, openBench, upstreamOf } from "./support.ts";
 
 const playground = usePlayground();
@@ -57,15 +57,69 @@ describe("failures before anything reached the client", () => {
     expect(settlement).toMatchObject({ basis: "free", cost: 0n });
   });
 
+  const ROLE = chunk({ role: "assistant", content: "" });
+  const usage = { prompt_tokens: 11, completion_tokens: 0, total_tokens: 11 };
+  const overloaded = { message: "overloaded", code: 502 };
+  const ERROR = JSON.stringify({ error: overloaded });
+  it.each<[string, Script, unknown]>([
+    ["504, where something in front of it gave up waiting", json("{}", 504), WHOLE],
+    ["524", json("<html></html>", 524), WHOLE],
+    ["504 for a stream", json("{}", 504), STREAMED],
+    ["an error 504 with status 200", json('{"error":{"message":"timeout","code":504}}'), WHOLE],
+    ["an error 524 in a stream", stream(wire(['{"error":{"message":"timeout","code":524}}'])), STREAMED],
+    ["an error beside usage", json(JSON.stringify({ error: overloaded, usage })), WHOLE],
+    ["an error behind usage", stream(wire([chunk({ role: "assistant" }, null, { usage }), ERROR])), STREAMED],
+    ["an error behind usage alone", stream(wire([ROLE, usageChunk(usage), ERROR])), STREAMED],
+    ["an error beside usage in a stream", stream(wire([ROLE, JSON.stringify({ error: overloaded, usage })])), STREAMED],
+    ["a cut inside a comment", stream(": OPENROUTER PROCESSING\n\n: OPENROUTER PROC"), STREAMED],
+    ["a cut inside the first comment", stream(": OPEN"), STREAMED],
+    ["a cut inside the name of a field", stream(": OPENROUTER PROCESSING\n\nda"), STREAMED],
+    ["a cut inside an event without data", stream("event: message\n"), STREAMED],
+  ])("are not retried when the upstream has perhaps worked on the request: %s", async (_name, script, body) => {
+    const played = await playground.play(script, body);
+    expect(played.error).toBeInstanceOf(UpstreamBusy);
+    expect(played.calls).toBe(1);
+    expect(played.settlement).toMatchObject({ basis: "free", cost: 0n });
+    expect(played.settlement.unbilledCost).toBeGreaterThan(0n);
+  });
+
+  it.each<[string, Script]>([
+    ["an error behind a role", stream(wire([ROLE, ERROR]))],
+    ["an error behind usage of nothing", stream(wire([usageChunk({ prompt_tokens: 0, completion_tokens: 0 }), ERROR]))],
+    ["a page where events were announced", stream("<html><body>Sign in</body></html>")],
+    ["words where events were announced", stream("error: no healthy upstream")],
+  ])("are retried in a stream where nobody has worked on the request: %s", async (_name, script) => {
+    const { error, calls, settlement } = await playground.play(script, STREAMED);
+    expect(error).toBeInstanceOf(UpstreamBusy);
+    expect(calls).toBe(2);
+    expect(settlement.unbilledCost ?? 0n).toBe(0n);
+  });
+
   it.each([400, 413, 422])("become our 400 with the upstream's message, scrubbed: %i", async (status) => {
     const message = "Too long, see https://api.example.com/limits?k=1, key sk-live_abcdef0123456789 at 10.0.0.7:8080";
     const { error, calls, settlement } = await playground.play(json(JSON.stringify({ error: { message } }), status));
     expect(error).toBeInstanceOf(ValidationError);
     expect((error as ValidationError).details).toEqual([
-      { field: "", rule: "upstream", message: "Too long, see [address] key [secret] at [address]" },
+      { field: "", rule: "upstream", message: "Too long, see [address], key [secret] at [address]" },
     ]);
     expect(calls).toBe(1);
     expect(settlement.basis).toBe("free");
+  });
+
+  it.each([
+    ["context_length_exceeded", 400, { message: "Too long", code: "context_length_exceeded" }],
+    ["content_policy_violation", 400, { message: "Content Exists Risk" }],
+    ["content_policy_violation", 403, { message: "Flagged", metadata: { flagged_input: "x" } }],
+  ])("say %s where the upstream does, with %i, whole and streamed", async (reason, status, told) => {
+    const script = json(JSON.stringify({ error: told }), status);
+    const { error, calls, settlement } = await playground.play(script);
+    expect(error).toBeInstanceOf(ValidationError);
+    expect(error).toMatchObject({ code: "validation_error", reason });
+    expect(calls).toBe(1);
+    expect(settlement).toMatchObject({ basis: "free", cost: 0n });
+    const streamed = await playground.bench.send(STREAMED);
+    expect(streamed.error).toMatchObject({ code: "validation_error", reason });
+    expect(streamed.sink.head).toBeNull();
   });
 
   it("are hidden when the retry succeeds", async () => {

@@ -27,6 +27,16 @@ describe("answers that are not streamed", () => {
     });
   });
 
+  it("may have as many log probabilities as they have tokens", async () => {
+    const top_logprobs = Array.from({ length: 20 }, () => ({ token: "a", logprob: -1, bytes: [97] }));
+    const content = Array.from({ length: 2_000 }, () => ({ token: "a", logprob: -1, bytes: [97], top_logprobs }));
+    const message = { role: "assistant", content: "Halo" };
+    const choices = [{ index: 0, message, logprobs: { content }, finish_reason: "stop" }];
+    const { error, sink } = await playground.play(json(completion({ choices })));
+    expect(error).toBeNull();
+    expect(sink.json["choices"]).toEqual(choices);
+  });
+
   it.each<[string, unknown, object]>([
     ["missing", undefined, { basis: "estimated" }],
     ["null", null, { basis: "estimated" }],
@@ -34,7 +44,7 @@ describe("answers that are not streamed", () => {
     ["without the completion", { prompt_tokens: 3 }, { basis: "estimated" }],
     ["zero", { prompt_tokens: 0, completion_tokens: 0 }, { basis: "estimated", clamped: false, outputTokens: 2 }],
     ["zero for what was written", { prompt_tokens: 11, completion_tokens: 0 }, { basis: "estimated", outputTokens: 2 }],
-    ["zero for the prompt", { prompt_tokens: 0, completion_tokens: 9 }, { basis: "estimated", outputTokens: 2 }],
+    ["zero for the prompt", { prompt_tokens: 0, completion_tokens: 9 }, { basis: "estimated", outputTokens: 9 }],
     ["negative", { prompt_tokens: -5, completion_tokens: -1 }, { basis: "estimated", clamped: true, outputTokens: 2 }],
     [
       "negative for what was written",
@@ -53,7 +63,11 @@ describe("answers that are not streamed", () => {
       { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 99 } },
       { clamped: true, inputTokensUncached: 0, inputTokensCached: 5 },
     ],
-    ["absurd", { prompt_tokens: 1e300, completion_tokens: 9e15 }, { clamped: true, outputTokens: 16_384 }],
+    [
+      "absurd",
+      { prompt_tokens: 1e300, completion_tokens: 9e15 },
+      { basis: "estimated", clamped: true, outputTokens: 2 },
+    ],
     [
       "DeepSeek's",
       { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 6, prompt_cache_miss_tokens: 3 },
@@ -63,7 +77,8 @@ describe("answers that are not streamed", () => {
     const { sink, settlement } = await playground.play(json(completion({ usage })));
     expect(settlement).toMatchObject(expected);
     expect(settlement.cost).toBeGreaterThanOrEqual(0n);
-    expect(settlement.inputTokensUncached).toBeLessThanOrEqual(JSON.stringify(WHOLE).length);
+    // The bytes of the body, and what a provider may put before it.
+    expect(settlement.inputTokensUncached).toBeLessThanOrEqual(JSON.stringify(WHOLE).length + 1_024);
     expect(sink.json["usage"]).toMatchObject({ completion_tokens: settlement.outputTokens });
   });
 
@@ -121,10 +136,12 @@ describe("answers that are not streamed", () => {
     expect(await settledBy(unpriced)).toMatchObject({ upstream: "local", upstreamCost: null });
   });
 
-  it("are sent with the upstream's credential and model, and nothing else changed", async () => {
+  it("are sent with the upstream's credential and model and the bound that is held, and nothing else changed", async () => {
     await playground.play(json(completion()));
     expect(playground.upstream.received[0]?.headers.authorization).toBe("Bearer sk-upstream-secret");
-    expect(playground.upstream.received[0]?.body.toString()).toBe(JSON.stringify({ ...WHOLE, model: "m" }));
+    expect(playground.upstream.received[0]?.body.toString()).toBe(
+      JSON.stringify({ max_tokens: 16_384, ...WHOLE, model: "m" }),
+    );
   });
 
   it("are settled before they are shown, and not shown when the settlement fails", async () => {

@@ -1,7 +1,17 @@
 // What upstreams do with requests that are not streamed.
 
-import { type Act, type Behaviour, DRAINED, EXACT, failsOnce, failures, ONLY_INPUT, usages } from "./behaviours.ts";
-import { chunk, completion, wire } from "./scripted-upstream.ts";
+import {
+  type Act,
+  type Behaviour,
+  clamped,
+  DRAINED,
+  EXACT,
+  failsOnce,
+  failures,
+  ESTIMATED,
+  usages,
+} from "./behaviours.ts";
+import { chunk, completion, USAGE, wire } from "./scripted-upstream.ts";
 
 const HEAD = { "content-type": "application/json" };
 const whole =
@@ -21,6 +31,7 @@ const message = (content: unknown, finish = "stop", more = {}) => ({
 });
 const call = { id: "c", type: "function", function: { name: "get_weather", arguments: '{"city":"Bandung"}' } };
 const LONG = "selamat pagi ".repeat(40_000);
+const LONG_TOKENS = 160_000;
 
 export const wholeBehaviours: readonly Behaviour[] = [
   ...usages.map(({ name, usage, billed }) => ({ name, act: whole({ usage }), sees: { text: "Halo!" }, billed })),
@@ -38,7 +49,16 @@ export const wholeBehaviours: readonly Behaviour[] = [
     sees: { text: "" },
     billed: EXACT,
   },
-  { name: "an answer of half a megabyte", act: whole(message(LONG)), sees: { text: LONG }, billed: EXACT },
+  {
+    name: "an answer of half a megabyte",
+    act: whole({
+      ...message(LONG),
+      usage: { ...USAGE, completion_tokens: LONG_TOKENS, total_tokens: 11 + LONG_TOKENS },
+    }),
+    sees: { text: LONG },
+    // The upstream has not kept to the bound of the request. What was given is billed, and the rest is the operator's loss.
+    billed: clamped({ ...EXACT, output: { from: 100_000, to: LONG_TOKENS } }),
+  },
   {
     name: "an answer in single bytes",
     act: async (response) => {
@@ -78,6 +98,6 @@ export const wholeBehaviours: readonly Behaviour[] = [
     name: "a client that leaves before an answer without usage",
     act: whenLeft(completion({ usage: null })),
     sees: "nothing",
-    billed: ONLY_INPUT,
+    billed: ESTIMATED,
   },
 ];

@@ -2,10 +2,10 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
-import { audit } from "../../src/ledger/audit.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
-import { auditTransfers } from "../../src/merchant/audit-transfers.ts";
-import { moveTransfer } from "../../src/merchant/transfer-states.ts";
+import { auditTransfers } from "../../src/merchant/transfers/audit-transfers.ts";
+import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { merchantWith, orderTransfer } from "./merchant-accounts.ts";
 

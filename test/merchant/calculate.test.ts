@@ -1,7 +1,7 @@
 import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
-import type { Environment, MerchantPrincipal } from "../../src/accounts/principal.ts";
+import type { Environment, MerchantPrincipal } from "../../src/identity/principal.ts";
 import type { Database } from "../../src/database/database.ts";
 import {
   AmountPrecision,
@@ -10,10 +10,12 @@ import {
   LimitExceeded,
   ValidationError,
 } from "../../src/kernel/errors.ts";
-import { creditMerchant } from "../../src/merchant/merchants.ts";
-import { type IsServed, quoteTransfer } from "../../src/merchant/quote.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { scaleOf } from "../../src/kernel/money.ts";
+import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
+import { type IsServed, quoteTransfer } from "../../src/merchant/transfers/quote.ts";
 import { createMerchantTransferService } from "../../src/merchant/service.ts";
-import { setFee } from "../../src/merchant/set-fee.ts";
+import { setFee } from "../../src/merchant/merchants/set-fee.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { newMerchant, orderSources } from "./merchant-accounts.ts";
 
@@ -42,9 +44,45 @@ function clientOf(merchant: () => MerchantPrincipal): ReturnType<typeof createCl
 }
 
 async function balancesOf(id: string): Promise<unknown[]> {
-  const client = clientOf(() => ({ kind: "merchant", merchantId: id, environment: "sandbox" }));
+  const client = clientOf(() => ({ kind: "merchant", merchantId: id, pairId: uuidv7(), environment: "sandbox" }));
   return (await client.listBalances({})).balances;
 }
+
+/** The least of a coin is 5, and of a fee 2. */
+const floorOf = ({ decimals }: { decimals: number }) => ({
+  least: 5n * 10n ** BigInt(decimals),
+  fee: 2n * 10n ** BigInt(decimals),
+});
+
+describe("a floor", () => {
+  let own: string;
+  beforeAll(async () => {
+    ({ merchantId: own } = await newMerchant(database));
+    await setFee(database.pool, { merchantId: own, flat: "0", rate: "0.1" });
+  });
+  const quote = (environment: Environment, amountText: string) =>
+    quoteTransfer(
+      { ...orderSources(database), floorOf },
+      { merchantId: own, environment, currencyCode: "TRX", amountText },
+    );
+  const coins = ({ received, fee, total }: Awaited<ReturnType<typeof quote>>) =>
+    [received, fee, total].map(({ units, asset }) => Number(units) / 10 ** scaleOf(asset));
+
+  test("refuses less than it in production, and names it", async () => {
+    await expect(quote("production", "4.999999")).rejects.toThrow(
+      new LimitExceeded("A transfer of TRX on tron is at least 5."),
+    );
+  });
+
+  test("raises a fee below it, and leaves one above it as it is", async () => {
+    expect(coins(await quote("production", "5"))).toEqual([5, 2, 7]);
+    expect(coins(await quote("production", "100"))).toEqual([100, 10, 110]);
+  });
+
+  test("is none in the sandbox", async () => {
+    expect(coins(await quote("sandbox", "1"))).toEqual([1, 0.1, 1.1]);
+  });
+});
 
 /** Quotes where production has a chain for tron only. */
 function quoteFor(
@@ -60,7 +98,7 @@ function quoteFor(
 describe("CalculateTransfer", () => {
   test("answers 5 with a fee of 1.5 and a total of 6.5, in both environments", async () => {
     for (const environment of ["sandbox", "production"] satisfies Environment[]) {
-      const client = clientOf(() => ({ kind: "merchant", merchantId, environment }));
+      const client = clientOf(() => ({ kind: "merchant", merchantId, pairId: uuidv7(), environment }));
       const { quote } = await client.calculateTransfer({ currencyCode: "USDT", amount: "5" });
       expect(quote).toMatchObject({
         currencyCode: "USDT",
@@ -73,14 +111,14 @@ describe("CalculateTransfer", () => {
   });
 
   test("answers TRX 10 with 16.7 and 26.7 by the currency's own row", async () => {
-    const client = clientOf(() => ({ kind: "merchant", merchantId, environment: "sandbox" }));
+    const client = clientOf(() => ({ kind: "merchant", merchantId, pairId: uuidv7(), environment: "sandbox" }));
     const { quote } = await client.calculateTransfer({ currencyCode: "TRX", amount: "10", network: "tron" });
     expect(quote).toMatchObject({ network: "tron", receivedAmount: "10", fee: "16.7", totalAmount: "26.7" });
   });
 
   test("uses a merchant's own fee at the next call", async () => {
     const { merchantId: own } = await newMerchant(database);
-    const client = clientOf(() => ({ kind: "merchant", merchantId: own, environment: "sandbox" }));
+    const client = clientOf(() => ({ kind: "merchant", merchantId: own, pairId: uuidv7(), environment: "sandbox" }));
     await setFee(database.pool, { merchantId: own, flat: "0.5", rate: "0.01", max: "1" });
     const { quote } = await client.calculateTransfer({ currencyCode: "TRX", amount: "10" });
     expect(quote).toMatchObject({ fee: "0.6", totalAmount: "10.6" });

@@ -8,7 +8,7 @@ import {
 } from "../../src/merchant/callbacks/callback-settings.ts";
 import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { readEvents } from "../../src/merchant/transfer-store.ts";
+import { readEvents } from "../../src/merchant/transfers/transfer-store.ts";
 import { CallbackWorld } from "./callback-world.ts";
 import { merchantWith, newMerchant } from "./merchant-accounts.ts";
 

@@ -4,12 +4,12 @@ import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { audit } from "../../src/ledger/audit.ts";
-import { auditTransfers } from "../../src/merchant/audit-transfers.ts";
-import { listBalances } from "../../src/merchant/merchants.ts";
-import { lockTransfer, moveTransfer } from "../../src/merchant/transfer-states.ts";
-import { readEvents } from "../../src/merchant/transfer-store.ts";
-import { cancelTransfer } from "../../src/merchant/transfers.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
+import { auditTransfers } from "../../src/merchant/transfers/audit-transfers.ts";
+import { listBalances } from "../../src/merchant/merchants/merchants.ts";
+import { lockTransfer, moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
+import { readEvents } from "../../src/merchant/transfers/transfer-store.ts";
+import { cancelTransfer } from "../../src/merchant/transfers/transfers.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { merchantWith, orderTransfer } from "./merchant-accounts.ts";
 

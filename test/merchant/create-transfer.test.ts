@@ -12,13 +12,13 @@ import {
   ValidationError,
 } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { audit } from "../../src/ledger/audit.ts";
-import { auditTransfers } from "../../src/merchant/audit-transfers.ts";
-import { createTransfer, type OrderOutcome } from "../../src/merchant/create-transfer.ts";
-import { type LimitOrder, listLimits, setLimits } from "../../src/merchant/limits.ts";
-import { creditMerchant, listBalances } from "../../src/merchant/merchants.ts";
-import { setFee } from "../../src/merchant/set-fee.ts";
-import { readEvents } from "../../src/merchant/transfer-store.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
+import { auditTransfers } from "../../src/merchant/transfers/audit-transfers.ts";
+import { createTransfer, type OrderOutcome } from "../../src/merchant/transfers/create-transfer.ts";
+import { type LimitOrder, listLimits, setLimits } from "../../src/merchant/merchants/limits.ts";
+import { creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
+import { setFee } from "../../src/merchant/merchants/set-fee.ts";
+import { readEvents } from "../../src/merchant/transfers/transfer-store.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { merchantWith, orderOf, orderSources, orderTransfer, type SomeOrder } from "./merchant-accounts.ts";
 

@@ -3,8 +3,14 @@ import type { Database } from "../../src/database/database.ts";
 import { NotFound } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { newSecretToken } from "../../src/kernel/secret-token.ts";
-import { createPairVerifier, issuePair, listPairs, PAIR_CACHE_MS, revokePair } from "../../src/merchant/credentials.ts";
-import { createMerchant, listMerchants } from "../../src/merchant/merchants.ts";
+import {
+  createPairVerifier,
+  issuePair,
+  listPairs,
+  PAIR_CACHE_MS,
+  revokePair,
+} from "../../src/merchant/merchants/credentials.ts";
+import { createMerchant, listMerchants } from "../../src/merchant/merchants/merchants.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { newMerchant } from "./merchant-accounts.ts";
 
@@ -36,12 +42,13 @@ describe("a new merchant", () => {
       ["sandbox", "_test"],
       ["production", ""],
     ] as const) {
-      const { merchantId, apiKey, secretKey } = await newMerchant(database, environment);
+      const { merchantId, pairId, apiKey, secretKey } = await newMerchant(database, environment);
       expect(apiKey).toMatch(new RegExp(`^mk${infix}_[0-9A-Za-z]{49}$`));
       expect(secretKey).toMatch(new RegExp(`^sk${infix}_[0-9A-Za-z]{49}$`));
       expect(await createPairVerifier(database)({ apiKey, secretKey })).toEqual({
         kind: "merchant",
         merchantId,
+        pairId,
         environment,
       });
     }

@@ -9,7 +9,7 @@ import {
 } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
-import { creditMerchant, listBalances, type MerchantCredit } from "../../src/merchant/merchants.ts";
+import { creditMerchant, listBalances, type MerchantCredit } from "../../src/merchant/merchants/merchants.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { newMerchant } from "./merchant-accounts.ts";
 

@@ -4,8 +4,8 @@ import { type Database, openDatabase } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { LimitExceeded, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type LimitOrder, listLimits, setLimits } from "../../src/merchant/limits.ts";
-import { creditMerchant, listBalances } from "../../src/merchant/merchants.ts";
+import { type LimitOrder, listLimits, setLimits } from "../../src/merchant/merchants/limits.ts";
+import { creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { merchantWith, orderTransfer } from "./merchant-accounts.ts";
 

@@ -7,12 +7,12 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { DomainError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
-import { createPairVerifier, MAX_WORKING_PAIRS } from "../../src/merchant/credentials.ts";
-import { creditMerchant } from "../../src/merchant/merchants.ts";
+import { createPairVerifier, MAX_WORKING_PAIRS } from "../../src/merchant/merchants/credentials.ts";
+import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { createMerchantService, type MerchantServiceSources } from "../../src/merchant/merchant-service.ts";
-import { moveTransfer } from "../../src/merchant/transfer-states.ts";
-import { orderApproval, orderLimits, orderRejection } from "../../src/operator/transfer-orders.ts";
-import { listActions } from "../../src/accounts/operator-actions.ts";
+import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
+import { orderApproval, orderLimits, orderRejection } from "../../src/operator/commands/transfer-orders.ts";
+import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { orderSources } from "./merchant-accounts.ts";
 
@@ -37,7 +37,10 @@ function clientOf(accountId: string, more: Partial<MerchantServiceSources> = {})
     hasSigningBegun: () => Promise.resolve(false),
     payoutAttempts: () => Promise.resolve([]),
     orders: {
-      setLimits: (_context, order) => orderLimits(by, { ...order, reason: null }),
+      setLimits: async (_context, order) => ({
+        limits: await orderLimits(by, { ...order, reason: null }),
+        pendingOrderId: "",
+      }),
       approve: (_context, { transferId, note }) => orderApproval(by, { transferId, note }),
       reject: (_context, order) => orderRejection(by, order),
     },

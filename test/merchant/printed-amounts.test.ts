@@ -6,15 +6,15 @@ import {
   CreateTransferResponseSchema,
   MerchantTransferService,
 } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
-import { routesOf } from "../../src/facade/http-rules.ts";
-import { writeAnswer } from "../../src/facade/write-answer.ts";
+import { routesOf } from "../../src/transport/rest/http-rules.ts";
+import { writeAnswer } from "../../src/transport/rest/write-answer.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { parseDecimal } from "../../src/kernel/decimal.ts";
-import { parseAmount } from "../../src/merchant/amount.ts";
-import { coins } from "../../src/merchant/currencies.ts";
-import { FEE_DECIMALS } from "../../src/merchant/fee-schedule.ts";
+import { parseAmount } from "../../src/merchant/transfers/amount.ts";
+import { coins } from "../../src/merchant/chains/currencies.ts";
+import { FEE_DECIMALS } from "../../src/merchant/merchants/fee-schedule.ts";
 import { toProtoTransfer } from "../../src/merchant/proto-transfer.ts";
-import { priceTransfer } from "../../src/merchant/quote.ts";
+import { priceTransfer } from "../../src/merchant/transfers/quote.ts";
 import { chooseSeed, seededRandom } from "../money/random.ts";
 
 const AMOUNTS = 100_000;

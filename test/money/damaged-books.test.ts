@@ -2,8 +2,8 @@
 
 import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readAuditStates } from "../../src/ledger/audit-run.ts";
-import { audit } from "../../src/ledger/audit.ts";
+import { readAuditStates } from "../../src/ledger/audit/run.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { MoneyWorld } from "./world.ts";
 

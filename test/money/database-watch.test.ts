@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { watchDatabase, type DatabaseFacts, type DatabaseWatch } from "../../src/workers/database-watch.ts";
+import { watchDatabase, type DatabaseFacts, type DatabaseWatch } from "../../src/app/observability/database-watch.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { MoneyWorld } from "./world.ts";
 

@@ -1,8 +1,8 @@
 import { kill } from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../src/database/database.ts";
-import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
-import { StatementPipeline } from "../../src/ledger/statement-pipeline.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
+import { StatementPipeline } from "../../src/ledger/group-commit/statement-pipeline.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, IS_MONEY_STATEMENT, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 

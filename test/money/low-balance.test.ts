@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_ATTEMPTS, readLowBalanceAlert, setLowBalanceAlert } from "../../src/billing/low-balance.ts";
-import { lowBalanceTick } from "../../src/workers/low-balance.ts";
+import { lowBalanceTick } from "../../src/billing/jobs/low-balance.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { UsageWorld, chance, factsOf } from "./usage-world.ts";
 import { admission, MoneyWorld, settlement, type TestProcess } from "./world.ts";

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type MarginGroup, reportMargin } from "../../src/billing/margin.ts";
+import { type MarginGroup, reportMargin } from "../../src/billing/usage/margin.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { startOfBillingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
+import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { creditUsage } from "../../src/ledger/credit-note.ts";
 import type { Settlement } from "../../src/ledger/ledger.ts";
 import { testBackends } from "../setup/test-database.ts";
@@ -59,8 +60,8 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     const a = { requests: 2, revenue: 40n * PER_TOKEN, credited: 0n, upstreamCost: 30_001n, margin: 169_999n };
     const b = { requests: 2, revenue: 100_000n, credited: 40_000n, upstreamCost: 120_000n, margin: -60_000n };
     expect([...byModel.lines]).toEqual([
-      ["b", { ...b, uncollected: 0n, withoutCost: 0 }],
-      ["a", { ...a, uncollected: 0n, withoutCost: 1 }],
+      ["b", { ...b, uncollected: 0n, unbilled: 0n, withoutCost: 0 }],
+      ["a", { ...a, uncollected: 0n, unbilled: 0n, withoutCost: 1 }],
     ]);
     expect(byModel.total).toEqual({
       requests: 4,
@@ -69,6 +70,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
       upstreamCost: 150_001n,
       margin: 109_999n,
       uncollected: 0n,
+      unbilled: 0n,
       withoutCost: 1,
     });
     const byAccount = await report(today, today, "account");
@@ -124,7 +126,31 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     expect((await report(day, day, "model")).total).toMatchObject({
       revenue: 20_000n,
       uncollected: 5_000n,
+      unbilled: 0n,
       margin: 11_000n,
     });
+  });
+
+  it("tells cost that was never billed from what was not collected, and adds what was charged later", async () => {
+    const account = await world.account(2_000_000n);
+    keys.set(account, await world.key(account));
+    const day = new Date(Date.now() - 6 * DAY_MS).toISOString().slice(0, 10);
+    const at = startOfBillingDay(day);
+    const requestId = await use(account, "cut", { at, tokens: 6, basis: "recovered", upstreamCost: null });
+    const late = { ...settlement(account, requestId, 9), upstreamCost: 50_000n, unbilledCost: 7_000n };
+    await postLateUsage(process.database, late);
+    const { lines, total } = await report(day, day, "model");
+    const line = {
+      requests: 1,
+      revenue: 45_000n,
+      credited: 0n,
+      upstreamCost: 50_000n,
+      margin: -5_000n,
+      uncollected: 0n,
+      unbilled: 7_000n,
+      withoutCost: 0,
+    };
+    expect([...lines]).toEqual([["cut", line]]);
+    expect(total).toEqual(line);
   });
 });

@@ -3,12 +3,12 @@
 
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { admissionStatement } from "../../src/ledger/admission.ts";
-import { extensionStatement } from "../../src/ledger/extension.ts";
-import type { Waiting } from "../../src/ledger/lane-queue.ts";
-import { transactionOf } from "../../src/ledger/lane-transaction.ts";
-import { settlementStatement } from "../../src/ledger/settlement.ts";
-import type { PipelinedStatement } from "../../src/ledger/statement-pipeline.ts";
+import { admissionStatement } from "../../src/ledger/group-commit/admission.ts";
+import { extensionStatement } from "../../src/ledger/group-commit/extension.ts";
+import type { Waiting } from "../../src/ledger/group-commit/lane-queue.ts";
+import { transactionOf } from "../../src/ledger/group-commit/lane-transaction.ts";
+import { settlementStatement } from "../../src/ledger/group-commit/settlement.ts";
+import type { PipelinedStatement } from "../../src/ledger/group-commit/statement-pipeline.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneyWorld, settlement, type TestProcess } from "./world.ts";
 

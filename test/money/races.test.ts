@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { creditAccount } from "../../src/ledger/accounts.ts";
-import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { testBackends } from "../setup/test-database.ts";
@@ -91,11 +91,15 @@ describe.each(testBackends())("races on the %s database", (backend) => {
         const [one, two] = first === "settlement" ? [settle, recover] : [recover, settle];
         await meet(lock, one, two);
         await recoverHolds(world.pool);
-        const charge = await chargeOf(requestId);
-        expect([BigInt(tokens) * 5_000n, 100_000n]).toContain(charge);
-        expect(await victim.ledger.settle(settlement(account, requestId, 1))).toMatchObject({ charge });
+        const charge = (await chargeOf(requestId)) ?? 0n;
+        const cost = BigInt(tokens) * 5_000n;
+        expect([cost, 100_000n]).toContain(charge);
+        // What recovery did not charge of the cost is posted once.
+        const late = first === "recovery" && cost > charge ? cost - charge : 0n;
+        const again = await victim.ledger.settle(settlement(account, requestId, 1));
+        expect(again).toMatchObject({ charge: charge + late });
         expect(await chargeOf(other)).toBe(0n); // recovered without progress
-        const posted = 1_000_000n - (charge ?? 0n);
+        const posted = 1_000_000n - charge - late;
         expect(await world.balance(account)).toEqual({ posted, held: 0n, available: posted });
       }
     },

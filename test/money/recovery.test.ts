@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forgetLongDead, listOldHolds, recoverHolds } from "../../src/ledger/recovery.ts";
-import { sweepOwnHolds } from "../../src/workers/holds.ts";
+import { sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
 
@@ -92,21 +92,27 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     expect(rows).toEqual([{ amount: "100000", reason: "uncollected" }]);
   });
 
-  it("lets a process that wakes up dead change nothing, and go on under a new id", async () => {
+  it("lets a process that wakes up dead only post the difference, ends its requests, and goes on under a new id", async () => {
     const [zombie, gravedigger] = [await world.process(), await steadyProcess()];
+    const term = zombie.lease.term();
+    let ended = 0;
+    term.whenOver(() => (ended += 1));
     const { account, request } = await placed(zombie);
     await age(zombie, 21);
     await gravedigger.lease.buryExpired();
     await recoverHolds(world.pool);
-    expect(await zombie.ledger.settle(settlement(account, request.requestId, 50))).toEqual({ cost: 0n, charge: 0n });
-    expect(await world.balance(account)).toEqual({ posted: 1_000_000n, held: 0n, available: 1_000_000n });
+    const settled = { cost: 250_000n, charge: 250_000n, late: "posted" };
+    expect(await zombie.ledger.settle(settlement(account, request.requestId, 50))).toEqual(settled);
+    expect(await world.balance(account)).toEqual({ posted: 750_000n, held: 0n, available: 750_000n });
 
     const late = admission(account, await world.key(account), 100n);
     await zombie.ledger.admit(late); // still under the dead id
     expect(await recoverHolds(world.pool)).toBe(1);
     const dead = zombie.lease.processId;
+    expect([term.isOver(), ended]).toEqual([false, 0]);
     await zombie.lease.renew();
     expect(zombie.lease.processId).not.toBe(dead);
+    expect([term.isOver(), ended, zombie.lease.term().isOver()]).toEqual([true, 1, false]);
   });
 
   it("lets only one of a recovery and a settlement at the same time win", async () => {

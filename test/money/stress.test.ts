@@ -68,6 +68,10 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
       revoked: 0,
       frozen: 0,
       crowded: 0,
+      // No request has a name here.
+      running: 0,
+      other_body: 0,
+      answered: 0,
       busy: 0,
       extended: 0,
       settled: 0,

@@ -3,13 +3,18 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { UsageBasis, type UsageFilterSchema } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { rollUpUsage } from "../../src/billing/roll-up.ts";
+import { UsageBasis, type UsageFilterSchema, UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
+import { BEFORE_ALL_LINES, tokenOf } from "../../src/billing/usage/line-place.ts";
+import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { readCsv } from "../dashboard/csv-file.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { chance, factsOf, HOUR_MS, micro, UsageWorld } from "./usage-world.ts";
+import { admission, settlement, SOUND } from "./world.ts";
 
 type Filter = MessageInitShape<typeof UsageFilterSchema>;
+const BEFORE_ALL = tokenOf(BEFORE_ALL_LINES);
 
 describe.each(testBackends())("usage page by page on the %s database", (backend) => {
   const chosen = chance();
@@ -38,7 +43,8 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
       // The first line's balance is what it and the lines before it come to by the view of the whole ledger.
       const [first] = ledger.entries;
       const below = await world.money.pool.query<{ sum: string }>(
-        "SELECT sum(amount)::text AS sum FROM ledger_entries WHERE account_id = $1 AND posting_id <= $2::uuid",
+        `SELECT sum(amount)::text AS sum FROM ledger_entries
+         WHERE account_id = $1 AND posted_at <= (SELECT posted_at FROM ledger_entries WHERE account_id = $1 AND posting_id = $2)`,
         [account, first?.id ?? null],
       );
       expect(micro(first?.runningBalance ?? "0"), `seed ${seed}`).toBe(BigInt(below.rows[0]?.sum ?? 0));
@@ -47,7 +53,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
       if (whole(3) === 0) await world.money.credit(account, 1_000n);
       if (usage.nextPageToken === "" && ledger.nextPageToken === "") break;
       usageToken = usage.nextPageToken === "" ? "00000000-0000-7000-8000-000000000000" : usage.nextPageToken;
-      ledgerToken = ledger.nextPageToken === "" ? "00000000-0000-7000-8000-000000000000" : ledger.nextPageToken;
+      ledgerToken = ledger.nextPageToken === "" ? BEFORE_ALL : ledger.nextPageToken;
     }
     expect(new Set(shown).size, `seed ${seed}`).toBe(shown.length);
     expect(
@@ -62,27 +68,61 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     const account = await world.money.account(1_000_000_000n);
     const keyId = await world.money.key(account);
     const client = world.clientOf(account);
-    // Not in the order of their time: a line stands where its request came.
+    // Not in the order of their time: a line has the place of its commit.
     for (const minute of [7, 3, 5, 1]) await world.use(account, keyId, world.midnightMs + minute * 60_000);
     await world.money.credit(account, 1n);
     const theirs = await world.money.account(1_000_000_000n);
     await world.use(theirs, await world.money.key(theirs), world.midnightMs);
     const pieces = await Array.fromAsync(client.exportLedger({ timeZone: "Asia/Kathmandu" }), ({ csv }) => csv);
     const file = Buffer.concat(pieces).toString();
-    expect(file).toMatch(/^id,posted_at,reason,amount_idr,running_balance_idr\r\n/);
+    expect(file).toMatch(/^id,posted_at,reason,amount_idr,running_balance_idr,request_id,top_up_id\r\n/);
     const lines = readCsv(file);
     const listed = await world.ledgerOf(client);
     expect(lines.map((line) => ({ ...line, posted_at: Date.parse(line["posted_at"] ?? "") }))).toEqual(
-      listed.toReversed().map(({ id, postedAt, reason, amount, runningBalance }) => ({
+      listed.toReversed().map(({ id, postedAt, reason, amount, runningBalance, requestId, topUpId }) => ({
         id,
         posted_at: postedAt === undefined ? null : timestampMs(postedAt),
         reason,
         amount_idr: amount,
         running_balance_idr: runningBalance,
+        request_id: requestId,
+        top_up_id: topUpId,
       })),
     );
     for (const line of lines) expect(line["posted_at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+05:45$/);
     expect(lines.at(-1)?.["running_balance_idr"]).toBe((await client.getBalance({})).balance?.posted);
+  });
+
+  it("counts what was charged late with its request, in sums, on its record and in the file", async () => {
+    const account = await world.money.account(1_000_000_000n);
+    const keyId = await world.money.key(account);
+    const { ledger, database } = await world.money.process();
+    const request = { ...admission(account, keyId, 1_000_000n), requestId: uuidv7(world.midnightMs), model: "late" };
+    await ledger.admit(request);
+    await ledger.settle({ ...settlement(account, request.requestId, 2), basis: "recovered" });
+    await rollUpUsage(world.money.pool);
+    await postLateUsage(database, settlement(account, request.requestId, 5));
+
+    const client = world.clientOf(account);
+    const { record } = await client.getUsageRecord({ requestId: request.requestId });
+    expect(record).toMatchObject({ inputTokensUncached: 5, cost: "0.01", charge: "0.01", lateCharge: "0.015" });
+    const sums = await client.summarizeUsage({ filter: { model: "late" } });
+    expect(sums.rows).toMatchObject([{ requests: 1, inputTokensUncached: 5n, cost: "0.025", charge: "0.025" }]);
+    expect(sums.totals).toMatchObject({ charge: "0.025" });
+    const byKey = await client.summarizeUsage({ filter: { model: "late" }, grouping: UsageGrouping.KEY });
+    expect(byKey.rows).toMatchObject([{ requests: 1, inputTokensUncached: 5n, charge: "0.025" }]);
+    expect((await client.summarizeUsage({ filter: { model: "other" } })).rows).toEqual([]);
+    const pieces = await Array.fromAsync(client.exportUsage({}), ({ csv }) => csv);
+    expect(readCsv(Buffer.concat(pieces).toString())).toMatchObject([
+      { input_tokens_uncached: "5", input_tokens_total: "5", charge_idr: "0.01", late_charge_idr: "0.015" },
+    ]);
+    const { entries } = await client.listLedgerEntries({});
+    expect(entries.map(({ reason, requestId }) => [reason, requestId])).toEqual([
+      ["late_usage", request.requestId],
+      ["usage", request.requestId],
+      ["operator_credit", ""],
+    ]);
+    expect(await world.money.audit()).toEqual(SOUND);
   });
 
   it("shows nothing of another account", async () => {

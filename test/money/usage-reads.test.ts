@@ -4,8 +4,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type UsageBasis, UsageGrouping, type UsageFilterSchema } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { rollUpUsage } from "../../src/billing/roll-up.ts";
+import {
+  type OtherTokens,
+  type UsageBasis,
+  UsageGrouping,
+  type UsageFilterSchema,
+} from "#gen/saldo/billing/v1/usage_pb.ts";
+import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
 import { timeOfUuidv7 } from "../../src/kernel/ids.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { allPages, chance, HOUR_MS, micro, MODELS, type UsageClient, UsageWorld } from "./usage-world.ts";
@@ -17,11 +22,31 @@ const FILTERS = 40;
 const ZONES = ["Asia/Jakarta", "UTC", "Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "Australia/Lord_Howe"];
 type Filter = MessageInitShape<typeof UsageFilterSchema>;
 
-type Sum = { requests: number; tokens: bigint; cost: bigint; charge: bigint; saved: bigint };
-const NOTHING: Sum = { requests: 0, tokens: 0n, cost: 0n, charge: 0n, saved: 0n };
+const KIND_COLUMNS = [
+  "cache_write_tokens",
+  "cache_write_1h_tokens",
+  "audio_input_tokens",
+  "image_input_tokens",
+  "image_output_tokens",
+];
+type Sum = { requests: number; tokens: bigint; others: string; cost: bigint; charge: bigint; saved: bigint };
+const NOTHING: Sum = { requests: 0, tokens: 0n, others: "0 0 0 0 0", cost: 0n, charge: 0n, saved: 0n };
+/** Tokens of other kinds, one number for each. */
+const othersOf = (tokens: OtherTokens | undefined): string =>
+  [tokens?.cacheWrite, tokens?.cacheWrite1h, tokens?.audioInput, tokens?.imageInput, tokens?.imageOutput]
+    .map((count) => String(count ?? 0n))
+    .join(" ");
+const addOthers = (a: string, b: string): string => {
+  const more = b.split(" ").map(BigInt);
+  return a
+    .split(" ")
+    .map((count, kind) => String(BigInt(count) + (more[kind] ?? 0n)))
+    .join(" ");
+};
 const add = (a: Sum, b: Sum): Sum => ({
   requests: a.requests + b.requests,
   tokens: a.tokens + b.tokens,
+  others: addOthers(a.others, b.others),
   cost: a.cost + b.cost,
   charge: a.charge + b.charge,
   saved: a.saved + b.saved,
@@ -64,7 +89,8 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
     }).toSorted((a, b) => a - b);
     for (const [made, atMs] of moments.entries()) {
       const account = one(accounts);
-      await world.use(account, one(keys.get(account) ?? []), atMs);
+      const requestId = await world.use(account, one(keys.get(account) ?? []), atMs);
+      if (whole(2) === 0) await world.chargeLate(account, requestId);
       if (made % (RECORDS / 4) === 0) await rollUpUsage(world.money.pool);
     }
     let compared = 0;
@@ -97,8 +123,9 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
           .map((record) => ({
             requests: 1,
             tokens: BigInt(record.inputTokensUncached + record.inputTokensCached + record.outputTokens),
-            cost: micro(record.cost),
-            charge: micro(record.charge),
+            others: othersOf(record.otherTokens),
+            cost: micro(record.cost) + micro(record.lateCharge),
+            charge: micro(record.charge) + micro(record.lateCharge),
             saved: micro(record.savedByCache),
           }))
           .reduce(add, NOTHING);
@@ -117,8 +144,9 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
               BigInt(line["input_tokens_uncached"] ?? "") +
               BigInt(line["input_tokens_cached"] ?? "") +
               BigInt(line["output_tokens"] ?? ""),
-            cost: micro(line["cost_idr"] ?? ""),
-            charge: micro(line["charge_idr"] ?? ""),
+            others: KIND_COLUMNS.map((column) => line[column]).join(" "),
+            cost: micro(line["cost_idr"] ?? "") + micro(line["late_charge_idr"] ?? ""),
+            charge: micro(line["charge_idr"] ?? "") + micro(line["late_charge_idr"] ?? ""),
             saved: micro(line["saved_by_cache_idr"] ?? ""),
           }))
           .reduce(add, NOTHING),
@@ -132,6 +160,7 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
       const toSum = (row: (typeof byDay.rows)[number] | NonNullable<typeof byDay.totals>): Sum => ({
         requests: Number(row.requests),
         tokens: row.inputTokensUncached + row.inputTokensCached + row.outputTokens,
+        others: othersOf(row.otherTokens),
         cost: micro(row.cost),
         charge: micro(row.charge),
         saved: micro(row.savedByCache),
@@ -158,7 +187,7 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
       const { totals } = await client.summarizeUsage({});
       const entries = await world.ledgerOf(client);
       const used = entries
-        .filter(({ reason }) => reason === "usage")
+        .filter(({ reason }) => reason === "usage" || reason === "late_usage")
         .reduce((sum, { amount }) => sum - micro(amount), 0n);
       expect(used, `seed ${seed}`).toBe(micro(totals?.charge ?? ""));
       expect(micro((await client.getBalance({})).balance?.posted ?? "")).toBe(1_000_000_000n - used);

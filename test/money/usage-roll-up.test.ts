@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { costOf } from "../../src/billing/cost.ts";
-import { recountUsage, rollUpUsage } from "../../src/billing/roll-up.ts";
-import { summarizeUsage } from "../../src/billing/summary.ts";
+import { recountUsage, rollUpUsage } from "../../src/billing/usage/roll-up.ts";
+import { summarizeUsage } from "../../src/billing/usage/summary.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
@@ -144,7 +144,7 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     expect((await summarizeUsage(world.pool, { accountId, filter: {} })).totals.requests).toBe(2n);
   });
 
-  it.each(["requests", "output_tokens", "charge", "saved_by_cache"])(
+  it.each(["requests", "output_tokens", "cache_write", "image_output", "charge", "saved_by_cache"])(
     "are found wrong by the audit in %s",
     async (column) => {
       const accountId = await world.account(BALANCE);

@@ -9,8 +9,10 @@ import { createBillingService } from "../../src/billing/service.ts";
 import { billingDay, startOfBillingDay } from "../../src/kernel/clock.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
+import type { OtherTokens, PriceSnapshot } from "../../src/kernel/token-prices.ts";
 import type { UsageBasis } from "../../src/ledger/ledger.ts";
-import { createOpenInterceptors } from "../../src/rpc/interceptors.ts";
+import { postLateUsage } from "../../src/ledger/late-usage.ts";
+import { createOpenInterceptors } from "../../src/transport/calls/interceptors.ts";
 import { createLogMemory } from "../facade/fakes.ts";
 import type { TestBackend } from "../setup/test-servers.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
@@ -18,11 +20,26 @@ import { admission, MoneyWorld, PRICES, settlement, type TestProcess } from "./w
 
 export const HOUR_MS = 3_600_000;
 export const MODELS = ["acme/large", "acme/small:free", "=cmd|' /C calc'!A0"];
+/** Prices of every kind, of long contexts too. */
+export const ALL_PRICES: PriceSnapshot = {
+  ...PRICES,
+  other: {
+    cacheWrite: 6_250_000_000n,
+    cacheWrite1h: 10_000_000_001n,
+    audioInput: 40_000_000_000n,
+    imageInput: 8_000_000_003n,
+    imageOutput: 30_000_000_000n,
+    perRequest: 1_000n,
+    longContext: [{ above: 900, input: 10_000_000_000n, output: 22_500_000_000n, cacheHit: 1_900_000_000n }],
+  },
+};
+const RECOVERED = `
+SELECT FROM usage_record WHERE account_id = $1 AND request_id = $2 AND basis = 'recovered' AND other_prices IS NULL`;
 const BASES: readonly UsageBasis[] = ["exact", "drained", "estimated", "recovered", "free"];
 /** More pages than any test has. */
 const MOST_PAGES = 400;
 
-// As rpc/ puts them before every service: errors arrive with their facts.
+// As transport/calls/ puts them before every service: errors arrive with their facts.
 const interceptors = createOpenInterceptors({ logger: createLogMemory().logger });
 
 /** Micro-rupiah of a decimal text, also below zero. */
@@ -85,7 +102,13 @@ export class UsageWorld {
   async use(accountId: string, keyId: string, atMs: number): Promise<string> {
     const { whole, one } = this.#chance;
     const { ledger } = this.#process;
-    const request = { ...admission(accountId, keyId, 10_000_000n), requestId: uuidv7(atMs), model: one(MODELS) };
+    const prices = one([PRICES, ALL_PRICES]);
+    const request = {
+      ...admission(accountId, keyId, 10_000_000n),
+      requestId: uuidv7(atMs),
+      model: one(MODELS),
+      prices,
+    };
     expect(await ledger.admit(request)).toMatchObject({ outcome: "granted" });
     const basis = one(BASES);
     const isFree = basis === "free";
@@ -93,10 +116,27 @@ export class UsageWorld {
       inputTokensUncached: isFree ? 0 : whole(1_000),
       inputTokensCached: isFree ? 0 : whole(2) * whole(1_000),
       outputTokens: isFree ? 0 : whole(300),
+      otherTokens: isFree || whole(2) === 0 ? null : this.#otherTokens(),
     };
-    const cost = costOf(counts, PRICES);
-    await ledger.settle({ ...settlement(accountId, request.requestId, 0), ...counts, cost, basis });
+    const cost = costOf(counts, prices);
+    const metering = one([null, { rules: ["cached_assumed"] }, { rules: ["a", "b"], reported: counts }]);
+    await ledger.settle({ ...settlement(accountId, request.requestId, 0), ...counts, cost, basis, metering });
     return request.requestId;
+  }
+
+  /** Charges more for a request whose process died; one that was settled in another way is left alone. */
+  async chargeLate(accountId: string, requestId: string): Promise<void> {
+    const { rows } = await this.money.pool.query(RECOVERED, [accountId, requestId]);
+    if (rows[0] === undefined) return;
+    // So many tokens of input that it cost more than recovery has charged.
+    const more = settlement(accountId, requestId, 2_000 + this.#chance.whole(1_000));
+    await postLateUsage(this.money.opened.database, more);
+  }
+
+  #otherTokens(): OtherTokens {
+    const { whole } = this.#chance;
+    const [cacheWrite, cacheWrite1h, audioInput, imageInput, imageOutput] = Array.from({ length: 5 }, () => whole(100));
+    return { cacheWrite, cacheWrite1h, audioInput, imageInput, imageOutput } as Required<OtherTokens>;
   }
 
   /** All lines of a ledger, page by page, with every running balance held against the lines below it. */
@@ -110,6 +150,7 @@ export class UsageWorld {
     for (const entry of entries.toReversed()) {
       balance += micro(entry.amount);
       expect(micro(entry.runningBalance), `seed ${seed}, ${entry.id}`).toBe(balance);
+      expect(balance >= 0n, `seed ${seed}, ${entry.id}: ${balance} is not below zero`).toBe(true);
     }
     return entries;
   }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { listActions } from "../../src/accounts/operator-actions.ts";
+import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import { MAX_WELCOME_CREDIT, readBillingSettings } from "../../src/billing/settings.ts";
 import { postWelcomeCredit } from "../../src/billing/welcome-credit.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { orderSettings } from "../../src/operator/settings-orders.ts";
+import { orderSettings } from "../../src/operator/commands/settings-orders.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { MoneyWorld, SOUND } from "./world.ts";
 

@@ -9,13 +9,13 @@ import { openDatabase, type Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
-import { creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
-import { audit, type AuditOptions } from "../../src/ledger/audit.ts";
-import { GroupCommitLedger } from "../../src/ledger/group-commit.ts";
+import { type AccountBalance, creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { audit, type AuditOptions } from "../../src/ledger/audit/audit.ts";
+import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import type { AdmissionRequest, Settlement } from "../../src/ledger/ledger.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
-import { topicChecks } from "../../src/workers/audit-checks.ts";
+import { topicChecks } from "../../src/app/compose/audit-checks.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, type TestBackend } from "../setup/test-servers.ts";
 
@@ -109,7 +109,14 @@ export class MoneyWorld {
     return keyId;
   }
 
-  balance(accountId: string) {
+  /** What nearly every test looks at: of an account that owes nothing. */
+  async balance(accountId: string): Promise<Omit<AccountBalance, "owed">> {
+    const { posted, held, available } = await readBalance(this.pool, accountId);
+    return { posted, held, available };
+  }
+
+  /** The same with what is owed. */
+  balanceAndDebt(accountId: string): Promise<AccountBalance> {
     return readBalance(this.pool, accountId);
   }
 

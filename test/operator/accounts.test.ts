@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { orderMerchant } from "../../src/operator/merchant-orders.ts";
+import { orderMerchant } from "../../src/operator/commands/merchant-orders.ts";
 import { billRequest } from "./billed-request.ts";
 import { refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 

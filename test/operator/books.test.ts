@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PostingFilterSchema } from "#gen/saldo/operator/v1/ledger_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { audit } from "../../src/ledger/audit.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
-import { orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
+import { orderMerchant, orderMerchantCredit } from "../../src/operator/commands/merchant-orders.ts";
 import { billRequest } from "./billed-request.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
@@ -27,7 +27,7 @@ describe("the books", () => {
     await billRequest(database, { accountId, charge: rupiah("5") });
     const by = { database, operator: "set-up" };
     const { merchantId } = await orderMerchant(by, { accountId, environment: "production" });
-    await orderMerchantCredit(by, { merchantId, currencyCode: "ETH", amountText: "1.5" });
+    await orderMerchantCredit(by, { merchantId, currencyCode: "ETH", amountText: "1.5", reference: merchantId });
     const { rows, sums, isBalanced } = await operator.getTrialBalance({});
     expect(isBalanced).toBe(true);
     expect(sums.map(({ asset, balance }) => [asset, balance])).toEqual([

@@ -6,10 +6,16 @@ import {
   CatalogChangeKind,
   CatalogDraftSchema,
   CatalogEntryKind,
+  CatalogPricesSchema,
+  CatalogRouteSchema,
   CatalogSchema,
+  CatalogUpstreamSchema,
+  CatalogWarningReason,
 } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
-import { UpstreamCounts } from "../../src/gateway/upstream-figures.ts";
+import { UpstreamCounts } from "../../src/gateway/upstreams/upstream-figures.ts";
+import { forgetUpstreamMarks, UpstreamMarks } from "../../src/gateway/upstreams/upstream-marks.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 
@@ -48,6 +54,28 @@ models:
     routes: [{ upstream: local, model: l, cost: { input: "1", output: "2" } }, { upstream: openai, model: o }]
 `;
   const draft = (value: string) => create(CatalogDraftSchema, { content: { case: "yaml", value } });
+
+  test("takes neither a private address nor a new host for a key over the network, however it is tried", async () => {
+    const { operator } = served;
+    const of = (upstream: string) => ({ draft: draft(`models: []\nupstreams: [{ id: evil, ${upstream} }]`) });
+    const rulesOf = async (upstream: string): Promise<string[]> => {
+      const previewed = await refusal(operator.previewCatalog(of(upstream)));
+      expect(await refusal(operator.publishCatalog(of(upstream)))).toEqual(previewed);
+      return previewed.rules;
+    };
+    const host = ["upstreams.evil.base_url catalog.new_host"];
+    // The key of a preset, and one that the environment has for something else.
+    expect(await rulesOf('base_url: "https://evil.example.com/v1", api_key_env: SET_API_KEY')).toEqual(host);
+    expect(await rulesOf('base_url: "https://api.openai.com.evil.example.com", api_key_env: SET_API_KEY')).toEqual(
+      host,
+    );
+    expect(await rulesOf('base_url: "https://10.0.0.7/v1", allow_private_address: true')).toEqual([
+      "upstreams.evil.allow_private_address catalog.private_address",
+    ]);
+    // A preset's own host may have its key, and a further upstream a key that is nobody's yet.
+    await operator.previewCatalog(of('base_url: "https://api.openai.com/v2", api_key_env: SET_API_KEY'));
+    await operator.previewCatalog(of('base_url: "https://llm.example.com/v1", api_key_env: NEW_API_KEY'));
+  });
 
   test("is previewed, published against its version, and told to whoever comes late", async () => {
     const { operator } = served;
@@ -91,6 +119,89 @@ models:
     expect(await refusal(operator.getCatalogVersion({ number: 9 }))).toMatchObject({ code: "not_found" });
   });
 
+  test("remembers that a key was some host's although its upstream was taken out", async () => {
+    const { operator } = served;
+    const plain = yaml("5500");
+    const withSpare = (baseUrl: string): string =>
+      plain.replace(
+        "LOCAL_API_KEY }",
+        `LOCAL_API_KEY }, { id: spare, base_url: "${baseUrl}", api_key_env: SPARE_API_KEY }`,
+      );
+    const publish = async (text: string): Promise<void> => {
+      const { version } = await operator.getCatalog({});
+      await operator.publishCatalog({ draft: draft(text), baseVersion: version });
+    };
+    await publish(withSpare("https://spare.example.com"));
+    await publish(plain);
+    expect((await refusal(publish(withSpare("https://evil.example.com")))).rules).toEqual([
+      "upstreams.spare.base_url catalog.new_host",
+    ]);
+  });
+
+  test("takes prices of every kind as messages, tells how far they move, and warns of a loss", async () => {
+    const { operator } = served;
+    const { version, catalog } = await operator.getCatalog({});
+    const [model] = catalog?.models ?? [];
+    if (catalog === undefined || model?.price === undefined) throw new Error("there is a model with a price");
+    const longContext = [{ above: 500, input: "10000", output: "30000", cacheHit: "1900", cacheWrite: "12500" }];
+    const price = {
+      input: model.price.input,
+      output: model.price.output,
+      cacheHit: "950.5",
+      cacheWrite: "6250",
+      cacheWrite1h: "10000",
+      audioInput: "7000",
+      imageInput: "8000",
+      imageOutput: "90000",
+      perRequest: "25",
+      longContext,
+    };
+    const dearer = { input: "1", output: "2", cacheWrite: "7000", longContext: [] };
+    const routes = [
+      { upstream: "local", model: "l", firstByteTimeoutMs: 15_000, mayRepeatPaid: true, cost: dearer },
+      { upstream: "openai", model: "o" },
+    ].map((route) => create(CatalogRouteSchema, route));
+    const changed = { ...model, price: create(CatalogPricesSchema, price), routes };
+    // What it says stands before what is known of its host.
+    const contrary = create(CatalogUpstreamSchema, {
+      id: "contrary",
+      kind: "openai-compatible",
+      baseUrl: "https://api.openai.com/v1",
+      outputCapField: "max_tokens",
+      chargesCacheWrites: false,
+    });
+    const value = create(CatalogSchema, { upstreams: [...catalog.upstreams, contrary], models: [changed] });
+    const content = { case: "catalog", value } as const;
+    const shown = await operator.previewCatalog({ draft: { content } });
+    const [ofUpstream, ofModel] = shown.changes;
+    expect(ofUpstream?.fields).toContainEqual(
+      expect.objectContaining({ field: "output_cap_field", after: '"max_tokens"' }),
+    );
+    expect(ofModel?.priceDifference).toMatchObject({
+      input: "0",
+      cacheWrite: "+750",
+      cacheWrite1h: "+4500",
+      audioInput: "+1500",
+      imageOutput: "+75000",
+      perRequest: "+25",
+      longContext: [{ above: 500, input: "+4500", output: "+15000", cacheHit: "+949.5", cacheWrite: "+7000" }],
+    });
+    const loss = { model: "acme/large", route: 0, upstream: "local", price: "cache_write", sold: "6250", cost: "7000" };
+    expect(shown.warnings).toMatchObject([{ reason: CatalogWarningReason.COST_EXCEEDS_PRICE, above: 0, ...loss }]);
+    const published = await operator.publishCatalog({ draft: { content }, baseVersion: version, reason: "kinds" });
+    expect(published).toMatchObject({ version: version + 1, warnings: [loss] });
+    const [now] = (await operator.getCatalog({})).catalog?.models ?? [];
+    expect(now?.price).toMatchObject(price);
+    expect(now?.routes).toMatchObject([{ firstByteTimeoutMs: 15_000, mayRepeatPaid: true, cost: dearer }, {}]);
+    const old = await operator.getCatalogVersion({ number: version + 1 });
+    expect(old.changes[1]?.priceDifference).toEqual(ofModel?.priceDifference);
+    const { upstreams } = (await operator.getCatalog({})).catalog ?? {};
+    expect(upstreams).toMatchObject([
+      { id: "contrary", outputCapField: "max_tokens", chargesCacheWrites: false },
+      { id: "local", outputCapField: "max_tokens", chargesCacheWrites: false },
+    ]);
+  });
+
   test("is the same as a file and as messages, there and back", async () => {
     const { operator } = served;
     const { version, yaml: live, catalog } = await operator.getCatalog({});
@@ -122,7 +233,7 @@ models:
     };
     const content = { case: "catalog", value: create(CatalogSchema, { models: [model] }) } as const;
     const { count } = await served.actions();
-    const refused = await refusal(operator.publishCatalog({ draft: { content }, baseVersion: 2 }));
+    const refused = await refusal(operator.publishCatalog({ draft: { content }, baseVersion: 3 }));
     expect(refused.rules.toSorted()).toEqual([
       "models[0].max_output_tokens max_output_tokens",
       "models[0].price.input decimal.not_a_decimal",
@@ -144,8 +255,8 @@ models:
     other.answered("openai", null);
     await Promise.all([other.flush(pool), one.flush(pool)]);
     const { upstreams } = await served.operator.listUpstreams({});
-    expect(upstreams.map(({ upstream }) => upstream?.id)).toEqual(["local", "openai"]);
-    const [local, openai] = upstreams;
+    expect(upstreams.map(({ upstream }) => upstream?.id)).toEqual(["contrary", "local", "openai"]);
+    const [, local, openai] = upstreams;
     expect(local).toMatchObject({
       isKnown: true,
       isPreset: false,
@@ -160,6 +271,30 @@ models:
     expect(openai).toMatchObject({ isPreset: true, isCredentialSet: true, variable: "SET_API_KEY", models: 1 });
     expect(openai?.recent).toMatchObject({ answered: 1n, failed: 0n });
     expect(openai?.recent?.firstByteP50Ms).toBeUndefined();
+  });
+
+  test("shows what processes found out of upstreams and models, to operators and to each other", async () => {
+    const { pool } = served.database;
+    const [one, other] = [new UpstreamMarks(), new UpstreamMarks()];
+    one.add("local");
+    const away = { query: () => Promise.reject(new Error("away")) };
+    await expect(one.exchange(away as unknown as typeof pool)).rejects.toThrow("away");
+    expect(await one.exchange(pool)).toMatchObject([{ upstream: "local" }]);
+    const [mark] = await other.exchange(pool);
+    expect(mark?.agoMs).toBeGreaterThanOrEqual(0);
+    await pool.query("INSERT INTO learned_model (model, upstream, request_id) VALUES ('acme/large', 'local', $1)", [
+      uuidv7(),
+    ]);
+    const { upstreams } = await served.operator.listUpstreams({});
+    const healthOf = (id: string) => upstreams.find(({ upstream }) => upstream?.id === id);
+    const [local, openai] = [healthOf("local"), healthOf("openai")];
+    expect(local?.mixedUpAt).toBeDefined();
+    expect(local?.hiddenOutputModels).toEqual(["acme/large"]);
+    expect(openai?.mixedUpAt).toBeUndefined();
+    expect(openai?.hiddenOutputModels).toEqual([]);
+    await pool.query("UPDATE upstream_mark SET mixed_up_at = clock_timestamp() - interval '31 days'");
+    await forgetUpstreamMarks(pool);
+    expect(await other.exchange(pool)).toEqual([]);
   });
 
   test("counts again what the database did not take", async () => {

@@ -8,8 +8,9 @@ import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
-import { orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
-import { orderLimits } from "../../src/operator/transfer-orders.ts";
+import { orderMerchant, orderMerchantCredit } from "../../src/operator/commands/merchant-orders.ts";
+import { order } from "../../src/operator/second-person/pending-orders.ts";
+import { orderLimits } from "../../src/operator/commands/transfer-orders.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { billRequest } from "./billed-request.ts";
 import { openTopUp } from "./opened-top-up.ts";
@@ -27,6 +28,8 @@ let topUpId: string;
 let stoppedAt: Timestamp | undefined;
 /** Two that wait for approval. */
 let transferIds: string[];
+/** Orders of another operator that are pending. */
+let orderIds: string[];
 beforeAll(async () => {
   served = await serveOperator();
   accountId = await served.newCustomer();
@@ -35,10 +38,17 @@ beforeAll(async () => {
   const by = { database: served.database, operator: "set-up" };
   // Not the account that is frozen here.
   ({ merchantId } = await orderMerchant(by, { accountId: await served.newCustomer(), environment: "sandbox" }));
-  await orderMerchantCredit(by, { merchantId, currencyCode: "TRX", amountText: "1000", reason: "set-up" });
+  await orderMerchantCredit(by, {
+    merchantId,
+    currencyCode: "TRX",
+    amountText: "1000",
+    reason: "set-up",
+    reference: uuidv7(),
+  });
   const limits = { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "0", reason: "set-up" };
   await orderLimits(by, { merchantId, ...limits });
   transferIds = [await orderWaiting(), await orderWaiting()];
+  orderIds = [await storeOrder(), await storeOrder(), await storeOrder(), await storeOrder()];
   await stopWallet();
 });
 afterAll(() => served.stop());
@@ -46,6 +56,13 @@ afterAll(() => served.stop());
 /** A transfer that waits for approval. */
 async function orderWaiting(): Promise<string> {
   return (await orderTransfer(served.database, { merchantId })).transfer.transferId;
+}
+
+/** An order of another operator that is pending. */
+async function storeOrder(): Promise<string> {
+  const by = { database: served.database, operator: "set-up" };
+  const wanted = { accountId, amount: 1n, reason: "set-up", reference: uuidv7() };
+  return (await order({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
 }
 
 /** Stops the sandbox's wallet as if somebody else had used its key. */
@@ -86,6 +103,11 @@ const requests: Readonly<Record<string, () => unknown>> = {
   rejectTransfer: () => ({ transferId: transferIds[1], reason: "not to him" }),
   listPayoutWallets: () => ({}),
   resumePayoutWallet: () => ({ chain: "sandbox", stoppedAt, reason: "it was us" }),
+  stopPayouts: () => ({ chain: "bsc", reason: "an incident" }),
+  startPayouts: () => ({ chain: "bsc", reason: "it is over" }),
+  listOrders: () => ({}),
+  approveOrder: () => ({ orderId: orderIds[0] }),
+  refuseOrder: () => ({ orderId: orderIds[1], reason: "nobody knows why" }),
   listFees: () => ({}),
   setFee: () => ({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0.01" } }),
   previewFee: () => ({ currencyCode: "TRX", amount: "10" }),
@@ -118,6 +140,8 @@ const changing: Readonly<Record<string, () => Promise<object>>> = {
   setFee: async () => ({ merchantId, currencyCode: "TRX", terms: { flat: "2", rate: "0.01" } }),
   approveTransfer: async () => ({ transferId: await orderWaiting() }),
   rejectTransfer: async () => ({ transferId: await orderWaiting() }),
+  approveOrder: () => Promise.resolve({ orderId: orderIds[2] }),
+  refuseOrder: () => Promise.resolve({ orderId: orderIds[3] }),
 };
 
 type Call = (request: unknown) => Promise<unknown>;
@@ -139,7 +163,8 @@ describe("every method of OperatorService", () => {
       const before = await served.actions();
       await callOf(served.operator, method)(requestOf(method));
       const { count, newest } = await served.actions();
-      expect(count - before.count).toBe(isRead(method) ? 0 : 1);
+      // What is approved has a line of its own, of the one who ordered it.
+      expect(count - before.count).toBe(isRead(method) ? 0 : name === "approveOrder" ? 2 : 1);
       expect(newest?.operator).toBe(count === before.count ? before.newest?.operator : OPERATOR);
     },
   );
@@ -166,6 +191,7 @@ describe("every method of OperatorService", () => {
       }
       if (name === "unfreezeAccount") await served.operator.freezeAccount({ accountId, reason: "to thaw it" });
       if (name === "resumePayoutWallet") await stopWallet();
+      if (name === "startPayouts") await served.operator.stopPayouts({ chain: "bsc", reason: "to start it" });
       if (name === "startAdmission") await served.operator.stopAdmission({ reason: "to start it" });
       const before = await served.actions();
       const request = { ...((await changing[name]?.()) ?? (requestOf(method) as object)), reason: "   " };

@@ -1,38 +1,41 @@
 // OperatorService behind the whole chain, on a database of its own, called by an operator who is signed in.
 
-import { type Client, ConnectError, createClient } from "@connectrpc/connect";
+import { type Client as RpcClient, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { Client } from "pg";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { createCustomer } from "../../src/accounts/customers.ts";
-import { listActions } from "../../src/accounts/operator-actions.ts";
+import { createCustomer } from "../../src/identity/customers.ts";
+import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import type { CatalogPresets } from "../../src/catalog/apply-catalog.ts";
 import { selectTopUps } from "../../src/billing/top-ups/store.ts";
 import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { NotFound } from "../../src/kernel/errors.ts";
-import type { ServersOptions } from "../../src/facade/servers.ts";
+import type { ServersOptions } from "../../src/transport/server/servers.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
 import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { createSandboxChain } from "../../src/merchant/chains/sandbox/sandbox-chain.ts";
-import { createOperatorService } from "../../src/operator/service.ts";
-import { operatorOf } from "../../src/rpc/callers.ts";
+import { createOperatorService, type OperatorServiceDependencies } from "../../src/operator/rpc/service.ts";
+import { operatorOf } from "../../src/transport/calls/callers.ts";
 import { startServers } from "../facade/fakes.ts";
+import { PROVED } from "../setup/proofs.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 
 export const OPERATOR = "ani@example.com";
+export const SECOND = "budi@example.com";
 const PERSON = { sessionId: uuidv7(), personId: uuidv7(), accountId: uuidv7(), email: OPERATOR };
 
 export type ServedOperator = Awaited<ReturnType<typeof serveOperator>>;
 
 /**
- * Serves it. The cookie `operator` is an operator's, `member` somebody else's. Transfers are paid on the sandbox's chain, or on
+ * Serves it. The cookies `operator` and `second` are operators', `member` somebody else's. Transfers are paid on the sandbox's chain, or on
  * others that are made of it.
  */
 export async function serveOperator(
-  presets: CatalogPresets = {},
+  presets: CatalogPresets & Pick<OperatorServiceDependencies, "secondPerson" | "dailyCaps"> = {},
   chainsOf: (sandbox: PayoutChain) => readonly PayoutChain[] = (sandbox) => [sandbox],
 ) {
   const opened = await createTestDatabase();
@@ -48,7 +51,14 @@ export async function serveOperator(
   };
   const people: ServersOptions["people"] = {
     verifySession: async (cookies) =>
-      /^(operator|member)$/.test(cookies) ? { ...PERSON, isOperator: cookies === "operator" } : null,
+      /^(operator|second|member)$/.test(cookies)
+        ? {
+            ...PERSON,
+            proof: PROVED,
+            isOperator: cookies !== "member",
+            ...(cookies === "second" ? { email: SECOND } : {}),
+          }
+        : null,
     accountExists: async () => true,
   };
   const running = await startServers({
@@ -64,7 +74,7 @@ export async function serveOperator(
       }),
     },
   });
-  const as = (cookie: string): Client<typeof OperatorService> =>
+  const as = (cookie: string): RpcClient<typeof OperatorService> =>
     createClient(
       OperatorService,
       createConnectTransport({
@@ -84,6 +94,7 @@ export async function serveOperator(
     /** The top-ups whose provider was asked. */
     asked,
     operator: as("operator"),
+    second: as("second"),
     member: as("member"),
     grpc: createClient(OperatorService, createGrpcTransport({ baseUrl: `http://${running.grpc}` })),
 
@@ -102,6 +113,14 @@ export async function serveOperator(
     async newCustomer(email = `${uuidv7()}@test.example`): Promise<string> {
       const { accountId } = await withTransaction(database, (client) => createCustomer(client, { email, openAccount }));
       return accountId;
+    },
+
+    /** Runs statements as the owner of the database, in one session. */
+    async asOwner(statements: string): Promise<void> {
+      const owner = new Client(opened.url);
+      await owner.connect();
+      await owner.query(statements);
+      await owner.end();
     },
 
     async stop(): Promise<void> {

@@ -6,18 +6,26 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
-import { noteOrders } from "../../src/app-operator.ts";
-import { listActions } from "../../src/accounts/operator-actions.ts";
+import { noteOrders } from "../../src/app/compose/operator.ts";
+import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import { createBillingService } from "../../src/billing/service.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createKeysService } from "../../src/keys/service.ts";
-import { accountOf } from "../../src/rpc/callers.ts";
+import { accountOf, isOperator } from "../../src/transport/calls/callers.ts";
 import { type Running, startServers } from "../facade/fakes.ts";
+import { PROVED } from "../setup/proofs.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const OWN = uuidv7();
 const OTHER = uuidv7();
-const PERSON = { sessionId: uuidv7(), personId: uuidv7(), accountId: OWN, email: "ani@example.com", isOperator: true };
+const PERSON = {
+  sessionId: uuidv7(),
+  personId: uuidv7(),
+  accountId: OWN,
+  email: "ani@example.com",
+  isOperator: true,
+  proof: PROVED,
+};
 
 let opened: TestDatabase;
 let running: Running;
@@ -29,7 +37,7 @@ beforeAll(async () => {
     noteOrder: noteOrders(opened.database),
     implementations: {
       keys: createKeysService({ database: opened.database, accountOf }),
-      billing: createBillingService({ database: opened.database, accountOf }),
+      billing: createBillingService({ database: opened.database, accountOf, isOperator }),
     },
   });
 });

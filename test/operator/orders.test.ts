@@ -1,16 +1,16 @@
 // What operators order, on a real database: each order with its line, once.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listActions, type OrderedBy } from "../../src/accounts/operator-actions.ts";
+import { listActions, type OrderedBy } from "../../src/operator/audit-log/operator-actions.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { InsufficientBalance, LimitExceeded, NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { creditAsOrdered, openAccount, readBalance } from "../../src/ledger/accounts.ts";
-import { audit } from "../../src/ledger/audit.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
-import { MAX_ORDER, orderAdjustment, orderCredit } from "../../src/operator/account-orders.ts";
-import { orderKey, orderRevocation } from "../../src/operator/key-orders.ts";
-import { orderFee, orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
+import { MAX_ORDER, orderAdjustment, orderCredit } from "../../src/operator/commands/account-orders.ts";
+import { orderKey, orderRevocation } from "../../src/operator/commands/key-orders.ts";
+import { orderFee, orderMerchant, orderMerchantCredit } from "../../src/operator/commands/merchant-orders.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 
 const RUPIAH = 1_000_000n;
@@ -56,7 +56,7 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
 
   test("take off what is available and not a millionth more, once for each name", async () => {
     const accountId = await newAccount();
-    await orderCredit(by, { accountId, amount: 5n * RUPIAH, reason: "start" });
+    await orderCredit(by, { accountId, amount: 5n * RUPIAH, reason: "start", reference: uuidv7() });
     const order = { accountId, reason: "a slip", reference: uuidv7() };
     const refused = orderAdjustment(by, { ...order, amount: -5n * RUPIAH - 1n });
     await expect(refused).rejects.toThrow(InsufficientBalance);
@@ -101,7 +101,7 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
 
   test("take off no more than there is when different orders race", async () => {
     const accountId = await newAccount();
-    await orderCredit(by, { accountId, amount: 10n * RUPIAH, reason: "start" });
+    await orderCredit(by, { accountId, amount: 10n * RUPIAH, reason: "start", reference: uuidv7() });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, () =>
         orderAdjustment(by, { accountId, amount: -3n * RUPIAH, reason: "a race", reference: uuidv7() }),
@@ -124,8 +124,11 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
       await expect(orderAdjustment(by, order)).rejects.toThrow(NotFound);
       expect(await linesOf(order.accountId)).toEqual([]);
     }
-    for (let time = 1; time <= 9; time += 1) await orderCredit(by, { accountId, amount: MAX_ORDER, reason: "much" });
-    await expect(orderCredit(by, { accountId, amount: 1n, reason: "more" })).rejects.toThrow(LimitExceeded);
+    for (let time = 1; time <= 9; time += 1)
+      await orderCredit(by, { accountId, amount: MAX_ORDER, reason: "much", reference: uuidv7() });
+    await expect(orderCredit(by, { accountId, amount: 1n, reason: "more", reference: uuidv7() })).rejects.toThrow(
+      LimitExceeded,
+    );
     expect(await available(accountId)).toBe(9n * MAX_ORDER);
   });
 

@@ -1,7 +1,7 @@
 // Orders about top-ups leave their line before any money moves.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { orderSandboxReturn, orderVerification } from "../../src/operator/top-up-orders.ts";
+import { orderSandboxReturn, orderVerification } from "../../src/operator/commands/top-up-orders.ts";
 import { type TopUpProcess, TopUpWorld } from "../top-ups/world.ts";
 
 let world: TopUpWorld;

@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { listBalances } from "../../src/merchant/merchants.ts";
+import { listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { WAITS_FOR_FUNDS } from "../../src/merchant/payouts/choose-transfers.ts";
-import { moveTransfer } from "../../src/merchant/transfer-states.ts";
-import { orderMerchant, orderMerchantCredit } from "../../src/operator/merchant-orders.ts";
-import { orderLimits } from "../../src/operator/transfer-orders.ts";
+import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
+import { orderMerchant, orderMerchantCredit } from "../../src/operator/commands/merchant-orders.ts";
+import { orderLimits } from "../../src/operator/commands/transfer-orders.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { expectSoundBooks } from "../merchant/payouts/ordered.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
@@ -29,7 +29,7 @@ async function newMerchant(environment: "sandbox" | "production" = "sandbox") {
   const by = { database, operator: "set-up" };
   const accountId = await served.newCustomer();
   const { merchantId } = await orderMerchant(by, { accountId, environment });
-  await orderMerchantCredit(by, { merchantId, currencyCode: "TRX", amountText: "1000" });
+  await orderMerchantCredit(by, { merchantId, currencyCode: "TRX", amountText: "1000", reference: merchantId });
   const limits = { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "10", reason: null };
   await orderLimits(by, { merchantId, ...limits });
   return {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ValidationError } from "../../src/kernel/errors.ts";
 import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
-import { findStop, orderResume, type WalletStop } from "../../src/operator/payout-orders.ts";
+import { findStop, orderResume, type WalletStop } from "../../src/operator/commands/payout-orders.ts";
 import { whileLocked } from "../setup/held-row.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
 

@@ -3,6 +3,7 @@
 import { create, createFileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import * as grpc from "@grpc/grpc-js";
+import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HealthCheckRequestSchema, HealthCheckResponseSchema } from "#gen/grpc/health/v1/health_pb.ts";
 import {
@@ -11,7 +12,10 @@ import {
   type ServerReflectionRequest,
   type ServerReflectionResponse,
 } from "#gen/grpc/reflection/v1/reflection_pb.ts";
+import { MAX_WATCHES } from "../../src/transport/grpc/health.ts";
+import { MAX_QUESTIONS } from "../../src/transport/grpc/reflection.ts";
 import { startServers, type Running } from "../facade/fakes.ts";
+import { callGrpc, envelope, openSession } from "./raw-calls.ts";
 
 let running: Running;
 let client: grpc.Client;
@@ -39,17 +43,31 @@ function check(service: string): Promise<number> {
   return promise;
 }
 
-async function reflect(question: ServerReflectionRequest["messageRequest"]): Promise<ServerReflectionResponse> {
-  const call = client.makeBidiStreamRequest(
-    "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-    asBuffer,
-    asIs,
-  );
-  const message = create(ServerReflectionRequestSchema, { messageRequest: question });
-  call.end(asBuffer(toBinary(ServerReflectionRequestSchema, message)));
-  const answers = await call.toArray();
-  return fromBinary(ServerReflectionResponseSchema, answers[0] as Buffer);
+const openReflection = (by = client) =>
+  by.makeBidiStreamRequest("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", asBuffer, asIs);
+
+const questionOf = (messageRequest: ServerReflectionRequest["messageRequest"]) =>
+  asBuffer(toBinary(ServerReflectionRequestSchema, create(ServerReflectionRequestSchema, { messageRequest })));
+
+/** Asks one question after the other on one stream. */
+async function reflectAll(
+  questions: readonly ServerReflectionRequest["messageRequest"][],
+): Promise<ServerReflectionResponse[]> {
+  const call = openReflection();
+  for (const question of questions) call.write(questionOf(question));
+  call.end();
+  const answers: Buffer[] = await call.toArray();
+  return answers.map((answer) => fromBinary(ServerReflectionResponseSchema, answer));
 }
+
+async function reflect(question: ServerReflectionRequest["messageRequest"]): Promise<ServerReflectionResponse> {
+  const [answer] = await reflectAll([question]);
+  if (answer === undefined) throw new Error("the question was not answered");
+  return answer;
+}
+
+const watchOf = (by: grpc.Client) =>
+  by.makeServerStreamRequest("/grpc.health.v1.Health/Watch", asBuffer, asIs, healthRequest(""));
 
 /** The files in the order of a file set. */
 function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
@@ -81,7 +99,7 @@ test("says that a process which is not ready does not serve", async () => {
 test("tells a watcher that the server stops, and ends its stream", async () => {
   const stopping = await startServers();
   const watcher = new grpc.Client(stopping.grpc, grpc.credentials.createInsecure());
-  const call = watcher.makeServerStreamRequest("/grpc.health.v1.Health/Watch", asBuffer, asIs, healthRequest(""));
+  const call = watchOf(watcher);
   const seen: number[] = [];
   for await (const bytes of call) {
     seen.push(fromBinary(HealthCheckResponseSchema, bytes as Buffer).status);
@@ -128,4 +146,68 @@ test("reflection finds extensions", async () => {
 test("reflection says that there is nothing of an unknown name", async () => {
   const { messageResponse } = await reflect({ case: "fileByFilename", value: "nothing.proto" });
   expect(messageResponse).toMatchObject({ case: "errorResponse", value: { errorCode: 5 } });
+});
+
+test("takes as many watches as a process has, and one more when one has left", async () => {
+  const watches = Array.from({ length: MAX_WATCHES }, () => watchOf(client));
+  for (const watch of watches) watch.on("error", () => {});
+  await Promise.all(watches.map((watch) => once(watch, "data")));
+  const refused = watchOf(client);
+  await expect(refused.toArray()).rejects.toMatchObject({ code: grpc.status.UNAVAILABLE });
+  expect(await check("")).toBe(1);
+  watches.forEach((watch) => watch.cancel());
+  await expect
+    .poll(() =>
+      once(watchOf(client), "data").then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true);
+});
+
+test("refuses a message of health and reflection above 4 KiB, and a compressed one", async () => {
+  await expect(check("x".repeat(4_200))).rejects.toMatchObject({ code: grpc.status.RESOURCE_EXHAUSTED });
+  const large = openReflection();
+  large.end(questionOf({ case: "fileByFilename", value: "x".repeat(4_200) }));
+  await expect(large.toArray()).rejects.toMatchObject({ code: grpc.status.RESOURCE_EXHAUSTED });
+  const session = openSession(running.grpc);
+  const { trailers } = await callGrpc(
+    session,
+    "/grpc.health.v1.Health/Check",
+    envelope(Buffer.from("x"), { compressed: true }),
+    {
+      headers: { "grpc-encoding": "gzip" },
+    },
+  );
+  expect(trailers.get("grpc-status")).toBe(String(grpc.status.UNIMPLEMENTED));
+  session.destroy();
+});
+
+test("reflection gives each file once to a stream, and answers only so many questions", async () => {
+  const asked = { case: "fileContainingSymbol", value: "saldo.gateway.v1.GatewayService" } as const;
+  const answers = await reflectAll([asked, asked, { ...asked, value: "saldo.keys.v1.KeysService" }]);
+  const names = answers.map(({ messageResponse }) =>
+    messageResponse.case === "fileDescriptorResponse"
+      ? messageResponse.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name)
+      : [],
+  );
+  expect(names[0]).toContain("saldo/options/v1/options.proto");
+  expect(names[1]).toEqual(["saldo/gateway/v1/gateway_service.proto"]);
+  expect(names[2]).toContain("saldo/keys/v1/keys_service.proto");
+  expect(names[2]).not.toContain("saldo/options/v1/options.proto");
+
+  const most = Array.from({ length: MAX_QUESTIONS }, () => ({ case: "listServices", value: "" }) as const);
+  expect(await reflectAll(most)).toHaveLength(MAX_QUESTIONS);
+  await expect(reflectAll([...most, asked])).rejects.toMatchObject({ code: grpc.status.INVALID_ARGUMENT });
+});
+
+test("reflection can be switched off", async () => {
+  const silent = await startServers({ grpc: { reflection: false } });
+  const asking = new grpc.Client(silent.grpc, grpc.credentials.createInsecure());
+  const call = openReflection(asking);
+  call.end(questionOf({ case: "listServices", value: "" }));
+  await expect(call.toArray()).rejects.toMatchObject({ code: grpc.status.UNIMPLEMENTED });
+  asking.close();
+  await silent.servers.close(1_000);
 });

@@ -4,8 +4,8 @@ import { create, type DescMessage, type DescMethod, type Message, ScalarType } f
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { expect, test } from "vitest";
 import { ValidationError } from "../../src/kernel/errors.ts";
-import { services } from "../../src/rpc/services.ts";
-import { validateMessage } from "../../src/rpc/validate.ts";
+import { services } from "../../src/transport/calls/services.ts";
+import { validateMessage } from "../../src/transport/calls/validate.ts";
 
 const TEXT = "a\0b";
 

@@ -3,13 +3,13 @@
 
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { authRoutes } from "../../src/accounts/auth-routes.ts";
-import { createAuthServer } from "../../src/accounts/auth-server.ts";
-import { issueServiceToken } from "../../src/accounts/service-tokens.ts";
+import { authRoutes } from "../../src/identity/auth-routes.ts";
+import { createAuthServer } from "../../src/identity/auth-server.ts";
+import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { Browser } from "../accounts/browser.ts";
-import { servePeople, type ServedPeople } from "../accounts/served-people.ts";
+import { Browser } from "../identity/browser.ts";
+import { servePeople, type ServedPeople } from "../identity/served-people.ts";
 
 const PASSWORD = "kuda benar baterai staples";
 
@@ -55,6 +55,18 @@ const withoutSession: Readonly<Record<string, number>> = {
   "POST /revoke-sessions": 401,
   "POST /demo/sign-in": 404,
   "POST /operator/set-up": 404,
+  "POST /two-factor/verify-totp": 401,
+  "POST /two-factor/verify-backup-code": 401,
+  "GET /passkey/generate-authenticate-options": 200,
+  "POST /passkey/verify-authentication": 400,
+  "GET /passkey/generate-register-options": 401,
+  "POST /passkey/verify-registration": 400,
+  "GET /second-factor/state": 401,
+  "POST /second-factor/set-up-app": 401,
+  "POST /second-factor/recovery-codes": 401,
+  "POST /second-factor/remove-app": 401,
+  "POST /second-factor/remove-passkey": 401,
+  "POST /second-factor/verify-password": 401,
 };
 
 const nameOf = ({ verb, path }: (typeof authRoutes)[number]): string => `${verb} ${path}`;
@@ -71,6 +83,8 @@ function ask(route: (typeof authRoutes)[number], headers: Record<string, string>
     newPassword: PASSWORD,
     currentPassword: PASSWORD,
     token: "some-token",
+    code: "123456",
+    id: "some-id",
   };
   const wanted = (route.required ?? []).map((field) => [field, fields[field] ?? ""]);
   const type = { "content-type": "application/json" };
@@ -131,6 +145,7 @@ describe("no other path", () => {
       demoPerson: null,
       makeOperator: async () => "",
       onPasswordReset: () => undefined,
+      onSession: async () => undefined,
       onMailLost: () => undefined,
     }) as unknown as { api: Record<string, { path?: string }> };
     const own = new Set(authRoutes.map(({ path }) => path));

@@ -2,15 +2,16 @@
 // methods are bound to nothing, so whoever gets as far as the method is told that it is not there.
 
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
-import { createServers, type Servers } from "../../src/facade/servers.ts";
-import { routesOf } from "../../src/facade/http-rules.ts";
-import { mountRoutes } from "../../src/facade/rest.ts";
-import { services } from "../../src/rpc/services.ts";
+import { Caller, callers as callersOption, token_scope, TokenScope } from "#gen/saldo/options/v1/options_pb.ts";
+import { createServers, type Servers } from "../../src/transport/server/servers.ts";
+import { routesOf } from "../../src/transport/rest/http-rules.ts";
+import { mountRoutes } from "../../src/transport/rest/rest.ts";
+import { services } from "../../src/transport/calls/services.ts";
 import { createLogMemory, echoGateway } from "../facade/fakes.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { type Kind, makeCallers, type TestCaller } from "./callers.ts";
@@ -37,6 +38,7 @@ beforeAll(async () => {
     ready: async () => true,
     agentsPackage: async () => Buffer.from("a package"),
     noteOrder: async () => undefined,
+    takeCallerSlot: async () => undefined,
     dashboard: null,
     logger: log.logger,
     host: "127.0.0.1",
@@ -67,6 +69,9 @@ function expected(method: DescMethod, caller: TestCaller, takesCookies: boolean)
   const takes = getOption(method, callersOption);
   const kind = kindFor(caller, takes, takesCookies);
   if (kind === "no such account") return kind;
+  if (caller.mayOnlyRead === true && takes.includes(Caller.SERVICE)) {
+    return getOption(method, token_scope) === TokenScope.READ ? "reached" : "permission_denied";
+  }
   if (takes.includes(kind) || takes.includes(Caller.PUBLIC)) return "reached";
   if (takes.every((each) => each === Caller.MERCHANT)) return "invalid_credentials";
   return kind === Caller.PUBLIC || kind === Caller.MERCHANT ? "invalid_api_key" : "permission_denied";
@@ -144,6 +149,29 @@ async function restOutcome(verb: string, address: string, headers: Record<string
   if ((told.meta?.message ?? told.message) === NO_ACCOUNT) return "no such account";
   return response.ok || response.status === 400 || response.status === 404 ? "reached" : `${response.status} ${text}`;
 }
+
+test("every method that takes services names what a token must be allowed to do, and reading changes nothing", () => {
+  const scopes = methods.map((method) => {
+    const takesServices = getOption(method, callersOption).includes(Caller.SERVICE);
+    return { name: method.name, takesServices, scope: getOption(method, token_scope), level: method.idempotency };
+  });
+  expect(scopes.filter(({ takesServices, scope }) => takesServices !== (scope !== TokenScope.UNSPECIFIED))).toEqual([]);
+  const isRead = MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  const served = scopes.filter(({ takesServices }) => takesServices);
+  const reading = served.filter(({ scope }) => scope === TokenScope.READ);
+  // Streams cannot say that they change nothing.
+  expect(reading.filter(({ level }) => level !== isRead).map(({ name }) => name)).toEqual([
+    "WatchTopUp",
+    "ExportUsage",
+    "ExportLedger",
+  ]);
+  expect(served.filter(({ scope, level }) => scope !== TokenScope.READ && level === isRead)).toEqual([]);
+  // Whatever moves a merchant's money, or makes the credentials that do.
+  const moving = served.filter(({ scope }) => scope === TokenScope.TRANSFERS).map(({ name }) => name);
+  expect(moving.toSorted()).toEqual(
+    ["CreateMerchant", "CreateCredential", "CreateMerchantTransfer", "CancelMerchantTransfer"].toSorted(),
+  );
+});
 
 test("a cookie counts for nothing where another site may have sent it", async () => {
   const operator = made.callers.find(({ name }) => name === "an operator");

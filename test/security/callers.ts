@@ -1,13 +1,14 @@
 // Every kind of caller there is, and every way to be none: credentials as they go on the wire, and what each is by the words of
 // the contracts. Nothing here asks the code under test who may do what.
 
-import { createCustomer } from "../../src/accounts/customers.ts";
-import { createPeople } from "../../src/accounts/people.ts";
+import { createCustomer } from "../../src/identity/customers.ts";
+import { TOKEN_SCOPES } from "../../src/identity/principal.ts";
+import { createPeople } from "../../src/identity/people.ts";
 import {
   createServiceTokenVerifier,
   issueServiceToken,
   revokeServiceToken,
-} from "../../src/accounts/service-tokens.ts";
+} from "../../src/identity/service-tokens.ts";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -16,8 +17,8 @@ import { issueKey } from "../../src/keys/issue-key.ts";
 import { revokeKey } from "../../src/keys/issued-keys.ts";
 import { createKeys } from "../../src/keys/keys.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
-import { createPairVerifier, revokePair, issuePair } from "../../src/merchant/credentials.ts";
-import { createMerchant } from "../../src/merchant/merchants.ts";
+import { createPairVerifier, revokePair, issuePair } from "../../src/merchant/merchants/credentials.ts";
+import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { Caller } from "#gen/saldo/options/v1/options_pb.ts";
 
 /** What credentials come to before a method is looked at. */
@@ -32,6 +33,8 @@ export type TestCaller = {
   readonly asPerson?: Kind;
   /** The environment of a merchant pair. */
   readonly environment?: "sandbox" | "production";
+  /** A service token whose one scope is to read. */
+  readonly mayOnlyRead?: true;
   /** Cookies count on the port of browsers only. */
   readonly byCookie?: true;
 };
@@ -56,9 +59,14 @@ export async function makeCallers(database: Database) {
   const sandbox = await createMerchant(database, { accountId: own, environment: "sandbox" });
   const revokedPair = await issuePair(database.pool, sandbox.merchantId);
   await revokePair(database, revokedPair.pairId);
-  const ofOne = await issueServiceToken(database.pool, { accountId: own, name: "one" });
-  const ofAll = await issueServiceToken(database.pool, { accountId: null, name: "all" });
-  const revokedToken = await issueServiceToken(database.pool, { accountId: null, name: "revoked" });
+  const ofOne = await issueServiceToken(database.pool, { accountId: own, name: "one", scopes: TOKEN_SCOPES });
+  const ofAll = await issueServiceToken(database.pool, { accountId: null, name: "all", scopes: TOKEN_SCOPES });
+  const readingToken = await issueServiceToken(database.pool, { accountId: own, name: "reads" });
+  const revokedToken = await issueServiceToken(database.pool, {
+    accountId: null,
+    name: "revoked",
+    scopes: TOKEN_SCOPES,
+  });
   await revokeServiceToken(database.pool, revokedToken.token.tokenId);
   const member = await newSession(database, { isOperator: false });
   const operator = await newSession(database, { isOperator: true });
@@ -94,6 +102,7 @@ export async function makeCallers(database: Database) {
     { name: "a sandbox pair", headers: basic(sandbox), kind: Caller.MERCHANT, environment: "sandbox" },
     { name: "a production pair", headers: basic(production), kind: Caller.MERCHANT, environment: "production" },
     { name: "a service of one account", headers: bearer(ofOne.secret), kind: Caller.SERVICE },
+    { name: "a service that may read", headers: bearer(readingToken.secret), kind: Caller.SERVICE, mayOnlyRead: true },
     { name: "a service of any account", headers: { ...bearer(ofAll.secret), ...named(other) }, kind: Caller.SERVICE },
     {
       name: "a service of one account that names it in capitals",
@@ -121,7 +130,7 @@ export async function makeCallers(database: Database) {
       byCookie,
     },
   ];
-  const people = createPeople({ database, openAccount, cookieName: () => COOKIE });
+  const people = createPeople({ database, openAccount, cookieName: () => COOKIE, isDemo: false });
   return {
     callers,
     ports: {
@@ -141,12 +150,12 @@ async function newSession(
   const personId = uuidv7();
   const token = uuidv7().replaceAll("-", "");
   await pool.query(
-    "INSERT INTO auth.person (id, email, email_verified, name, is_operator) VALUES ($1, $2, true, 'Somebody', $3)",
+    "INSERT INTO auth.person (id, email, email_verified, name, is_operator, two_factor_enabled) VALUES ($1, $2, true, 'Somebody', $3, true)",
     [personId, `${personId}@test.example`, isOperator],
   );
   await pool.query(
-    `INSERT INTO auth.session (id, token_digest, user_id, expires_at, created_at, updated_at)
-     VALUES ($1, $2, $3, now() + $4 * interval '1 hour', now(), now())`,
+    `INSERT INTO auth.session (id, token_digest, user_id, expires_at, created_at, updated_at, proved_at, factor_proved)
+     VALUES ($1, $2, $3, now() + $4 * interval '1 hour', now(), now(), 'infinity', true)`,
     [uuidv7(), digestSecretToken(token), personId, isOver ? -1 : 1],
   );
   return token;

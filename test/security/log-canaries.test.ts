@@ -2,18 +2,19 @@
 // route once, whole and malformed, with a word of its own in it; afterwards the log is searched for the words.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { authRoutes } from "../../src/accounts/auth-routes.ts";
-import { routesOf } from "../../src/facade/http-rules.ts";
-import { PLAIN_PATHS } from "../../src/facade/other-verbs.ts";
-import { mountRoutes } from "../../src/facade/rest.ts";
-import { services } from "../../src/rpc/services.ts";
-import { Browser } from "../accounts/browser.ts";
-import { type MailServer, startMailServer } from "../accounts/mail-server.ts";
+import { authRoutes } from "../../src/identity/auth-routes.ts";
+import { routesOf } from "../../src/transport/rest/http-rules.ts";
+import { PLAIN_PATHS } from "../../src/transport/rest/allowed-methods.ts";
+import { mountRoutes } from "../../src/transport/rest/rest.ts";
+import { services } from "../../src/transport/calls/services.ts";
+import { Browser } from "../identity/browser.ts";
+import { type MailServer, startMailServer } from "../identity/mail-server.ts";
 import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const CANARY = "kenari";
-const PASSWORD = `${CANARY} kata sandi rahasia`;
+// A password may hold nothing of its address, so it is looked for by itself.
+const PASSWORD = "jalak bali bertelur 7 butir";
 
 type Route = { readonly verb: string; readonly path: string; readonly isEnveloped?: boolean };
 
@@ -53,7 +54,10 @@ beforeAll(async () => {
   };
   saldo = await SaldoProcess.start(settings);
   key = saldo.announced(/gw_\w{49}/);
-  ({ token = "" } = await saldoJson(["service-token", "create", "--all"], settings));
+  ({ token = "" } = await saldoJson(
+    ["service-token", "create", "--all", "--scope", "read,keys,top_ups,settings,merchants,transfers"],
+    settings,
+  ));
 });
 afterAll(async () => {
   await saldo.stop();
@@ -203,4 +207,12 @@ test("nothing that is secret or private comes into the log", async () => {
   expect(log).toContain("NodeError");
   const never = [CANARY, key, token, session.split(".")[0] ?? "", PASSWORD];
   expect(never.filter((each) => log.includes(each))).toEqual([]);
+});
+
+test("a line of the log is one JSON object with its time in UTC, whatever was sent", async () => {
+  expect(saldo.log.length).toBeGreaterThan(500);
+  for (const line of saldo.log) {
+    expect(line).toMatchObject({ level: expect.any(String) as string, msg: expect.any(String) as string });
+    expect(line["time"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  }
 });

@@ -10,7 +10,7 @@ import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
-import { BillingService, KeysService } from "../../src/client.ts";
+import { BillingService, KeysService } from "../../src/client/client.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { type ServedSaldo, serveSaldo } from "../app/clients/served-saldo.ts";
 import { ADDRESS, methodsNamingRows, requestAbout, type Rows } from "./requests-about.ts";
@@ -22,7 +22,13 @@ let owner: Owner;
 let stranger: Owner;
 beforeAll(async () => {
   served = await serveSaldo();
-  const { token = "" } = await served.saldo(["service-token", "create", "--all"]);
+  const { token = "" } = await served.saldo([
+    "service-token",
+    "create",
+    "--all",
+    "--scope",
+    "read,keys,top_ups,settings,merchants,transfers",
+  ]);
   [owner, stranger] = [await newOwner(token), await newOwner(token)];
 });
 afterAll(() => served.stop());

@@ -3,7 +3,7 @@
 import { create, type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
 import { type Caller, callers as callersOption } from "#gen/saldo/options/v1/options_pb.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { services } from "../../src/rpc/services.ts";
+import { services } from "../../src/transport/calls/services.ts";
 
 export const ADDRESS = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const ID = /^id$|Id$/;

@@ -2,7 +2,7 @@
 // temporary folder and goes away with the run; what a killed run left behind, the next one removes.
 
 import type { TestProject } from "vitest/node";
-import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
 import { makeDataDir, removeAbandonedDataDirs, removeDataDir, urlOf } from "./own-server.ts";
 import { dropTemplate, prepareTemplate } from "./test-servers.ts";
 import type { TestServer } from "./test-servers.ts";

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
-import { isAlive, isPostmasterOf, readPostmaster } from "../../src/database/postmaster.ts";
+import type { EmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
+import { isAlive, isPostmasterOf, readPostmaster } from "../../src/database/embedded/postmaster.ts";
 
 const POLL_MS = 5;
 const WAIT_DEADLINE_MS = 30_000;

@@ -10,9 +10,18 @@ const ENTRY = fileURLToPath(new URL("../../src/main.js", import.meta.url));
 /** A bound, not a promise: machines that test are busy. */
 const READY_WITHIN_MS = 60_000;
 
+/** What a start in production needs beside a database. */
+export const PRODUCTION = {
+  NODE_ENV: "production",
+  SALDO_AUTH_SECRET: "a secret of a test, long enough for what it signs",
+  SALDO_SECRETS_KEY: "a key of a test that is long enough for what it encrypts",
+} as const;
+
 /** The environment of a test process: nothing of the test runner's own settings but what a program needs. */
 function environmentOf(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_NO_WARNINGS: "1", ...settings };
+  const always = { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_NO_WARNINGS: "1" };
+  // A demo of a test has a database of the test, and upstreams that the test plays.
+  return { ...always, SALDO_DEMO_ALLOW: "database,upstreams,chains", ...settings };
 }
 
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -89,7 +98,11 @@ export class SaldoProcess {
     createInterface(stdout).on("line", (line) => this.printed.push(line));
     await new Promise<void>((resolve, reject) => {
       const said: string[] = [];
-      const giveUp = setTimeout(() => reject(new Error(`not serving after ${READY_WITHIN_MS} ms`)), READY_WITHIN_MS);
+      const giveUp = setTimeout(() => {
+        // Nobody has a handle on it, so nobody else would end it.
+        this.#child.kill("SIGKILL");
+        reject(new Error(`not serving after ${READY_WITHIN_MS} ms`));
+      }, READY_WITHIN_MS);
       this.#child.once("exit", (code) => reject(new Error(`ended with ${code} before it served:\n${said.join("\n")}`)));
       createInterface(stderr).on("line", (line) => {
         said.push(line);

@@ -118,9 +118,12 @@ export function lowestCost(ask: Ask, seenPieces: number): bigint {
   return BigInt(INPUT_WORDS) * CACHED_PRICE + (words * ESTIMATE_PERCENT * OUTPUT_PRICE) / 100n;
 }
 
-/** The same where a process died: what was seen beyond the last slab was recorded. */
+/**
+ * The same where a process died. Each extension records what was relayed when it was asked for, with half a slab left, and holds
+ * a whole one more: so what was seen beyond one and a half was recorded.
+ */
 export function lowestRecovered(ask: Ask, seenPieces: number): bigint {
-  const beyond = seenPieces * sizeOf(ask).wordsOfPiece - SLAB_TOKENS - ON_THE_WAY;
+  const beyond = seenPieces * sizeOf(ask).wordsOfPiece - (3 * SLAB_TOKENS) / 2 - ON_THE_WAY;
   return beyond <= 0 ? 0n : (BigInt(beyond) * ESTIMATE_PERCENT * OUTPUT_PRICE) / 100n;
 }
 

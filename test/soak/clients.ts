@@ -15,6 +15,9 @@ const PATIENCE_MS = 15_000;
 /** Who finds nobody listening looks around for so long. */
 const REFUSED_PAUSE_MS = 50;
 
+/** How the last chunk of an answer says that it ended at its bound. No upstream of a soak says so by itself. */
+const CAPPED = '"finish_reason":"length"';
+
 export type ClientsOptions = {
   readonly gateways: { choose(random: () => number): Pick<Gateway, "url"> };
   readonly shadow: Shadow;
@@ -108,7 +111,13 @@ export class Clients {
     } finally {
       clearTimeout(patience);
       clearTimeout(hurry);
-      shadow.ended(ask, { requestId, status, pieces: piecesIn(received.text), toldCost });
+      shadow.ended(ask, {
+        requestId,
+        status,
+        pieces: piecesIn(received.text),
+        toldCost,
+        isCapped: received.text.includes(CAPPED),
+      });
     }
   }
 

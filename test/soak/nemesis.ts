@@ -1,7 +1,7 @@
 // Carries out faults on the gateways, on PostgreSQL and on the connections between them.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive } from "../../src/database/postmaster.ts";
+import { isAlive } from "../../src/database/embedded/postmaster.ts";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
 import type { Fault as ProxyFault } from "../faults/postgres-link.ts";
 import type { PostgresProxy } from "../faults/postgres-proxy.ts";
@@ -54,6 +54,7 @@ export class Nemesis {
         await this.#stopInOrder(fault.gateway);
         await sleep(fault.awayMs);
         return gateways.startAgain(fault.gateway);
+      case "outsleep the lease":
       case "pause gateway": {
         const { pid } = gateways.at(fault.gateway).process;
         process.kill(pid, "SIGSTOP");

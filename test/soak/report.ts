@@ -14,6 +14,11 @@ export type SoakReport = {
   /** How many of them charge more than was held for their stream at first, and how many a progress that recovery found. */
   readonly beyondFirstSlab: number;
   readonly recoveredWithProgress: number;
+  /** Requests that were charged after their recovery. */
+  readonly chargedLate: number;
+  /** Transfers that a merchant ordered and top-ups that customers bought beside the requests. */
+  readonly transfers: number;
+  readonly topUps: number;
   /** Full and incremental audits in SQL, all of which found nothing unless there are violations. */
   readonly audits: number;
   readonly violations: readonly string[];
@@ -42,7 +47,8 @@ export function reportText(report: SoakReport): string {
     ...list(requests),
     "",
     `Usage records explained: ${report.recordsChecked}; audits in SQL: ${report.audits}`,
-    `  ${report.beyondFirstSlab} charge more than the first slab, ${report.recoveredWithProgress} what recovery found recorded`,
+    `  ${report.beyondFirstSlab} charge more than the first slab, ${report.recoveredWithProgress} what recovery found recorded, ${report.chargedLate} were charged after their recovery`,
+    `${report.transfers} transfers and ${report.topUps} top-ups, each carried out once`,
     "",
     "To the head of an ordinary answer, in ms",
     ...report.latencies

@@ -9,7 +9,7 @@ export const LOSSES = ["lose-request", "lose-commit", "lose-reply", "strand-requ
 /** One fault with all that is chance about it. `gateway` is 0 or 1. */
 export type Fault =
   | { readonly kind: "kill gateway" | "restart gateway"; readonly gateway: number; readonly awayMs: number }
-  | { readonly kind: "pause gateway"; readonly gateway: number; readonly pausedMs: number }
+  | { readonly kind: "pause gateway" | "outsleep the lease"; readonly gateway: number; readonly pausedMs: number }
   | { readonly kind: "failpoint"; readonly gateway: number; readonly name: RequestFailpoint; readonly nth: number }
   | { readonly kind: "lose transactions"; readonly loss: (typeof LOSSES)[number]; readonly turns: number }
   | { readonly kind: "raise errors"; readonly sqlState: string; readonly turns: number }
@@ -34,6 +34,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   "kill gateway",
   "restart gateway",
   "pause gateway",
+  "outsleep the lease",
   "failpoint",
   "lose transactions",
   "raise errors",
@@ -43,6 +44,8 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   "lock accounts",
 ];
 
+/** A lease of 20 s, and the rounds of the other one that buries it and resolves its holds. */
+const OUTSLEPT_MS = 25_000;
 /** For so many rounds either gateway may die. */
 const ROUNDS_FOR_BOTH = 3;
 
@@ -67,6 +70,8 @@ export function* schedule({ seed, kinds, quietMs }: ScheduleOptions): Generator<
     "restart gateway": () => ({ kind: "restart gateway", gateway: mortal(), awayMs: between(0, 500) }),
     // The lease is 20 s long, so that the other gateway buries some of the paused and not others.
     "pause gateway": () => ({ kind: "pause gateway", gateway: whole(0, 1), pausedMs: between(5_000, 45_000) }),
+    // Long enough for the other gateway to recover its holds, short enough for its clients to be there still.
+    "outsleep the lease": () => ({ kind: "outsleep the lease", gateway: whole(0, 1), pausedMs: OUTSLEPT_MS }),
     failpoint: () => ({ kind: "failpoint", gateway: mortal(), name: oneOf(REQUEST_FAILPOINTS), nth: whole(1, 40) }),
     "lose transactions": () => ({ kind: "lose transactions", loss: oneOf(LOSSES), turns: whole(1, 20) }),
     "raise errors": () => ({ kind: "raise errors", sqlState: oneOf(SQL_STATES), turns: whole(1, 20) }),

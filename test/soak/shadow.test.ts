@@ -10,18 +10,26 @@ import { type Account, Shadow } from "./shadow.ts";
 
 const ACCOUNT: Account = { accountId: uuidv7(), key: "gw_x", credited: 1_000_000_000n, isRich: true };
 
-type Bill = { requestId: string; charge: bigint; basis?: string; upstreamId?: string | null; accountId?: string };
+type Bill = {
+  requestId: string;
+  charge: bigint;
+  basis?: string;
+  upstreamId?: string | null;
+  accountId?: string;
+  isLate?: boolean;
+};
 
 /** A ledger that says what it is told to say. */
 function ledgerOf(bills: readonly Bill[], balance: { posted?: bigint; held?: bigint } = {}): Pool {
   const charged = bills.reduce((sum, { charge }) => sum + charge, 0n);
   const state = { id: ACCOUNT.accountId, posted: ACCOUNT.credited - charged, held: 0n, ...balance };
-  const records = bills.map(({ requestId, charge, basis = "exact", upstreamId = null, accountId }) => ({
+  const records = bills.map(({ requestId, charge, basis = "exact", upstreamId = null, accountId, isLate = false }) => ({
     request_id: requestId,
     account_id: accountId ?? ACCOUNT.accountId,
     upstream_request_id: upstreamId,
     charge,
     basis,
+    is_late: isLate,
   }));
   const query = async (text: string) => ({
     rows: text.includes("upstream_request_id") ? records : [{ ...state, records: records.length, charged }],
@@ -35,12 +43,12 @@ function askOf(id: string, behaviour: Behaviour = "answer", more: Partial<Ask> =
 }
 
 /** A stream that needs more than its first slab. */
-const LONG: Partial<Ask> = { stream: true, size: "long", pieces: 60, completionTokens: 6_000 };
+const LONG: Partial<Ask> = { stream: true, size: "long", pieces: 78, completionTokens: 7_800 };
 
 /** One request that was answered, and the ledger's word on it; gives what the auditor says. */
 async function judge(
   bills: (requestId: string, cost: bigint) => readonly Bill[],
-  { behaviour, ask: more, balance, toldCost, status = 200, pieces = 0, calls = 1 }: JudgeOptions = {},
+  { behaviour, ask: more, balance, toldCost, status = 200, pieces = 0, calls = 1, isCapped = false }: JudgeOptions = {},
 ): Promise<string[]> {
   const shadow = new Shadow(Date.now() - 1_000);
   shadow.add(ACCOUNT);
@@ -48,7 +56,8 @@ async function judge(
   const requestId = uuidv7();
   shadow.sent(ask, ACCOUNT);
   for (let call = 0; call < calls; call += 1) shadow.called(ask.id);
-  shadow.ended(ask, { requestId, status, pieces, toldCost: toldCost === undefined ? exactCost(ask) : toldCost });
+  const told = toldCost === undefined ? exactCost(ask) : toldCost;
+  shadow.ended(ask, { requestId, status, pieces, toldCost: told, isCapped });
   await shadow.close(ledgerOf(bills(requestId, exactCost(ask)), balance));
   return shadow.violations;
 }
@@ -57,6 +66,7 @@ type JudgeOptions = {
   behaviour?: Behaviour;
   ask?: Partial<Ask>;
   status?: number | null;
+  isCapped?: boolean;
   pieces?: number;
   balance?: { posted?: bigint; held?: bigint };
   toldCost?: bigint | null;
@@ -73,13 +83,36 @@ it("has nothing to say of a broken stream at the price of what was had, nor of o
   const had = lowestCost(askOf(""), 4);
   const broken = { behaviour: "error event", ask: { stream: true }, toldCost: null, pieces: 4 } as const;
   expect(await judge((requestId) => [{ requestId, charge: had, basis: "estimated" }], broken)).toEqual([]);
-  const dead = { ask: LONG, toldCost: null, pieces: 55 };
-  const recorded = lowestRecovered(askOf("", "answer", LONG), 55);
+  const dead = { ask: LONG, toldCost: null, pieces: 75 };
+  const recorded = lowestRecovered(askOf("", "answer", LONG), 75);
   expect(recorded).toBeGreaterThan(0n);
   expect(await judge((requestId) => [{ requestId, charge: recorded, basis: "recovered" }], dead)).toEqual([]);
 });
 
+it("has nothing to say of what was settled after its recovery, at the price of what was had or told", async () => {
+  const late = { basis: "recovered", isLate: true } as const;
+  const had = lowestCost(askOf(""), 4);
+  const cut = { ask: { stream: true }, toldCost: null, pieces: 4 } as const;
+  expect(await judge((requestId) => [{ requestId, charge: had, ...late }], cut)).toEqual([]);
+  expect(await judge((requestId, charge) => [{ requestId, charge, ...late }])).toEqual([]);
+  const refused = { toldCost: null, status: 503 } as const;
+  expect(await judge((requestId) => [{ requestId, charge: 0n, ...late }], refused)).toEqual([]);
+});
+
 it.each<[string, Parameters<typeof judge>, RegExp]>([
+  [
+    "was settled after its recovery for less than was had",
+    [
+      (requestId) => [{ requestId, charge: lowestCost(askOf(""), 3), basis: "recovered", isLate: true }],
+      { ask: { stream: true }, toldCost: null, pieces: 4 },
+    ],
+    /less than \d+ for what was delivered/,
+  ],
+  [
+    "was settled late, and another's record was no recovery",
+    [(requestId, charge) => [{ requestId, charge, isLate: true }]],
+    /settled late, and not recovered/,
+  ],
   ["is missing", [() => []], /was answered for \d+ and is not billed/],
   [
     "comes twice",
@@ -154,7 +187,7 @@ it.each<[string, Parameters<typeof judge>, RegExp]>([
   ],
   [
     "was recovered without the progress of a second slab",
-    [(requestId) => [{ requestId, charge: 0n, basis: "recovered" }], { ask: LONG, toldCost: null, pieces: 55 }],
+    [(requestId) => [{ requestId, charge: 0n, basis: "recovered" }], { ask: LONG, toldCost: null, pieces: 75 }],
     /less than \d+ for what was delivered/,
   ],
   [

@@ -21,6 +21,8 @@ export type Seen = {
   readonly pieces: number;
   /** Micro-rupiah it was told for a whole answer; null: it has had no whole answer. */
   readonly toldCost: bigint | null;
+  /** Whether the gateway ended the answer where the balance, or the bound, allowed no more. */
+  readonly isCapped: boolean;
 };
 
 type Entry = {
@@ -44,8 +46,11 @@ type Billed = {
   readonly request_id: string;
   readonly account_id: string;
   readonly upstream_request_id: string | null;
+  /** All that the request has taken from the balance. */
   readonly charge: bigint;
   readonly basis: string;
+  /** Whether it was settled after its recovery. */
+  readonly is_late: boolean;
 };
 
 /** Until then a request may still be settled or recovered; what is older has to be decided. */
@@ -55,13 +60,17 @@ const FORGOTTEN_AFTER_MS = 600_000;
 const MAX_VIOLATIONS = 100;
 
 const BILLED = `
-SELECT request_id, account_id, upstream_request_id, charge, basis FROM usage_record
-WHERE account_id = ANY ($1::uuid[]) AND request_id >= $2::uuid AND request_id < $3::uuid`;
+SELECT u.request_id, u.account_id, coalesce(l.upstream_request_id, u.upstream_request_id) AS upstream_request_id, u.basis,
+       u.charge + coalesce(l.charge, 0) AS charge, l.request_id IS NOT NULL AS is_late
+FROM usage_record u LEFT JOIN late_usage l ON l.account_id = u.account_id AND l.request_id = u.request_id
+WHERE u.account_id = ANY ($1::uuid[]) AND u.request_id >= $2::uuid AND u.request_id < $3::uuid`;
 const BALANCES = `SELECT id, posted, held FROM account WHERE id = ANY ($1::uuid[])`;
 const TOTALS = `
 SELECT a.id, a.posted, a.held, u.records, u.charged
 FROM account a CROSS JOIN LATERAL (
-  SELECT count(*)::int AS records, coalesce(sum(charge), 0)::bigint AS charged FROM usage_record WHERE account_id = a.id
+  SELECT count(*)::int AS records,
+         (coalesce(sum(charge), 0) + (SELECT coalesce(sum(charge), 0) FROM late_usage WHERE account_id = a.id))::bigint AS charged
+  FROM usage_record WHERE account_id = a.id
 ) u WHERE a.id = ANY ($1::uuid[])`;
 
 export class Shadow {
@@ -69,6 +78,7 @@ export class Shadow {
   readonly #accounts = new Map<string, Account>();
   /** By the id that the client gave its request, and that the upstream gave back as its own. */
   readonly #entries = new Map<string, Entry>();
+  readonly #bought = new Map<string, bigint>();
   readonly #byRequestId = new Map<string, Entry>();
   readonly #totals = new Map<string, { records: number; charged: bigint }>();
   /** Charges whose request cannot be told, by account, and requests that may be the ones: both sides lost its answer's head. */
@@ -79,6 +89,8 @@ export class Shadow {
   /** Charges for more than the first slab of a stream, and charges of recovery: the proof that both were met. */
   beyondFirstSlab = 0;
   recoveredWithProgress = 0;
+  /** Requests that were charged after their recovery. */
+  chargedLate = 0;
 
   constructor(nowMs = Date.now()) {
     this.#reconciledUntilMs = nowMs;
@@ -87,6 +99,11 @@ export class Shadow {
   add(account: Account): void {
     this.#accounts.set(account.accountId, account);
     this.#totals.set(account.accountId, { records: 0, charged: 0n });
+  }
+
+  /** An account has bought so much more. */
+  credited(accountId: string, amount: bigint): void {
+    this.#bought.set(accountId, (this.#bought.get(accountId) ?? 0n) + amount);
   }
 
   sent(ask: Ask, account: Account): void {
@@ -113,7 +130,8 @@ export class Shadow {
     if (seen.requestId !== null) this.#byRequestId.set(seen.requestId, entry);
     if (seen.toldCost === null) return;
     if (entry.calls === 0) this.violate(`${ask.id} was answered, and the upstream never asked`);
-    if (!BEHAVIOURS[ask.behaviour].completes) {
+    const isEndedForMoney = seen.isCapped && !entry.account.isRich;
+    if (!BEHAVIOURS[ask.behaviour].completes && !isEndedForMoney) {
       this.violate(`${ask.id}, whose upstream "${ask.behaviour}", was answered as if it were whole`);
     }
   }
@@ -151,7 +169,7 @@ export class Shadow {
     await this.reconcile(pool, { all: true });
     const { rows } = await pool.query<Balance & Total>(TOTALS, [[...this.#accounts.keys()]]);
     for (const { id, posted, held, records, charged } of rows) {
-      const credited = this.#accounts.get(id)?.credited ?? 0n;
+      const credited = (this.#accounts.get(id)?.credited ?? 0n) + (this.#bought.get(id) ?? 0n);
       const total = this.#totals.get(id);
       if (posted !== credited - charged) this.violate(`account ${id} has ${posted}, not ${credited} - ${charged}`);
       if (held !== 0n) this.violate(`account ${id} has ${held} held while nothing runs`);
@@ -168,8 +186,13 @@ export class Shadow {
     }
   }
 
-  #explain({ request_id: requestId, account_id: accountId, upstream_request_id: id, charge, basis }: Billed): void {
+  #explain({ is_late: isLate, basis: recorded, ...record }: Billed): void {
+    const { request_id: requestId, account_id: accountId, upstream_request_id: id, charge } = record;
+    const basis = isLate ? LATE : recorded;
     this.checked += 1;
+    if (isLate && recorded !== "recovered")
+      this.violate(`${requestId} (${recorded}) was settled late, and not recovered`);
+    if (isLate && charge > 0n) this.chargedLate += 1;
     const total = this.#totals.get(accountId);
     if (total !== undefined) {
       total.records += 1;
@@ -222,6 +245,9 @@ export class Shadow {
   }
 }
 
+/** The basis of what was settled after its recovery: what was relayed before the pause, or a whole answer that was shown. */
+const LATE = "late";
+
 /** Whether a bill has to be the upstream's own figure: what it said was whole and honest, and the balance covered it. */
 function isExact({ ask, account, seen }: Entry, basis: string): boolean {
   if (!BEHAVIOURS[ask.behaviour].exact || !account.isRich) return false;
@@ -232,9 +258,15 @@ function isExact({ ask, account, seen }: Entry, basis: string): boolean {
 function lowestOf({ ask, account, seen }: Entry, basis: string): bigint {
   const pieces = seen?.pieces ?? 0;
   if (basis === "free") return 0n;
+  // A whole answer that was not shown, or what the upstream had not begun before the pause, may come to nothing.
+  if (basis === LATE && pieces === 0 && (seen === null || seen.toldCost === null)) return 0n;
+  // What comes late is charged as far as there is money left.
+  if (basis === LATE && !account.isRich) return 0n;
   if (basis === "recovered") return account.isRich ? lowestRecovered(ask, pieces) : 0n;
   if (!account.isRich) return 1n;
-  return BEHAVIOURS[ask.behaviour].exact && basis !== "estimated" ? exactCost(ask) : lowestCost(ask, pieces);
+  return BEHAVIOURS[ask.behaviour].exact && basis !== "estimated" && basis !== LATE
+    ? exactCost(ask)
+    : lowestCost(ask, pieces);
 }
 
 type Balance = { readonly id: string; readonly posted: bigint; readonly held: bigint };

@@ -37,6 +37,8 @@ it("finds nothing to complain about in half a minute", async () => {
   expect(report.requests["200"], told).toBeGreaterThan(100);
   // Streams that need a second hold are among them.
   expect(report.beyondFirstSlab, told).toBeGreaterThan(0);
+  expect(report.transfers, told).toBeGreaterThan(0);
+  expect(report.topUps, told).toBeGreaterThan(0);
   // What was answered was looked at, and more: those who left are billed too.
   expect(report.recordsChecked, told).toBeGreaterThanOrEqual(report.requests["200"] ?? Infinity);
 }, 240_000);

@@ -2,10 +2,11 @@
 // and a shadow auditor who compares what everybody saw with what was billed.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";
-import type { AuditKind } from "../../src/ledger/audit-run.ts";
-import { audit } from "../../src/ledger/audit.ts";
+import type { AuditKind } from "../../src/ledger/audit/run.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
+import { topicChecks } from "../../src/app/compose/audit-checks.ts";
 import { PostgresProxy } from "../faults/postgres-proxy.ts";
 import { Service } from "../faults/service.ts";
 import { freePorts } from "../setup/free-ports.ts";
@@ -13,6 +14,7 @@ import { makeDataDir, removeDataDir, urlOf } from "../setup/own-server.ts";
 import { upstreamScript } from "./asks.ts";
 import { Clients } from "./clients.ts";
 import { Gateways } from "./gateways.ts";
+import { MoneyMovers, MOVER_SETTINGS } from "./money-movers.ts";
 import { GrowthMeter } from "./meter.ts";
 import { Nemesis } from "./nemesis.ts";
 import type { SoakReport } from "./report.ts";
@@ -63,7 +65,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const service = await Service.create(url);
   stack.defer(() => service.close());
   const { pool } = service.database;
-  const settings = { ...service.settings, DATABASE_URL: proxy.urlFor(url) };
+  const settings = { ...service.settings, ...MOVER_SETTINGS, DATABASE_URL: proxy.urlFor(url) };
   const gateways = await Gateways.start(settings, await freePorts(2));
   stack.defer(async () => {
     await Promise.all(gateways.all.map(({ process }) => process.stop("SIGKILL")));
@@ -98,6 +100,13 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       return among[Math.floor(random() * among.length)] ?? poor[0] ?? rich[0] ?? failWith("there are accounts");
     },
   });
+  const movers = await MoneyMovers.start({
+    ...options,
+    database: service.database,
+    gateways,
+    shadow,
+    buyers: rich.slice(1, 3),
+  });
   const meter = new GrowthMeter();
   const ending = new AbortController();
   const every = async (ms: number, work: () => unknown): Promise<void> => {
@@ -116,7 +125,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
 
   let audits = 0;
   const auditNow = async (kind: AuditKind, after: string): Promise<void> => {
-    const { violations } = await patiently(() => audit(pool, { kind }));
+    const { violations } = await patiently(() => audit(pool, { kind, checks: topicChecks }));
     audits += 1;
     for (const { check, subject, detail } of violations)
       violate(`audit after ${after}: ${check}: ${subject} ${detail}`);
@@ -146,7 +155,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   }
 
   options.onProgress(`${minutes(startedAt)} min  ending  ${clients.requests} requests`);
-  await clients.end();
+  await Promise.all([clients.end(), movers.end(RESOLVED_WITHIN_MS)]);
   const isResolved = () => patiently(async () => (await service.openHolds()) === 0);
   if (!(await within(RESOLVED_WITHIN_MS, isResolved))) violate(`${await service.openHolds()} holds are never resolved`);
   ending.abort();
@@ -162,6 +171,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     recordsChecked: shadow.checked,
     beyondFirstSlab: shadow.beyondFirstSlab,
     recoveredWithProgress: shadow.recoveredWithProgress,
+    chargedLate: shadow.chargedLate,
+    transfers: movers.transfers,
+    topUps: movers.topUps,
     audits,
     violations: shadow.violations,
     latencies: clients.latencies.lines(),

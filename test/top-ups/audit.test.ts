@@ -12,6 +12,7 @@ const CREDITED = "a paid top-up is credited once, with its own amount, and no ot
 const FROM_PROVIDER = "what comes from a payment provider is a paid top-up's own amount";
 const GIVEN_BACK = "what was given back of a top-up was taken from its account or is owed";
 const OWED = "what an account owes is what was booked and not collected";
+const DEBT = "an account's debt is the sum of its receivables";
 const RECEIVABLES = "the account of receivables stands at what is owed";
 
 let world: TopUpWorld;
@@ -106,13 +107,29 @@ describe("the audit finds", () => {
       "UPDATE receivable SET collected = 0 WHERE top_up_id = $1",
       topUpId,
     );
-    expect(forgiven).toEqual([RECEIVABLES, OWED].toSorted());
+    expect(forgiven).toEqual([RECEIVABLES, OWED, DEBT].toSorted());
     const larger = await wrong(
       "UPDATE receivable SET amount = amount + 1 WHERE top_up_id = $1",
       "UPDATE receivable SET amount = amount - 1 WHERE top_up_id = $1",
       topUpId,
     );
-    expect(larger).toEqual([RECEIVABLES, OWED, GIVEN_BACK].toSorted());
+    expect(larger).toEqual([RECEIVABLES, OWED, DEBT, GIVEN_BACK].toSorted());
+  });
+
+  it("an account whose debt is not what its receivables come to", async () => {
+    const { accountId } = await debtor();
+    const ignored = await wrong(
+      "UPDATE account SET owed = 0 WHERE id = $1",
+      "UPDATE account SET owed = 5000000000 WHERE id = $1",
+      accountId,
+    );
+    expect(ignored).toEqual([DEBT]);
+    const invented = await wrong(
+      "UPDATE account SET owed = 1 WHERE id = $1",
+      "UPDATE account SET owed = 0 WHERE id = $1",
+      await world.money.account(0n),
+    );
+    expect(invented).toEqual([DEBT]);
   });
 
   it("an event table whose rows can be changed or doubled", async () => {

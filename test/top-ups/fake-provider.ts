@@ -59,6 +59,7 @@ export async function startFakeProvider() {
       refunds: 1,
       chargedBack: 0,
       currency: "IDR",
+      kept: null,
       toldOrderId: orderId,
     };
     payments.set(orderId, fresh);
@@ -150,6 +151,8 @@ export async function startFakeProvider() {
       expiry_date: "2030-01-01T00:00:00.000Z",
       payer_email: "payer@example.com",
       ...(status === "PAID" || status === "SETTLED" ? { paid_amount: gross, paid_at: "2026-11-21T00:00:00.000Z" } : {}),
+      // Real ones have both, and the second is often 0.
+      ...(payment.kept === null ? {} : { adjusted_received_amount: gross - payment.kept, fees_paid_amount: 0 }),
     };
   }
 

@@ -27,6 +27,8 @@ export type FakePayment = {
   /** What the payer's bank took back of it in part. */
   chargedBack: number;
   currency: string;
+  /** What Xendit says it keeps of the payment; null: it says nothing. */
+  kept: number | null;
   /** The order id its answers name, where that is another one. */
   toldOrderId: string;
 };

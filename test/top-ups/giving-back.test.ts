@@ -3,12 +3,35 @@
 
 import { describe, expect, it } from "vitest";
 import { applyPayment } from "../../src/billing/top-ups/apply-payment.ts";
+import { findTopUps } from "../../src/billing/top-ups/find-top-ups.ts";
 import { one, other, stateOf, useTwoProcesses, world } from "./two-processes.ts";
 import { AMOUNT, MICRO, RUPIAH } from "./world.ts";
 
 useTwoProcesses();
 
+const needingAttention = (accountId: string) =>
+  findTopUps(one.database.pool, {
+    filter: { accountId, provider: null, state: null, needsAttention: true },
+    beforeId: null,
+    limit: 10,
+  });
+
 describe("money that is given back", () => {
+  it("by a chargeback that is won is told to the operator, and credited by nobody but the operator", async () => {
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(one, accountId);
+    await world.happens(one, topUpId, { status: "charged_back" });
+    expect(await needingAttention(accountId)).toEqual([]);
+    await world.happens(one, topUpId, { status: "paid" });
+    expect(await needingAttention(accountId)).toMatchObject([
+      { topUpId, state: "charged_back", problem: expect.stringContaining("the dispute may be won") as string },
+    ]);
+    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    world.fake.set(topUpId, { status: "charged_back" });
+    await one.topUps.verifyNow(topUpId);
+    expect(await needingAttention(accountId)).toEqual([]);
+  });
+
   it("and that the account has used is owed, and collected first from what it buys next", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(one, accountId);
@@ -26,14 +49,14 @@ describe("money that is given back", () => {
     expect((await one.topUps.get({ accountId, topUpId })).owed).toBe(0n);
   });
 
-  it("leaves alone what is held for requests that run", async () => {
+  it("leaves alone what is held for requests that run, and is collected when they end", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(one, accountId);
     const release = await world.hold(accountId, 15_000n * MICRO);
     await world.happens(one, topUpId, { status: "refunded", refunded: RUPIAH });
     expect(await world.standing(accountId)).toEqual({ available: 0, owed: 15_000 });
     await release();
-    expect(await world.standing(accountId)).toEqual({ available: 15_000, owed: 15_000 });
+    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
   });
 
   it("before anybody told us that it was paid is credited and taken back in one step", async () => {

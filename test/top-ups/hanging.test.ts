@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTicks } from "../../src/workers/tick.ts";
-import { topUpTicks } from "../../src/workers/top-ups.ts";
+import { topUpTicks } from "../../src/billing/jobs/top-ups.ts";
 import { TopUpWorld } from "./world.ts";
 
 let world: TopUpWorld;

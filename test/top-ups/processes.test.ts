@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
-import { issueServiceToken } from "../../src/accounts/service-tokens.ts";
+import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { SOUND } from "../money/world.ts";
 import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
@@ -44,7 +44,7 @@ const billingOf = ({ httpUrl }: SaldoProcess): Billing =>
 async function customer(): Promise<Customer> {
   const accountId = await world.money.account(0n);
   const { secret } = await withTransaction(world.money.opened.database, (client) =>
-    issueServiceToken(client, { accountId, name: "test" }),
+    issueServiceToken(client, { accountId, name: "test", scopes: ["read", "top_ups"] }),
   );
   return { accountId, headers: { authorization: `Bearer ${secret}` } };
 }
@@ -242,7 +242,6 @@ describe("a process that dies between keeping a notification and answering it", 
   it("leaves one credit, by whoever lives, however often the provider sends it again", async () => {
     const { midtrans } = world.fake;
     const settings = {
-      SALDO_DEMO: "0",
       SALDO_PAYMENT_PROVIDER: "midtrans",
       MIDTRANS_SERVER_KEY: MIDTRANS_KEY,
       MIDTRANS_SNAP_URL: midtrans.snapUrl,

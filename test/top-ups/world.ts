@@ -4,10 +4,10 @@ import { openPaymentProviders, type PaymentConfig } from "../../src/billing/paym
 import { createSandboxDesk, type SandboxDesk } from "../../src/billing/payments/sandbox/sandbox-desk.ts";
 import { SIGNATURE_HEADER, writeNotification } from "../../src/billing/payments/sandbox/sandbox-provider.ts";
 import { paymentOfOrder } from "../../src/billing/payments/sandbox/store.ts";
-import { readOwed } from "../../src/billing/top-ups/receivables.ts";
 import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
 import { createTopUps, type TopUps } from "../../src/billing/top-ups/top-ups.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
+import type { FeeRule } from "../../src/kernel/fee-rule.ts";
 import { admission, MoneyWorld, PRICES, settlement, type TestProcess } from "../money/world.ts";
 import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
 import type { FakePayment } from "./fake-wire.ts";
@@ -50,12 +50,17 @@ export class TopUpWorld {
   /** Another process, which opens new orders at the named provider. Its clock goes `aheadMs` ahead. */
   async process(
     chosen: PaymentConfig["chosen"] = "midtrans",
-    { aheadMs = 0, minutes = 60, timeoutMs = this.fake.xendit.timeoutMs } = {},
+    {
+      aheadMs = 0,
+      minutes = 60,
+      timeoutMs = this.fake.xendit.timeoutMs,
+      fee = null,
+    }: { aheadMs?: number; minutes?: number; timeoutMs?: number; fee?: FeeRule | null } = {},
   ): Promise<TopUpProcess> {
     const database = await openDatabase({ url: this.money.opened.url, dataDir: "" });
     const [midtrans, xendit] = [
-      { ...this.fake.midtrans, timeoutMs },
-      { ...this.fake.xendit, timeoutMs },
+      { ...this.fake.midtrans, timeoutMs, fee },
+      { ...this.fake.xendit, timeoutMs, fee },
     ];
     const baseUrl = (): string => "http://127.0.0.1:1";
     const providers = openPaymentProviders(
@@ -138,8 +143,7 @@ export class TopUpWorld {
 
   /** What an account has and owes, in rupiah. */
   async standing(accountId: string): Promise<{ available: number; owed: number }> {
-    const { available } = await this.money.balance(accountId);
-    const owed = await readOwed(this.money.pool, accountId);
+    const { available, owed } = await this.money.balanceAndDebt(accountId);
     return { available: Number(available / MICRO), owed: Number(owed / MICRO) };
   }
 

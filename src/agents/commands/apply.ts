@@ -5,9 +5,9 @@ import { agents, agentsOf, type NamedAgents } from "../agents.ts";
 import { existingFiles, FileRefused } from "../files/agent-files.ts";
 import { apiUrlOf, findModel, readCatalog, Refused } from "../gateway.ts";
 import { findProgram, type Machine } from "../machine.ts";
-import { planAgent, type PlannedFile, type WrittenFile, writePlan } from "../point-agent.ts";
+import { carryOutPlan, planAgent, type PlannedFile, type WrittenFile } from "../point-agent.ts";
 import { printable } from "../printable.ts";
-import { EXIT, type World } from "../world.ts";
+import { EXIT, programOf, type World } from "../world.ts";
 import type { Options } from "../words.ts";
 
 /** An agent, and what is to be changed for it; the reason where nothing can be. */
@@ -93,23 +93,26 @@ export function tellPlan(plan: AgentPlan, { out, err }: Pick<World, "out" | "err
 /** Writes what was planned and says what was done. */
 export async function writeAll(plans: readonly AgentPlan[], world: World): Promise<number> {
   let hasFailed = false;
-  let hasWritten = false;
+  const pointed: string[] = [];
   for (const plan of plans) {
     if ("refused" in plan) {
       hasFailed = true;
       continue;
     }
     try {
-      const written = await writePlan(plan.files, { machine: world.machine, now: world.now() });
+      const written = await carryOutPlan(plan.files, { ...plan, machine: world.machine }, world.now());
       tellWritten(plan, written, world);
-      hasWritten ||= written.length > 0;
+      if (written.length > 0) pointed.push(plan.agent.id);
     } catch (error) {
       if (!(error instanceof FileRefused)) throw error;
       hasFailed = true;
       world.err(`${plan.agent.name}: ${printable(error.message)}`);
     }
   }
-  if (hasWritten) world.out("Restart the agents that are running: they read their settings when they start.");
+  if (pointed.length > 0) {
+    world.out("Restart the agents that are running: they read their settings when they start.");
+    world.out(`To take it back: ${programOf(world)} reset --agents ${pointed.join(",")} -y`);
+  }
   return hasFailed ? EXIT.failed : EXIT.done;
 }
 

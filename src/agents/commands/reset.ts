@@ -6,7 +6,7 @@ import { apiUrlOf, Refused } from "../gateway.ts";
 import { readRecords } from "../files/record.ts";
 import { recordsFolder } from "../machine.ts";
 import { printable } from "../printable.ts";
-import { carryOutReset, planReset, type ReturnedFile } from "../reset-agent.ts";
+import { planReset, resetAgent, type ReturnedFile } from "../reset-agent.ts";
 import { EXIT, type World } from "../world.ts";
 import type { Options } from "../words.ts";
 
@@ -41,7 +41,9 @@ export async function reset(options: Options, world: World): Promise<number> {
       hasWork ||= planned.length > 0;
       const done = options.dryRun
         ? planned.map(({ file, how }) => ({ path: file.path, how, backup: null, leftCopies: [] }))
-        : await carryOutReset(planned, { machine: world.machine, now: world.now() });
+        : planned.length === 0
+          ? []
+          : await resetAgent(agent, baseUrls, { machine: world.machine, now: world.now() });
       for (const { path, how, backup, leftCopies } of done) {
         world.out(`${agent.name}: ${printable(path)} ${options.dryRun ? "would be" : "is"} ${DONE[how]}`);
         if (backup !== null) world.out(`  its content until now, maybe with the key, is in ${printable(backup)}`);

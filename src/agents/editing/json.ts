@@ -158,7 +158,7 @@ function endOfLineComment(text: string, at: number): number {
 }
 
 function startOfBlank(text: string, at: number): number {
-  return at - (/[ \t]*$/.exec(text.slice(0, at))?.[0].length ?? 0);
+  return at - (/(?<![ \t])[ \t]+$/.exec(text.slice(0, at))?.[0].length ?? 0);
 }
 
 function blanksAt(text: string, at: number): number {
@@ -172,7 +172,7 @@ function lineIndent(text: string, at: number): string {
 
 /** What one level is indented by in most of this text. */
 function indentOf(text: string): string {
-  const indents = [...text.matchAll(/^[^\S\n]+(?=")/gm)].map(([indent]) => indent);
+  const indents = [...text.matchAll(/^[ \t]+(?=")/gm)].map(([indent]) => indent);
   const withTabs = indents.filter((indent) => indent.startsWith("\t")).length;
   return withTabs * 2 > indents.length ? "\t" : (indents.find((indent) => !indent.startsWith("\t")) ?? DEFAULT_INDENT);
 }

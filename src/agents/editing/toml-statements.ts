@@ -14,9 +14,10 @@ export type Statement = {
   readonly end: number;
 };
 
-// Strings over lines first: their quotes are also those of an empty string.
+// Strings over lines first: their quotes are also those of an empty string. A string without an end goes to the end of its
+// line or text, so that it is read once: a text that parses has none.
 const PIECE =
-  /"""(?:\\[\s\S]|(?!""")[\s\S])*"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[[\]{}\n]|[^"'#[\]{}\n]+/g;
+  /"""(?:\\[\s\S]|(?!""")[\s\S])*(?:"{3,5}|$)|'''(?:(?!''')[\s\S])*(?:'{3,5}|$)|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*|[[\]{}\n]|[^"'#[\]{}\n]+/g;
 
 /** The statements of a text that parses. */
 export function statementsOf(text: string): Statement[] {

@@ -27,7 +27,8 @@ export const yaml: Format = {
 };
 
 function documentOf(text: string): Document.Parsed {
-  const document = parseDocument(text);
+  // Nobody reads the places of its errors, and to find them is quadratic in a long line.
+  const document = parseDocument(text, { prettyErrors: false });
   if (document.errors.length > 0) throw new UneditableFile("is not readable as YAML");
   return document;
 }

@@ -48,6 +48,11 @@ export type PaymentFacts = {
   /** What was given back in all, in micro-rupiah; null where the provider does not say how much. */
   readonly givenBack: bigint | null;
   readonly reference: string | null;
+  /**
+   * What the provider keeps of the payment for itself, in micro-rupiah: as it says, or else by the configured rule. Null or left out:
+   * neither does.
+   */
+  readonly fee?: bigint | null;
 };
 
 /** What is said of an order that the provider knows no payment of. */

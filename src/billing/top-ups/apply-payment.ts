@@ -13,7 +13,8 @@ import { debitAvailable, lockAccount } from "../../ledger/debit.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { settleDisputes } from "./disputes.ts";
-import { collectOwed, owe } from "./receivables.ts";
+import { postProviderMoney } from "./provider-money.ts";
+import { owe } from "./receivables.ts";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
@@ -30,6 +31,8 @@ type Decision = {
 export type PaymentReport = PaymentFacts & {
   /** Whether it said, asked again after the credit, that the payment is none. Left out: false. */
   readonly isUndone?: boolean;
+  /** Whether it said, asked after the chargeback, that the payment is paid. Left out: false. */
+  readonly isWonBack?: boolean;
 };
 
 /**
@@ -64,9 +67,15 @@ async function applyIn(
   const { givenBack, problem } = decision;
   const isTold = problem === topUp.problem && dispute === topUp.dispute;
   const isSame = state === topUp.state && givenBack === topUp.givenBack && isTold;
-  if (isSame && providerReference === topUp.providerReference) return topUp;
+  const isPaid = isCredited(state) && facts.state !== "unknown" && isCredited(facts.state);
+  if (isSame && providerReference === topUp.providerReference) {
+    // The fee of a payment may be known later than the payment.
+    if (isPaid) await postProviderMoney(client, topUp, facts);
+    return topUp;
+  }
 
   if (decision.steps.includes("paid")) await credit(client, topUp, at);
+  if (isPaid) await postProviderMoney(client, topUp, facts);
   if (isSettled) await settleDisputes(client, topUpId);
   if (givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
   const told = { problem, dispute, providerReference };
@@ -76,11 +85,16 @@ async function applyIn(
   return moved;
 }
 
+// What comes back of a chargeback is less by the bank's fees, so a person reads the provider's statement and credits by hand.
+const WON_BACK =
+  "The provider says paid of a payment that was charged back: the dispute may be won. Nothing was credited for it.";
+
 /** What a report changes. Pure but for its words. */
 function decide(topUp: TopUp, facts: PaymentReport): Decision {
   const nothing: Decision = { steps: [], givenBack: topUp.givenBack, problem: topUp.problem };
   if (facts.state === "unknown") return nothing;
   if (facts.isUndone === true && isCredited(topUp.state)) return undo(topUp, facts.state);
+  if (facts.isWonBack === true && topUp.state === "charged_back") return { ...nothing, problem: WON_BACK };
   const steps = statesAfter(topUp.state, facts.state);
   if (steps.includes("paid")) {
     // What is credited is our own amount, and only if at least that was paid: a payer's fee may lie on top of it.
@@ -102,7 +116,9 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   }
   // What was seen earlier may come later; what was given back only grows.
   const grows = givenBack > topUp.givenBack;
-  if (topUp.state === "charged_back" && !grows) return nothing;
+  if (topUp.state === "charged_back" && !grows) {
+    return facts.state === "charged_back" && topUp.problem === WON_BACK ? { ...nothing, problem: null } : nothing;
+  }
   return { steps, givenBack: grows ? givenBack : topUp.givenBack, problem: null };
 }
 
@@ -120,7 +136,7 @@ function atMost(amount: bigint | null, most: bigint): bigint | null {
   return amount === null || amount < most ? amount : most;
 }
 
-/** Puts the order's own amount on the account, once for ever, and takes what it owes from that. */
+/** Puts the order's own amount on the account, once for ever. A credit collects what the account owes. */
 async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp, at: Date | null): Promise<void> {
   const posted = await creditAccount(client, {
     accountId,
@@ -132,7 +148,6 @@ async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp,
     at,
   });
   invariant(posted.isNew, "a top-up that is not credited yet has no posting");
-  await collectOwed(client, { accountId, topUpId, amount });
 }
 
 /** Takes back what the provider gave back: what there is at once, and the rest is owed. */

@@ -29,22 +29,28 @@ describe("the schedule", () => {
     },
   );
 
-  test.each([
-    ["expired", 0n],
-    ["failed", 0n],
-    ["canceled", 0n],
-    ["paid", 0n],
-    ["partially_refunded", 9n],
-    ["charged_back", 9n],
-  ] as const)(
-    "looks for what comes late of an order that is %s with %d of 10 given back, four times",
-    (state, given) => {
-      expect(looksAt(state, 365 * DAY_MS, given)).toEqual([60 * MINUTE_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS]);
+  test.each(["expired", "failed", "canceled"] as const)(
+    "looks for a payment that comes late of an order that is %s, four times",
+    (state) => {
+      expect(looksAt(state, 365 * DAY_MS)).toEqual([60 * MINUTE_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS]);
     },
   );
 
-  test.each(["refunded", "charged_back"] as const)("asks no more about an order that is %s whole", (state) => {
-    expect(looksAt(state, DAY_MS, 10n)).toEqual([]);
+  test.each([
+    ["paid", 0n],
+    ["partially_refunded", 9n],
+    ["charged_back", 9n],
+    ["charged_back", 10n],
+  ] as const)(
+    "notices a late chargeback, or one that was won, of an order that is %s with %d of 10 given back, for 180 days",
+    (state, given) => {
+      const days = [1, 7, 30, 60, 90, 120, 150, 180];
+      expect(looksAt(state, 10_000 * DAY_MS, given)).toEqual([60 * MINUTE_MS, ...days.map((day) => day * DAY_MS)]);
+    },
+  );
+
+  test("asks no more about an order that is refunded whole", () => {
+    expect(looksAt("refunded", DAY_MS, 10n)).toEqual([]);
   });
 });
 

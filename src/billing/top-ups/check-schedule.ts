@@ -2,6 +2,7 @@
 // less, and not for ever.
 
 import { DAY_MS } from "../../kernel/clock.ts";
+import { isCredited } from "./states.ts";
 import type { TopUp, TopUpState } from "./top-up.ts";
 
 const SECOND_MS = 1_000;
@@ -16,8 +17,13 @@ const FRESH_STEP_MS = 8 * SECOND_MS;
 const LONGEST_STEP_MS = 30 * MINUTE_MS;
 /** A provider that knows no payment of an order, or still waits for one, so long behind its end will never have one. */
 const GIVE_UP_AFTER_MS = { unknown: 2 * MINUTE_MS, pending: 7 * DAY_MS } as const;
-/** Looks for money that comes late, and for money that was given back without a word; from the last change on. */
+/** Looks for a payment that comes late, from the last change on. */
 const LATE_LOOKS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];
+/**
+ * More looks at what was paid. A refund or a chargeback whose notification was lost shows only when the provider is asked, and a
+ * bank may take a card's payment back four months later, longer where it was for something delivered later.
+ */
+const LOOKS_AT_PAID_MS = [...LATE_LOOKS_MS, 60 * DAY_MS, 90 * DAY_MS, 120 * DAY_MS, 150 * DAY_MS, 180 * DAY_MS];
 /** A provider that does not answer is asked again after so long, doubling. */
 const AWAY_STEP_MS = { first: 5 * SECOND_MS, most: 30 * MINUTE_MS } as const;
 
@@ -34,10 +40,11 @@ export function nextCheck(
   }: Pick<TopUp, "state" | "amount" | "givenBack" | "createdAt" | "changedAt">,
   nowMs: number,
 ): number | null {
-  // Of a part that was given back the rest may follow.
-  if (givenBack >= amount) return null;
+  // Of a part that was given back the rest may follow; a chargeback may be won.
+  if (givenBack >= amount && state !== "charged_back") return null;
   if (!WAITING.has(state)) {
-    return LATE_LOOKS_MS.map((each) => changedAt.getTime() + each).find((each) => each > nowMs) ?? null;
+    const looks = isCredited(state) ? LOOKS_AT_PAID_MS : LATE_LOOKS_MS;
+    return looks.map((each) => changedAt.getTime() + each).find((each) => each > nowMs) ?? null;
   }
   const ageMs = nowMs - createdAt.getTime();
   return nowMs + (ageMs < FRESH_MS ? FRESH_STEP_MS : Math.min(ageMs / 4, LONGEST_STEP_MS));

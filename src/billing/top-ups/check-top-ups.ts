@@ -85,8 +85,9 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   const contradicts = asked.isCredited && isUnpaid(facts.state);
   if (contradicts) facts = await provider.ask(asked);
   const isUndone = contradicts && isUnpaid(facts.state);
+  const isWonBack = topUp.state === "charged_back" && facts.state === "paid";
   const known = hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts;
-  return applyPayment(database, topUp.topUpId, { ...known, isUndone }, happensAt?.());
+  return applyPayment(database, topUp.topUpId, { ...known, isUndone, isWonBack }, happensAt?.());
 }
 
 function expired(facts: PaymentFacts): PaymentFacts {

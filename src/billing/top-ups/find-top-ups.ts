@@ -2,7 +2,7 @@
 
 import type { Pool } from "pg";
 import { readWithin } from "../../database/bounded-read.ts";
-import { BY_KEY } from "../../ledger/gentle-look.ts";
+import { BY_KEY } from "../../database/throttled-reader.ts";
 import { PROVIDER_NAMES } from "../payments/payment-provider.ts";
 import { COLUMNS, fromRow, type PaymentEvent, type Row } from "./store.ts";
 import { type TopUp, TOP_UP_STATES, type TopUpState } from "./top-up.ts";

@@ -1,37 +1,43 @@
 // What accounts owe us. A provider gives a payer's money back whether or not the account still has it; what it no longer has
-// is owed, and taken first from what the account buys next. Every change is made behind the lock of the account.
+// is owed. account.owed is the sum of an account's receivables, changes with them behind the lock of the account, and cannot be
+// spent. It is collected from whatever brings the account money or frees money of it: a credit (ledger/accounts.ts), a settlement
+// (the database function of it), and here what neither of them sees, the recovered hold of a dead process.
 
 import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { IDR } from "../../kernel/money.ts";
-import { debitAvailable } from "../../ledger/debit.ts";
 import { insertPostings } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
+/** How many accounts one statement collects from at most. */
+const ACCOUNTS_PER_STATEMENT = 100;
+/** A bound on one run: what is left is collected by the next. */
+const MOST_STATEMENTS = 100;
+
 const INSERT = `INSERT INTO receivable (id, account_id, top_up_id, amount) VALUES ($1::uuid, $2::uuid, $3::uuid, $4::bigint)`;
-const OPEN = `
-SELECT id, amount, collected FROM receivable WHERE account_id = $1::uuid AND collected < amount ORDER BY id FOR NO KEY UPDATE`;
-const COLLECT = `UPDATE receivable SET collected = $2::bigint WHERE id = $1::uuid`;
-const OWED = `
-SELECT coalesce(sum(amount - collected), 0)::bigint AS owed FROM receivable WHERE account_id = $1::uuid AND collected < amount`;
+const ADD_OWED = `UPDATE account SET owed = owed + $2::bigint WHERE id = $1::uuid`;
 
-/** What an account owes, in micro-rupiah. */
-export async function readOwed(pool: Pick<Pool, "query">, accountId: string): Promise<bigint> {
-  return (await pool.query<{ owed: bigint }>(OWED, [accountId])).rows[0]?.owed ?? 0n;
-}
+// An account that is locked now is left to the next run: a settlement that holds the lock collects by itself.
+const COLLECT_FREED = `
+WITH due AS MATERIALIZED (
+  SELECT id FROM account WHERE owed > 0 AND posted > held ORDER BY id LIMIT ${ACCOUNTS_PER_STATEMENT}
+  FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT collect_owed(id, new_uuidv7()) AS collected FROM due`;
 
-const OWED_OF = `
-SELECT account_id, sum(amount - collected)::bigint AS owed FROM receivable
-WHERE account_id = ANY ($1::uuid[]) AND collected < amount GROUP BY account_id`;
-
-/** What several accounts owe. One that owes nothing is not in it. */
-export async function readOwedOf(
-  pool: Pick<Pool, "query">,
-  accountIds: readonly string[],
-): Promise<Map<string, bigint>> {
-  const { rows } = await pool.query<{ account_id: string; owed: bigint }>(OWED_OF, [accountIds]);
-  return new Map(rows.map((row) => [row.account_id, row.owed]));
-}
+type OpenDebt = { readonly receivableId: string; readonly accountId: string; readonly rest: bigint };
+const OPEN_OF_PROVIDER = `
+SELECT r.id AS "receivableId", r.account_id AS "accountId", r.amount - r.collected AS rest
+FROM receivable r JOIN top_up t ON t.id = r.top_up_id
+WHERE t.provider = $1 AND r.collected < r.amount ORDER BY r.id FOR NO KEY UPDATE OF r`;
+const CLOSE = `
+WITH open AS MATERIALIZED (
+  SELECT id, account_id, amount - collected AS rest FROM receivable WHERE id = ANY ($1::uuid[])
+), closed AS (
+  UPDATE receivable r SET collected = r.amount FROM open WHERE r.id = open.id
+)
+UPDATE account a SET owed = a.owed - o.rest
+FROM (SELECT account_id, sum(rest)::bigint AS rest FROM open GROUP BY account_id) o WHERE a.id = o.account_id`;
 
 /** Books what an account could not give back. The account is locked. */
 export async function owe(
@@ -40,6 +46,7 @@ export async function owe(
 ): Promise<void> {
   const receivableId = uuidv7();
   await client.query(INSERT, [receivableId, accountId, topUpId, amount]);
+  await client.query(ADD_OWED, [accountId, amount]);
   await insertPostings(client, [
     {
       id: uuidv7(),
@@ -54,25 +61,36 @@ export async function owe(
   ]);
 }
 
-/** Takes what an account owes from what a top-up has brought, the oldest first. The account is locked. */
-export async function collectOwed(
+/**
+ * Forgives what accounts owe of one provider's payments: the money for it comes from `from`, and goes to that debt whatever else the
+ * account owes. The accounts are locked.
+ */
+export async function forgiveDebts(
   client: PoolClient,
-  { accountId, topUpId, amount }: { accountId: string; topUpId: string; amount: bigint },
+  { provider, from, reason, note }: { provider: string; from: string; reason: string; note: string },
 ): Promise<void> {
-  let left = amount;
-  const { rows } = await client.query<{ id: string; amount: bigint; collected: bigint }>(OPEN, [accountId]);
-  for (const { id, amount: owed, collected } of rows) {
-    const rest = owed - collected;
-    const taken = await debitAvailable(client, {
-      accountId,
-      amount: rest < left ? rest : left,
-      to: systemAccounts.receivables,
-      reason: "receivable_collected",
-      reference: `receivable:${id}:${topUpId}`,
-      groupId: topUpId,
-    });
-    await client.query(COLLECT, [id, collected + taken]);
-    left -= taken;
-    if (left === 0n) return;
+  const { rows } = await client.query<OpenDebt>(OPEN_OF_PROVIDER, [provider]);
+  if (rows.length === 0) return;
+  const postings = rows.flatMap(({ receivableId, accountId, rest }) => {
+    const groupId = uuidv7();
+    const collectedId = uuidv7();
+    const each = { groupId, asset: IDR, amount: rest };
+    const given = { ...each, id: groupId, debit: from, credit: accountId, reason, note };
+    const reference = `receivable:${receivableId}:${collectedId}`;
+    const collected = { ...each, id: collectedId, debit: accountId, credit: systemAccounts.receivables, reference };
+    return [given, { ...collected, reason: "receivable_collected" }];
+  });
+  await insertPostings(client, postings);
+  await client.query(CLOSE, [rows.map(({ receivableId }) => receivableId)]);
+}
+
+/** Collects what accounts owe and have free. Gives from how many; those that are locked now are left to the next run. */
+export async function collectFreed(pool: Pool, signal?: AbortSignal): Promise<number> {
+  let accounts = 0;
+  for (let statement = 1; statement <= MOST_STATEMENTS && signal?.aborted !== true; statement += 1) {
+    const { rowCount } = await pool.query(COLLECT_FREED);
+    accounts += rowCount ?? 0;
+    if ((rowCount ?? 0) < ACCOUNTS_PER_STATEMENT) break;
   }
+  return accounts;
 }

@@ -1,6 +1,8 @@
 // Signing in and out. These few calls set or clear the session cookie, so they go to /auth instead of a contract; everything
 // else that is known of a person comes from AccountsService.
 
+import { confirmed } from "./confirm.ts";
+
 /** Signing in failed; `code` says why in a word a page can translate. */
 export class SignInError extends Error {
   readonly status: number;
@@ -33,8 +35,15 @@ export function isSessionOver(error: unknown): boolean {
   return error instanceof SignInError && error.status === 401;
 }
 
-/** Signs in with an address and a password. Errors: SignInError. */
-export const signIn = (facts: { email: string; password: string }) => post("/auth/sign-in/email", facts);
+/** The second steps that a person may take. Null: none is asked for. */
+export type SecondStep = readonly ("totp" | "passkey")[] | null;
+
+/** Signs in with an address and a password. Gives the second steps to choose from; null: signed in. Errors: SignInError. */
+export async function signIn(facts: { email: string; password: string }): Promise<SecondStep> {
+  const answer = await post("/auth/sign-in/email", facts);
+  if (typeof answer !== "object" || answer === null || !("twoFactorMethods" in answer)) return null;
+  return answer.twoFactorMethods as SecondStep;
+}
 
 /** Asks for an account; a mail with a link follows. Errors: SignInError. */
 export const signUp = (facts: { name: string; email: string; password: string }) =>
@@ -55,7 +64,7 @@ export const resetPassword = (facts: { token: string; newPassword: string }) => 
 
 /** Changes the password of who is signed in and ends the other sessions. Errors: SignInError. */
 export const changePassword = (facts: { currentPassword: string; newPassword: string }) =>
-  post("/auth/change-password", facts);
+  confirmed(() => post("/auth/change-password", facts));
 
 /** Ends every session of who is signed in, this one too. Errors: SignInError. */
 export const signOutEverywhere = () => post("/auth/revoke-sessions", {});
@@ -63,13 +72,15 @@ export const signOutEverywhere = () => post("/auth/revoke-sessions", {});
 /** Signs in as the demo's person. There is such a door in a demo only. Errors: SignInError. */
 export const signInToDemo = () => post("/auth/demo/sign-in", {});
 
-async function post(path: string, body: unknown): Promise<unknown> {
-  const response = await fetch(path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-    credentials: "same-origin",
-  }).catch(() => null);
+/** Posts JSON to a path of sign-in. Errors: SignInError. */
+export function post(path: string, body: unknown): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  return ask(path, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+/** Reads from a path of sign-in. Errors: SignInError. */
+export async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
+  const response = await fetch(path, { ...init, credentials: "same-origin" }).catch(() => null);
   if (response === null)
     throw new SignInError({
       status: 0,

@@ -1,9 +1,10 @@
 // The one way to the server: the contracts over Connect, binary, as GET where a method changes nothing. The session is a
 // cookie that scripts cannot read; no key and no token is ever in the browser.
 
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
+import { confirmed, lackOf, setCodeReader } from "./confirm.ts";
 import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
 
 /** A call that takes longer is given up; streams have no limit. */
@@ -41,14 +42,34 @@ const settings = {
 };
 
 /** The transport of every query, mutation and stream. */
-export const transport = createConnectTransport({ ...settings, useHttpGet: true });
+export const transport = confirming(createConnectTransport({ ...settings, useHttpGet: true }));
 
 /** For questions of operators that are too long for an address, or go through whole books. */
-export const patientTransport = createConnectTransport({ ...settings, defaultTimeoutMs: LONG_CALL_WITHIN_MS });
+export const patientTransport = confirming(
+  createConnectTransport({ ...settings, defaultTimeoutMs: LONG_CALL_WITHIN_MS }),
+);
+
+/**
+ * The same transport, which has the person confirm who it is where the server asks for that, and then repeats the call. Not an
+ * interceptor: the time of a call would run while the person looks for the phone.
+ */
+function confirming(plain: Transport): Transport {
+  return {
+    stream: plain.stream.bind(plain),
+    unary: (...call) => confirmed(() => plain.unary(...call)),
+  };
+}
 
 /** The facts of an error: its code, the fields that were wrong, the id to ask us about. Null: it did not come from us. */
 export function factsOf(error: unknown): ErrorFacts | null {
   return ConnectError.from(error).findDetails(ErrorFactsSchema)[0] ?? null;
+}
+
+setCodeReader((error) => (error instanceof ConnectError ? (factsOf(error)?.code ?? null) : null));
+
+/** Whether the server refuses a call until the person has set up a second factor, or has confirmed who it is. */
+export function isProofMissing(error: unknown): boolean {
+  return lackOf(error) !== null;
 }
 
 /** Whether an error says that nobody is signed in. */

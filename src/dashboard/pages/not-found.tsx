@@ -1,7 +1,7 @@
-import { useWords, type Words } from "../language/language.tsx";
-import { LinkButton } from "../parts/button.tsx";
-import { Page } from "../parts/page.tsx";
-import { Outside } from "../shell/outside.tsx";
+import { useWords, type Words } from "../i18n/language.tsx";
+import { LinkButton } from "../components/button.tsx";
+import { Page } from "../components/page.tsx";
+import { Outside } from "../layouts/outside.tsx";
 
 const WORDS = {
   id: {

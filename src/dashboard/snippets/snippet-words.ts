@@ -1,6 +1,6 @@
 // The words around code to copy.
 
-import type { Words } from "../language/language.tsx";
+import type { Words } from "../i18n/language.tsx";
 
 export const SNIPPET_WORDS = {
   id: {

@@ -2,9 +2,9 @@
 
 import { type ReactNode, useState } from "react";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { useWords } from "../language/language.tsx";
-import { CodeBlock } from "../parts/copy.tsx";
-import { SelectField } from "../parts/field.tsx";
+import { useWords } from "../i18n/language.tsx";
+import { CodeBlock } from "../components/copy.tsx";
+import { SelectField } from "../components/field.tsx";
 import { agentsCommand, CODING_AGENTS, type CodingAgent } from "./agents.ts";
 import {
   apiUrlOf,

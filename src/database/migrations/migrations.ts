@@ -42,4 +42,31 @@ export const migrations = [
     name: "0023-lists-by-place",
     load: async () => (await import("./0023-lists-by-place.ts")).Migration0023ListsByPlace,
   },
+  { name: "0024-true-bills", load: async () => (await import("./0024-true-bills.ts")).Migration0024TrueBills },
+  {
+    name: "0025-idempotency",
+    load: async () => (await import("./0025-idempotency.ts")).Migration0025Idempotency,
+  },
+  {
+    name: "0026-learned-facts",
+    load: async () => (await import("./0026-learned-facts.ts")).Migration0026LearnedFacts,
+  },
+  { name: "0027-late-usage", load: async () => (await import("./0027-late-usage.ts")).Migration0027LateUsage },
+  { name: "0028-owed", load: async () => (await import("./0028-owed.ts")).Migration0028Owed },
+  { name: "0029-usage-kinds", load: async () => (await import("./0029-usage-kinds.ts")).Migration0029UsageKinds },
+  { name: "0030-limits", load: async () => (await import("./0030-limits.ts")).Migration0030Limits },
+  {
+    name: "0031-second-factor",
+    load: async () => (await import("./0031-second-factor.ts")).Migration0031SecondFactor,
+  },
+  {
+    name: "0032-second-person",
+    load: async () => (await import("./0032-second-person.ts")).Migration0032SecondPerson,
+  },
+  { name: "0033-purpose", load: async () => (await import("./0033-purpose.ts")).Migration0033Purpose },
+  {
+    name: "0034-ordered-alone",
+    load: async () => (await import("./0034-ordered-alone.ts")).Migration0034OrderedAlone,
+  },
+  { name: "0035-tier-writes", load: async () => (await import("./0035-tier-writes.ts")).Migration0035TierWrites },
 ];

@@ -2,7 +2,8 @@
 // and writes, in one statement. They are procedural because that is how a decision reads, and because it is cheaper: as
 // one SQL text with a step for each decision most of the time went into setting the steps up.
 //
-// They stand here as they are now. Migration 0009 made them first; a change of them comes with one that makes them again.
+// This file has them as they are now. Migration 0009 made them first, 0029 made them last: a change comes with a migration that
+// makes them again.
 //
 // What each keeps (why is said in ledger/README.md): accounts are locked first, in id order, then keys in order, each
 // before anything is read of it; balances are written absolutely from what was locked; the clock is read behind the lock
@@ -14,14 +15,19 @@
 // without a row: nothing was written for it, because its hold is gone or because there is no such account or key.
 
 const ROW = `kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int`;
-const ROW_OUT = ROW.replaceAll(/(^|, )/g, "$1OUT ");
+/** The same row as parameters of a function that gives one. */
+export const ROW_OUT = ROW.replaceAll(/(^|, )/g, "$1OUT ");
 
 const SETTLED_COLUMNS =
   "input_tokens_uncached, input_tokens_cached, output_tokens, basis, billing_day, upstream, upstream_model, " +
-  "upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped";
-const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price";
+  "upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped, other_tokens, metering, unbilled_cost, settled_at";
+const HELD_COLUMNS = "key_id, model, input_price, output_price, cache_hit_price, other_prices";
 
-/** Books what a charge leaves of its cost: the customer's account cannot bear it, so the operator does. */
+/** What an account can spend: what it owes is not its own. */
+const SPENDABLE = "greatest(0, posted - held - owed)";
+const SPENDABLE_HERE = "greatest(0, posted[here] - held[here] - owed[here])";
+
+/** Books what a charge leaves of its cost, and what is not billed at all: the operator bears both. */
 const BOOK_LOSS = `INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)`;
 const LOSS_TO_REVENUE = `'IDR/6', '00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001'`;
 
@@ -29,22 +35,22 @@ const LOSS_TO_REVENUE = `'IDR/6', '00000000-0000-7000-8000-000000000002', '00000
 const ADMIT_REQUEST = `
 CREATE OR REPLACE FUNCTION admit_request(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint,
-  model text, input_price bigint, output_price bigint, cache_hit_price bigint, ${ROW_OUT})
+  model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, ${ROW_OUT})
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
-  posted bigint; held bigint; open_holds int; max_open_holds int; frozen boolean;
+  posted bigint; held bigint; owed bigint; open_holds int; max_open_holds int; frozen boolean;
   slots timestamptz[]; slot_counts int[]; revoked boolean; used int := 0; t timestamptz;
 BEGIN
-  SELECT a.posted, a.held, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL
-  INTO posted, held, open_holds, max_open_holds, frozen
+  SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL
+  INTO posted, held, owed, open_holds, max_open_holds, frozen
   FROM account a WHERE a.id = account FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL INTO rate_limit, slots, slot_counts, revoked
   FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
 
-  kind := 'a'; ord := 1; amount := 0; other := posted - held; reset_seconds := 0;
+  kind := 'a'; ord := 1; amount := 0; other := ${SPENDABLE}; reset_seconds := 0;
   IF rate_limit > 0 THEN
     t := clock_timestamp();
     used := slots_used(slots, slot_counts, rate_limit, t);
@@ -66,11 +72,12 @@ BEGIN
                          slot_counts = slot_counts_after(slots, slot_counts, rate_limit, t, 1)
     WHERE k.account_id = account AND k.id = key;
   END IF;
-  IF other < least_amount THEN outcome := 'refused'; RETURN; END IF;
+  -- What is owed goes out in place of an amount: it may be why nothing is available.
+  IF other < least_amount THEN outcome := 'refused'; amount := owed; RETURN; END IF;
   outcome := 'granted';
   amount := least(wanted, other);
   INSERT INTO hold (account_id, id, owner, amount, ${HELD_COLUMNS})
-  VALUES (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price);
+  VALUES (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price, other_prices);
   UPDATE account a SET posted = posted, held = held + amount, open_holds = open_holds + 1 WHERE a.id = account;
 END $$`;
 
@@ -78,28 +85,32 @@ const SETTLE_REQUEST = `
 CREATE OR REPLACE FUNCTION settle_request(
   account uuid, request uuid, cost bigint, input_tokens_uncached int, input_tokens_cached int, output_tokens int, basis text,
   billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean,
-  duration_ms int, first_byte_ms int, clamped boolean, ${ROW_OUT})
+  duration_ms int, first_byte_ms int, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamptz, ${ROW_OUT})
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
-  posted bigint; held bigint; open_holds int; freed hold; charge bigint;
+  posted bigint; held bigint; owed bigint; open_holds int; freed hold; charge bigint;
 BEGIN
-  SELECT a.posted, a.held, a.open_holds INTO posted, held, open_holds FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  SELECT a.posted, a.held, a.owed, a.open_holds INTO posted, held, owed, open_holds FROM account a WHERE a.id = account FOR NO KEY UPDATE;
   DELETE FROM hold h WHERE h.account_id = account AND h.id = request RETURNING * INTO freed;
   IF NOT FOUND THEN RETURN; END IF;
-  charge := least(cost, freed.amount + posted - held);
+  charge := least(cost, freed.amount + ${SPENDABLE});
+  settled_at := coalesce(settled_at, clock_timestamp()); -- behind the lock: records have the order of commits
   INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, ${SETTLED_COLUMNS})
   VALUES (account, request, cost, charge, freed.key_id, freed.model, freed.input_price, freed.output_price,
-          freed.cache_hit_price, ${SETTLED_COLUMNS})
+          freed.cache_hit_price, freed.other_prices, ${SETTLED_COLUMNS})
   ON CONFLICT DO NOTHING;
   IF FOUND THEN
     kind := 's'; ord := 1; outcome := 'settled'; amount := cost; other := charge;
-    IF cost > charge THEN ${BOOK_LOSS} VALUES (request, request, ${LOSS_TO_REVENUE}, cost - charge, 'uncollected'); END IF;
+    IF cost - charge + unbilled_cost > 0 THEN
+      ${BOOK_LOSS} VALUES (request, request, ${LOSS_TO_REVENUE}, cost - charge + unbilled_cost, 'uncollected');
+    END IF;
   ELSE
     -- A hold that came back behind its settlement: it goes, and the record of the first stays.
     charge := 0;
   END IF;
   UPDATE account a SET posted = posted - charge, held = held - freed.amount, open_holds = open_holds - 1 WHERE a.id = account;
+  IF owed > 0 THEN PERFORM collect_owed(account, request); END IF;
 END $$`;
 
 // Many at once: settlements first, because they free money, then extensions, then admissions, each decided as if it were
@@ -110,27 +121,30 @@ CREATE OR REPLACE FUNCTION commit_requests(
   s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],
   s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[],
   s_upstream_cost bigint[], s_streamed boolean[], s_duration int[], s_first_byte int[], s_clamped boolean[],
-  e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input int[], e_output int[],
+  s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamptz[],
+  e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input int[], e_cached int[], e_output int[],
   a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[],
-  a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[])
+  a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[])
 RETURNS TABLE (${ROW})
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
   settlements int := cardinality(s_request); extensions int := cardinality(e_request); admissions int := cardinality(a_request);
   -- The locked accounts, and their columns at the same places.
-  account uuid[]; posted bigint[]; held bigint[]; open_holds int[]; max_open_holds int[]; frozen boolean[];
+  account uuid[]; posted bigint[]; held bigint[]; owed bigint[]; open_holds int[]; max_open_holds int[]; frozen boolean[];
   here int; i int; changed boolean := false;
   -- What the deleted holds kept, at the places of their settlements.
   freed record; charge bigint[]; key_id uuid[]; model text[]; input_price bigint[]; output_price bigint[]; cache_hit_price bigint[];
+  other_prices jsonb[];
   deleted int := 0; above_hold boolean := false; more bigint; lost boolean := false;
   extended bigint; key record; used int; taken int; t timestamptz; granted boolean[]; any_granted boolean := false;
   -- The limited keys that took slots, when and how many.
   used_keys uuid[] := '{}'; used_at timestamptz[] := '{}'; used_slots int[] := '{}';
 BEGIN
-  SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.open_holds), array_agg(l.max_open_holds), array_agg(l.frozen)
-  INTO account, posted, held, open_holds, max_open_holds, frozen
-  FROM (SELECT a.id, a.posted, a.held, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL AS frozen FROM account a
+  SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.owed), array_agg(l.open_holds),
+         array_agg(l.max_open_holds), array_agg(l.frozen)
+  INTO account, posted, held, owed, open_holds, max_open_holds, frozen
+  FROM (SELECT a.id, a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL AS frozen FROM account a
         WHERE a.id = ANY (s_account || e_account || a_account) ORDER BY a.id FOR NO KEY UPDATE) l;
 
   IF settlements > 0 THEN
@@ -138,6 +152,7 @@ BEGIN
     model := array_fill(NULL::text, ARRAY[settlements]);
     charge := array_fill(NULL::bigint, ARRAY[settlements]);
     input_price := charge; output_price := charge; cache_hit_price := charge;
+    other_prices := array_fill(NULL::jsonb, ARRAY[settlements]);
     -- Each takes from its own hold first.
     FOR freed IN DELETE FROM hold h WHERE h.account_id = ANY (s_account) AND h.id = ANY (s_request) RETURNING h.* LOOP
       i := array_position(s_request, freed.id);
@@ -149,6 +164,8 @@ BEGIN
       open_holds[here] := open_holds[here] - 1;
       key_id[i] := freed.key_id; model[i] := freed.model; input_price[i] := freed.input_price;
       output_price[i] := freed.output_price; cache_hit_price[i] := freed.cache_hit_price;
+      other_prices[i] := freed.other_prices;
+      lost := lost OR s_unbilled[i] > 0;
       deleted := deleted + 1;
     END LOOP;
     -- Then those that cost more than their hold take from what is available.
@@ -156,7 +173,7 @@ BEGIN
       FOR i IN 1 .. settlements LOOP
         CONTINUE WHEN key_id[i] IS NULL OR charge[i] = s_cost[i];
         here := array_position(account, s_account[i]);
-        more := least(s_cost[i] - charge[i], posted[here] - held[here]);
+        more := least(s_cost[i] - charge[i], ${SPENDABLE_HERE});
         charge[i] := charge[i] + more;
         posted[here] := posted[here] - more;
         lost := lost OR charge[i] < s_cost[i];
@@ -166,15 +183,16 @@ BEGIN
       changed := true;
       INSERT INTO usage_record (account_id, request_id, cost, charge, ${HELD_COLUMNS}, ${SETTLED_COLUMNS})
       SELECT s_account[n], s_request[n], s_cost[n], charge[n], key_id[n], model[n], input_price[n], output_price[n],
-             cache_hit_price[n], s_input_uncached[n], s_input_cached[n], s_output[n], s_basis[n], s_day[n], s_upstream[n],
+             cache_hit_price[n], other_prices[n], s_input_uncached[n], s_input_cached[n], s_output[n], s_basis[n], s_day[n], s_upstream[n],
              s_upstream_model[n], s_upstream_request[n], s_upstream_cost[n], s_streamed[n], s_duration[n],
-             s_first_byte[n], s_clamped[n]
+             s_first_byte[n], s_clamped[n], s_other_tokens[n], s_metering[n], s_unbilled[n],
+             coalesce(s_settled[n], clock_timestamp())
       FROM generate_series(1, settlements) n
       WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is told apart
       IF lost THEN
         ${BOOK_LOSS}
-        SELECT r.request, r.request, ${LOSS_TO_REVENUE}, r.cost - r.charge, 'uncollected'
-        FROM unnest(s_request, s_cost, charge) AS r (request, cost, charge) WHERE r.cost > r.charge;
+        SELECT s_request[n], s_request[n], ${LOSS_TO_REVENUE}, s_cost[n] - charge[n] + s_unbilled[n], 'uncollected'
+        FROM generate_series(1, settlements) n WHERE s_cost[n] - charge[n] + s_unbilled[n] > 0;
       END IF;
       kind := 's'; outcome := 'settled';
       FOR i IN 1 .. settlements LOOP
@@ -191,14 +209,15 @@ BEGIN
     CONTINUE WHEN NOT FOUND;
     here := array_position(account, e_account[i]);
     ord := i; amount := extended; other := held[here] - extended;
-    IF extended + posted[here] - held[here] >= e_least[i] THEN
+    IF extended + ${SPENDABLE_HERE} >= e_least[i] THEN
       outcome := 'granted';
-      amount := extended + least(greatest(e_amount[i] - extended, 0), posted[here] - held[here]);
+      amount := extended + least(greatest(e_amount[i] - extended, 0), ${SPENDABLE_HERE});
       held[here] := other + amount;
     ELSE
       outcome := 'refused';
     END IF;
     UPDATE hold h SET amount = amount, progress_input_tokens = greatest(h.progress_input_tokens, e_input[i]),
+                      progress_cached_tokens = greatest(h.progress_cached_tokens, e_cached[i]),
                       progress_output_tokens = greatest(h.progress_output_tokens, e_output[i])
     WHERE h.account_id = e_account[i] AND h.id = e_request[i];
     changed := true;
@@ -223,7 +242,7 @@ BEGIN
       END IF;
       WHILE i <= admissions AND a_key[i] = key.id AND a_account[i] = key.account_id LOOP
         ord := i; amount := 0; wait_ms := NULL;
-        other := posted[here] - held[here];
+        other := ${SPENDABLE_HERE};
         IF key.revoked THEN outcome := 'revoked';
         ELSIF frozen[here] THEN outcome := 'frozen';
         ELSIF rate_limit > 0 AND used + taken >= rate_limit THEN
@@ -232,7 +251,8 @@ BEGIN
         ELSIF max_open_holds[here] > 0 AND open_holds[here] >= max_open_holds[here] THEN outcome := 'crowded';
         ELSE
           taken := taken + 1;
-          IF other < a_least[i] THEN outcome := 'refused';
+          IF other < a_least[i] THEN
+            outcome := 'refused'; amount := owed[here];
           ELSE
             outcome := 'granted';
             amount := least(a_amount[i], other);
@@ -261,7 +281,7 @@ BEGIN
       changed := true;
       INSERT INTO hold (account_id, id, owner, amount, ${HELD_COLUMNS})
       SELECT a_account[n], a_request[n], a_owner[n], a_amount[n], a_key[n], a_model[n], a_input_price[n], a_output_price[n],
-             a_cache_hit_price[n]
+             a_cache_hit_price[n], a_other_prices[n]
       FROM generate_series(1, admissions) n WHERE granted[n];
     END IF;
   END IF;
@@ -269,6 +289,10 @@ BEGIN
   IF changed THEN
     UPDATE account a SET posted = posted[n], held = held[n], open_holds = open_holds[n]
     FROM generate_series(1, cardinality(account)) n WHERE a.id = account[n] AND a.id = ANY (account);
+    -- Hardly any account owes something, and one comparison of all is cheaper than a loop.
+    IF 0 < ANY (owed) THEN
+      PERFORM collect_owed(d.id, new_uuidv7()) FROM unnest(account, owed) AS d(id, debt) WHERE d.debt > 0;
+    END IF;
   END IF;
 END $$`;
 

@@ -2,7 +2,9 @@
 
 import type { Modality } from "../../catalog/catalog.ts";
 import type { FieldProblem } from "../../kernel/errors.ts";
+import type { CacheMarks } from "./cache-marks.ts";
 import { isFullText, isObject, isText, problem, type JsonObject, type Rule } from "./field-rules.ts";
+import { MEDIA_NAMES, MESSAGE_NAMES, otherSpellingIn, PART_NAMES } from "./known-names.ts";
 import { originalLength } from "./skeleton.ts";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
@@ -24,20 +26,30 @@ const PART_KINDS: ReadonlyMap<unknown, PartKind> = new Map([
   ["video_url", { modality: "video", payload: "video_url", source: "url" }],
 ]);
 
-/** Checks the messages and gathers their media. What is wrong is added to `problems`. */
-export function checkMessages(messages: unknown, problems: FieldProblem[]): MediaFacts {
+/** The bounds of the lists, as the contract of RPC callers has them. */
+const MAX_MESSAGES = 10_000;
+const MAX_PARTS = 1_000;
+const MAX_TOOL_CALLS = 1_000;
+
+/** Checks the messages and gathers their media and cache marks. What is wrong is added to `problems`. */
+export function checkMessages(messages: unknown, problems: FieldProblem[], marks: CacheMarks): MediaFacts {
   const media = new MediaCount();
   if (!Array.isArray(messages)) {
     problems.push(problem("messages", "array", "must be an array of messages"));
   } else if (messages.length === 0) {
     problems.push(problem("messages", "min_items", "must hold at least one message"));
+  } else if (messages.length > MAX_MESSAGES) {
+    problems.push(problem("messages", "max_items", `must hold at most ${MAX_MESSAGES} messages`));
   } else {
     for (let index = 0; index < messages.length && problems.length < MAX_PROBLEMS; index += 1) {
-      checkMessage(messages[index], `messages[${index}]`, media, problems);
+      checkMessage(messages[index], `messages[${index}]`, { media, marks }, problems);
     }
   }
   return media;
 }
+
+/** What is gathered on the way. */
+type Found = { readonly media: MediaCount; readonly marks: CacheMarks };
 
 class MediaCount implements MediaFacts {
   readonly parts = new Map<Modality, number>();
@@ -50,18 +62,22 @@ class MediaCount implements MediaFacts {
   }
 }
 
-function checkMessage(message: unknown, field: string, media: MediaCount, problems: FieldProblem[]): void {
+function checkMessage(message: unknown, field: string, found: Found, problems: FieldProblem[]): void {
   if (!isObject(message)) {
     problems.push(problem(field, "object", "must be an object"));
     return;
   }
+  const misspelled = otherSpellingIn(message, MESSAGE_NAMES, field);
+  if (misspelled !== null) problems.push(misspelled);
+  found.marks.look(message, field);
+  lookWithinMembers(message, field, found.marks, problems);
   const { role, content } = message;
   if (!ROLES.has(role)) {
     problems.push(problem(`${field}.role`, "in", `must be one of ${[...ROLES].join(", ")}`));
     return;
   }
   if (Array.isArray(content)) {
-    checkParts(content, `${field}.content`, media, problems);
+    checkParts(content, `${field}.content`, found, problems);
   } else if (typeof content !== "string") {
     const isSilent = (content === null || content === undefined) && SILENT_ROLES.has(role);
     if (!isSilent) problems.push(problem(`${field}.content`, "type", "must be a string or an array of parts"));
@@ -73,7 +89,11 @@ function checkMessage(message: unknown, field: string, media: MediaCount, proble
   }
 }
 
-function checkParts(parts: readonly unknown[], field: string, media: MediaCount, problems: FieldProblem[]): void {
+function checkParts(parts: readonly unknown[], field: string, { media, marks }: Found, problems: FieldProblem[]): void {
+  if (parts.length > MAX_PARTS) {
+    problems.push(problem(field, "max_items", `must hold at most ${MAX_PARTS} parts`));
+    return;
+  }
   for (let index = 0; index < parts.length && problems.length < MAX_PROBLEMS; index += 1) {
     const part: unknown = parts[index];
     const where = `${field}[${index}]`;
@@ -81,6 +101,10 @@ function checkParts(parts: readonly unknown[], field: string, media: MediaCount,
       problems.push(problem(where, "object", "must be an object"));
       continue;
     }
+    const misspelled = otherSpellingIn(part, PART_NAMES, where);
+    if (misspelled !== null) problems.push(misspelled);
+    marks.look(part, where);
+    lookWithinMembers(part, where, marks, problems);
     const kind = PART_KINDS.get(part["type"]);
     if (kind === undefined) {
       problems.push(problem(`${where}.type`, "in", `must be one of ${[...PART_KINDS.keys()].join(", ")}`));
@@ -91,6 +115,8 @@ function checkParts(parts: readonly unknown[], field: string, media: MediaCount,
       if (typeof payload !== "string") problems.push(problem(`${where}.${kind.payload}`, "string", "must be a string"));
       continue;
     }
+    const wrongName = isObject(payload) ? otherSpellingIn(payload, MEDIA_NAMES, `${where}.${kind.payload}`) : null;
+    if (wrongName !== null) problems.push(wrongName);
     const source = isObject(payload) ? payload[kind.source] : undefined;
     if (typeof source === "string" && source !== "") media.add(kind.modality, source);
     else
@@ -98,9 +124,24 @@ function checkParts(parts: readonly unknown[], field: string, media: MediaCount,
   }
 }
 
+/** Marks and misspelled marks may lie in any object of a message or a part. The parts of a message are checked by themselves. */
+function lookWithinMembers(object: JsonObject, field: string, marks: CacheMarks, problems: FieldProblem[]): void {
+  for (const name of Object.keys(object)) {
+    const member = object[name];
+    if (typeof member !== "object" || member === null || name === "cache_control") continue;
+    if (name === "content" && object["role"] !== undefined) continue;
+    const misspelled = marks.lookWithin(member, `${field}.${name}`);
+    if (misspelled !== null) problems.push(misspelled);
+  }
+}
+
 function checkToolCalls(calls: unknown, field: string, problems: FieldProblem[]): void {
   if (!Array.isArray(calls)) {
     problems.push(problem(field, "array", "must be an array of tool calls"));
+    return;
+  }
+  if (calls.length > MAX_TOOL_CALLS) {
+    problems.push(problem(field, "max_items", `must hold at most ${MAX_TOOL_CALLS} tool calls`));
     return;
   }
   for (let index = 0; index < calls.length && problems.length < MAX_PROBLEMS; index += 1) {

@@ -3,7 +3,6 @@
 
 import type { FieldProblem } from "../../kernel/errors.ts";
 import {
-  checkMembers,
   integerBetween,
   isBoolean,
   isFullText,
@@ -16,6 +15,7 @@ import {
   type JsonObject,
   type Rule,
 } from "./field-rules.ts";
+import { otherSpelling, otherSpellingIn, otherSpellingInTool, STREAM_OPTION_NAMES } from "./known-names.ts";
 
 /** More than any model writes, and far from what arithmetic would get wrong. */
 const MAX_TOKENS = 2_147_483_647;
@@ -38,13 +38,19 @@ const isResponseFormat: Rule = (value, field) => {
 
 const isStreamOptions: Rule = (value, field) => {
   if (!isObject(value)) return problem(field, "object", "must be an object");
+  const misspelled = otherSpellingIn(value, STREAM_OPTION_NAMES, field);
+  if (misspelled !== null) return misspelled;
   const asked = value["include_usage"];
   return asked === undefined || asked === null ? null : isBoolean(asked, `${field}.include_usage`);
 };
 
+/** The bound of the contract of RPC callers. */
+const MAX_TOOLS = 1_000;
+
 /** The upstream charges for what its own tools do, so only tools that the client runs are let through. */
 const isTools: Rule = (value, field) => {
   if (!Array.isArray(value)) return problem(field, "array", "must be an array of tools");
+  if (value.length > MAX_TOOLS) return problem(field, "max_items", `must hold at most ${MAX_TOOLS} tools`);
   for (const [index, tool] of value.entries()) {
     const found = toolProblem(tool, `${field}[${index}]`);
     if (found !== null) return found;
@@ -54,6 +60,8 @@ const isTools: Rule = (value, field) => {
 
 function toolProblem(tool: unknown, field: string): FieldProblem | null {
   if (!isObject(tool)) return problem(field, "object", "must be an object");
+  const misspelled = otherSpellingInTool(tool, field);
+  if (misspelled !== null) return misspelled;
   if (tool["type"] === "custom") return null;
   if (tool["type"] !== "function") return problem(`${field}.type`, "in", "must be function or custom");
   const definition = tool["function"];
@@ -99,25 +107,68 @@ const unpricedUnless =
   (value, field) =>
     harmless(value) ? null : unpriced(value, field);
 
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+/** Gemini's own options travel in it. Proxies lay whatever else it holds over the request, names that are refused included. */
+const isExtraBody: Rule = (value, field) =>
+  isObject(value) && Object.keys(value).every((name) => name === "google") ? null : unpriced(value, field);
+
+/** Names of the bound that some upstream would read instead of the one in which it is sent. */
+const isOtherBound: Rule = (_value, field) => problem(field, "bound", "is not read; use max_tokens");
+
 const UNPRICED: readonly [string, Rule][] = [
   ["service_tier", unpricedUnless((tier) => tier === "auto" || tier === "default")],
-  ["modalities", unpricedUnless((list) => Array.isArray(list) && list.every((kind) => kind === "text"))],
+  ["speed", unpricedUnless((speed) => speed === "standard")],
+  ["inference_geo", unpricedUnless((place) => place === "global")],
+  // Whether the model has a price for pictures in the answer is checked once the model is known.
+  [
+    "modalities",
+    unpricedUnless((list) => Array.isArray(list) && list.every((kind) => kind === "text" || kind === "image")),
+  ],
   ["best_of", unpricedUnless((count) => count === 1)],
+  ["n_cmpl", unpricedUnless((count) => count === 1)],
+  ["num_return_sequences", unpricedUnless((count) => count === 1)],
   ["audio", unpriced],
   ["prediction", unpriced],
-  // Searches and plug-ins that run, and are charged, at the upstream.
+  // An answer that is fetched later is never seen here, nor its usage.
+  ["deferred", unpricedUnless((deferred) => deferred === false)],
+  ["prompt_cache_options", unpriced],
+  // Searches, data and tools that run, and are charged, at the upstream.
   ["web_search_options", unpriced],
+  ["web_search", unpricedUnless((enabled) => enabled === false)],
   ["search_parameters", unpriced],
+  ["search_options", unpriced],
+  ["search_settings", unpriced],
   ["enable_search", unpricedUnless((enabled) => enabled === false)],
-  ["plugins", unpricedUnless((list) => Array.isArray(list) && list.length === 0)],
-  // Choosing another model or a dearer provider behind the one that is priced.
+  ["data_sources", unpricedUnless(isEmptyList)],
+  ["connectors", unpricedUnless(isEmptyList)],
+  ["plugins", unpricedUnless(isEmptyList)],
+  ["mcp_servers", unpricedUnless(isEmptyList)],
+  ["compound_custom", unpriced],
+  // Choosing another model or a dearer provider behind the one that is priced, or another address.
   ["models", unpriced],
+  ["model_list", unpriced],
   ["route", unpriced],
   ["provider", unpriced],
-  ["speed", unpricedUnless((speed) => speed === "standard")],
+  ["custom_llm_provider", unpriced],
+  ["preset", unpriced],
+  ["transforms", unpricedUnless(isEmptyList)],
+  ["fallbacks", unpricedUnless(isEmptyList)],
+  ["context_window_fallbacks", unpricedUnless(isEmptyList)],
+  ["content_policy_fallbacks", unpricedUnless(isEmptyList)],
+  ["user_config", unpriced],
+  ["api_base", unpriced],
+  ["base_url", unpriced],
+  ["extra_body", isExtraBody],
+  ...["n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "max_tokens_to_sample"].map(
+    (name): [string, Rule] => [name, isOtherBound],
+  ),
 ];
 
 const RULES: ReadonlyMap<string, Rule> = new Map([...KNOWN, ...UNPRICED]);
+/** Checked elsewhere: the messages by themselves, cache marks against the routes of the model. */
+const ALSO_KNOWN = ["model", "messages", "cache_control", "prompt_cache_breakpoint", "prompt_cache_retention"];
+const NAMES: ReadonlySet<string> = new Set([...RULES.keys(), ...ALSO_KNOWN]);
 
 /** Checks every parameter but the messages. What is wrong is added to `problems`. */
 export function checkParameters(body: JsonObject, problems: FieldProblem[]): void {
@@ -127,5 +178,11 @@ export function checkParameters(body: JsonObject, problems: FieldProblem[]): voi
   else if (typeof model === "string" && model.length > MAX_MODEL_ID_LENGTH) {
     problems.push(problem("model", "max_len", `must have at most ${MAX_MODEL_ID_LENGTH} characters`));
   }
-  checkMembers(body, RULES, problems);
+  for (const name of Object.keys(body)) {
+    const rule = RULES.get(name);
+    const value = body[name];
+    // Null is as good as absent.
+    const found = rule === undefined ? otherSpelling(name, NAMES) : value === null ? null : rule(value, name);
+    if (found !== null) problems.push(found);
+  }
 }

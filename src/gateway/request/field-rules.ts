@@ -48,13 +48,3 @@ export const isJsonObject: Rule = (value, field) =>
 
 export const isTextOrObject: Rule = (value, field) =>
   typeof value === "string" || isObject(value) ? null : problem(field, "type", "must be a string or an object");
-
-/** Checks the members of an object that rules are given for, in the order in which they came. Null is as good as absent. */
-export function checkMembers(object: JsonObject, rules: ReadonlyMap<string, Rule>, problems: FieldProblem[]): void {
-  for (const name of Object.keys(object)) {
-    const value = object[name];
-    if (value === null) continue;
-    const found = rules.get(name)?.(value, name) ?? null;
-    if (found !== null) problems.push(found);
-  }
-}

@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonScanError, MAX_JSON_DEPTH, scanObject } from "./json-scan.ts";
-import { parseSkeleton } from "./skeleton.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_TOKENS } from "../../kernel/json-bounds.ts";
+import { JsonScanError, scanObject } from "./json-scan.ts";
+import { skeletonOf } from "./skeleton.ts";
 
 const textOf = (bytes: Buffer, span: { start: number; end: number } | undefined) =>
   span === undefined ? undefined : bytes.toString("utf8", span.start, span.end);
 
 const reasonOf = (text: string): string => {
   try {
-    scanObject(Buffer.from(text));
+    scanObject(Buffer.from(text), MAX_JSON_TOKENS);
     return "scanned";
   } catch (error) {
     return error instanceof JsonScanError ? error.reason : String(error);
@@ -74,7 +75,7 @@ describe("scanObject", () => {
     const bytes = Buffer.from(JSON.stringify({ a: long, b: [long, "short"], c: { d: 1.5 } }));
     const { longStrings } = scanObject(bytes);
     expect(longStrings).toHaveLength(2);
-    expect(parseSkeleton(bytes, longStrings)).toMatchObject({
+    expect(JSON.parse(skeletonOf(bytes, longStrings))).toMatchObject({
       a: expect.stringMatching(/^x{16}/),
       b: [expect.any(String), "short"],
       c: { d: 1.5 },
@@ -83,13 +84,25 @@ describe("scanObject", () => {
 
   it("names a key that comes twice, also when one of them is escaped", () => {
     expect(scanObject(Buffer.from('{"model":"a","mod\\u0065l":"b"}')).repeated).toEqual(["model"]);
-    expect(scanObject(Buffer.from('{"a":{"x":1,"x":2},"b":"a"}')).repeated).toEqual([]);
+    const nestedTwice = scanObject(Buffer.from('{"a":{"x":1,"x":":"},"b":"a"}'));
+    expect(nestedTwice).toMatchObject({ repeated: [], memberCount: 4 });
   });
 
   it("refuses nesting deeper than the limit, however deep it is", () => {
     expect(reasonOf(nested(MAX_JSON_DEPTH))).toBe("scanned");
     expect(reasonOf(nested(MAX_JSON_DEPTH + 1))).toBe("too_deep");
     expect(reasonOf(nested(200_000))).toBe("too_deep");
+  });
+
+  it("refuses more brackets, commas and colons than the limit, those inside of strings not counted", () => {
+    // Five tokens lie around the list.
+    const withTokens = (count: number) => `{"a":[${"1,".repeat(count - 5)}1]}`;
+    expect(reasonOf(withTokens(MAX_JSON_TOKENS))).toBe("scanned");
+    expect(reasonOf(withTokens(MAX_JSON_TOKENS + 1))).toBe("too_complex");
+    expect(reasonOf(`{"a":[${"[],".repeat(1_000_000)}`)).toBe("too_complex");
+    expect(reasonOf(`{${'"a":1,'.repeat(MAX_JSON_TOKENS)}`)).toBe("too_complex");
+    expect(scanObject(Buffer.from(withTokens(MAX_JSON_TOKENS + 1))).members.has("a")).toBe(true);
+    expect(reasonOf(`{"a":"${"[{,:}]".repeat(MAX_JSON_TOKENS)}"}`)).toBe("scanned");
   });
 
   it.each([

@@ -2,8 +2,7 @@
 // without writing the rest anew. Long strings are jumped over natively: a prompt of 400 KB costs microseconds. The scan
 // does not validate; readRequest lets JSON.parse judge the structure, with the long strings left out.
 
-/** Deeper nesting than this is refused before anything recursive sees it. */
-export const MAX_JSON_DEPTH = 64;
+import { MAX_JSON_DEPTH } from "../../kernel/json-bounds.ts";
 
 /** Strings of at least this many bytes are left out of what JSON.parse sees. */
 const LONG_STRING_BYTES = 1_024;
@@ -13,21 +12,33 @@ const STEPPED_BYTES = 64;
 /** A range of bytes, its end excluded. */
 export type Span = { readonly start: number; readonly end: number };
 
+/** Where a top-level member lies: its value as a span, its key, and the comma that separates it from the member before it. */
+export type MemberSpan = Span & {
+  /** The index of the quote that opens the key. */
+  readonly keyStart: number;
+  /** The index of the comma in front of the key, -1 for the first member. */
+  readonly comma: number;
+};
+
 export type ObjectScan = {
-  /** The values of the top-level members by key. Of a repeated key the last. */
-  readonly members: ReadonlyMap<string, Span>;
+  /** The top-level members by key. Of a repeated key the last. */
+  readonly members: ReadonlyMap<string, MemberSpan>;
   /** Top-level keys that came more than once. */
   readonly repeated: readonly string[];
   /** The contents of the long strings, without their quotes, in order. */
   readonly longStrings: readonly Span[];
+  /** How many members the object has, with those of all objects within it and with repeated ones. */
+  readonly memberCount: number;
   /** Whether an object anywhere has a member `__proto__`, however it is spelled. */
   readonly hasProtoKey: boolean;
+  /** The index behind the brace that closes the object. */
+  readonly end: number;
 };
 
 /** Why bytes could not be scanned. */
 export class JsonScanError extends Error {
-  readonly reason: "not_an_object" | "too_deep" | "truncated";
-  constructor(reason: "not_an_object" | "too_deep" | "truncated") {
+  readonly reason: "not_an_object" | "too_deep" | "too_complex" | "truncated";
+  constructor(reason: JsonScanError["reason"]) {
     super(`the JSON text is ${reason}`);
     this.reason = reason;
   }
@@ -44,40 +55,60 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Finds the top-level members of a JSON object. Errors: JsonScanError. */
-export function scanObject(bytes: Buffer): ObjectScan {
-  const members = new Map<string, Span>();
+/**
+ * Finds the top-level members of a JSON object. `mostTokens` bounds what callers send; an answer with log probabilities
+ * honestly has millions of brackets, commas and colons. Errors: JsonScanError.
+ */
+export function scanObject(bytes: Buffer, mostTokens = Infinity): ObjectScan {
+  const members = new Map<string, MemberSpan>();
   const repeated: string[] = [];
   const longStrings: Span[] = [];
   let at = skipSpace(bytes, 0);
   if (bytes[at] !== OPEN_BRACE) throw new JsonScanError("not_an_object");
   let hasProtoKey = false;
   let depth = 0;
+  // Of the brackets, commas and colons so far, and of the brace that ends the object.
+  let tokens = 1;
+  let memberCount = 0;
   let key: string | null = null;
+  let keyStart = -1;
+  let comma = -1;
   let valueStart = -1;
   while (at < bytes.length) {
     const byte = bytes[at];
     if (byte === QUOTE) {
       const end = endOfString(bytes, at + 1);
       if (end - at > LONG_STRING_BYTES) longStrings.push({ start: at + 1, end });
-      if (depth === 1 && valueStart < 0) key = readKey(bytes, at, end + 1);
+      if (depth === 1 && valueStart < 0) {
+        key = readKey(bytes, at, end + 1);
+        keyStart = at;
+      }
       if (mayBeProto(bytes, at + 1, end) && isProtoKey(bytes, at, end + 1)) hasProtoKey = true;
       at = end + 1;
       continue;
     }
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      tokens += 1;
       depth += 1;
       if (depth > MAX_JSON_DEPTH) throw new JsonScanError("too_deep");
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      tokens += 1;
       depth -= 1;
       if (depth === 0) {
         closeMember(at);
-        return { members, repeated, longStrings, hasProtoKey };
+        return { members, repeated, longStrings, memberCount, hasProtoKey, end: at + 1 };
       }
-    } else if (depth === 1) {
-      if (byte === COLON && valueStart < 0) valueStart = skipSpace(bytes, at + 1);
-      else if (byte === COMMA) closeMember(at);
+    } else if (byte === COMMA || byte === COLON) {
+      tokens += 1;
+      if (byte === COLON) memberCount += 1;
+      if (depth === 1) {
+        if (byte === COMMA) {
+          closeMember(at);
+          comma = at;
+        } else if (valueStart < 0) valueStart = skipSpace(bytes, at + 1);
+      }
     }
+    if (tokens > mostTokens) throw new JsonScanError("too_complex");
     at += 1;
   }
   throw new JsonScanError("truncated");
@@ -85,7 +116,7 @@ export function scanObject(bytes: Buffer): ObjectScan {
   function closeMember(end: number): void {
     if (key === null || valueStart < 0) return;
     if (members.has(key)) repeated.push(key);
-    members.set(key, { start: valueStart, end: trimEnd(bytes, end) });
+    members.set(key, { start: valueStart, end: trimEnd(bytes, end), keyStart, comma });
     key = null;
     valueStart = -1;
   }

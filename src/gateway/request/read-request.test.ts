@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../kernel/errors.ts";
 import { readRequest } from "./read-request.ts";
-import { upstreamBody } from "./upstream-body.ts";
 
 const USER = { role: "user", content: "hi" };
 const bodyOf = (more: object) => Buffer.from(JSON.stringify({ model: "acme/m", messages: [USER], ...more }));
@@ -63,6 +62,8 @@ describe("readRequest refuses", () => {
     ["stream_options as text", { stream_options: "usage" }, "stream_options: object"],
     ["include_usage as a number", { stream_options: { include_usage: 1 } }, "stream_options.include_usage: boolean"],
     ["stop as a number", { stop: 5 }, "stop: type"],
+    ["too many messages", { messages: Array.from({ length: 10_001 }, () => USER) }, "messages: max_items"],
+    ["too many tools", { tools: Array.from({ length: 1_001 }, () => ({})) }, "tools: max_items"],
     ["too many stops", { stop: Array.from({ length: 17 }, String) }, "stop: max_items"],
     ["tools as an object", { tools: {} }, "tools: array"],
     ["a tool without a name", { tools: [{ type: "function", function: {} }] }, "tools[0].function.name: string"],
@@ -72,8 +73,59 @@ describe("readRequest refuses", () => {
     ["web search", { web_search_options: {} }, "web_search_options: unpriced"],
     ["spoken output", { modalities: ["text", "audio"], audio: { voice: "a" } }, "modalities: unpriced,audio: unpriced"],
     ["other models behind the one that is priced", { models: ["dear/model"] }, "models: unpriced"],
+    ["an answer that is fetched later", { deferred: true }, "deferred: unpriced"],
+    ["data that the upstream looks up", { data_sources: [{ type: "x" }] }, "data_sources: unpriced"],
+    ["its own options of the cache", { prompt_cache_options: { mode: "explicit" } }, "prompt_cache_options: unpriced"],
+    ["a dearer place", { inference_geo: "us" }, "inference_geo: unpriced"],
+    ["another address behind a proxy", { api_base: "https://x.example" }, "api_base: unpriced"],
+    ["a model to fall back to", { fallbacks: ["dear/model"] }, "fallbacks: unpriced"],
+    ["names inside extra_body", { extra_body: { service_tier: "priority" } }, "extra_body: unpriced"],
+    ["another name of the bound", { n_predict: 9_000 }, "n_predict: bound"],
   ])("%s", (_name, more, expected) => {
     expect(problemsOf(bodyOf(more)).join()).toBe(expected);
+  });
+
+  it.each<[string, object, string]>([
+    ["MODEL", {}, "MODEL"],
+    ["Max_Tokens", {}, "Max_Tokens"],
+    ["max_to\u212Aens", {}, "max_to\u212Aens"],
+    ["max_completion_tokenſ", {}, "max_completion_tokenſ"],
+    ["N", {}, "N"],
+    ["Meſſages", {}, "Meſſages"],
+    ["Service_Tier", {}, "Service_Tier"],
+    ["Cache_Control", {}, "Cache_Control"],
+    ["Extra_Body", {}, "Extra_Body"],
+    ["Content", { messages: [{ ...USER, Content: "x" }] }, "messages[0].Content"],
+    [
+      "Type",
+      { messages: [{ role: "user", content: [{ type: "text", text: "x", Type: "image_url" }] }] },
+      "messages[0].content[0].Type",
+    ],
+    [
+      "URL",
+      {
+        messages: [
+          { role: "user", content: [{ type: "image_url", image_url: { url: "https://x.example", URL: "y" } }] },
+        ],
+      },
+      "messages[0].content[0].image_url.URL",
+    ],
+    ["TYPE", { tools: [{ type: "custom", TYPE: "web_search" }] }, "tools[0].TYPE"],
+    ["Name", { tools: [{ type: "function", function: { name: "f", Name: "g" } }] }, "tools[0].function.Name"],
+    ["Include_Usage", { stream_options: { Include_Usage: false } }, "stream_options.Include_Usage"],
+  ])("the name %s, which only case or a look-alike letter tells from a known one", (name, more, field) => {
+    const body = Object.keys(more).length === 0 ? { [name]: 1 } : more;
+    expect(problemsOf(bodyOf(body))).toEqual([`${field}: spelling`]);
+    // An escaped name is the same name.
+    const escaped = JSON.stringify({ model: "m", messages: [USER], ...body }).replace(`"${name}"`, () => {
+      const code = name.charCodeAt(0).toString(16).padStart(4, "0");
+      return `"\\u${code}${name.slice(1)}"`;
+    });
+    expect(problemsOf(escaped)).toEqual([`${field}: spelling`]);
+  });
+
+  it("a misspelled name with a message that names both", () => {
+    expect(() => readRequest(bodyOf({ MAX_TOKENS: 5 }))).toThrow("MAX_TOKENS must be written max_tokens");
   });
 
   it.each([
@@ -104,8 +156,8 @@ describe("readRequest refuses", () => {
     expect(problemsOf(body).join()).toBe(expected);
   });
 
-  it("says no more than twenty problems of a body with a million", () => {
-    expect(problemsOf(bodyOf({ messages: Array.from({ length: 100_000 }, () => 1) }))).toHaveLength(20);
+  it("says no more than twenty problems of a body with thousands", () => {
+    expect(problemsOf(bodyOf({ messages: Array.from({ length: 10_000 }, () => 1) }))).toHaveLength(20);
   });
 });
 
@@ -146,6 +198,16 @@ describe("readRequest accepts", () => {
       "members nobody knows",
       { prompt_cache_key: "k", store: false, thinking: { type: "x" }, chat_template_kwargs: {} },
     ],
+    [
+      "lists of nothing, and a place that costs no more",
+      { plugins: [], fallbacks: [], transforms: [], deferred: false },
+    ],
+    ["Gemini's own options", { extra_body: { google: { thinking_config: { thinking_budget: 100 } } } }],
+    ["capitals in names that are not checked", { Temperature2: 1, myKey: 1, metadata: { MODEL: "x" } }],
+    [
+      "capitals in the schema of a tool",
+      { tools: [{ type: "function", function: { name: "f", parameters: { Type: "object", URL: {} } } }] },
+    ],
     ["__proto__ in text", { messages: [{ role: "user", content: '{"__proto__": 1}' }], user: "__proto__" }],
     ["max_tokens as large as a context window", { max_tokens: 131_072 }],
   ])("%s", (_name, more) => {
@@ -168,61 +230,68 @@ describe("readRequest accepts", () => {
   });
 });
 
-describe("upstreamBody", () => {
-  const facts = { model: "up-1", outputCap: null, outputCapField: "max_tokens" } as const;
-  const spaced =
-    '{ "messages" : [{"role":"user","content":"a\\u00e9 \\"model\\": 1.50"}] ,\n "model": "acme/m" , "max_tokens": 5e2, "x": 1.000 }';
-
-  it("replaces the model and touches nothing else", () => {
-    const body = upstreamBody(readRequest(Buffer.from(spaced)), facts);
-    expect(body.toString()).toBe(spaced.replace('"acme/m"', '"up-1"'));
+describe("what a request asks to be written to a prompt cache", () => {
+  const part = (control: unknown) => ({
+    messages: [{ role: "user", content: [{ type: "text", text: "x", cache_control: control }] }],
   });
-
-  it("is the client's own bytes where nothing has to change", () => {
-    const request = readRequest(Buffer.from(spaced));
-    expect(upstreamBody(request, { ...facts, model: "acme/m" })).toBe(request.body);
-  });
-
-  it("writes over a large body instead of copying it, also for a retry under another name", () => {
-    const body = bodyOf({ messages: [{ role: "user", content: "x".repeat(70_000) }] });
-    const request = readRequest(body);
-    const first = upstreamBody(request, { ...facts, model: "u" });
-    expect(first).toBe(body);
-    expect(JSON.parse(first.toString())).toMatchObject({ model: "u" });
-    expect(JSON.parse(upstreamBody(request, { ...facts, model: "acme/m" }).toString())).toMatchObject({
-      model: "acme/m",
-    });
-    expect(JSON.parse(upstreamBody(request, { ...facts, model: "a-longer-name" }).toString())).toMatchObject({
-      model: "a-longer-name",
-    });
-  });
-
-  it.each<[string, object, object]>([
-    ["no options", {}, { include_usage: true }],
-    ["null options", { stream_options: null }, { include_usage: true }],
+  const short = { type: "ephemeral" };
+  const long = { type: "ephemeral", ttl: "1h" };
+  it.each<[string, object, [string, string]]>([
+    ["nothing", {}, ["none", ""]],
+    ["null", { ...part(null), cache_control: null, prompt_cache_retention: null }, ["none", ""]],
+    ["the memory that all requests have", { prompt_cache_retention: "in_memory" }, ["none", ""]],
+    ["a key alone", { prompt_cache_key: "k" }, ["none", ""]],
+    ["a mark of the whole", { cache_control: short }, ["short", "cache_control"]],
+    ["a mark of a part", part(short), ["short", "messages[0].content[0].cache_control"]],
+    ["five minutes by name", part({ ...short, ttl: "5m" }), ["short", "messages[0].content[0].cache_control"]],
+    ["an hour", part(long), ["long", "messages[0].content[0].cache_control"]],
+    ["a lifetime nobody knows", part({ ttl: 86_400 }), ["long", "messages[0].content[0].cache_control"]],
+    ["a mark of a message", { messages: [{ ...USER, cache_control: short }] }, ["short", "messages[0].cache_control"]],
     [
-      "other options",
-      { stream_options: { include_obfuscation: false } },
-      { include_obfuscation: false, include_usage: true },
+      "a break in a message",
+      { messages: [{ ...USER, prompt_cache_breakpoint: {} }] },
+      ["short", "messages[0].prompt_cache_breakpoint"],
     ],
-    ["usage declined", { stream_options: { include_usage: false } }, { include_usage: true }],
-  ])("asks a stream for usage: %s", (_name, more, expected) => {
-    const body = upstreamBody(readRequest(bodyOf({ stream: true, ...more })), facts);
-    expect(JSON.parse(body.toString())).toMatchObject({ model: "up-1", stream: true, stream_options: expected });
-  });
-
-  it.each<[string, object, object]>([
-    ["the client's own field", { max_tokens: 900 }, { max_tokens: 300 }],
-    ["the client's newer field", { max_completion_tokens: 900 }, { max_completion_tokens: 300 }],
+    ["a mark of a tool", { tools: [{ type: "custom", cache_control: long }] }, ["long", "tools[0].cache_control"]],
     [
-      "both, the smaller one as it was",
-      { max_tokens: 200, max_completion_tokens: 900 },
-      { max_tokens: 200, max_completion_tokens: 300 },
+      "a mark of a definition",
+      { tools: [{ type: "function", function: { name: "f", cache_control: short } }] },
+      ["short", "tools[0].function.cache_control"],
     ],
-    ["the upstream's field where the client has none", {}, { max_tokens: 300 }],
-    ["the upstream's field in place of null", { max_tokens: null }, { max_tokens: 300 }],
-  ])("writes a cap into %s", (_name, more, expected) => {
-    const body = upstreamBody(readRequest(bodyOf(more)), { ...facts, outputCap: 300 });
-    expect(JSON.parse(body.toString())).toEqual({ model: "up-1", messages: [USER], ...expected });
+    ["longer retention", { prompt_cache_retention: "24h" }, ["short", "prompt_cache_retention"]],
+    [
+      "several, of which the longest counts",
+      { ...part(long), cache_control: short },
+      ["long", "messages[0].content[0].cache_control"],
+    ],
+  ])("follows from its members: %s", (_name, more, expected) => {
+    const { cacheWrites, cacheField } = readRequest(bodyOf(more));
+    expect([cacheWrites, cacheField]).toEqual(expected);
+  });
+});
+
+describe("a body that cannot fit the context window", () => {
+  const models = new Map([["acme/m", { contextLength: 20_000 }]]);
+  const reasonOf = (body: string): string | null => {
+    try {
+      readRequest(Buffer.from(body), models);
+      return null;
+    } catch (error) {
+      if (error instanceof ValidationError) return error.reason ?? error.details[0]?.rule ?? "";
+      throw error;
+    }
+  };
+  const bodyWith = (text: string, model = "acme/m") =>
+    `{"model":"${model}","messages":[{"role":"user","content":"hi"}],"metadata":{"a":[${text}]}}`;
+  const short = `"${"x".repeat(900)}",`;
+
+  it("is refused before it is parsed where its short strings are too long, and otherwise is not", () => {
+    // What is not JSON is found by parsing alone.
+    const broken = `${short.repeat(300)}nonsense`;
+    expect(reasonOf(bodyWith(broken))).toBe("context_length_exceeded");
+    expect(reasonOf(bodyWith(broken, "acme/unknown"))).toBe("json");
+    expect(reasonOf(bodyWith(`${short.repeat(200)}nonsense`))).toBe("json");
+    // It may be a picture: what a long string is shows after parsing.
+    expect(reasonOf(bodyWith(`"${"x".repeat(300_000)}"`))).toBeNull();
   });
 });

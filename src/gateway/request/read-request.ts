@@ -4,18 +4,21 @@
 import { isUtf8 } from "node:buffer";
 import type { CatalogModel } from "../../catalog/catalog.ts";
 import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_TOKENS, TOO_COMPLEX } from "../../kernel/json-bounds.ts";
+import { CacheMarks, type CacheWrites } from "./cache-marks.ts";
 import { checkMessages, MAX_PROBLEMS, type MediaFacts } from "./check-messages.ts";
 import { checkParameters } from "./check-parameters.ts";
 import { countNonAscii } from "./count-bytes.ts";
 import { isObject, type JsonObject, problem } from "./field-rules.ts";
-import { JsonScanError, MAX_JSON_DEPTH, type ObjectScan, scanObject, type Span } from "./json-scan.ts";
-import { parseSkeleton } from "./skeleton.ts";
+import { JsonScanError, type MemberSpan, type ObjectScan, scanObject } from "./json-scan.ts";
+import { countMembers, repeatedName } from "./repeated-names.ts";
+import { skeletonOf } from "./skeleton.ts";
 
 /** A chat request that was read and found well-formed. */
 export type ChatRequest = {
   readonly body: Buffer;
-  /** Where the values of the top-level members lie in the body. */
-  readonly members: ReadonlyMap<string, Span>;
+  /** Where the top-level members lie in the body. */
+  readonly members: ReadonlyMap<string, MemberSpan>;
   readonly model: string;
   readonly stream: boolean;
   /** The client's `stream_options`, null where it sent none. */
@@ -27,6 +30,13 @@ export type ChatRequest = {
   /** The client's own bounds on the output, null where it sent none. */
   readonly maxTokens: number | null;
   readonly maxCompletionTokens: number | null;
+  /** Whether it leaves the service tier to the provider: `service_tier` is `auto`. */
+  readonly choosesTier: boolean;
+  /** What it asks an upstream to write to its prompt cache, and the field that asks for most, empty where none does. */
+  readonly cacheWrites: CacheWrites;
+  readonly cacheField: string;
+  /** Whether pictures are asked for in the answer. */
+  readonly asksForPictures: boolean;
   readonly messageCount: number;
   readonly media: MediaFacts;
   /** Bytes of the body that are not data of media, by kind. */
@@ -37,16 +47,29 @@ export type ChatRequest = {
 /** No tokenizer makes tokens of more than twelve bytes on average, so longer text cannot fit the context window. */
 const MAX_BYTES_PER_TOKEN = 12;
 
-/** Reads and checks a body. Errors: ValidationError naming each field that is wrong. */
-export function readRequest(body: Buffer): ChatRequest {
+/** A body with less outside of its long strings is parsed before it is compared with the context window. */
+const QUICKLY_PARSED_BYTES = 256 * 1_024;
+
+/** The models that are sold, by their ids. */
+type SoldModels = ReadonlyMap<string, Pick<CatalogModel, "contextLength">>;
+const NO_MODELS: SoldModels = new Map();
+
+/**
+ * Reads and checks a body. What cannot fit the model's context window is refused before it is parsed, where that is known
+ * by then. Errors: ValidationError naming each field that is wrong.
+ */
+export function readRequest(body: Buffer, models: SoldModels = NO_MODELS): ChatRequest {
   if (!isUtf8(body)) throw refuse(problem("", "utf8", "The body must be UTF-8"));
   const scan = scanBody(body);
   refuseDangerousKeys(scan);
+  refuseUnfit(body, scan, models);
   const parsed = parse(body, scan);
 
   const problems: FieldProblem[] = [];
   checkParameters(parsed, problems);
-  const media = checkMessages(parsed["messages"], problems);
+  const marks = new CacheMarks();
+  marks.lookAtBody(parsed, problems);
+  const media = checkMessages(parsed["messages"], problems, marks);
   if (problems.length > 0) throw new ValidationError(problems.slice(0, MAX_PROBLEMS));
 
   const streamOptions = isObject(parsed["stream_options"]) ? parsed["stream_options"] : null;
@@ -61,6 +84,10 @@ export function readRequest(body: Buffer): ChatRequest {
     choices: numberOr(parsed["n"], 1),
     maxTokens: numberOr(parsed["max_tokens"], null),
     maxCompletionTokens: numberOr(parsed["max_completion_tokens"], null),
+    choosesTier: parsed["service_tier"] === "auto",
+    cacheWrites: marks.writes,
+    cacheField: marks.field,
+    asksForPictures: Array.isArray(parsed["modalities"]) && parsed["modalities"].includes("image"),
     messageCount: Array.isArray(parsed["messages"]) ? parsed["messages"].length : 0,
     media,
     asciiBytes: Math.max(0, body.length - otherBytes - media.dataBytes),
@@ -70,20 +97,43 @@ export function readRequest(body: Buffer): ChatRequest {
 
 /** Refuses what the model cannot take: media it does not understand, text that cannot fit. Errors: ValidationError. */
 export function requireFits(request: ChatRequest, model: CatalogModel): void {
+  if (request.asksForPictures && model.otherPrices?.imageOutput === undefined) {
+    const message = `must be text alone, because ${model.id} has no price for pictures in its answers`;
+    throw refuse(problem("modalities", "unpriced", message));
+  }
   for (const modality of request.media.parts.keys()) {
     if (!model.inputModalities.includes(modality)) {
       throw refuse(problem("messages", "modality", `hold ${modality} content, which ${model.id} does not understand`));
     }
   }
-  if (request.asciiBytes + request.otherBytes > MAX_BYTES_PER_TOKEN * model.contextLength) {
-    const message = `are longer than the context window of ${model.id}, which is ${model.contextLength} tokens`;
-    throw refuse(problem("messages", "context_length", message));
-  }
+  requireTextFits(request.asciiBytes + request.otherBytes, model.id, model.contextLength);
 }
+
+function requireTextFits(textBytes: number, model: string, contextLength: number): void {
+  if (textBytes <= MAX_BYTES_PER_TOKEN * contextLength) return;
+  const message = `are longer than ${model} takes, whose maximum context length is ${contextLength} tokens`;
+  throw new ValidationError([problem("messages", "context_length", message)], { reason: "context_length_exceeded" });
+}
+
+/** What lies outside of long strings is no data of media, so all of it has to fit the context window. */
+function refuseUnfit(body: Buffer, { longStrings, members }: ObjectScan, models: SoldModels): void {
+  let textBytes = body.length;
+  for (const { start, end } of longStrings) textBytes -= end - start;
+  const member = members.get("model");
+  if (textBytes <= QUICKLY_PARSED_BYTES || member === undefined) return;
+  if (member.end - member.start > MAX_MODEL_ID_BYTES) return;
+  // An escaped spelling is left to the check behind parsing.
+  const model = body.toString("utf8", member.start + 1, member.end - 1);
+  const sold = models.get(model);
+  if (sold !== undefined) requireTextFits(textBytes, model, sold.contextLength);
+}
+
+/** Longer values of `model` are refused later. */
+const MAX_MODEL_ID_BYTES = 1_024;
 
 function scanBody(body: Buffer): ObjectScan {
   try {
-    return scanObject(body);
+    return scanObject(body, MAX_JSON_TOKENS);
   } catch (error) {
     throw error instanceof JsonScanError ? refuse(SCAN_PROBLEMS[error.reason]) : error;
   }
@@ -91,24 +141,31 @@ function scanBody(body: Buffer): ObjectScan {
 
 const SCAN_PROBLEMS: Readonly<Record<JsonScanError["reason"], FieldProblem>> = {
   not_an_object: problem("", "object", "The body must be a JSON object"),
+  too_complex: TOO_COMPLEX,
   too_deep: problem("", "depth", `The body must not be nested deeper than ${MAX_JSON_DEPTH}`),
   truncated: problem("", "json", "The body must be valid JSON"),
 };
 
 /** Two readers may choose differently between repeated keys, and then another request is billed than the one answered. */
-function refuseDangerousKeys({ repeated: [repeated], hasProtoKey }: ObjectScan): void {
-  if (repeated !== undefined) throw refuse(problem(repeated.slice(0, 100), "unique", "must be sent only once"));
+function refuseDangerousKeys({ repeated: [first], hasProtoKey }: ObjectScan): void {
+  if (first !== undefined) throw refuse(repeated(first));
   if (hasProtoKey) throw refuse(problem("__proto__", "forbidden", "is not a name a member may have"));
 }
 
+function repeated(name: string): FieldProblem {
+  return problem(name.slice(0, 100), "unique", "must be sent only once");
+}
+
 function parse(body: Buffer, scan: ObjectScan): JsonObject {
+  const skeleton = skeletonOf(body, scan.longStrings);
   let parsed: unknown;
   try {
-    parsed = parseSkeleton(body, scan.longStrings);
+    parsed = JSON.parse(skeleton);
   } catch (cause) {
     throw new ValidationError([problem("", "json", "The body must be valid JSON")], { cause });
   }
   if (!isObject(parsed)) throw refuse(problem("", "object", "The body must be a JSON object"));
+  if (countMembers(parsed) !== scan.memberCount) throw refuse(repeated(repeatedName(skeleton) ?? ""));
   return parsed;
 }
 

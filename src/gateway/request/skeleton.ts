@@ -9,9 +9,9 @@ const MARK = randomBytes(12).toString("hex");
 const KEPT_PREFIX_BYTES = 16;
 const PLAIN_PREFIX = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*/;
 
-/** Parses a body with its long strings shortened. Errors: SyntaxError where the structure is no JSON. */
-export function parseSkeleton(body: Buffer, longStrings: readonly Span[]): unknown {
-  if (longStrings.length === 0) return JSON.parse(body.toString("utf8"));
+/** A body with its long strings shortened. */
+export function skeletonOf(body: Buffer, longStrings: readonly Span[]): string {
+  if (longStrings.length === 0) return body.toString("utf8");
   let text = "";
   let from = 0;
   for (const { start, end } of longStrings) {
@@ -19,7 +19,7 @@ export function parseSkeleton(body: Buffer, longStrings: readonly Span[]): unkno
     text += `${body.toString("utf8", from, start)}${prefix}${MARK}${end - start}`;
     from = end;
   }
-  return JSON.parse(text + body.toString("utf8", from));
+  return text + body.toString("utf8", from);
 }
 
 /** The bytes a string of a parsed body had as JSON, shortened or not. Exact for text without escapes. */

@@ -1,6 +1,6 @@
 // Replaces ranges of a body without touching the bytes around them: what the client wrote arrives as it was written.
 
-import type { Span } from "./json-scan.ts";
+import type { MemberSpan, Span } from "./json-scan.ts";
 
 /** New bytes for a range. An empty range is an insertion. */
 export type Edit = Span & { readonly text: string };
@@ -26,4 +26,27 @@ export function splice(bytes: Buffer, edits: readonly Edit[]): Buffer {
 /** Puts members in front of the others of the object that begins at `brace`. `isEmpty`: it has no other member. */
 export function insertMembers(brace: number, members: string, isEmpty: boolean): Edit {
   return { start: brace + 1, end: brace + 1, text: isEmpty ? members : `${members},` };
+}
+
+/** Takes a member out of an object that has others. The ranges of two neighbours overlap: only one of them may be taken out. */
+export function removeMember(members: ReadonlyMap<string, MemberSpan>, member: MemberSpan): Edit {
+  if (member.comma >= 0) return { start: member.comma, end: member.end, text: "" };
+  // The first member goes with the comma in front of the second.
+  let { end } = member;
+  for (const { comma } of members.values()) {
+    if (comma < 0) continue;
+    end = comma + 1;
+    break;
+  }
+  return { start: member.keyStart, end, text: "" };
+}
+
+/**
+ * Writes the edits over the bytes where each is no longer than what it replaces, with spaces behind it, which mean nothing in
+ * JSON. False, and nothing is written: an edit is too long.
+ */
+export function writeInPlace(bytes: Buffer, edits: readonly Edit[]): boolean {
+  if (!edits.every(({ start, end, text }) => Buffer.byteLength(text) <= end - start)) return false;
+  for (const { start, end, text } of edits) bytes.fill(" ", start + bytes.write(text, start), end);
+  return true;
 }

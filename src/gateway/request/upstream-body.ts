@@ -1,68 +1,69 @@
-// The body an upstream gets: the client's own bytes with the model's name there, usage asked for, and a cap on the output
-// where the balance does not cover what was asked.
+// The body an upstream gets: the client's own bytes with the model's name there, usage asked for, the bound on the output
+// that was held, and no dearer service tier.
 
-import type { Span } from "./json-scan.ts";
+import type { OutputCapField } from "../../catalog/catalog.ts";
+import type { MemberSpan } from "./json-scan.ts";
 import type { ChatRequest } from "./read-request.ts";
-import { type Edit, insertMembers, splice } from "./splice.ts";
+import { type Edit, insertMembers, removeMember, splice, writeInPlace } from "./splice.ts";
 
 /** From here on a copy of the body costs more than all the rest of a request. */
 const COPY_IS_DEAR_BYTES = 65_536;
-
-/** The name an upstream gives the bound on the output. */
-export type OutputCapField = "max_tokens" | "max_completion_tokens";
+const SPACES = /\s+/g;
 
 export type UpstreamBodyFacts = {
   /** The model's name at the upstream. */
   readonly model: string;
-  /** The most tokens each answer may have; null: nothing is added, the model's own defaults stay. */
-  readonly outputCap: number | null;
-  /** Where the cap goes if the client sent no bound of its own. */
+  /** The most tokens that each answer may have: what is held for it. */
+  readonly outputBound: number;
+  /** The one field in which this upstream reads the bound. */
   readonly outputCapField: OutputCapField;
 };
 
-/** The body for one upstream. A large one may be the request's own buffer, written over: it is good for one call. */
+/**
+ * The body for one upstream. A large one may be the request's own buffer, written over: it is good for one call. Each edit
+ * covers all that the edits for another upstream may have written there.
+ */
 export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Buffer {
+  const { body, members } = request;
   const edits: Edit[] = [];
   const added: string[] = [];
-  const set = (name: string, text: string): void => {
-    const span = request.members.get(name);
-    if (span === undefined) added.push(`${JSON.stringify(name)}:${text}`);
-    else edits.push({ ...span, text });
-  };
-
-  const model = JSON.stringify(facts.model);
-  if (!isWrittenAt(request.body, request.members.get("model"), model)) set("model", model);
+  setMember("model", JSON.stringify(facts.model));
   if (request.stream && !request.wantsUsage) {
-    set("stream_options", JSON.stringify({ ...request.streamOptions, include_usage: true }));
+    setMember("stream_options", JSON.stringify({ ...request.streamOptions, include_usage: true }));
   }
-  const { outputCap } = facts;
-  if (outputCap !== null) {
-    // Both of the client's fields bound the output, so neither may stay above the cap.
-    if (request.maxTokens !== null) set("max_tokens", String(Math.min(request.maxTokens, outputCap)));
-    if (request.maxCompletionTokens !== null) {
-      set("max_completion_tokens", String(Math.min(request.maxCompletionTokens, outputCap)));
-    }
-    if (request.maxTokens === null && request.maxCompletionTokens === null) {
-      set(facts.outputCapField, String(outputCap));
-    }
-  }
+  // A provider may have set a dearer tier for what `auto` chooses.
+  if (request.choosesTier) setMember("service_tier", '"default"');
+  setBound();
   // A valid body has a model, so the object is never empty.
-  if (added.length > 0) edits.push(insertMembers(request.body.indexOf("{"), added.join(","), false));
-  const [only, ...others] = edits;
-  if (only !== undefined && others.length === 0 && request.body.length >= COPY_IS_DEAR_BYTES) {
-    if (writeInPlace(request.body, only)) return request.body;
+  if (added.length > 0) edits.push(insertMembers(body.indexOf("{"), added.join(","), false));
+  if (body.length >= COPY_IS_DEAR_BYTES && writeInPlace(body, edits)) return body;
+  return splice(body, edits);
+
+  function setMember(name: string, value: string): void {
+    const member = members.get(name);
+    if (member === undefined) added.push(`"${name}":${value}`);
+    else setValue(member, value);
   }
-  return splice(request.body, edits);
-}
 
-/** Looks at the bytes: the call before a retry may have put another name there. */
-function isWrittenAt(body: Buffer, span: Span | undefined, text: string): boolean {
-  return span !== undefined && body.toString("utf8", span.start, span.end).trimEnd() === text;
-}
+  /** Looks at the bytes: the call before a retry may have put another value there. */
+  function setValue({ start, end }: MemberSpan, value: string): void {
+    if (body.toString("utf8", start, end).trimEnd() !== value) edits.push({ start, end, text: value });
+  }
 
-/** Writes over a value that is no shorter; spaces behind a value mean nothing in JSON. */
-function writeInPlace(body: Buffer, { start, end, text }: Edit): boolean {
-  if (Buffer.byteLength(text) > end - start) return false;
-  body.fill(" ", start + body.write(text, start), end);
-  return true;
+  /** Upstreams ignore the field that they do not read, so a client's bound that stays in the other one bounds nothing. */
+  function setBound(): void {
+    const bound = String(facts.outputBound);
+    const longer = members.get("max_completion_tokens");
+    const shorter = members.get("max_tokens");
+    // Of two fields always the same one is kept, whichever name this upstream reads: a retry finds it where it was.
+    const kept = longer ?? shorter;
+    if (kept === undefined) {
+      added.push(`"${facts.outputCapField}":${bound}`);
+      return;
+    }
+    if (longer !== undefined && shorter !== undefined) edits.push(removeMember(members, shorter));
+    const key = `"${facts.outputCapField}":`;
+    if (body.toString("latin1", kept.keyStart, kept.start).replace(SPACES, "") === key) setValue(kept, bound);
+    else edits.push({ start: kept.keyStart, end: kept.end, text: key + bound });
+  }
 }

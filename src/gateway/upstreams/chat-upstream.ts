@@ -1,8 +1,8 @@
 // The port to whoever answers a chat request. An adapter says what came back and, when it went wrong, whether the failed
 // call can have cost something; it decides nothing about money, retries or clients.
 
-import type { UpstreamKind } from "../../catalog/catalog.ts";
-import type { OutputCapField } from "../request/upstream-body.ts";
+import type { OutputCapField, UpstreamKind } from "../../catalog/catalog.ts";
+import type { ValidationReason } from "../../kernel/errors.ts";
 
 /** One call, as the upstream gets it. */
 export type UpstreamRequest = {
@@ -13,6 +13,9 @@ export type UpstreamRequest = {
   readonly model: string;
   readonly body: Buffer;
   readonly stream: boolean;
+  /** How long the head of the answer may take, and each silence behind it. Absent: the upstream's own limits. */
+  readonly firstByteTimeoutMs?: number;
+  readonly idleTimeoutMs?: number;
 };
 
 export type UpstreamFailure = {
@@ -25,9 +28,15 @@ export type UpstreamFailure = {
   readonly reason: string;
   /** For the client of a refused request: scrubbed and bounded. */
   readonly message?: string;
+  /** Why a request was refused, where a client can act on it. */
+  readonly refusedFor?: ValidationReason;
   /** How long the upstream wants to be left alone. */
   readonly retryAfterSeconds?: number;
+  /** Whether the upstream was given up because it was silent. Absent: false. */
+  readonly timedOut?: boolean;
   readonly cause?: unknown;
+  /** Whether the call was ended by us, and the upstream did nothing wrong. Absent: false. */
+  readonly isOurs?: boolean;
 };
 
 /** What is told of a call, in this order: at most one answer, its bytes, and exactly one end or failure. Nothing after abort. */
@@ -57,6 +66,8 @@ export interface ChatUpstream {
   readonly outputCapField: OutputCapField;
   /** Calls the upstream. The listener hears nothing before this has returned. */
   call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
+  /** From now on no connection serves a second request. Absent: there are no connections. */
+  stopReuse?(): void;
   /** Lets calls under way end, then closes the connections. */
   close(): Promise<void>;
   /** Cuts the calls that are under way still. */

@@ -25,4 +25,23 @@ describe("presetUpstreams", () => {
       { id: "vllm", baseUrl: "http://10.0.0.2:8000/v1", allowPrivateAddress: true, apiKeyEnv: null },
     ]);
   });
+
+  it("says of each which field bounds its output, and whether it charges for cache writes", () => {
+    const keys = ["OPENAI", "OPENROUTER", "DEEPSEEK", "GROQ", "MISTRAL", "XAI", "GEMINI"];
+    const all = from(Object.fromEntries(keys.map((key) => [`${key}_API_KEY`, "sk-1"])));
+    const facts = all.map(({ id, outputCapField = "max_tokens", chargesCacheWrites = false }) => [
+      id,
+      outputCapField,
+      chargesCacheWrites,
+    ]);
+    expect(facts).toEqual([
+      ["openai", "max_completion_tokens", true],
+      ["openrouter", "max_tokens", true],
+      ["deepseek", "max_tokens", false],
+      ["groq", "max_tokens", false],
+      ["mistral", "max_tokens", false],
+      ["xai", "max_completion_tokens", false],
+      ["gemini", "max_tokens", false],
+    ]);
+  });
 });

@@ -1,7 +1,7 @@
 // Well-known upstreams. Setting the variable of one is enough to have it; its models enter the catalog by YAML.
 
 import type { UpstreamConfig } from "../../catalog/catalog.ts";
-import { DEFAULT_TIMEOUTS_MS } from "../../catalog/upstream-file.ts";
+import { DEFAULT_TIMEOUTS_MS, hostFactsOf, unusualFacts } from "../../catalog/upstream-file.ts";
 
 /** An upstream that is added by its credential, at an address everybody knows. */
 type HostedPreset = { readonly id: string; readonly apiKeyEnv: string; readonly baseUrl: string };
@@ -53,6 +53,7 @@ export function presetUpstreams(variable: (name: string) => string | undefined):
     ...HOSTED.filter((preset) => isSet(preset.apiKeyEnv)).map((preset) => ({
       ...common,
       ...preset,
+      ...unusualFacts(hostFactsOf(preset.baseUrl)),
       allowPrivateAddress: false,
     })),
     ...OWN.filter((preset) => isSet(preset.baseUrlEnv)).map(({ id, baseUrlEnv, apiKeyEnv, path }) => ({
@@ -69,5 +70,5 @@ export function presetUpstreams(variable: (name: string) => string | undefined):
 function withPath(address: string, path: string): string {
   const url = new URL(address);
   if (url.pathname === "/") url.pathname = path;
-  return url.href.replace(/\/+$/, "");
+  return url.href.replace(/(?<!\/)\/+$/, "");
 }

@@ -1,7 +1,7 @@
 // The upstreams there are, opened when first needed and opened anew when the operator has changed them.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Route, RouteCost, UpstreamConfig } from "../../catalog/catalog.ts";
+import type { Route, UpstreamConfig } from "../../catalog/catalog.ts";
 import { isKeyVariable } from "../../catalog/upstream-file.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
@@ -9,7 +9,11 @@ import { createOpenAiCompatibleUpstream } from "./openai-compatible/openai-compa
 import { presetVariableOf } from "./presets.ts";
 
 /** A route with its upstream open. `cost` is what it charges us, where the operator has said so. */
-export type OpenRoute = { readonly upstream: ChatUpstream; readonly model: string; readonly cost?: RouteCost };
+export type OpenRoute = Omit<Route, "upstream"> & {
+  readonly upstream: ChatUpstream;
+  /** The upstream's own time-outs. */
+  readonly timeouts: Pick<UpstreamConfig, "firstByteTimeoutMs" | "idleTimeoutMs">;
+};
 
 /** An upstream that cannot be called, and the name of the environment variable that would change this. */
 export type UnsetUpstream = { readonly upstream: string; readonly variable: string };
@@ -24,6 +28,11 @@ export type Upstreams = {
     configs: ReadonlyMap<string, UpstreamConfig>,
     tellUnset: (unset: UnsetUpstream) => void,
   ): readonly OpenRoute[];
+  /**
+   * Another process has found, so many milliseconds ago, that an upstream sends bytes that answer no request. What was found
+   * before this process opened the upstream, as it is set up now, does not count.
+   */
+  readonly markMixedUp: (id: string, agoMs: number) => void;
   /** Closes them all. What is under way still has a moment, then it is cut. */
   close(): Promise<void>;
 };
@@ -32,7 +41,11 @@ export type UpstreamsOptions = {
   /** Looks a credential up by the name of its environment variable. */
   readonly credential: (name: string) => string | undefined;
   readonly demo?: DemoOptions;
+  /** The variable that allows other upstreams than the demo's; left out, they are allowed. */
+  readonly onlyDemoUnless?: string;
   readonly closeWithinMs?: number;
+  /** An upstream has sent bytes that answer no request; its connections are not used again from now on. */
+  readonly onMixedUp?: (id: string) => void;
 };
 
 /** When upstreams are closed everything is settled. */
@@ -40,7 +53,7 @@ const CLOSE_WITHIN_MS = 2_000;
 
 /** Keeps one open upstream per id. */
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
-  const opened = new Map<string, { config: UpstreamConfig; upstream: ChatUpstream | null }>();
+  const opened = new Map<string, { config: UpstreamConfig; upstream: ChatUpstream | null; openedAtMs: number }>();
   const closing = new Map<ChatUpstream, Promise<void>>();
   const told = new Set<string>();
 
@@ -49,12 +62,12 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (known?.config === config) return known.upstream;
     // A new snapshot of the catalog brings equal configurations as new objects.
     if (known !== undefined && isSame(known.config, config)) {
-      opened.set(config.id, { config, upstream: known.upstream });
+      opened.set(config.id, { ...known, config });
       return known.upstream;
     }
     if (known?.upstream) close(known.upstream);
     const upstream = openUpstream(config, options);
-    opened.set(config.id, { config, upstream });
+    opened.set(config.id, { config, upstream, openedAtMs: performance.now() });
     return upstream;
   }
 
@@ -69,19 +82,28 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       for (const route of routes) {
         const config = configs.get(route.upstream);
         const upstream = config === undefined ? null : find(config);
-        if (upstream !== null) {
-          const { model, cost } = route;
-          open.push(cost === undefined ? { upstream, model } : { upstream, model, cost });
+        if (config !== undefined && upstream !== null) {
+          open.push({ ...route, upstream, timeouts: config });
           continue;
         }
         // A preset whose variable is not set is no upstream at all.
-        const variable = config === undefined ? presetVariableOf(route.upstream) : config.apiKeyEnv;
+        const { onlyDemoUnless } = options;
+        const variable =
+          onlyDemoUnless !== undefined
+            ? onlyDemoUnless
+            : config === undefined
+              ? presetVariableOf(route.upstream)
+              : config.apiKeyEnv;
         const fact = `${route.upstream} ${variable}`;
         if (variable === null || told.has(fact)) continue;
         told.add(fact);
         tellUnset({ upstream: route.upstream, variable });
       }
       return open;
+    },
+    markMixedUp(id, agoMs) {
+      const known = opened.get(id);
+      if (known !== undefined && performance.now() - agoMs >= known.openedAtMs) known.upstream?.stopReuse?.();
     },
     async close() {
       for (const { upstream } of opened.values()) {
@@ -97,8 +119,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 /** Null: the upstream's credential is not set. */
 function openUpstream(config: UpstreamConfig, options: UpstreamsOptions): ChatUpstream | null {
   if (config.kind === "demo") return createDemoUpstream(config.id, options.demo);
+  if (options.onlyDemoUnless !== undefined) return null;
   const apiKey = config.apiKeyEnv === null ? null : credentialOf(config.apiKeyEnv, options);
-  return apiKey === undefined || apiKey === "" ? null : createOpenAiCompatibleUpstream(config, apiKey);
+  if (apiKey === undefined || apiKey === "") return null;
+  return createOpenAiCompatibleUpstream(config, apiKey, undefined, () => options.onMixedUp?.(config.id));
 }
 
 /** What a catalog was given by hand, or before there was a rule, may name a variable that is not for upstreams. */

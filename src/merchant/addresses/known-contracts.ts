@@ -1,7 +1,7 @@
 // Contracts of the tokens in the table of currencies. Whoever copies an address from a token's page sends coins to a place
 // from which nobody can take them.
 
-import type { Network } from "../currencies.ts";
+import type { Network } from "../chains/currencies.ts";
 
 /** USDT and USDC on each network they are offered on, in that order. */
 export const knownContracts: readonly { readonly network: Network; readonly address: string }[] = [

@@ -6,7 +6,7 @@ import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { newSecretToken } from "../../kernel/secret-token.ts";
-import { requireMerchant } from "../store.ts";
+import { requireMerchant } from "../merchants/store.ts";
 import { checkCallbackUrl } from "./callback-url.ts";
 import { type Delivery, makeDue, readDeliveries, readDelivery } from "./log-store.ts";
 import { failPending, lockSettings, readSettings, type StoredSettings, writeSettings } from "./store.ts";

@@ -23,7 +23,9 @@ describe("an address to call", () => {
   test("is of the public internet, and https in production", () => {
     for (const rules of [production, sandbox, trial]) {
       expect(brokenRule("https://shop.example.com/hooks?id=7", rules)).toBe("");
-      expect(brokenRule("https://8.8.8.8:8443/", rules)).toBe("");
+      for (const port of ["", ":80", ":443", ":1024", ":8443", ":65535"]) {
+        expect(brokenRule(`https://8.8.8.8${port}/`, rules)).toBe("");
+      }
     }
     expect(brokenRule("http://shop.example.com/", production)).toBe("url.https");
     expect(brokenRule("http://shop.example.com/", sandbox)).toBe("");
@@ -39,6 +41,10 @@ describe("an address to call", () => {
     ["https://user@shop.example.com/", "url.credentials"],
     ["https://:password@shop.example.com/", "url.credentials"],
     ["https://shop.example.com/#part", "url.fragment"],
+    ["https://shop.example.com:22/", "url.port"],
+    ["https://shop.example.com:25/", "url.port"],
+    ["https://shop.example.com:0/", "url.port"],
+    ["https://shop.example.com:1023/", "url.port"],
     ["https://169.254.169.254/latest/meta-data", "url.private"],
     ["https://10.0.0.1/", "url.private"],
     ["https://[fd00::1]/", "url.private"],

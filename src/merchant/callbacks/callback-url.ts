@@ -1,8 +1,8 @@
 // Which addresses a merchant may have called. What a name resolves to is checked again whenever it is called.
 
-import type { Environment } from "../../accounts/principal.ts";
+import type { Environment } from "../../identity/principal.ts";
 import { ValidationError } from "../../kernel/errors.ts";
-import { isLoopbackHost, kindOfHost } from "../../kernel/public-address.ts";
+import { isLoopbackHost, kindOfHost } from "../../outbound/public-address.ts";
 
 export type CallbackUrlRules = {
   readonly environment: Environment;
@@ -21,11 +21,17 @@ export function checkCallbackUrl(text: string, rules: CallbackUrlRules): URL {
   if (url.protocol === "http:" && rules.environment === "production") {
     throw problem("url.https", "must begin with https:// in production");
   }
+  if (!isCallablePort(url.port)) throw problem("url.port", "must have port 80, 443, or one from 1024 on");
   const isOurs = mayCallLoopback(rules) && isLoopbackHost(url.hostname);
   if (kindOfHost(url.hostname) === "private" && !isOurs) {
     throw problem("url.private", "must be an address of the public internet");
   }
   return url;
+}
+
+/** Below 1024 listen mail servers, remote shells and the like, which must not be called by us for a merchant. Empty: the default. */
+function isCallablePort(port: string): boolean {
+  return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
 /** Whether this machine may be called for a merchant of the environment. */

@@ -6,8 +6,8 @@ import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { DomainError } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import { type Transfer, transferAt, type TransferEvent } from "../transfer.ts";
-import { readEvents, readTransfer } from "../transfer-store.ts";
+import { type Transfer, transferAt, type TransferEvent } from "../transfers/transfer.ts";
+import { readEvents, readTransfer } from "../transfers/transfer-store.ts";
 import { checkCallbackUrl, mayCallLoopback } from "./callback-url.ts";
 import { type CallbackAnswer, sendCallback, type SendOptions } from "./send-callback.ts";
 import {

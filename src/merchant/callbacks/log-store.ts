@@ -1,7 +1,7 @@
 // SQL of what a merchant sees of its callbacks: deliveries with their attempts, and the order to deliver once more.
 
 import type { Pool, PoolClient } from "pg";
-import type { TransferStatus } from "../transfer.ts";
+import type { TransferStatus } from "../transfers/transfer.ts";
 import { type AttemptFacts, GIVE_UP_AFTER } from "./store.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;

@@ -3,8 +3,8 @@
 
 import { createHmac } from "node:crypto";
 import { Client } from "undici";
-import { createDnsLookup } from "../../kernel/dns-lookup.ts";
-import { outsideConnector, type OutsideRules } from "../../kernel/outside-connector.ts";
+import { createDnsLookup } from "../../outbound/dns-lookup.ts";
+import { outsideConnector, type OutsideRules } from "../../outbound/public-connector.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { errorCode } from "../../database/system-error.ts";
 

@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from "pg";
 import { waitForLocks } from "../../database/transactions.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
+import { isSealedNow, openText, sealText } from "../../kernel/sealed-text.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -28,14 +29,17 @@ SELECT event.id, event.created_at, t.id, s.merchant_id,
 FROM event JOIN transfer t ON t.id = event.transfer_id
   JOIN callback_settings s ON s.merchant_id = t.merchant_id AND s.url IS NOT NULL AND s.stopped_at IS NULL`;
 
-const SETTINGS = `SELECT url, token, secret, stopped_at, updated_at FROM callback_settings WHERE merchant_id = $1::uuid`;
+const SETTINGS = `SELECT merchant_id, url, token, secret, stopped_at, updated_at FROM callback_settings WHERE merchant_id = $1::uuid`;
+const LOCK_ALL_SETTINGS = `
+SELECT merchant_id, url, token, secret, stopped_at, updated_at FROM callback_settings ORDER BY merchant_id FOR NO KEY UPDATE`;
+const WRITE_SECRETS = `UPDATE callback_settings SET token = $2, secret = $3 WHERE merchant_id = $1::uuid`;
 const LOCK_SETTINGS = `${SETTINGS} FOR NO KEY UPDATE`;
 const TRY_SETTINGS = `${LOCK_SETTINGS} SKIP LOCKED`;
 const WRITE_SETTINGS = `
 INSERT INTO callback_settings (merchant_id, url, token, secret) VALUES ($1::uuid, $2, $3, $4)
 ON CONFLICT (merchant_id) DO UPDATE SET url = $2, token = $3, secret = $4, failing_since = NULL, stopped_at = NULL,
   updated_at = clock_timestamp()
-RETURNING url, token, secret, stopped_at, updated_at`;
+RETURNING merchant_id, url, token, secret, stopped_at, updated_at`;
 
 // Steps from merchant to merchant by the index: a receiver that is away may leave many deliveries behind.
 const WAITING = `
@@ -124,6 +128,7 @@ export type StoredSettings = {
   readonly updatedAt: Date;
 };
 type SettingsColumns = {
+  merchant_id: string;
   url: string | null;
   token: string;
   secret: string;
@@ -153,7 +158,9 @@ export async function writeSettings(
   settings: { merchantId: string; url: string | null; token: string; secret: string },
 ): Promise<StoredSettings> {
   const { merchantId, url, token, secret } = settings;
-  const { rows } = await client.query<SettingsColumns>(WRITE_SETTINGS, [merchantId, url, token, secret]);
+  const names = namesOf(merchantId);
+  const values = [merchantId, url, sealText(names.token, token), sealText(names.secret, secret)];
+  const { rows } = await client.query<SettingsColumns>(WRITE_SETTINGS, values);
   const written = fromSettingsColumns(rows[0]);
   invariant(written !== undefined, "settings that were written are there");
   return written;
@@ -161,8 +168,29 @@ export async function writeSettings(
 
 function fromSettingsColumns(row: SettingsColumns | undefined): StoredSettings | undefined {
   if (row === undefined) return undefined;
-  const { url, token, secret, stopped_at: stoppedAt, updated_at: updatedAt } = row;
+  const { merchant_id: merchantId, url, stopped_at: stoppedAt, updated_at: updatedAt } = row;
+  const names = namesOf(merchantId);
+  const [token, secret] = [openText(names.token, row.token), openText(names.secret, row.secret)];
   return { url, token, secret, stoppedAt, updatedAt };
+}
+
+/** What the two secrets of a merchant are called where they are encrypted. */
+function namesOf(merchantId: string): { token: string; secret: string } {
+  return { token: `callback_settings.token/${merchantId}`, secret: `callback_settings.secret/${merchantId}` };
+}
+
+/** Encrypts the secrets of all merchants under the key of now. Gives how many merchants' were changed. Errors: SecretUnreadable. */
+export async function resealCallbackSecrets(client: PoolClient): Promise<number> {
+  await waitForLocks(client);
+  const { rows } = await client.query<SettingsColumns>(LOCK_ALL_SETTINGS);
+  const former = rows.filter(({ token, secret }) => !isSealedNow(token) || !isSealedNow(secret));
+  for (const row of former) {
+    const { token, secret } = fromSettingsColumns(row) ?? row;
+    const names = namesOf(row.merchant_id);
+    const values = [row.merchant_id, sealText(names.token, token), sealText(names.secret, secret)];
+    await client.query(WRITE_SECRETS, values);
+  }
+  return former.length;
 }
 
 /** A delivery that one attempt has for itself. */

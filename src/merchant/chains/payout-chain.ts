@@ -2,7 +2,7 @@
 // chain is reached. A wallet's transactions are numbered by nonces, each nonce is used up by one transaction, in order. What
 // keeps a payout from going out twice is the engine's record; a chain is only ever asked what it has seen.
 
-import type { Coin } from "../currencies.ts";
+import type { Coin } from "./currencies.ts";
 
 /** What a payout sends: so many of the coin's smallest units. */
 export type ChainPayment = { readonly coin: Coin; readonly to: string; readonly units: bigint };
@@ -25,6 +25,10 @@ export type MinedTransaction = {
   readonly isFinal: boolean;
   /** Whether it did what it was sent for: a reverted one, or one that moved nothing to the recipient, did not. */
   readonly succeeded: boolean;
+  /** It moved something to the recipient, and less than it was sent for: then it did not succeed, and is no refund either. */
+  readonly isShort?: boolean;
+  /** Why a block that its node calls final is not believed. Absent: there is no doubt. */
+  readonly doubt?: string;
   /** What it cost, in the smallest unit of `feeCoin`. */
   readonly feePaid: bigint;
 };
@@ -56,6 +60,8 @@ export interface PayoutChain {
   head(): Promise<ChainHead>;
   /** What the chain knows of a transaction of ours that sends this payment, or fills its nonce (null). */
   find(transaction: { hash: string; payment: ChainPayment | null }, head: ChainHead): Promise<SeenTransaction>;
+  /** Whether the chain's block of that number is this one. Null: it has no block of that number yet, as far as its node knows. */
+  hasBlock(block: MinedTransaction["block"], head: ChainHead): Promise<boolean | null>;
   /** How many nonces of the wallet are used up in the latest block: the next one that is free on the chain. */
   nextNonce(): Promise<number>;
   /** Who used up a nonce. Null: nobody yet, in the chain as it now is. */

@@ -10,7 +10,7 @@ import {
   type SeenTransaction,
   UnsignablePayment,
 } from "../chains/payout-chain.ts";
-import { moveTransfer, NOT_SUBMITTED, noteProgress } from "../transfer-states.ts";
+import { moveTransfer, NOT_SUBMITTED, noteProgress } from "../transfers/transfer-states.ts";
 import type { ForeignTransaction } from "./foreign-transaction.ts";
 import { nextStep, type PayoutSight, type SeenAttempt, type StepPolicy } from "./next-step.ts";
 import type { Attempt, AttemptKind, AttemptState, OpenPayout } from "./payout.ts";
@@ -29,24 +29,36 @@ export type Advancing = {
   readonly head: ChainHead;
   /** The wallet's next nonce on the chain. */
   readonly chainNonce: number;
-  /** Whether the wallet may sign. What is signed is watched and broadcast all the same. */
+  /** Whether the wallet may sign. What is signed is watched all the same. */
   readonly maySign: boolean;
+  /** Whether what is signed may be handed to the network: not while an operator has stopped payouts. */
+  readonly mayBroadcast: boolean;
   /** Hears that somebody else seems to have used a nonce of the wallet, and decides. */
   readonly onForeign: (found: ForeignTransaction) => Promise<void>;
   /** Hears that a nonce needs a higher offer than is allowed: it waits for the network to calm down. */
   readonly onTooDear: (nonce: number) => void;
+  /** Is called when a node calls a block final that is not believed; the payout waits. */
+  readonly onDoubt: (nonce: number, doubt: string) => void;
+  /** Is called when a token has delivered less than it was sent for; the payout waits for an operator. */
+  readonly onShort: (payout: OpenPayout, hash: string) => Promise<void>;
 };
 
 /** Brings a payout as far as it can come now. Errors: those of the chain and the database; the next round goes on from there. */
 export async function advancePayout(work: Advancing, payout: OpenPayout): Promise<void> {
   const sight = await look(work, payout);
   await noteSight(work, sight);
+  for (const { seen } of sight.attempts) {
+    if (seen.status === "mined" && seen.doubt !== undefined) work.onDoubt(payout.nonce, seen.doubt);
+  }
   const step = nextStep(sight, work.policy);
   switch (step.kind) {
     case "wait":
       return;
     case "note mined":
       return noteMined(work, payout, step);
+    case "ask about short":
+      await noteMined(work, payout, step);
+      return work.onShort(payout, step.attempt.hash);
     case "settle":
       return settle(work, { payout, ...step });
     case "broadcast":
@@ -164,7 +176,9 @@ async function signAndSend(
 }
 
 /** Hands stored bytes to the network, again or for the first time, and looks whether they came through. */
-async function handOver({ pool, chain, head }: Advancing, payout: OpenPayout, attempt: Attempt): Promise<void> {
+async function handOver(work: Advancing, payout: OpenPayout, attempt: Attempt): Promise<void> {
+  const { pool, chain, head } = work;
+  if (!work.mayBroadcast) return;
   let refusal: unknown = null;
   await noteBroadcast(pool, { ...payout, number: attempt.number });
   await chain.broadcast(attempt.raw).catch((error: unknown) => {

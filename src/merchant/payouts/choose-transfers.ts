@@ -3,9 +3,10 @@
 
 import type { Pool } from "pg";
 import { failpoint } from "../../kernel/failpoint.ts";
-import { assetOf, type Coin } from "../currencies.ts";
+import { assetOf, type Coin } from "../chains/currencies.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
-import { lockTransfer, moveTransfer } from "../transfer-states.ts";
+import { lockTransfer, moveTransfer } from "../transfers/transfer-states.ts";
+import { countOnDay, type DailyCaps, readDay } from "./daily-cap.ts";
 import {
   type Candidate,
   hasPayoutBegun,
@@ -14,6 +15,7 @@ import {
   readCandidates,
   readInFlight,
 } from "./payout-store.ts";
+import { isStopped } from "./payout-stops.ts";
 import { inTransaction } from "./payout-transaction.ts";
 import { lockWallet, type Wallet, writeNextNonce } from "./wallet-store.ts";
 
@@ -25,12 +27,19 @@ export type Choosing = {
   readonly serves: { readonly environment: string; readonly network: string | null };
   /** How many payouts may be open at once. */
   readonly maxInFlight: number;
+  /** How much may go out on a day. */
+  readonly dailyCaps: DailyCaps;
+  /** Is called when a payment waits because of the day's cap. */
+  readonly onCapped: (currencyCode: string) => void;
   /** Renews the wallet's lease. False: another engine works on it now. */
   readonly keepsLease: () => Promise<boolean>;
 };
 
 /** Why a transfer waits: the wallet does not have the coins. The merchant reads it. */
 export const WAITS_FOR_FUNDS = "The operator's wallet is being refilled.";
+
+/** Why a transfer waits: enough has gone out today. The merchant reads it. */
+export const WAITS_FOR_CAP = "The operator's daily limit for payouts is reached.";
 
 /** How many of a currency one round looks at beyond those it may take: so many can wait before they keep others waiting. */
 const LOOK_BEYOND = 100;
@@ -46,16 +55,24 @@ export async function chooseTransfers(work: Choosing): Promise<number> {
   const float = await readFloat(work, candidates, inFlight);
   // Asking the chain may have taken longer than the lease lasts.
   if (!(await work.keepsLease())) return 0;
+  const day = await readDay(pool, wallet.walletId);
   let chosen = 0;
   for (const candidate of candidates) {
     if (room === 0) break;
+    if (!isWithinCap(work, day, candidate)) {
+      work.onCapped(candidate.coin.currencyCode);
+      if (candidate.status === "PENDING") await letWait(pool, candidate, WAITS_FOR_CAP);
+      continue;
+    }
     if (!float.covers(candidate)) {
-      if (candidate.status === "PENDING" && float.isIdle(candidate)) await letWait(pool, candidate);
+      if (candidate.status === "PENDING" && float.isIdle(candidate)) await letWait(pool, candidate, WAITS_FOR_FUNDS);
       continue;
     }
     if (candidate.status === "WAITING") await letGoOn(pool, candidate);
     if (!(await takeNonce(work, candidate))) continue;
     float.take(candidate);
+    const asset = assetOf(candidate.coin);
+    day.set(asset, (day.get(asset) ?? 0n) + candidate.units);
     room -= 1;
     chosen += 1;
   }
@@ -71,6 +88,12 @@ async function lookForCandidates({ pool, chain, serves }: Choosing, limit: numbe
   }
   // Ids are in the order of time.
   return found.toSorted((one, other) => (one.transferId < other.transferId ? -1 : 1));
+}
+
+/** Whether a payment fits into its day, by what was counted when the round began; the wallet's lock has the last word. */
+function isWithinCap({ dailyCaps }: Choosing, day: ReadonlyMap<string, bigint>, { coin, units }: Candidate): boolean {
+  const cap = dailyCaps[assetOf(coin)];
+  return cap === undefined || (day.get(assetOf(coin)) ?? 0n) + units <= cap;
 }
 
 /** What a wallet has and has not promised yet. */
@@ -118,11 +141,17 @@ async function readFloat(
 }
 
 /** One transaction takes the nonce and writes what it is for. False: the transfer is no longer to be paid. */
-async function takeNonce({ pool, wallet }: Choosing, { transferId }: Candidate): Promise<boolean> {
+async function takeNonce(
+  { pool, wallet, dailyCaps }: Choosing,
+  { transferId, coin, units }: Candidate,
+): Promise<boolean> {
   const taken = await inTransaction(pool, async (client) => {
     // One signer at a time: whoever comes second sees what the first has chosen.
     const { walletId, nextNonce, haltReason } = await lockWallet(client, wallet.walletId);
-    if (haltReason !== null || !(await lockChoosable(client, transferId))) return false;
+    if (haltReason !== null || (await isStopped(client, wallet))) return false;
+    if (!(await lockChoosable(client, transferId))) return false;
+    const asset = assetOf(coin);
+    if (!(await countOnDay(client, { walletId, asset, units, cap: dailyCaps[asset] }))) return false;
     await insertPayout(client, { walletId, nonce: nextNonce, transferId });
     await writeNextNonce(client, walletId, nextNonce + 1);
     return true;
@@ -131,12 +160,12 @@ async function takeNonce({ pool, wallet }: Choosing, { transferId }: Candidate):
   return taken;
 }
 
-async function letWait(pool: Pool, { transferId }: Candidate): Promise<void> {
+async function letWait(pool: Pool, { transferId }: Candidate, reason: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     // The wallet was asked a while ago. Another engine may have found it refilled, and be sending.
     await lockTransfer(client, transferId);
     if (await hasPayoutBegun(client, transferId)) return;
-    await moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason: WAITS_FOR_FUNDS });
+    await moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason });
   });
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Pool } from "pg";
 import type { Money } from "../../kernel/money.ts";
 import type { PayoutChain } from "../chains/payout-chain.ts";
-import { assetOf, findCoin } from "../currencies.ts";
+import { assetOf, findCoin } from "../chains/currencies.ts";
 import { readWalletFacts, type WalletFacts } from "./payout-facts.ts";
 
 /** A chain that takes longer has not answered: somebody waits for the list. */
@@ -59,6 +59,7 @@ function withoutPayouts({ name, wallet }: PayoutChain): WalletFacts {
     oldestPayoutSeconds: 0,
     oldestUnknownSeconds: 0,
     waiting: 0,
+    isStopped: false,
   };
 }
 

@@ -27,7 +27,8 @@ function step(
     holder = null,
     isNext = true,
     fillingReason = null,
-  }: Partial<Pick<PayoutSight, "holder" | "isNext">> & { fillingReason?: string | null } = {},
+    isShortAccepted = false,
+  }: Partial<Pick<PayoutSight, "holder" | "isNext"> & Pick<OpenPayout, "fillingReason" | "isShortAccepted">> = {},
 ): Step {
   const payout: OpenPayout = {
     payoutId: "p",
@@ -37,6 +38,7 @@ function step(
     payment: { coin: { currencyCode: "ETH", network: "ethereum", decimals: 18 }, to: "0xto", units: 1n },
     attempts: attempts.map((each) => each.attempt),
     fillingReason,
+    isShortAccepted,
     transferStatus: "SUBMITTED",
     transferConfirmations: 0,
   };

@@ -36,6 +36,8 @@ export type Step =
   | { readonly kind: "broadcast"; readonly attempt: Attempt }
   | { readonly kind: "note mined"; readonly attempt: Attempt; readonly mined: MinedTransaction }
   | { readonly kind: "settle"; readonly attempt: Attempt; readonly mined: MinedTransaction }
+  // The token kept a part: neither paid nor to be given back, until a person decides.
+  | { readonly kind: "ask about short"; readonly attempt: Attempt; readonly mined: MinedTransaction }
   | { readonly kind: "give up" }
   | { readonly kind: "stop signing"; readonly foreignHash: string }
   | { readonly kind: "displace"; readonly foreignHash: string };
@@ -48,7 +50,11 @@ export function nextStep(sight: PayoutSight, policy: StepPolicy): Step {
   const { payout, attempts, holder } = sight;
   const kind: AttemptKind = payout.fillingReason === null ? "payment" : "filler";
   for (const { attempt, seen } of attempts) {
-    if (seen.status === "mined") return { kind: seen.isFinal ? "settle" : "note mined", attempt, mined: seen };
+    if (seen.status !== "mined") continue;
+    if (seen.isFinal && seen.isShort === true && !payout.isShortAccepted) {
+      return { kind: "ask about short", attempt, mined: seen };
+    }
+    return { kind: seen.isFinal ? "settle" : "note mined", attempt, mined: seen };
   }
   if (holder !== null) {
     // Ours after all: it was mined between two questions, and the next round sees it.

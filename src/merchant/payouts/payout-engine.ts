@@ -6,23 +6,42 @@ import { uuidv7 } from "../../kernel/ids.ts";
 import type { ChainHead, PayoutChain } from "../chains/payout-chain.ts";
 import { advancePayout } from "./advance-payout.ts";
 import { chooseTransfers, type Choosing } from "./choose-transfers.ts";
+import type { DailyCaps } from "./daily-cap.ts";
 import { type ForeignTransaction, stopSigning } from "./foreign-transaction.ts";
+import { letFrozenWait } from "./frozen-transfers.ts";
 import type { StepPolicy } from "./next-step.ts";
 import type { OpenPayout } from "./payout.ts";
 import { readCandidates, readOpenPayouts } from "./payout-store.ts";
-import { leaseWallet, openWallet, readWallet, resignWallet, type Wallet } from "./wallet-store.ts";
+import { isStopped } from "./payout-stops.ts";
+import { recheckPayouts } from "./recheck-payouts.ts";
+import { type HeadPace, hasRechecks, noteHead } from "./recheck-store.ts";
+import { haltWallet, leaseWallet, openWallet, readWallet, resignWallet, type Wallet } from "./wallet-store.ts";
 
 export type PayoutPolicy = StepPolicy & {
   /** How long an engine that dies keeps others from its wallet. */
   readonly leaseMs: number;
   /** How many payouts may be open at once: nodes keep few transactions of one wallet that wait. */
   readonly maxInFlight: number;
+  /** How fast the chain's head may grow. Null: it goes by our own clock. */
+  readonly headPace: HeadPace | null;
+  /** How much of each asset may go out on a day. */
+  readonly dailyCaps: DailyCaps;
 };
 
 /** Something a person should know. */
 export type PayoutTrouble =
   | { readonly kind: "foreign_nonce"; readonly chain: string; readonly nonce: number; readonly hash: string }
   | { readonly kind: "fee_too_high"; readonly chain: string; readonly nonce: number }
+  // A node is so far ahead of what it was that it cannot be true; nothing it says is used.
+  | { readonly kind: "head_leap"; readonly chain: string; readonly from: number; readonly to: number }
+  // A node calls a block final, and its own blocks or the second node contradict it.
+  | { readonly kind: "finality_doubted"; readonly chain: string; readonly nonce: number; readonly doubt: string }
+  // What was final is not in the chain any more.
+  | { readonly kind: "payment_vanished"; readonly chain: string; readonly nonce: number; readonly hash: string }
+  // Transfers wait because enough of a currency has gone out today.
+  | { readonly kind: "daily_cap"; readonly chain: string; readonly currency: string }
+  // A token has delivered less than was sent.
+  | { readonly kind: "payment_short"; readonly chain: string; readonly nonce: number; readonly hash: string }
   | { readonly kind: "payout_failed"; readonly chain: string; readonly nonce: number; readonly error: unknown };
 
 export type EngineOptions = {
@@ -45,20 +64,27 @@ export class PayoutEngine {
     this.chain = options.chain;
   }
 
+  get dailyCaps(): DailyCaps {
+    return this.#options.policy.dailyCaps;
+  }
+
   /**
    * One round: advances every open payout and takes nonces for what can be paid. Errors: those of the chain and the database,
    * after which nothing is lost and the next round goes on.
    */
   async round(signal?: AbortSignal): Promise<void> {
-    const { chain } = this.#options;
+    const { pool, chain, serves } = this.#options;
     if (!this.#isChecked) await chain.check();
     this.#isChecked = true;
+    await letFrozenWait(pool, serves);
     const wallet = await this.#openWallet();
     if (wallet === null) return;
     const { walletId } = wallet;
     if (!(await this.#hasWork(walletId))) return;
     if (!(await this.#keepsLease(walletId))) return;
-    await this.#watchWallet();
+    const head = await this.#head(walletId);
+    if (head === null) return;
+    await this.#recheck(walletId, head, await this.#watchWallet(head));
     if (!(await this.#advanceAll(walletId, signal))) return;
     const chosen = await this.#choose(walletId);
     // What was just chosen goes out at once.
@@ -89,7 +115,29 @@ export class PayoutEngine {
   }
 
   async #hasWork(walletId: string): Promise<boolean> {
-    return (await readOpenPayouts(this.#options.pool, { walletId })).length > 0 || (await this.#hasCandidates());
+    const { pool, chain } = this.#options;
+    if ((await readOpenPayouts(pool, { walletId })).length > 0 || (await this.#hasCandidates())) return true;
+    return chain.feeCoin !== null && hasRechecks(pool, walletId);
+  }
+
+  /** Where the chain is. Null: it says that it is further than it can be. */
+  async #head(walletId: string): Promise<ChainHead | null> {
+    const { pool, chain, policy, report } = this.#options;
+    const head = await chain.head();
+    if (policy.headPace === null) return head;
+    const believed = await noteHead(pool, { walletId, latest: head.latest, pace: policy.headPace });
+    if (believed === null) return head;
+    report({ kind: "head_leap", chain: chain.name, from: believed, to: head.latest });
+    return null;
+  }
+
+  /** Looks whether what has ended is still in the chain. */
+  async #recheck(walletId: string, head: ChainHead, chainNonce: number): Promise<void> {
+    const { pool, chain, report } = this.#options;
+    if (chain.feeCoin === null) return;
+    for (const { nonce, hash } of await recheckPayouts({ pool, chain, walletId, head, chainNonce })) {
+      report({ kind: "payment_vanished", chain: chain.name, nonce, hash });
+    }
   }
 
   async #hasCandidates(): Promise<boolean> {
@@ -103,15 +151,19 @@ export class PayoutEngine {
     return serves.environment === "sandbox" ? null : chain.currencies;
   }
 
-  /** A nonce that the chain has used up and we have not chosen is somebody else's: then the key is not ours alone. */
-  async #watchWallet(): Promise<void> {
+  /**
+   * A nonce that the chain has used up and we have not chosen is somebody else's: then the key is not ours alone. Returns how many
+   * are used up.
+   */
+  async #watchWallet(head: ChainHead): Promise<number> {
     const { pool, chain } = this.#options;
     // The chain first: whatever of ours it has used up by then was chosen before, and is in the row that is read after it.
     const used = await chain.nextNonce();
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
-    if (wallet === undefined || used <= wallet.nextNonce) return;
-    const holder = await chain.holderOf(wallet.nextNonce, await chain.head());
+    if (wallet === undefined || used <= wallet.nextNonce) return used;
+    const holder = await chain.holderOf(wallet.nextNonce, head);
     if (holder !== null) await this.#stopSigning({ nonce: wallet.nextNonce, hash: holder.hash, displaced: null });
+    return used;
   }
 
   async #stopSigning(found: ForeignTransaction): Promise<void> {
@@ -119,6 +171,14 @@ export class PayoutEngine {
     if (this.#wallet === null) return;
     const isNews = await stopSigning(pool, this.#wallet.walletId, found);
     if (isNews) report({ kind: "foreign_nonce", chain: chain.name, nonce: found.nonce, hash: found.hash });
+  }
+
+  async #stopForShort({ nonce, transferId }: OpenPayout, hash: string): Promise<void> {
+    const { pool, chain, report } = this.#options;
+    if (this.#wallet === null) return;
+    const reason = `the token delivered less than transfer ${transferId} says, by ${hash} of nonce ${nonce}`;
+    const isNews = await haltWallet(pool, this.#wallet.walletId, reason);
+    if (isNews) report({ kind: "payment_short", chain: chain.name, nonce, hash });
   }
 
   /** False: the round ends here, because it was told to or another engine has the wallet now. */
@@ -129,7 +189,8 @@ export class PayoutEngine {
     const chainNonce = await chain.nextNonce();
     const payouts = await readOpenPayouts(pool, { walletId });
     if (payouts.length === 0) return true;
-    const head = await chain.head();
+    const head = await this.#head(walletId);
+    if (head === null) return false;
     for (const payout of payouts) {
       if (signal?.aborted === true) return false;
       await this.#advance(payout, { chainNonce, head });
@@ -141,6 +202,7 @@ export class PayoutEngine {
   async #advance(payout: OpenPayout, { chainNonce, head }: { chainNonce: number; head: ChainHead }): Promise<void> {
     const { pool, chain, policy, report } = this.#options;
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
+    const mayBroadcast = !(await isStopped(pool, { chain: chain.name, address: chain.wallet }));
     try {
       await advancePayout(
         {
@@ -149,9 +211,12 @@ export class PayoutEngine {
           policy,
           head,
           chainNonce,
-          maySign: wallet?.haltReason === null,
+          maySign: mayBroadcast && wallet?.haltReason === null,
+          mayBroadcast,
           onForeign: (found) => this.#stopSigning(found),
           onTooDear: (nonce) => report({ kind: "fee_too_high", chain: chain.name, nonce }),
+          onDoubt: (nonce, doubt) => report({ kind: "finality_doubted", chain: chain.name, nonce, doubt }),
+          onShort: (short, hash) => this.#stopForShort(short, hash),
         },
         payout,
       );
@@ -165,7 +230,16 @@ export class PayoutEngine {
     const { pool, chain, serves, policy } = this.#options;
     const wallet = await readWallet(pool, { chain: chain.name, address: chain.wallet });
     if (wallet === undefined || wallet.walletId !== walletId || wallet.haltReason !== null) return 0;
-    const keepsLease = (): Promise<boolean> => this.#keepsLease(walletId);
-    return chooseTransfers({ pool, chain, wallet, serves, maxInFlight: policy.maxInFlight, keepsLease });
+    if (await isStopped(pool, wallet)) return 0;
+    return chooseTransfers({
+      pool,
+      chain,
+      wallet,
+      serves,
+      maxInFlight: policy.maxInFlight,
+      dailyCaps: policy.dailyCaps,
+      onCapped: (currency) => this.#options.report({ kind: "daily_cap", chain: chain.name, currency }),
+      keepsLease: () => this.#keepsLease(walletId),
+    });
   }
 }

@@ -4,6 +4,7 @@ import type { Pool } from "pg";
 
 const WALLETS = `
 SELECT w.chain, w.address, w.halted_at IS NOT NULL AS "isHalted", w.halted_at AS "haltedAt", w.halt_reason AS "haltReason",
+  EXISTS (SELECT FROM payout_stop s WHERE s.scope IN ('all', w.chain, w.chain || ' ' || w.address)) AS "isStopped",
   (SELECT count(*)::int FROM payout p WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast')) AS "openPayouts",
   (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(p.chosen_at)), 0)::float8 FROM payout p
    WHERE p.wallet_id = w.id AND p.state IN ('chosen', 'signed', 'broadcast')) AS "oldestPayoutSeconds",
@@ -31,8 +32,10 @@ export type WalletFacts = {
   readonly oldestPayoutSeconds: number;
   /** Age of the oldest transaction that was handed to the network and has never been seen there; 0: there is none. */
   readonly oldestUnknownSeconds: number;
-  /** Transfers that wait for the wallet to be refilled. */
+  /** Transfers that wait for the wallet to be refilled, or for another day. */
   readonly waiting: number;
+  /** Whether an operator has stopped its payouts. */
+  readonly isStopped: boolean;
 };
 
 /** Reads how the payouts of every chain stand that has paid, or has something to pay. */

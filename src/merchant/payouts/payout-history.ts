@@ -2,7 +2,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import { isUuid } from "../../kernel/ids.ts";
-import type { PayoutAttempt } from "../statement.ts";
+import type { PayoutAttempt } from "../transfers/statement.ts";
 import { REVERTED } from "./settle-payout.ts";
 import type { AttemptKind, AttemptState, PayoutState } from "./payout.ts";
 

@@ -4,15 +4,19 @@
 import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { type Asset, scaleOf } from "../../kernel/money.ts";
-import type { Coin, Network } from "../currencies.ts";
+import type { Coin, Network } from "../chains/currencies.ts";
 import type { SignedTransaction, FeeOffer, MinedTransaction } from "../chains/payout-chain.ts";
-import type { TransferStatus } from "../transfer.ts";
+import type { TransferStatus } from "../transfers/transfer.ts";
 import type { Attempt, AttemptKind, AttemptState, ENDED_STATES, OpenPayout } from "./payout.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
 const OPEN = `p.state IN ('chosen', 'signed', 'broadcast')`;
 const NO_LIVING_PAYOUT = `(SELECT count(*) FROM payout p WHERE p.transfer_id = t.id AND p.state <> 'displaced') = 0`;
+// What was ordered before its account was frozen waits as well.
+const OWNER_SERVED = `(
+  SELECT frozen_at FROM account
+  WHERE id = (SELECT account_id FROM merchant WHERE id = t.merchant_id)) IS NULL`;
 const TRANSFER_COLUMNS = `t.id AS transfer_id, t.currency_code, t.network, t.asset, t.address, t.received, t.status`;
 
 // Serving joins whole tables by default. OFFSET 0 makes the planner look each transfer up by its key.
@@ -22,17 +26,20 @@ const CANDIDATES = `
 SELECT ${TRANSFER_COLUMNS} FROM transfer t
 WHERE t.status IN ('PENDING', 'WAITING', 'SUBMITTED') AND NOT t.awaits_approval AND t.environment = $1
   AND ($2::text IS NULL OR t.network = $2) AND ($3::text[] IS NULL OR t.currency_code = ANY ($3)) AND ${NO_LIVING_PAYOUT}
+  AND ${OWNER_SERVED}
 ORDER BY t.id LIMIT $4`;
 const CHOOSABLE = `
 SELECT t.id FROM transfer t
 WHERE t.id = $1::uuid AND t.status IN ('PENDING', 'SUBMITTED') AND NOT t.awaits_approval AND ${NO_LIVING_PAYOUT}
+  AND ${OWNER_SERVED}
 FOR NO KEY UPDATE SKIP LOCKED`;
 const INSERT = `INSERT INTO payout (id, wallet_id, nonce, transfer_id, state) VALUES ($1::uuid, $2::uuid, $3, $4::uuid, 'chosen')`;
 const ADOPT = `
 INSERT INTO payout (id, wallet_id, nonce, state, final_hash, ended_at)
 VALUES ($1::uuid, $2::uuid, $3, 'foreign', $4, clock_timestamp())`;
 const OPEN_PAYOUTS = `
-SELECT p.id, p.nonce, p.state, p.filling_reason, t.confirmations, ${TRANSFER_COLUMNS}
+SELECT p.id, p.nonce, p.state, p.filling_reason, p.short_accepted_at IS NOT NULL AS is_short_accepted, t.confirmations,
+       ${TRANSFER_COLUMNS}
 FROM payout p ${ITS_TRANSFER}
 WHERE p.wallet_id = $1::uuid AND ${OPEN} AND ($2::uuid IS NULL OR p.id = $2) ORDER BY p.nonce`;
 const ATTEMPTS = `
@@ -56,7 +63,9 @@ WHERE payout_id = $1::uuid AND number = $2 AND state <> 'final'`;
 const SET_BROADCAST = `UPDATE payout p SET state = 'broadcast' WHERE p.id = $1::uuid AND p.state = 'signed'`;
 const FILL = `UPDATE payout p SET filling_reason = $2 WHERE p.id = $1::uuid AND ${OPEN} AND p.filling_reason IS NULL`;
 const END = `
-UPDATE payout p SET state = $2, final_hash = $3, ended_at = clock_timestamp() WHERE p.id = $1::uuid AND ${OPEN}`;
+UPDATE payout p SET state = $2, final_hash = $3, ended_at = clock_timestamp(),
+  recheck_at = CASE WHEN $4 THEN clock_timestamp() + interval '1 minute' END
+WHERE p.id = $1::uuid AND ${OPEN}`;
 // Whoever stores an attempt or ends the payout takes this lock, too.
 const LOCK_PAYOUT = `
 SELECT p.id FROM payout p WHERE p.id = $1::uuid AND ${OPEN} AND p.attempts = $2 FOR NO KEY UPDATE`;
@@ -133,6 +142,7 @@ export async function readOpenPayouts(
       nonce: number;
       state: OpenPayout["state"];
       filling_reason: string | null;
+      is_short_accepted: boolean;
       confirmations: number;
     }
   >(OPEN_PAYOUTS, [walletId, payoutId ?? null]);
@@ -148,6 +158,7 @@ export async function readOpenPayouts(
     payment: paymentOf(row),
     attempts: attempts.get(row.id) ?? [],
     fillingReason: row.filling_reason,
+    isShortAccepted: row.is_short_accepted,
     transferStatus: row.status,
     transferConfirmations: row.confirmations,
   }));
@@ -228,12 +239,13 @@ export async function markFilling(client: Queryable, payoutId: string, reason: s
   return (await client.query(FILL, [payoutId, reason])).rowCount === 1;
 }
 
-/** Ends an open payout. False: it has ended. */
+/** Ends an open payout, and lets it be compared with its chain later where that is wanted. False: it has ended. */
 export async function endPayout(
   client: Queryable,
-  { payoutId, state, hash }: { payoutId: string; state: (typeof ENDED_STATES)[number]; hash: string },
+  end: { payoutId: string; state: (typeof ENDED_STATES)[number]; hash: string; isRechecked?: boolean },
 ): Promise<boolean> {
-  return (await client.query(END, [payoutId, state, hash])).rowCount === 1;
+  const { payoutId, state, hash, isRechecked = false } = end;
+  return (await client.query(END, [payoutId, state, hash, isRechecked])).rowCount === 1;
 }
 
 /** Locks an open payout that has so many attempts. False: it has ended, or has others. */

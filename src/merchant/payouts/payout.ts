@@ -1,7 +1,7 @@
 // A payout carries out a transfer with one nonce of a wallet. It is chosen before anything is signed; every signed transaction
 // of it is an attempt, and all its attempts share the nonce, so the chain can take one of them at most.
 
-import type { TransferStatus } from "../transfer.ts";
+import type { TransferStatus } from "../transfers/transfer.ts";
 import type { ChainPayment, FeeOffer, SignedTransaction } from "../chains/payout-chain.ts";
 
 /** Those that have not ended. `broadcast`: the network has taken an attempt, or the chain has shown one. */
@@ -42,6 +42,8 @@ export type OpenPayout = {
   readonly attempts: readonly Attempt[];
   /** Why no payment is signed any more and the nonce is filled instead. Null: it is still to be paid. */
   readonly fillingReason: string | null;
+  /** Whether an operator has decided that a token's short delivery counts as the payment. */
+  readonly isShortAccepted: boolean;
   readonly transferStatus: TransferStatus;
   readonly transferConfirmations: number;
 };

@@ -6,9 +6,9 @@ import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { insertPostings } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
-import { assetOf, type Coin } from "../currencies.ts";
+import { assetOf, type Coin } from "../chains/currencies.ts";
 import type { MinedTransaction } from "../chains/payout-chain.ts";
-import { moveTransfer, NOT_SUBMITTED } from "../transfer-states.ts";
+import { moveTransfer, NOT_SUBMITTED, replaceTransaction } from "../transfers/transfer-states.ts";
 import type { Attempt, OpenPayout } from "./payout.ts";
 import { endPayout, noteSeen } from "./payout-store.ts";
 
@@ -31,10 +31,16 @@ export async function settlePayout(
   { payout, attempt, mined, feeCoin }: FinalAttempt,
 ): Promise<boolean> {
   const { payoutId, transferId } = payout;
-  const paid = attempt.kind === "payment" && mined.succeeded;
+  const paid = attempt.kind === "payment" && (mined.succeeded || (mined.isShort === true && payout.isShortAccepted));
   const state = paid ? "confirmed" : attempt.kind === "payment" ? "reverted" : "filled";
-  if (!(await endPayout(client, { payoutId, state, hash: attempt.hash }))) return false;
+  if (!(await endPayout(client, { payoutId, state, hash: attempt.hash, isRechecked: feeCoin !== null }))) return false;
   await noteSeen(client, { payoutId, number: attempt.number }, { state: "final", block: mined.block });
+  if (hasEnded(payout)) {
+    // It was final before, vanished, and is final again: its transfer and its postings stay, whatever this end is. Where the two
+    // differ now, the audit reports it.
+    if (paid) await replaceTransaction(client, { transferId, transactionHash: attempt.hash });
+    return true;
+  }
   const known = attempt.kind === "payment" ? { transactionHash: attempt.hash, confirmations: mined.confirmations } : {};
   if (paid) {
     // Its way may have gone unnoticed, but a transfer is told to be on the chain before it is told to be there for good.
@@ -51,6 +57,10 @@ export async function settlePayout(
   invariant(moved, "a transfer is open until its payout has ended");
   await postNetworkFee(client, { payoutId, hash: attempt.hash, paid: mined.feePaid, coin: feeCoin });
   return true;
+}
+
+function hasEnded({ transferStatus }: OpenPayout): boolean {
+  return transferStatus === "CONFIRMED" || transferStatus === "REJECTED";
 }
 
 /** What the network took is our expense, out of the wallet that pays: the merchant's fee was agreed before. */

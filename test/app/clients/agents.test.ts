@@ -3,6 +3,9 @@ import { ordinaryEvents, completion, json, stream, wire } from "../../gateway/sc
 import { agentRequests } from "./agent-requests.ts";
 import { type Customer, type ServedSaldo, serveSaldo } from "./served-saldo.ts";
 
+/** What the model writes at most. */
+const MAX_OUTPUT_TOKENS = 16_384;
+
 let served: ServedSaldo;
 let customer: Customer;
 
@@ -23,9 +26,12 @@ describe("the service accepts the requests of", () => {
         status: 200,
         body: expect.stringContaining(streamed ? "data: [DONE]" : "Halo!"),
       });
-      // The upstream gets what the agent said, under its own name for the model.
+      // The upstream gets what the agent sent, under its own name for the model, with the bound in the field that it reads.
       const [received] = served.upstream.received;
-      expect(JSON.parse(received?.body.toString("utf8") ?? "")).toEqual({ ...request, model: "coder-2026" });
+      const { max_tokens, max_completion_tokens, ...others } = request;
+      const bound = Math.min(Number(max_tokens ?? max_completion_tokens ?? Infinity), MAX_OUTPUT_TOKENS);
+      const sent = { ...others, model: "coder-2026", max_tokens: bound };
+      expect(JSON.parse(received?.body.toString("utf8") ?? "")).toEqual(sent);
     }
   });
 

@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => served.stop());
 
 /** The client a user makes, with the address and the key. */
-function clientOf(apiKey: string, options: { maxRetries?: number; fetch?: typeof fetch } = {}): OpenAI {
+function clientOf(
+  apiKey: string,
+  options: { maxRetries?: number; fetch?: typeof fetch; defaultHeaders?: Record<string, string> } = {},
+): OpenAI {
   return new OpenAI({ apiKey, baseURL: served.baseUrl, ...options });
 }
 
@@ -209,6 +212,21 @@ describe("the openai package raises", () => {
       expect(error.message).toContain("model_not_found");
     }
   });
+
+  test.each(["context_length_exceeded", "content_policy_violation"])(
+    "BadRequestError with the code %s where the upstream refuses for that",
+    async (code) => {
+      served.upstream.run(json(JSON.stringify({ error: { message: "No", code } }), 400));
+      const inOpenAiShape = clientOf(customer.key, { defaultHeaders: { "x-saldo-error-format": "openai" } });
+      for (const stream of [false, true]) {
+        const error = await refusalOf(
+          inOpenAiShape.chat.completions.create({ model: "local/busy", messages: user("Hi"), stream }),
+        );
+        expect(error).toBeInstanceOf(OpenAI.BadRequestError);
+        expect(error.code).toBe(code);
+      }
+    },
+  );
 
   test("RateLimitError for the request over the key's limit", async () => {
     const { key } = await served.customer({ rateLimit: 2 });

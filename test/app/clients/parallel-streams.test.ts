@@ -86,12 +86,12 @@ describe("ten agents that ask for 32 000 tokens each", () => {
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(AGENTS - 2);
   });
 
-  it("are stopped when the balance is used up, each with an error event, and it never goes below zero", async () => {
+  it("are ended with `length` when the balance is used up, and it never goes below zero", async () => {
     const { accountId, key } = await served.customer({ credit: "150", rateLimit: 0 });
     const answers = await runAgents({ key, model: "agent", agents: 2 });
-    const stopped = answers.filter(({ text }) => text.includes('"code":"insufficient_balance"'));
+    const stopped = answers.filter(({ text }) => text.includes('"finish_reason":"length"'));
     expect(stopped.length).toBeGreaterThan(0);
-    expect(stopped.some(({ text }) => text.includes("[DONE]"))).toBe(false);
+    expect(stopped.every(({ text }) => text.endsWith("data: [DONE]\n\n"))).toBe(true);
     const usage = await served.usage(accountId);
     expect(usage.filter(({ basis }) => basis === "estimated")).toHaveLength(stopped.length);
     // Nothing was relayed that was not held for.

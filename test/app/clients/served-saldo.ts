@@ -4,15 +4,15 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createCustomer } from "../../../src/accounts/customers.ts";
-import { listUsage, type UsageRecord } from "../../../src/billing/usage.ts";
+import { createCustomer } from "../../../src/identity/customers.ts";
+import { listUsage, type UsageRecord } from "../../../src/billing/usage/usage.ts";
 import { withTransaction } from "../../../src/database/transactions.ts";
 import { formatMoney, IDR, idr, parseMoney } from "../../../src/kernel/money.ts";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
 import { issueKey } from "../../../src/keys/issue-key.ts";
 import { creditAccount, openAccount, readBalance } from "../../../src/ledger/accounts.ts";
-import type { Environment } from "../../../src/accounts/principal.ts";
-import { createMerchant, creditMerchant } from "../../../src/merchant/merchants.ts";
+import type { Environment } from "../../../src/identity/principal.ts";
+import { createMerchant, creditMerchant } from "../../../src/merchant/merchants/merchants.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { startScriptedUpstream } from "../../gateway/scripted-upstream.ts";
 import { SaldoProcess, saldoJson } from "../../setup/saldo-process.ts";
@@ -35,7 +35,7 @@ export type UsageLine = Omit<UsageRecord, "cost" | "charge"> & { readonly cost: 
 
 /** What stands in a test's catalog beside id and route. Prices as the catalog file says them. */
 export type CatalogEntry = {
-  readonly price: { readonly input: string; readonly output: string; readonly cache_hit?: string };
+  readonly price: { readonly input: string; readonly output: string; readonly [name: string]: unknown };
   readonly context_length?: number;
   readonly max_output_tokens?: number;
   readonly input_modalities?: readonly string[];
@@ -71,6 +71,8 @@ export async function serveSaldo({
     upstream,
     /** The server's database, for what no caller can see or do. */
     database,
+    /** Where that database is, for a connection as its owner. */
+    databaseUrl: testDatabase.url,
     /** The base URL an OpenAI client is given. */
     baseUrl: `${server.httpUrl}/v1`,
     /** Runs an operator's command beside the running server. */

@@ -7,7 +7,13 @@ import { promisify } from "node:util";
 import { status } from "@grpc/grpc-js";
 import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BillingService, connectClient, ErrorFactsSchema, grpcJsClient, KeysService } from "../../../src/client.ts";
+import {
+  BillingService,
+  connectClient,
+  ErrorFactsSchema,
+  grpcJsClient,
+  KeysService,
+} from "../../../src/client/client.ts";
 import { type ServedSaldo, serveSaldo } from "./served-saldo.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
@@ -18,7 +24,15 @@ let accountId: string;
 beforeAll(async () => {
   served = await serveSaldo();
   ({ accountId } = await served.customer({ credit: "25000" }));
-  ({ token = "" } = await served.saldo(["service-token", "create", "--all", "--name", "tests"]));
+  ({ token = "" } = await served.saldo([
+    "service-token",
+    "create",
+    "--all",
+    "--name",
+    "tests",
+    "--scope",
+    "read,keys",
+  ]));
 });
 afterAll(() => served.stop());
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVM, TRON, WRONG_ORDERS } from "./wrong-orders.ts";
 import { type RawAnswer, refusalOf, refused, sendRaw } from "./raw-http.ts";
 import { withTransaction } from "../../../src/database/transactions.ts";
-import { setLimits } from "../../../src/merchant/limits.ts";
+import { setLimits } from "../../../src/merchant/merchants/limits.ts";
 import { type MerchantCaller, type ServedSaldo, serveSaldo } from "./served-saldo.ts";
 
 type Environment = "sandbox" | "production";
@@ -150,12 +150,30 @@ describe("a transfer in the sandbox", () => {
     const one = { page: 1, perPage: 10, totalData: 3, totalPage: 1 };
     expect(await list("")).toEqual([all, one]);
     expect(await list(`status=WAITING&fromDate=${today}&toDate=${today}`)).toEqual([all, one]);
+    // As the public Node SDK of Nusagate writes them: what is left out has no value, and days are times.
+    expect(await list("page=&perPage=5&fromDate=&toDate=&status=")).toEqual([all, { ...one, perPage: 5 }]);
+    const now = new Date().toISOString();
+    expect(await list(`page=&perPage=&fromDate=${now}&toDate=${now}`)).toEqual([all, one]);
+    // Half past midnight in Jakarta is the evening before elsewhere.
+    const night = new Date(Date.parse(`${today}T00:30:00+07:00`));
+    for (const time of [night.toISOString(), `${today}T00:30:00+07:00`, `${today}T00:30:00%2B0700`, `${today}T23:59`]) {
+      expect(await list(`fromDate=${time}&toDate=${time}`)).toEqual([all, one]);
+    }
+    expect((await list(`toDate=${new Date(night.getTime() - 3_600_000).toISOString()}`))[0]).toEqual([]);
     expect(await list("page=2&perPage=2")).toEqual([["listed 1"], { page: 2, perPage: 2, totalData: 3, totalPage: 2 }]);
     expect(await list("page=9")).toEqual([[], { ...one, page: 9 }]);
     const none = { page: 1, perPage: 10, totalData: 0, totalPage: 0 };
     expect(await list("status=CONFIRMED")).toEqual([[], none]);
     expect(await list("toDate=2020-01-01")).toEqual([[], none]);
-    for (const query of ["fromDate=2026-02-30", "fromDate=yesterday", "status=pending", "perPage=101", "page=-1"]) {
+    for (const query of [
+      "fromDate=2026-02-30",
+      "fromDate=yesterday",
+      "fromDate=2026-02-30T00:00:00Z",
+      "fromDate=2026-01-01T25:00:00Z",
+      "status=pending",
+      "perPage=101",
+      "page=-1",
+    ]) {
       const answer = await call({ path: `${path}?${query}`, authorization });
       expect(refusalOf(answer), query).toEqual(refused(400, "validation_error", { inEnvelope: true }));
     }

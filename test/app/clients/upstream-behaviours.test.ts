@@ -18,7 +18,7 @@ beforeAll(async () => {
     models: { odd: { price: { input: "5000", output: "15000", cache_hit: "950" } } },
     upstream: { first_byte_timeout_ms: 800, idle_timeout_ms: 800 },
   });
-  customer = await served.customer({ rateLimit: 0 });
+  customer = await served.customer({ credit: "10000", rateLimit: 0 });
   client = new OpenAI({ apiKey: customer.key, baseURL: served.baseUrl, maxRetries: 0 });
 });
 afterAll(() => served.stop());

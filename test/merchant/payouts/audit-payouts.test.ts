@@ -2,8 +2,8 @@
 
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AuditFindings } from "../../../src/ledger/audit-findings.ts";
-import { auditPayouts } from "../../../src/merchant/audit-payouts.ts";
+import { AuditFindings } from "../../../src/ledger/audit/findings.ts";
+import { auditPayouts } from "../../../src/merchant/payouts/audit-payouts.ts";
 import { BLOCK_MS, createSandboxChain } from "../../../src/merchant/chains/sandbox/sandbox-chain.ts";
 import { PayoutEngine } from "../../../src/merchant/payouts/payout-engine.ts";
 import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
@@ -106,7 +106,14 @@ describe("the audit of payouts", () => {
       pool: database.pool,
       chain: createSandboxChain(database, { now: () => now }),
       serves: { environment: "sandbox", network: null },
-      policy: { leaseMs: 0, maxInFlight: 10, stuckAfterMs: 3_600_000, giveUpAfterMs: 3_600_000 },
+      policy: {
+        leaseMs: 0,
+        maxInFlight: 10,
+        stuckAfterMs: 3_600_000,
+        giveUpAfterMs: 3_600_000,
+        headPace: null,
+        dailyCaps: {},
+      },
       report: () => undefined,
     });
     // One that is paid, one that cannot be signed and is filled, and one that stays on its way.

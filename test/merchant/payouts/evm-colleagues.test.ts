@@ -7,7 +7,7 @@ import { stopSigning } from "../../../src/merchant/payouts/foreign-transaction.t
 import { resumeSigning } from "../../../src/merchant/payouts/resume-wallet.ts";
 import { inTransaction } from "../../../src/merchant/payouts/payout-transaction.ts";
 import { haltWallet, lockWallet, readWallet } from "../../../src/merchant/payouts/wallet-store.ts";
-import { moveTransfer } from "../../../src/merchant/transfer-states.ts";
+import { moveTransfer } from "../../../src/merchant/transfers/transfer-states.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
 import { EvmWorld, FINAL_AFTER, TOTAL } from "./evm-world.ts";
 import { expectSoundBooks } from "./ordered.ts";
@@ -73,7 +73,7 @@ describe("an engine that stands still while another one works", () => {
       await world.anvil.rpc("anvil_dropTransaction", [first]);
       await outbid();
     };
-    const chain = interrupted(world.chain(), { question: "head", times: 1, by: undoAndOutbid });
+    const chain = interrupted(world.chain(), { question: "head", times: 2, by: undoAndOutbid });
     const engine = world.engine({ chain });
     await engine.round();
     expect(world.troubles).toEqual([]);

@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { WAITS_FOR_FUNDS } from "../../../src/merchant/payouts/choose-transfers.ts";
-import { findStop, orderResume } from "../../../src/operator/payout-orders.ts";
+import { findStop, orderResume } from "../../../src/operator/commands/payout-orders.ts";
 import { REVERTED } from "../../../src/merchant/payouts/settle-payout.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
 import { AMOUNT, EvmWorld, FINAL_AFTER, TOTAL, UNITS } from "./evm-world.ts";

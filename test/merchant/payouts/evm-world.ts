@@ -14,7 +14,15 @@ import { expectSoundBooks, hasEnded, OrderingMerchant } from "./ordered.ts";
 export const FINAL_AFTER = 14;
 const NEVER_MS = 3_600_000;
 /** Nothing is due by the clock; a test says what is. */
-export const PATIENT: PayoutPolicy = { leaseMs: 0, maxInFlight: 16, stuckAfterMs: NEVER_MS, giveUpAfterMs: NEVER_MS };
+export const PATIENT: PayoutPolicy = {
+  leaseMs: 0,
+  maxInFlight: 16,
+  stuckAfterMs: NEVER_MS,
+  giveUpAfterMs: NEVER_MS,
+  // Tests mine as many blocks at once as they like.
+  headPace: { blocksAtOnce: 1_000, msPerBlock: 1 },
+  dailyCaps: {},
+};
 const MOST_ROUNDS = 60;
 const TOKENS = 1_000_000_000n;
 /** What is ordered where nothing is said: 5 coins, and the fee of 30 % on top. */

@@ -1,17 +1,19 @@
 // What the tests of payouts look at, whatever the chain: ordering, the state of a transfer, and the books behind it.
 
 import { expect } from "vitest";
-import type { Environment } from "../../../src/accounts/principal.ts";
+import type { Environment } from "../../../src/identity/principal.ts";
 import type { Database } from "../../../src/database/database.ts";
+import { withTransaction } from "../../../src/database/transactions.ts";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
-import { topicChecks } from "../../../src/workers/audit-checks.ts";
-import { audit } from "../../../src/ledger/audit.ts";
-import { createTransfer } from "../../../src/merchant/create-transfer.ts";
-import { findCoin } from "../../../src/merchant/currencies.ts";
-import { creditMerchant, listBalances } from "../../../src/merchant/merchants.ts";
+import { topicChecks } from "../../../src/app/compose/audit-checks.ts";
+import { audit } from "../../../src/ledger/audit/audit.ts";
+import { createTransfer } from "../../../src/merchant/transfers/create-transfer.ts";
+import { findCoin } from "../../../src/merchant/chains/currencies.ts";
+import { setLimits } from "../../../src/merchant/merchants/limits.ts";
+import { creditMerchant, listBalances } from "../../../src/merchant/merchants/merchants.ts";
 import { type PayoutRecord, readPayoutHistory } from "../../../src/merchant/payouts/payout-history.ts";
-import type { Transfer } from "../../../src/merchant/transfer.ts";
-import { readEvents, readTransfer } from "../../../src/merchant/transfer-store.ts";
+import type { Transfer } from "../../../src/merchant/transfers/transfer.ts";
+import { readEvents, readTransfer } from "../../../src/merchant/transfers/transfer-store.ts";
 import { SOUND } from "../../money/world.ts";
 import { newMerchant } from "../merchant-accounts.ts";
 
@@ -38,6 +40,9 @@ export class OrderingMerchant {
     const { merchantId } = await newMerchant(database, environment);
     for (const [currencyCode, amountText] of Object.entries(coins)) {
       await creditMerchant(database, { merchantId, currencyCode, amountText });
+      // What production merchants may order is tried elsewhere.
+      const none = { perTransfer: "", daily: "", approvalAbove: "" };
+      await withTransaction(database, (client) => setLimits(client, { merchantId, currencyCode, ...none }));
     }
     return new OrderingMerchant(database, environment, merchantId);
   }
@@ -62,6 +67,15 @@ export class OrderingMerchant {
       },
     );
     return transfer.transferId;
+  }
+
+  /** The account it belongs to. */
+  async accountId(): Promise<string> {
+    const { rows } = await this.#database.pool.query<{ account_id: string }>(
+      "SELECT account_id FROM merchant WHERE id = $1",
+      [this.#merchantId],
+    );
+    return rows[0]?.account_id ?? "";
   }
 
   async transfer(transferId: string): Promise<Transfer> {

@@ -12,6 +12,7 @@ import {
   readInFlight,
   readOpenPayouts,
 } from "../../../src/merchant/payouts/payout-store.ts";
+import { letFrozenWait } from "../../../src/merchant/payouts/frozen-transfers.ts";
 import { openWallet } from "../../../src/merchant/payouts/wallet-store.ts";
 import {
   EVERY_TRANSFER,
@@ -19,7 +20,7 @@ import {
   type OwnedTransfer,
   readOwnedTransfer,
   type TransferPage,
-} from "../../../src/merchant/transfer-search-store.ts";
+} from "../../../src/merchant/transfers/transfer-search-store.ts";
 import { explaining, pausing } from "../../setup/explaining-pool.ts";
 import { onServer } from "../../setup/test-servers.ts";
 import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
@@ -115,6 +116,10 @@ it.each([
     "what is to be paid",
     async (pool: Database["pool"]) =>
       readCandidates(pool, { environment: "sandbox", network: null, currencies: null, limit: 100 }),
+  ],
+  [
+    "what waits for its account",
+    async (pool: Database["pool"]) => letFrozenWait(pool, { environment: "sandbox", network: null }),
   ],
   ["what is open", async (pool: Database["pool"]) => readOpenPayouts(pool, { walletId })],
   ["what is under way", async (pool: Database["pool"]) => readInFlight(pool, walletId)],

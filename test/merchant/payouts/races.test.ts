@@ -19,7 +19,14 @@ import { createTestDatabase, testBackends, type TestDatabase } from "../../setup
 import { expectSoundBooks, OrderingMerchant } from "./ordered.ts";
 
 const NEVER_MS = 3_600_000;
-const POLICY = { leaseMs: 0, maxInFlight: 10, stuckAfterMs: NEVER_MS, giveUpAfterMs: NEVER_MS };
+const POLICY = {
+  leaseMs: 0,
+  maxInFlight: 10,
+  stuckAfterMs: NEVER_MS,
+  giveUpAfterMs: NEVER_MS,
+  headPace: null,
+  dailyCaps: {},
+};
 
 /** Lets nobody pass until so many have come; then everybody, for ever. */
 function gate(count: number): () => Promise<void> {

@@ -11,7 +11,14 @@ import { createTestDatabase, type TestDatabase } from "../../setup/test-database
 import { expectSoundBooks, hasEnded, OrderingMerchant } from "./ordered.ts";
 
 const NEVER_MS = 3_600_000;
-const PATIENT: PayoutPolicy = { leaseMs: 10_000, maxInFlight: 200, stuckAfterMs: NEVER_MS, giveUpAfterMs: NEVER_MS };
+const PATIENT: PayoutPolicy = {
+  leaseMs: 10_000,
+  maxInFlight: 200,
+  stuckAfterMs: NEVER_MS,
+  giveUpAfterMs: NEVER_MS,
+  headPace: null,
+  dailyCaps: {},
+};
 const MOST_ROUNDS = 100;
 
 type Outcome = {

@@ -23,6 +23,8 @@ export class Acknowledged implements View {
   readonly settled = new Map<string, Recorded[]>();
   /** All that was ever asked to be credited under a reference, of which one counts. */
   readonly credits = new Map<string, Credit[]>();
+  /** The top-ups that were bought: those of an action that may have failed are left alone. */
+  readonly topUps: (readonly [topUpId: string, amount: bigint])[] = [];
   /** What was given back of each request. */
   readonly givenBack = new Map<string, bigint>();
   readonly outcomes = new Map<string, number>();
@@ -74,6 +76,7 @@ export class Acknowledged implements View {
   end(action: Action, { outcome, amount, cost, charge, isNew }: Answer): void {
     const name = typeof outcome === "string" ? `${action.do}: ${outcome}` : action.do;
     this.outcomes.set(name, (this.outcomes.get(name) ?? 0) + 1);
+    if (action.do === "buy") this.topUps.push([action.topUpId, action.amount]);
     if (action.do === "give back" && isNew === true && typeof amount === "bigint")
       this.givenBack.set(action.requestId, (this.givenBack.get(action.requestId) ?? 0n) + amount);
     if (action.do === "admit" && outcome !== "granted") this.refused.add(action.request.requestId);

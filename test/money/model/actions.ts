@@ -42,6 +42,12 @@ export type Action =
   | { readonly do: "sweep"; readonly process: number }
   /** A credit note: null gives back all that is left of the charge. */
   | { readonly do: "give back"; readonly requestId: string; readonly amount: bigint | null; readonly name: string }
+  /** The account buys balance by a top-up, which is paid. */
+  | { readonly do: "buy"; readonly accountId: string; readonly amount: bigint; readonly topUpId: string }
+  /** The bank has taken so much of a top-up back in all. */
+  | { readonly do: "charge back"; readonly topUpId: string; readonly amount: bigint }
+  /** The worker collects what is owed and free. */
+  | { readonly do: "collect" }
   | { readonly do: "revoke"; readonly keyId: string }
   | { readonly do: "freeze"; readonly accountId: string; readonly frozen: boolean }
   /** How many requests of the account may run at once; 0: any number. */
@@ -56,6 +62,7 @@ export type Answer = Readonly<Record<string, unknown>>;
 /** What the database should hold of one account, in comparable form. */
 export type Books = {
   readonly posted: string;
+  readonly owed: string;
   readonly held: string;
   /** Frozen or not, and how many requests run of how many that may. */
   readonly state: string;

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
 import type { PriceSnapshot } from "../../../src/ledger/ledger.ts";
 import type { Action, Tokens } from "./actions.ts";
+import { admitting, extending, pick, settling } from "./aimed-actions.ts";
 
 /** What an intent has to know to become an action. The reference ledger knows it; so does what clients were told. */
 export type View = {
@@ -15,6 +16,8 @@ export type View = {
   readonly openRequests: readonly string[];
   readonly resolvedRequests: readonly string[];
   readonly references: readonly string[];
+  /** Each with its amount. */
+  readonly topUps: readonly (readonly [topUpId: string, amount: bigint])[];
   available(accountId: string): bigint;
   /** What a request was granted, and its prices and account. */
   granted(requestId: string): { readonly amount: bigint; readonly accountId: string; readonly prices: PriceSnapshot };
@@ -22,7 +25,7 @@ export type View = {
 };
 
 /** Where an amount lies: on or beside a boundary where the answer changes, or anywhere. */
-type Amount = { readonly of: "available" | "hold" | "hold and available" | "nothing"; readonly plus: number };
+export type Amount = { readonly of: "available" | "hold" | "hold and available" | "nothing"; readonly plus: number };
 
 export type Intent =
   | { readonly do: "credit"; readonly account: number; readonly amount: number }
@@ -55,6 +58,9 @@ export type Intent =
   | { readonly do: "die" | "sweep"; readonly process: number }
   | { readonly do: "recover" }
   | { readonly do: "give back"; readonly request: number; readonly amount: "all" | number; readonly name: string }
+  | { readonly do: "buy"; readonly account: number; readonly amount: number }
+  | { readonly do: "charge back"; readonly topUp: number; readonly part: "all" | number }
+  | { readonly do: "collect" }
   | { readonly do: "revoke"; readonly key: number }
   | { readonly do: "freeze"; readonly account: number; readonly frozen: boolean }
   | { readonly do: "crowd"; readonly account: number; readonly most: number }
@@ -68,9 +74,6 @@ export const PRICE_LISTS: readonly PriceSnapshot[] = [
   { input: 0n, output: 0n, cacheHit: null },
   { input: 5_000_000_000n, output: 15_000_000_000n, cacheHit: 950_000_000n },
 ];
-
-const TOKENS_PER_PRICE = 1_000_000n;
-const MAX_TOKENS = 2_147_483_647n;
 
 const which = fc.nat({ max: 1_000 });
 const beside = fc.constantFrom(-1, 0, 1);
@@ -139,6 +142,19 @@ const ATOMIC_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
       name: fc.constantFrom("one", "another"),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("buy"), account: which, amount: fc.integer({ min: 1, max: 500_000 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("charge back"),
+      topUp: which,
+      part: fc.oneof(fc.constant("all" as const), fc.integer({ min: 1, max: 400_000 })),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("collect") }) },
 ];
 
 const LONE_INTENTS: readonly fc.WeightedArbitrary<Intent>[] = [
@@ -197,7 +213,17 @@ export function actionOf(intent: Intent, view: View): Action | null {
     case "sweep":
       return { do: intent.do, process: intent.process % view.processes };
     case "recover":
-      return { do: "recover" };
+    case "collect":
+      return { do: intent.do };
+    case "buy": {
+      const accountId = pick(view.accounts, intent.account);
+      return accountId === null ? null : { do: "buy", accountId, amount: BigInt(intent.amount), topUpId: uuidv7() };
+    }
+    case "charge back": {
+      const [topUpId, bought] = pick(view.topUps, intent.topUp) ?? [];
+      if (topUpId === undefined || bought === undefined) return null;
+      return { do: "charge back", topUpId, amount: intent.part === "all" ? bought : BigInt(intent.part) };
+    }
     case "give back": {
       const requestId = pick(view.resolvedRequests, intent.request);
       const given = intent.amount === "all" ? null : BigInt(intent.amount);
@@ -217,75 +243,4 @@ export function actionOf(intent: Intent, view: View): Action | null {
     default:
       throw new Error(`there is no such intent: ${JSON.stringify(intent satisfies never)}`);
   }
-}
-
-function admitting(intent: Extract<Intent, { do: "admit" }>, view: View): Action | null {
-  const [keyId, accountId] = pick(view.keys, intent.key) ?? [];
-  if (keyId === undefined || accountId === undefined) return null;
-  const asked = amountOf(intent.amount, { available: view.available(accountId), hold: 0n });
-  const least = leastOf(asked, intent.least);
-  const request = {
-    accountId,
-    keyId,
-    requestId: uuidv7(),
-    amount: asked,
-    leastAmount: least,
-    model: "test/model",
-    prices: view.prices,
-  };
-  return { do: "admit", process: intent.process % view.processes, request, forgotten: intent.forgotten };
-}
-
-function settling(
-  { do: what, process, request, cost, extra }: Extract<Intent, { do: "settle" | "settle again" }>,
-  view: View,
-): Action | null {
-  const requestId = pick(what === "settle" ? view.openRequests : view.resolvedRequests, request);
-  if (requestId === null) return null;
-  const { amount: hold, accountId, prices } = view.granted(requestId);
-  const aim = amountOf(cost, { available: view.available(accountId), hold });
-  const uncached = prices.input === 0n ? aim : (aim * TOKENS_PER_PRICE) / prices.input;
-  const tokens = { ...extra, uncached: Number(uncached > MAX_TOKENS ? MAX_TOKENS : uncached) };
-  return { do: "settle", process: process % view.processes, requestId, tokens, basis: "exact" };
-}
-
-function extending(
-  {
-    do: what,
-    process,
-    request,
-    amount: aim,
-    least,
-    input,
-    output,
-  }: Extract<Intent, { do: "extend" | "extend resolved" }>,
-  view: View,
-): Action | null {
-  const requestId = pick(what === "extend" ? view.openRequests : view.resolvedRequests, request);
-  if (requestId === null) return null;
-  const { amount: hold, accountId } = view.granted(requestId);
-  const wanted = amountOf(aim, { available: view.available(accountId), hold });
-  const progress = { input, output };
-  return {
-    do: "extend",
-    process: process % view.processes,
-    requestId,
-    amount: wanted,
-    least: leastOf(wanted, least),
-    ...progress,
-  };
-}
-
-function leastOf(asked: bigint, least: "all" | "half" | "nothing"): bigint {
-  return { all: asked, half: asked / 2n, nothing: 0n }[least];
-}
-
-function amountOf({ of, plus }: Amount, { available, hold }: { available: bigint; hold: bigint }): bigint {
-  const base = { available, hold, "hold and available": hold + available, nothing: 0n }[of];
-  const sum = base + BigInt(plus);
-  return sum < 0n ? 0n : sum;
-}
-
-function pick<T>(items: readonly T[], at: number): T | null {
-  return items[at % items.length] ?? null;
 }

@@ -42,7 +42,7 @@ const steps = fc.commands(
 /** What must have happened in two hundred walks, whatever their seed: a model of what never happens shows nothing. */
 const USUAL =
   `credit, admit: granted, admit: refused, admit: limited, admit: revoked, admit: frozen, admit: crowded, settle, settle: cut off, release, give back, give back: refused,
-  extend: granted, extend: refused, extend: gone, die, recover, sweep, revoke, freeze, crowd, limit, wait`.split(
+  extend: granted, extend: refused, extend: gone, die, recover, sweep, buy, charge back, collect, revoke, freeze, crowd, limit, wait`.split(
     /,\s+/,
   );
 

@@ -47,9 +47,7 @@ export class LedgerStep implements AsyncCommand<WalkState, RealLedger> {
     const { model } = state;
     const actions = actionsOf(this.#intents, state);
     const answers = await Promise.all(actions.map((action) => real.perform(action)));
-    // A recovery leaves an account that is locked just then to its next round.
-    const next: Action[] =
-      actions.length > 1 && actions.some((action) => action.do === "recover") ? [{ do: "recover" }] : [];
+    const next = actions.length > 1 ? nextRounds(actions) : [];
     for (const action of next) await real.perform(action);
     const books = await real.books([...model.posted.keys()]);
     const happened = { actions, next, effect: { answers, books } };
@@ -65,6 +63,17 @@ export class LedgerStep implements AsyncCommand<WalkState, RealLedger> {
   toString(): string {
     return this.#intents.map((intent) => JSON.stringify(intent)).join(" & ");
   }
+}
+
+/**
+ * A worker leaves an account that is locked just then to its next round. A group also collects for those of its accounts that
+ * had something free before it; when is not to be foretold, and what is left in the end is.
+ */
+function nextRounds(actions: readonly Action[]): Action[] {
+  return [
+    ...(actions.some((action) => action.do === "recover") ? [{ do: "recover" } as const] : []),
+    { do: "collect" },
+  ];
 }
 
 /** Names what happened: `admit: granted`, `settle: cut off`. */
@@ -99,6 +108,7 @@ function viewOf(model: ReferenceLedger, prices: PriceSnapshot): View {
     openRequests: [...model.holds.keys()],
     resolvedRequests: [...model.resolved.keys()],
     references: [...model.credits.keys()],
+    topUps: [...model.topUps].map(([topUpId, { amount }]) => [topUpId, amount] as const),
     available: (accountId) => model.available(accountId),
     granted: (requestId) => {
       const request = model.requests.get(requestId);

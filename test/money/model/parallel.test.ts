@@ -26,6 +26,18 @@ const PRICES = PRICE_LISTS[1] as (typeof PRICE_LISTS)[number];
 /** Time and limits stay as they are, so that the log of slots can be held against them. */
 const intents = anyIntent.filter((intent) => intent.do !== "wait" && intent.do !== "limit");
 
+/** What the books say of a request, and what its customer paid. `late`: charged beyond what recovery had charged. */
+type UsageRecord = Recorded & { readonly isRecovered: boolean; readonly late: bigint };
+const paidFor = (record: UsageRecord | undefined): bigint => (record === undefined ? 0n : record.charge + record.late);
+
+/** What a caller can have been answered. Behind a recovery each gets its own cost, and what was charged in all by then. */
+function effectsOf(record: UsageRecord | undefined): unknown[] {
+  if (record === undefined) return [];
+  const { cost, charge, isRecovered } = record;
+  if (!isRecovered) return [{ cost, charge }];
+  return [charge, paidFor(record)].map((each) => ({ cost: expect.anything() as unknown, charge: each }));
+}
+
 describe.each(testBackends())("the ledger under eight connections to the %s database", (backend) => {
   let world: MoneyWorld;
   let real: RealLedger;
@@ -54,12 +66,24 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
     }
   }
 
-  const recordsOf = async (accounts: readonly string[]): Promise<Map<string, Recorded>> => {
-    const { rows } = await world.pool.query<Recorded & { request_id: string }>(
-      "SELECT request_id, cost, charge FROM usage_record WHERE account_id = ANY ($1::uuid[])",
+  const recordsOf = async (accounts: readonly string[]): Promise<Map<string, UsageRecord>> => {
+    const { rows } = await world.pool.query<UsageRecord & { request_id: string }>(
+      `SELECT u.request_id, u.cost, u.charge, u.basis = 'recovered' AS "isRecovered", coalesce(l.charge, 0)::bigint AS late
+       FROM usage_record u LEFT JOIN late_usage l ON l.account_id = u.account_id AND l.request_id = u.request_id
+       WHERE u.account_id = ANY ($1::uuid[])`,
       [accounts],
     );
-    return new Map(rows.map(({ request_id, cost, charge }) => [request_id, { cost, charge }]));
+    return new Map(rows.map(({ request_id, ...record }) => [request_id, record]));
+  };
+
+  /** What accounts bought by top-ups, less what was charged back. */
+  const boughtBy = async (accounts: readonly string[]): Promise<Map<string, bigint>> => {
+    const { rows } = await world.pool.query<{ accountId: string; bought: bigint }>(
+      `SELECT account_id AS "accountId", sum(amount - given_back)::bigint AS bought FROM top_up
+       WHERE account_id = ANY ($1::uuid[]) AND paid_at IS NOT NULL GROUP BY account_id`,
+      [accounts],
+    );
+    return new Map(rows.map(({ accountId, bought }) => [accountId, bought]));
   };
 
   it.each(Array.from({ length: ROUNDS }, (_, round) => round))(
@@ -91,13 +115,15 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
       for (let process = 0; process < PROCESSES; process += 1) await attempt(known, { do: "sweep", process });
       for (let process = 0; process < PROCESSES; process += 1) await attempt(known, { do: "die", process });
       await attempt(known, { do: "recover" });
+      await attempt(known, { do: "collect" });
 
       const records = await recordsOf(known.accounts);
       for (const requestId of known.grantedRequests) {
         // Each has one effect, and everybody was told the same of it.
         const told = known.settled.get(requestId) ?? [];
         expect(told.length, `seed ${seed}`).toBeGreaterThan(0);
-        for (const answer of told) expect(answer, `seed ${seed}`).toEqual(records.get(requestId));
+        const effects = effectsOf(records.get(requestId));
+        for (const answer of told) expect(effects, `seed ${seed}`).toContainEqual(answer);
       }
       for (const requestId of known.refused) expect(records.has(requestId), `seed ${seed}`).toBe(false);
       const { rows: credited } = await world.pool.query<{ reference: string; accountId: string; amount: string }>(
@@ -111,19 +137,17 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
       for (const { reference, accountId, amount } of credited)
         expect(known.credits.get(reference), `seed ${seed}`).toContainEqual({ accountId, amount: BigInt(amount) });
 
-      // What is left is what came in less what everybody was told they paid.
+      const bought = await boughtBy(known.accounts);
+      // What is left is what came in less what everybody was told they paid; what is missing of it is owed.
       for (const accountId of known.accounts) {
-        let expected = 0n;
+        let expected = bought.get(accountId) ?? 0n;
         for (const credit of credited) if (credit.accountId === accountId) expected += BigInt(credit.amount);
         for (const requestId of known.grantedRequests)
           if (known.granted(requestId).accountId === accountId)
-            expected += (known.givenBack.get(requestId) ?? 0n) - (known.settled.get(requestId)?.[0]?.charge ?? 0n);
-        expect(expected, `seed ${seed}`).toBeGreaterThanOrEqual(0n);
-        expect(await world.balance(accountId), `seed ${seed}`).toEqual({
-          posted: expected,
-          held: 0n,
-          available: expected,
-        });
+            expected += (known.givenBack.get(requestId) ?? 0n) - paidFor(records.get(requestId));
+        const [left, owed] = expected > 0n ? [expected, 0n] : [0n, -expected];
+        const balance = { posted: left, held: 0n, owed, available: left };
+        expect(await world.balanceAndDebt(accountId), `seed ${seed}`).toEqual(balance);
       }
       expect(await world.asOwner(OVERFULL_WINDOWS), `seed ${seed}`).toEqual([]);
       expect(await world.audit(), `seed ${seed}`).toEqual(SOUND);
@@ -136,6 +160,8 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
         "recover",
         "die",
         "give back",
+        "buy",
+        "charge back",
       ];
       expect([...known.outcomes.keys()], `seed ${seed}`).toEqual(expect.arrayContaining(usual));
     },

@@ -1,16 +1,19 @@
 // The real ledger behind the actions of the model: PostgreSQL, group commit, leases, recovery, through their own doors.
 
 import { costOf } from "../../../src/billing/cost.ts";
-import { withTransaction } from "../../../src/database/transactions.ts";
+import { applyPayment } from "../../../src/billing/top-ups/apply-payment.ts";
+import { collectFreed } from "../../../src/billing/top-ups/receivables.ts";
+import { insertTopUp } from "../../../src/billing/top-ups/store.ts";
+import { withRetry, withTransaction } from "../../../src/database/transactions.ts";
 import { DomainError } from "../../../src/kernel/errors.ts";
 import { InvariantError } from "../../../src/kernel/invariant.ts";
 import { creditAccount } from "../../../src/ledger/accounts.ts";
 import { creditUsage } from "../../../src/ledger/credit-note.ts";
-import { GroupCommitLedger } from "../../../src/ledger/group-commit.ts";
+import { GroupCommitLedger } from "../../../src/ledger/group-commit/group-commit.ts";
 import type { AdmissionRequest, Ledger, PriceSnapshot, SettledUsage } from "../../../src/ledger/ledger.ts";
 import { recoverHolds } from "../../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
-import { sweepOwnHolds } from "../../../src/workers/holds.ts";
+import { sweepOwnHolds } from "../../../src/ledger/jobs/holds.ts";
 import { type MoneyWorld, settlement, type TestProcess } from "../world.ts";
 import type { Action, Answer, Books } from "./actions.ts";
 
@@ -25,11 +28,11 @@ UPDATE api_key SET slots = ARRAY(SELECT s - $2 * interval '1 s' FROM unnest(slot
 
 // One statement, so one snapshot. Whole numbers travel as text: JSON's are too small for them.
 const BOOKS = `
-SELECT a.id, a.posted::text, a.held::text,
+SELECT a.id, a.posted::text, a.owed::text, a.held::text,
   CASE WHEN a.frozen_at IS NULL THEN 'open' ELSE 'frozen' END || ', ' || a.open_holds || ' of ' || a.max_open_holds AS state,
   ((SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = a.id) - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = a.id)
    - (SELECT coalesce(sum(charge), 0) FROM usage_record WHERE account_id = a.id))::text AS postings,
-  (SELECT coalesce(sum(p.amount), 0) FROM usage_record u JOIN posting p ON p.debit = '${systemAccounts.operatorLoss}' AND p.id = u.request_id
+  (SELECT coalesce(sum(p.amount), 0) FROM usage_record u JOIN posting p ON p.debit = '${systemAccounts.operatorLoss}' AND p.group_id = u.request_id
    WHERE u.account_id = a.id)::text AS losses,
   (SELECT coalesce(json_object_agg(h.id, h.amount || ' at ' || h.progress_input_tokens || '+' || h.progress_output_tokens), '{}')
    FROM hold h WHERE h.account_id = a.id) AS holds,
@@ -111,6 +114,17 @@ export class RealLedger {
       }
       case "give back":
         return this.#giveBack(action);
+      case "buy":
+        return this.#buy(action);
+      case "charge back": {
+        const { topUpId, amount } = action;
+        const report = { state: "charged_back", amount: null, givenBack: amount, reference: null } as const;
+        await applyPayment(this.#world.opened.database, topUpId, report);
+        return {};
+      }
+      case "collect":
+        await collectFreed(pool);
+        return {};
       case "die": {
         const { lease } = this.#processOf(action.process);
         await pool.query(BURY, [lease.processId]);
@@ -159,14 +173,26 @@ export class RealLedger {
   async #credit({ accountId, amount, reference }: Extract<Action, { do: "credit" }>): Promise<Answer> {
     const from = systemAccounts.operatorAdjustments;
     const credit = { accountId, amount, from, reason: "operator_credit", reference };
-    const { available } = await withTransaction(this.#world.opened.database, (client) => creditAccount(client, credit));
+    const { database } = this.#world.opened;
+    // As every caller of it does: a deadlock has written nothing.
+    const { available } = await withRetry(() => withTransaction(database, (client) => creditAccount(client, credit)));
     return { available };
+  }
+
+  async #buy({ accountId, amount, topUpId }: Extract<Action, { do: "buy" }>): Promise<Answer> {
+    const { pool, opened } = this.#world;
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const order = { topUpId, accountId, amount, provider: "midtrans", idempotencyKey: topUpId } as const;
+    await insertTopUp(pool, { ...order, expiresAt, nextCheckAt: expiresAt });
+    await applyPayment(opened.database, topUpId, { state: "paid", amount, givenBack: 0n, reference: null });
+    return {};
   }
 
   async #giveBack({ requestId, amount, name }: Extract<Action, { do: "give back" }>): Promise<Answer> {
     const note = { requestId, amount, name, note: "the model gives it back" };
     try {
-      const written = await withTransaction(this.#world.opened.database, (client) => creditUsage(client, note));
+      const { database } = this.#world.opened;
+      const written = await withRetry(() => withTransaction(database, (client) => creditUsage(client, note)));
       const { credited, left, isNew } = written;
       return { amount: written.amount, credited, left, isNew };
     } catch (error) {
@@ -180,7 +206,8 @@ export class RealLedger {
     const ledger: Ledger | undefined = forgotten ? this.#forgetful[process] : this.#ledgerOf(process);
     if (ledger === undefined) throw new Error(`there is no process ${process}`);
     const admission = await ledger.admit(request);
-    if (admission.outcome === "revoked" || admission.outcome === "frozen") return admission;
+    // The model names no request, so no admission meets an earlier one of its name.
+    if (!("rate" in admission)) return { outcome: admission.outcome };
     const { outcome, rate } = admission;
     const { limit, remaining } = rate;
     if (outcome === "limited" || outcome === "crowded") return { outcome, limit, remaining };

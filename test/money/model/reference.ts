@@ -15,10 +15,16 @@ type Resolved = { readonly cost: bigint; readonly charge: bigint; readonly basis
 
 export class ReferenceLedger {
   readonly posted = new Map<string, bigint>();
+  /** What each account owes of top-ups that were given back. */
+  readonly owed = new Map<string, bigint>();
+  /** What each top-up was and how much of it was given back, by its name. */
+  readonly topUps = new Map<string, { readonly accountId: string; readonly amount: bigint; givenBack: bigint }>();
   readonly limits = new Map<string, Limits>();
   readonly keys = new Map<string, Key>();
   readonly holds = new Map<string, Hold>();
   readonly resolved = new Map<string, Resolved>();
+  /** What was charged, and what was lost, beyond what recovery had charged. */
+  readonly late = new Map<string, { readonly charge: bigint; readonly loss: bigint }>();
   /** Every request that was ever granted, with what was fixed at its admission. */
   readonly requests = new Map<string, AdmissionRequest>();
   /** Which credit each reference stands for. */
@@ -44,6 +50,7 @@ export class ReferenceLedger {
 
   openAccount(accountId: string, keys: Readonly<Record<string, number>>): void {
     this.posted.set(accountId, 0n);
+    this.owed.set(accountId, 0n);
     this.limits.set(accountId, { frozen: false, mostOpen: 0 });
     for (const [keyId, rateLimit] of Object.entries(keys))
       this.keys.set(keyId, { accountId, rateLimit, isRevoked: false, slotAges: [] });
@@ -58,7 +65,8 @@ export class ReferenceLedger {
   }
 
   available(accountId: string): bigint {
-    return (this.posted.get(accountId) ?? 0n) - this.held(accountId);
+    const left = this.#free(accountId) - this.#owedBy(accountId);
+    return left > 0n ? left : 0n;
   }
 
   /** The exact cost in micro-rupiah, as a fraction that is rounded up once. */
@@ -96,6 +104,16 @@ export class ReferenceLedger {
         return {};
       case "give back":
         return this.#giveBack(action);
+      case "buy":
+        this.topUps.set(action.topUpId, { accountId: action.accountId, amount: action.amount, givenBack: 0n });
+        this.#add(action.accountId, action.amount);
+        this.#collect(action.accountId);
+        return {};
+      case "charge back":
+        return this.#chargeBack(action);
+      case "collect":
+        for (const accountId of this.owed.keys()) this.#collect(accountId);
+        return {};
       case "revoke":
         this.#key(action.keyId).isRevoked = true;
         return {};
@@ -121,12 +139,16 @@ export class ReferenceLedger {
   /** What the database should hold of an account now. */
   books(accountId: string): Books {
     const usage = [...this.resolved].filter(([requestId]) => this.accountOf(requestId) === accountId);
-    const losses = usage.reduce((sum, [, { cost, charge }]) => sum + cost - charge, 0n);
+    const losses = usage.reduce(
+      (sum, [id, { cost, charge }]) => sum + cost - charge + (this.late.get(id)?.loss ?? 0n),
+      0n,
+    );
     const keys = [...this.keys].filter(([, key]) => key.accountId === accountId);
     const posted = String(this.posted.get(accountId));
     const limits = this.#limitsOf(accountId);
     return {
       posted,
+      owed: String(this.#owedBy(accountId)),
       held: String(this.held(accountId)),
       state: `${limits.frozen ? "frozen" : "open"}, ${this.#holdsOf(accountId).length} of ${limits.mostOpen}`,
       postings: posted,
@@ -147,28 +169,65 @@ export class ReferenceLedger {
   #credit({ accountId, amount, reference }: Extract<Action, { do: "credit" }>): Answer {
     if (!this.credits.has(reference)) {
       this.credits.set(reference, { accountId, amount });
-      this.posted.set(accountId, (this.posted.get(accountId) ?? 0n) + amount);
+      this.#add(accountId, amount);
+      this.#collect(accountId);
     }
     return { available: this.available(accountId) };
   }
 
   /** A name counts once, and all notes of a request come to its charge at most. */
   #giveBack({ requestId, amount, name }: Extract<Action, { do: "give back" }>): Answer {
-    const charge = this.resolved.get(requestId)?.charge;
-    if (charge === undefined) return { error: "not_found" };
+    const before = this.resolved.get(requestId);
+    if (before === undefined) return { error: "not_found" };
+    const charge = before.charge + (this.late.get(requestId)?.charge ?? 0n);
     const notes = this.notes.get(requestId) ?? new Map<string, bigint>();
     this.notes.set(requestId, notes);
     const given = [...notes.values()].reduce((sum, each) => sum + each, 0n);
-    const before = notes.get(name);
-    const isMeant = amount === null ? given === charge : amount === before;
-    if (before !== undefined && !isMeant) return { error: "validation_error" };
-    if (before !== undefined) return { amount: before, credited: given, left: charge - given, isNew: false };
+    const known = notes.get(name);
+    const isMeant = amount === null ? given === charge : amount === known;
+    if (known !== undefined && !isMeant) return { error: "validation_error" };
+    if (known !== undefined) return { amount: known, credited: given, left: charge - given, isNew: false };
     const wanted = amount ?? charge - given;
     if (wanted <= 0n || given + wanted > charge) return { error: "limit_exceeded" };
     notes.set(name, wanted);
     const accountId = this.accountOf(requestId);
-    this.posted.set(accountId, (this.posted.get(accountId) ?? 0n) + wanted);
+    this.#add(accountId, wanted);
+    this.#collect(accountId);
     return { amount: wanted, credited: given + wanted, left: charge - given - wanted, isNew: true };
+  }
+
+  /** What is not held is taken, and the rest is owed: what a payment was can be given back once. */
+  #chargeBack({ topUpId, amount }: Extract<Action, { do: "charge back" }>): Answer {
+    const topUp = this.topUps.get(topUpId);
+    if (topUp === undefined) throw new Error(`the test charges back a top-up that nobody bought: ${topUpId}`);
+    const given = amount < topUp.amount ? amount : topUp.amount;
+    if (given <= topUp.givenBack) return {};
+    const back = given - topUp.givenBack;
+    topUp.givenBack = given;
+    const free = this.#free(topUp.accountId);
+    const taken = free < back ? free : back;
+    this.#add(topUp.accountId, -taken);
+    this.owed.set(topUp.accountId, this.#owedBy(topUp.accountId) + back - taken);
+    return {};
+  }
+
+  #collect(accountId: string): void {
+    const [free, owed] = [this.#free(accountId), this.#owedBy(accountId)];
+    const collected = free < owed ? free : owed;
+    this.#add(accountId, -collected);
+    this.owed.set(accountId, owed - collected);
+  }
+
+  #free(accountId: string): bigint {
+    return (this.posted.get(accountId) ?? 0n) - this.held(accountId);
+  }
+
+  #owedBy(accountId: string): bigint {
+    return this.owed.get(accountId) ?? 0n;
+  }
+
+  #add(accountId: string, amount: bigint): void {
+    this.posted.set(accountId, (this.posted.get(accountId) ?? 0n) + amount);
   }
 
   #admit(request: AdmissionRequest, process: number, forgotten: boolean): Answer {
@@ -210,6 +269,7 @@ export class ReferenceLedger {
   /** Only the first one counts; a later one is told what the first did. */
   #settle(requestId: string, cost: bigint, basis: UsageBasis, most?: bigint): Answer {
     const before = this.resolved.get(requestId);
+    if (before?.basis === "recovered") return this.#settleLate(requestId, cost, before);
     if (before !== undefined) return { cost: before.cost, charge: before.charge };
     const hold = this.holds.get(requestId);
     if (hold === undefined) return { error: "a request without a hold has been settled" };
@@ -218,8 +278,24 @@ export class ReferenceLedger {
     const charge = cost < limit ? cost : limit;
     this.holds.delete(requestId);
     this.resolved.set(requestId, { cost, charge, basis });
-    this.posted.set(accountId, (this.posted.get(accountId) ?? 0n) - charge);
+    this.#add(accountId, -charge);
+    // What a recovery frees is collected by the worker.
+    if (basis !== "recovered") this.#collect(accountId);
     return { cost, charge };
+  }
+
+  /** The first settlement behind a recovery is charged for what it comes to beyond what that has charged. */
+  #settleLate(requestId: string, cost: bigint, recovered: Resolved): Answer {
+    const known = this.late.get(requestId);
+    if (known !== undefined) return { cost, charge: recovered.charge + known.charge };
+    if (cost === 0n) return { cost, charge: recovered.charge };
+    const accountId = this.accountOf(requestId);
+    const due = cost > recovered.cost ? cost - recovered.cost : 0n;
+    const available = this.available(accountId);
+    const charge = due < available ? due : available;
+    this.late.set(requestId, { charge, loss: due - charge });
+    this.#add(accountId, -charge);
+    return { cost, charge: recovered.charge + charge };
   }
 
   /** What a dead process's request had come to, as far as that was recorded, and never more than its hold. */

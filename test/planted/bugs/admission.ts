@@ -6,12 +6,12 @@ import { money, type PlantedBug, statement } from "../planted-bug.ts";
 export const ADMISSION_BUGS: readonly PlantedBug[] = [
   {
     name: "a request alone is admitted without a look at the balance",
-    edits: [statement("IF other < least_amount THEN outcome := 'refused'; RETURN; END IF;", "")],
+    edits: [statement("IF other < least_amount THEN outcome := 'refused'; amount := owed; RETURN; END IF;", "")],
     noticedBy: money("admission", "holds what there is when that is still useful"),
   },
   {
     name: "a group is admitted without a look at the balance",
-    edits: [statement("IF other < a_least[i] THEN outcome", "IF false THEN outcome")],
+    edits: [statement("IF other < a_least[i] THEN", "IF false THEN")],
     noticedBy: money("admission", "admits exactly as many of 100 parallel requests"),
   },
   {
@@ -140,5 +140,27 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     name: "one request too many runs at once, in a group",
     edits: [statement("open_holds[here] >= max_open_holds[here] THEN", "open_holds[here] > max_open_holds[here] THEN")],
     noticedBy: money("admission", "lets as many requests run at once"),
+  },
+  {
+    name: "the name of a request is read before its account is locked",
+    edits: [
+      {
+        file: "src/database/migrations/0025-idempotency.ts",
+        find: "FROM account a WHERE a.id = account FOR NO KEY UPDATE;",
+        replace: "FROM account a WHERE a.id = account;",
+      },
+    ],
+    noticedBy: money("idempotency", "are admitted once, however many come at once"),
+  },
+  {
+    name: "a name is free again though its request was charged",
+    edits: [
+      {
+        file: "src/database/migrations/0025-idempotency.ts",
+        find: "IF is_running OR former_basis <> 'free' THEN",
+        replace: "IF is_running THEN",
+      },
+    ],
+    noticedBy: money("idempotency", "say what the first one was charged"),
   },
 ];

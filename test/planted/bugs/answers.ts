@@ -8,12 +8,12 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     name: "an answer in one piece is shown before it is settled",
     edits: [
       gateway(
-        "answer-whole.ts",
+        "answer/answer-whole.ts",
         "const billed = await bill.settleCompleted(",
         'sink.start({ streamed: false, rate, costIdr: "0", demo: false });\n  const billed = await bill.settleCompleted(',
       ),
       gateway(
-        "answer-whole.ts",
+        "answer/answer-whole.ts",
         "sink.start({ streamed: false, rate, costIdr: costIdr(billed)",
         "void ({ costIdr: costIdr(billed)",
       ),
@@ -24,9 +24,9 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     name: "the last frames of a stream are shown before they are settled",
     edits: [
       gateway(
-        "answer-streamed.ts",
-        "const billed = await exchange.bill.settleCompleted(",
-        "for (const frame of end.held) exchange.sink.write(frame);\n        const billed = await exchange.bill.settleCompleted(",
+        "answer/answer-streamed.ts",
+        "const billed = await bill.settleCompleted(",
+        "for (const frame of end.held) exchange.sink.write(frame);\n  const billed = await bill.settleCompleted(",
       ),
     ],
     noticedBy: { file: "test/gateway/streams.test.ts", test: "hold back everything from the finish on" },
@@ -35,7 +35,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     name: "no gate is put before a stream that holds a slab",
     edits: [
       gateway(
-        "answer-streamed.ts",
+        "answer/answer-streamed.ts",
         "if (outputCap !== null || plan.heldOutput",
         "if (outputCap === null || plan.heldOutput",
       ),
@@ -43,14 +43,56 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/gateway/slabs.test.ts", test: "waits with what goes beyond the slab" },
   },
   {
-    name: "a client that leaves pays for what it never had, where the upstream says no usage",
+    name: "a client that leaves pays for what it never had of an answer that breaks off",
+    edits: [
+      gateway("stream/client-writer.ts", "if (this.#hasLeft) this.#facts.output.addUnread(events);\n    else ", ""),
+    ],
+    noticedBy: {
+      file: "test/gateway/drains.test.ts",
+      test: "is billed by an estimate of what was relayed when it",
+    },
+  },
+  {
+    name: "a stream that runs on behind its bound is not ended",
     edits: [
       gateway(
-        "relay-stream.ts",
-        "if (!this.#isDraining) this.#facts.output.add(events);",
-        "this.#facts.output.add(events);",
+        "stream/output-limit.ts",
+        "return this.#coarseWith(size) <= this.#lookAt;",
+        "return this.#coarseWith(size) <= Infinity;",
       ),
     ],
-    noticedBy: { file: "test/gateway/drains.test.ts", test: "is billed by an estimate of what was relayed" },
+    noticedBy: { file: "test/gateway/run-on.test.ts", test: "is ended as a cap ends it" },
+  },
+  {
+    name: "an upstream that runs on is cut at its bound and not above it",
+    edits: [gateway("stream/output-limit.ts", "bound * TOLERATED_FACTOR) + TOLERATED_TOKENS", "bound)")],
+    noticedBy: { file: "test/gateway/run-on.test.ts", test: "is not ended within the limit" },
+  },
+  {
+    name: "half of an event is relayed",
+    edits: [
+      gateway(
+        "stream/chunk.ts",
+        'if (chunk === null) return { kind: "malformed" };',
+        'if (chunk === null) return { kind: "opaque" };',
+      ),
+    ],
+    noticedBy: { file: "test/gateway/sound-streams.test.ts", test: "is an error event and never reaches the client" },
+  },
+  {
+    name: "a chunk of a known frame is relayed whatever is in its text",
+    edits: [gateway("stream/frames.ts", "else if (byte < FIRST_PRINTABLE) return -1;", "")],
+    noticedBy: { file: "test/gateway/sound-streams.test.ts", test: "a control character in the text" },
+  },
+  {
+    name: "an error that stands flat in a stream is taken for a part of the answer",
+    edits: [
+      gateway(
+        "stream/chunk.ts",
+        'if (object["object"] === "error" || object["type"] === "error") return object;',
+        'if (object["type"] === "error") return object;\n  if (object["object"] === "error") return null;',
+      ),
+    ],
+    noticedBy: { file: "test/gateway/sound-streams.test.ts", test: "flat, as vLLM writes it" },
   },
 ];

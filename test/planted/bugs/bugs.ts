@@ -3,14 +3,29 @@
 import type { PlantedBug } from "../planted-bug.ts";
 import { ADMISSION_BUGS } from "./admission.ts";
 import { ANSWER_BUGS } from "./answers.ts";
+import { ATTEMPT_BUGS } from "./attempts.ts";
 import { ARITHMETIC_BUGS } from "./arithmetic.ts";
 import { CALLER_BUGS } from "./callers.ts";
+import { FLOOR_BUGS } from "./floor.ts";
+import { GATE_BUGS } from "./gate.ts";
+import { HOSTILE_TEXT_BUGS } from "./hostile-text.ts";
+import { INTAKE_BUGS } from "./intake.ts";
+import { LIMIT_BUGS } from "./limits.ts";
+import { PASSWORD_BUGS } from "./passwords.ts";
 import { PAYOUT_RULES, PAYOUTS } from "./payouts.ts";
 import { CALLBACK_BUGS } from "./callbacks.ts";
+import { METERING_BUGS } from "./metering.ts";
+import { PROCESS_BUGS } from "./processes.ts";
+import { PROOF_BUGS } from "./proofs.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
+import { REQUEST_BUGS } from "./requests.ts";
+import { SECURITY_LOG_BUGS } from "./security-log.ts";
+import { SEPARATION_BUGS } from "./separation.ts";
+import { SECOND_PERSON_BUGS } from "./second-person.ts";
 import { SETTLEMENT_BUGS } from "./settlement.ts";
 import { TRANSFER_BUGS } from "./transfers.ts";
 import { TOP_UP_BUGS } from "./top-ups.ts";
+import { UNSOUND_ANSWER_BUGS } from "./unsound-answers.ts";
 import { USAGE_BUGS } from "./usage.ts";
 
 /** In the order in which they are planted. */
@@ -19,12 +34,27 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SETTLEMENT_BUGS,
   ...RECOVERY_BUGS,
   ...ARITHMETIC_BUGS,
+  ...REQUEST_BUGS,
   ...ANSWER_BUGS,
+  ...ATTEMPT_BUGS,
   ...CALLBACK_BUGS,
   ...TRANSFER_BUGS,
   ...TOP_UP_BUGS,
   ...USAGE_BUGS,
+  ...METERING_BUGS,
+  ...UNSOUND_ANSWER_BUGS,
   ...PAYOUT_RULES,
   ...PAYOUTS,
+  ...SECOND_PERSON_BUGS,
   ...CALLER_BUGS,
+  ...HOSTILE_TEXT_BUGS,
+  ...PROOF_BUGS,
+  ...PASSWORD_BUGS,
+  ...SECURITY_LOG_BUGS,
+  ...PROCESS_BUGS,
+  ...SEPARATION_BUGS,
+  ...LIMIT_BUGS,
+  ...GATE_BUGS,
+  ...FLOOR_BUGS,
+  ...INTAKE_BUGS,
 ];

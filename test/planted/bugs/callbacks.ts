@@ -2,35 +2,35 @@
 
 import type { Edit, PlantedBug } from "../planted-bug.ts";
 
-const kernel = (file: string, find: string, replace: string): Edit => ({ file: `src/kernel/${file}`, find, replace });
+const source = (file: string, find: string, replace: string): Edit => ({ file: `src/${file}`, find, replace });
 const merchant = (file: string, find: string, replace: string): Edit => ({
   file: `src/merchant/${file}`,
   find,
   replace,
 });
 const ofMerchant = (file: string, test: string) => ({ file: `test/merchant/${file}.test.ts`, test });
-const connector = (test: string) => ({ file: "src/kernel/outside-connector.test.ts", test });
+const connector = (test: string) => ({ file: "src/outbound/public-connector.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const CALLBACK_BUGS: readonly PlantedBug[] = [
   {
     name: "an address that stands in a URL is not looked at",
-    edits: [kernel("outside-connector.ts", "isIP(host) !== 0 && isRefused(host)", "isIP(host) === 1")],
+    edits: [source("outbound/public-connector.ts", "isIP(host) !== 0 && isRefused(host)", "isIP(host) === 1")],
     noticedBy: connector("however they are written"),
   },
   {
     name: "a name passes with one good address",
-    edits: [kernel("outside-connector.ts", "addresses.some(", "addresses.every(")],
+    edits: [source("outbound/public-connector.ts", "addresses.some(", "addresses.every(")],
     noticedBy: connector("when any of its addresses is private"),
   },
   {
     name: "the capitals of an address are not looked at",
     edits: [merchant("addresses/evm.ts", "isMixed && address !== normalized", "isMixed && address === digits")],
-    noticedBy: { file: "src/merchant/addresses.test.ts", test: "of the case of a checksummed EVM address" },
+    noticedBy: { file: "src/merchant/addresses/addresses.test.ts", test: "of the case of a checksummed EVM address" },
   },
   {
     name: "an event is written without its callback",
-    edits: [merchant("transfer-store.ts", ", callback AS (${INSERT_CALLBACK_OF_EVENT})", "")],
+    edits: [merchant("transfers/transfer-store.ts", ", callback AS (${INSERT_CALLBACK_OF_EVENT})", "")],
     noticedBy: ofMerchant("callbacks", "is told once, in order, signed"),
   },
   {

@@ -91,8 +91,8 @@ export const PAYOUTS: readonly PlantedBug[] = [
     edits: [
       payouts(
         "payout-store.ts",
-        "AND NOT t.awaits_approval AND ${NO_LIVING_PAYOUT}\nFOR NO KEY",
-        "AND NOT t.awaits_approval\nFOR NO KEY",
+        "AND NOT t.awaits_approval AND ${NO_LIVING_PAYOUT}\n  AND ${OWNER_SERVED}\nFOR NO KEY",
+        "AND NOT t.awaits_approval\n  AND ${OWNER_SERVED}\nFOR NO KEY",
       ),
       {
         file: "src/database/migrations/0016-payouts.ts",
@@ -144,8 +144,8 @@ export const PAYOUTS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/merchant/chains/evm/evm-chain.ts",
-        find: "return withoutUrlInErrors(chain, settings.rpcUrl);",
-        replace: "return chain;",
+        find: "return withoutUrlInErrors(chain, [",
+        replace: "return 1 + 1 === 2 ? chain : withoutUrlInErrors(chain, [",
       },
     ],
     noticedBy: { file: "src/merchant/chains/evm/node-error.test.ts", test: "says anything of the key in a node's URL" },
@@ -163,7 +163,7 @@ export const PAYOUTS: readonly PlantedBug[] = [
   },
   {
     name: "a reverted payment is confirmed",
-    edits: [payouts("settle-payout.ts", 'attempt.kind === "payment" && mined.succeeded', 'attempt.kind === "payment"')],
+    edits: [payouts("settle-payout.ts", "(mined.succeeded ||", "(mined.status === 'mined' ||")],
     noticedBy: test("evm-payouts", "is rejected, and the funds are back once"),
   },
   {
@@ -171,8 +171,8 @@ export const PAYOUTS: readonly PlantedBug[] = [
     edits: [
       payouts(
         "payout-store.ts",
-        "ended_at = clock_timestamp() WHERE p.id = $1::uuid AND ${OPEN}`",
-        "ended_at = clock_timestamp() WHERE p.id = $1::uuid`",
+        "interval '1 minute' END\nWHERE p.id = $1::uuid AND ${OPEN}`",
+        "interval '1 minute' END\nWHERE p.id = $1::uuid`",
       ),
     ],
     noticedBy: test("races", "of two settlements ends a payout once"),
@@ -182,8 +182,8 @@ export const PAYOUTS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/merchant/chains/evm/evm-chain.ts",
-        find: "if (payment === null || contract === null) return true;",
-        replace: "if (payment === null || contract !== undefined) return true;",
+        find: "if (payment === null || contract === null) return { succeeded: true };",
+        replace: "if (payment === null || contract !== undefined) return { succeeded: true };",
       },
     ],
     noticedBy: { file: "test/contracts/payout-chain.test.ts", test: "mined and did not pay that it did not" },

@@ -1,6 +1,6 @@
 // Guards of recovery, leases and replay.
 
-import { ledger, money, type PlantedBug } from "../planted-bug.ts";
+import { gateway, ledger, money, type PlantedBug } from "../planted-bug.ts";
 
 /** Each with the test that must notice it. */
 export const RECOVERY_BUGS: readonly PlantedBug[] = [
@@ -13,14 +13,14 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
         `), gone AS (
   DELETE FROM hold WHERE account_id = ANY ($1::uuid[]) AND id = ANY ($2::uuid[])
 ), del AS (
-  SELECT h.*, ceil((h.progress_input_tokens::numeric * h.input_price + h.progress_output_tokens::numeric * h.output_price)
-                   / 1000000)::bigint AS cost
+  SELECT h.*, usage_cost(h.progress_input_tokens, h.progress_cached_tokens, h.progress_output_tokens, NULL, h.input_price,
+                         h.output_price, h.cache_hit_price, h.other_prices)::bigint AS cost
   FROM hold h, acc a,`,
       ),
       ledger(
         "recovery.ts",
-        `RETURNING h.*, ceil((h.progress_input_tokens::numeric * h.input_price + h.progress_output_tokens::numeric * h.output_price)
-                      / 1000000)::bigint AS cost
+        `RETURNING h.*, usage_cost(h.progress_input_tokens, h.progress_cached_tokens, h.progress_output_tokens, NULL, h.input_price,
+                            h.output_price, h.cache_hit_price, h.other_prices)::bigint AS cost
 `,
         "",
       ),
@@ -52,18 +52,60 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
     noticedBy: money("recovery", "only if the gravedigger had no gap for a term"),
   },
   {
+    name: "a record of recovery is taken for the settlement's own",
+    edits: [ledger("group-commit/settlement.ts", 'isRecovered: recovered === "t"', "isRecovered: recovered === null")],
+    noticedBy: money("recovery", "lets a process that wakes up dead only post the difference"),
+  },
+  {
+    name: "a late answer that was refused keeps its name",
+    edits: [ledger("late-usage.ts", 'row.outcome === "refused" || basis === "free"', 'basis === "free"')],
+    noticedBy: money("idempotency", "are admitted again where nothing was charged"),
+  },
+  {
+    name: "a whole answer is posted in part after its recovery",
+    edits: [
+      {
+        file: "src/database/migrations/0027-late-usage.ts",
+        find: "IF whole AND late < due THEN",
+        replace: "IF whole AND late < 0 THEN",
+      },
+    ],
+    noticedBy: money("late-usage", "posts a whole answer in full or not at all"),
+  },
+  {
+    name: "a stream goes on behind a lease that is over",
+    edits: [
+      gateway(
+        "stream/relay-stream.ts",
+        "if (this.#isOver || this.#facts.term.isOver()) return;\n    if (this.#client.hasBegun)",
+        "if (this.#isOver) return;\n    if (this.#client.hasBegun)",
+      ),
+    ],
+    noticedBy: {
+      file: "test/gateway/late-settlements.test.ts",
+      test: "keeps the next packet of a stream from being written",
+    },
+  },
+  {
+    name: "a request of a wrong clock is admitted",
+    edits: [
+      ledger("process-lease.ts", "if (aheadMs > NEWEST_REQUEST_MS ||", "if (aheadMs > NEWEST_REQUEST_MS * 1e9 ||"),
+    ],
+    noticedBy: money("wrong-clock", "has its requests refused before anything is held"),
+  },
+  {
     name: "the sweep gives back holds that are in use",
-    edits: [{ file: "src/workers/holds.ts", find: "!ledger.isOpen(requestId)", replace: 'requestId !== ""' }],
+    edits: [{ file: "src/ledger/jobs/holds.ts", find: "!ledger.isOpen(requestId)", replace: 'requestId !== ""' }],
     noticedBy: money("recovery", "gives back an old hold of its own that it does not know"),
   },
   {
     name: "a statement is replayed while its lost backend may still commit",
-    edits: [ledger("lane-connection.ts", "await this.#database.endBackend(this.#lost);", "")],
+    edits: [ledger("group-commit/lane-connection.ts", "await this.#database.endBackend(this.#lost);", "")],
     noticedBy: money("races", "of a lost statement against its own replay"),
   },
   {
     name: "a lost statement is decided anew without a look at what it wrote",
-    edits: [ledger("lane.ts", "for (const waiting of group) waiting.perhapsWritten = true;", "")],
+    edits: [ledger("group-commit/lane.ts", "for (const waiting of group) waiting.perhapsWritten = true;", "")],
     noticedBy: money("faults", "finds what a lost statement has written"),
   },
 ];

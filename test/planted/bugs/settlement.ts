@@ -1,17 +1,24 @@
 // Guards of settlement, release, credit and extension.
 
-import { ledger, money, type PlantedBug, statement } from "../planted-bug.ts";
+import { type Edit, ledger, money, type PlantedBug, statement } from "../planted-bug.ts";
+
+const owed = (test: string) => ({ file: "test/top-ups/owed.test.ts", test });
+const collecting = (find: string, replace: string): Edit => ({
+  file: "src/database/migrations/0028-owed.ts",
+  find,
+  replace,
+});
 
 /** Each with the test that must notice it. */
 export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   {
     name: "a settlement charges its whole cost, whatever there is",
-    edits: [statement("charge := least(cost, freed.amount + posted - held);", "charge := cost;")],
+    edits: [statement("charge := least(cost, freed.amount + ${SPENDABLE});", "charge := cost;")],
     noticedBy: money("settlement", "takes above the hold only what is available"),
   },
   {
     name: "a settlement charges no more than its hold, though there is more",
-    edits: [statement("charge := least(cost, freed.amount + posted - held);", "charge := least(cost, freed.amount);")],
+    edits: [statement("charge := least(cost, freed.amount + ${SPENDABLE});", "charge := least(cost, freed.amount);")],
     noticedBy: money("settlement", "takes above the hold only what is available"),
   },
   {
@@ -31,10 +38,47 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a group of settlements takes from what others hold",
-    edits: [
-      statement("more := least(s_cost[i] - charge[i], posted[here] - held[here]);", "more := s_cost[i] - charge[i];"),
-    ],
+    edits: [statement("more := least(s_cost[i] - charge[i], ${SPENDABLE_HERE});", "more := s_cost[i] - charge[i];")],
     noticedBy: money("settlement", "charges a batch as if its members came one after the other"),
+  },
+  {
+    name: "a receivable is ignored: what is owed can be spent, by a request alone",
+    edits: [statement('"greatest(0, posted - held - owed)"', '"greatest(0, posted - held)"')],
+    noticedBy: owed("that a dead process held"),
+  },
+  {
+    name: "a receivable is ignored: what is owed can be spent, by requests in a group",
+    edits: [
+      statement('"greatest(0, posted[here] - held[here] - owed[here])"', '"greatest(0, posted[here] - held[here])"'),
+    ],
+    noticedBy: owed("is not there for an extension"),
+  },
+  {
+    name: "a settlement alone collects nothing of what is owed",
+    edits: [statement("IF owed > 0 THEN PERFORM collect_owed(account, request); END IF;", "")],
+    noticedBy: owed("is collected when the request ends free"),
+  },
+  {
+    name: "settlements in a group collect nothing of what is owed",
+    edits: [statement("IF 0 < ANY (owed) THEN", "IF false THEN")],
+    noticedBy: owed("never leaves free money beside the debt"),
+  },
+  {
+    name: "what is collected of a debt is still owed",
+    edits: [
+      collecting("SET posted = a.posted - collected, owed = a.owed - collected", "SET posted = a.posted - collected"),
+    ],
+    noticedBy: owed("is collected when the request ends free"),
+  },
+  {
+    name: "one event collects only once of a debt",
+    edits: [collecting("'receivable:' || due.id || ':' || posting_id);", "'receivable:' || due.id || ':' || source);")],
+    noticedBy: owed("by several credit notes of one request"),
+  },
+  {
+    name: "an operator takes from an account what it owes",
+    edits: [ledger("accounts.ts", "a.posted - a.held - a.owed >= $4::bigint", "a.posted - a.held >= $4::bigint")],
+    noticedBy: owed("that a dead process held"),
   },
   {
     name: "a settled request still counts as running",
@@ -43,7 +87,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a release charges",
-    edits: [ledger("group-commit.ts", "cost: 0n,", "cost: 1n,")],
+    edits: [ledger("group-commit/group-commit.ts", "cost: 0n,", "cost: 1n,")],
     noticedBy: money("races", "between a settlement and a sweep are won by one"),
   },
   {
@@ -60,10 +104,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   {
     name: "an extension grants more than there is",
     edits: [
-      statement(
-        "least(greatest(e_amount[i] - extended, 0), posted[here] - held[here])",
-        "greatest(e_amount[i] - extended, 0)",
-      ),
+      statement("least(greatest(e_amount[i] - extended, 0), ${SPENDABLE_HERE})", "greatest(e_amount[i] - extended, 0)"),
     ],
     noticedBy: money("extension", "grants what there is when that is still useful"),
   },
@@ -71,8 +112,8 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     name: "an extension takes back what is held",
     edits: [
       statement(
-        "least(greatest(e_amount[i] - extended, 0), posted[here] - held[here])",
-        "least(e_amount[i] - extended, posted[here] - held[here])",
+        "least(greatest(e_amount[i] - extended, 0), ${SPENDABLE_HERE})",
+        "least(e_amount[i] - extended, ${SPENDABLE_HERE})",
       ),
     ],
     noticedBy: money("extension", "never takes back what is held or recorded"),

@@ -1,6 +1,6 @@
 // Guards of money that comes in through payment providers.
 
-import type { Edit, PlantedBug } from "../planted-bug.ts";
+import { type Edit, ledger, type PlantedBug } from "../planted-bug.ts";
 
 const topUps = (file: string, find: string, replace: string): Edit => ({
   file: `src/billing/top-ups/${file}`,
@@ -13,6 +13,7 @@ const payments = (file: string, find: string, replace: string): Edit => ({
   replace,
 });
 const crediting = (test: string) => ({ file: "test/top-ups/crediting.test.ts", test });
+const providerFees = (test: string) => ({ file: "test/top-ups/provider-fees.test.ts", test });
 const givingBack = (test: string) => ({ file: "test/top-ups/giving-back.test.ts", test });
 
 /** Each with the test that must notice it. */
@@ -107,13 +108,36 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "an older report moves a chargeback back to a refund",
-    edits: [topUps("apply-payment.ts", 'if (topUp.state === "charged_back" && !grows) return nothing;', "")],
+    edits: [topUps("apply-payment.ts", 'if (topUp.state === "charged_back" && !grows) {', "if (false) {")],
     noticedBy: givingBack("no less and no other for an older report"),
   },
   {
     name: "what an account owes is not collected",
-    edits: [topUps("apply-payment.ts", "  await collectOwed(client, { accountId, topUpId, amount });\n", "")],
+    edits: [
+      ledger("accounts.ts", "if (row.owed > 0n) await client.query(COLLECT", "if (false) await client.query(COLLECT"),
+    ],
     noticedBy: givingBack("collected first from what it buys next"),
+  },
+  {
+    name: "a provider's fee is posted beside the one that an operator posted by hand",
+    edits: [topUps("provider-money.ts", "if (rows[0]?.has_fee === true) return;", "")],
+    noticedBy: providerFees("is posted by hand once for each reference"),
+  },
+  {
+    name: "what is paid above an order is not posted",
+    edits: [topUps("provider-money.ts", "amount: above(paid),", "amount: 0n,")],
+    noticedBy: providerFees("is posted beside the credit"),
+  },
+  {
+    name: "a fee that is known later than its payment is not posted",
+    edits: [
+      topUps(
+        "apply-payment.ts",
+        "    if (isPaid) await postProviderMoney(client, topUp, facts);\n    return",
+        "    return",
+      ),
+    ],
+    noticedBy: providerFees("is posted also where it is known later"),
   },
   {
     name: "what an account no longer has is forgotten instead of owed",
@@ -124,12 +148,12 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     name: "the sandbox is there in every service that is not called production",
     edits: [
       {
-        file: "src/config.ts",
+        file: "src/app/config/config.ts",
         find: 'sandbox: demo || (!production && text("SALDO_PAYMENT_PROVIDER") === "sandbox"),',
         replace: "sandbox: demo || !production,",
       },
     ],
-    noticedBy: { file: "src/config.test.ts", test: "sells play money in a demo" },
+    noticedBy: { file: "src/app/config/config.test.ts", test: "sells play money in a demo" },
   },
   {
     name: "one account may follow as many top-ups as there is room for",

@@ -21,7 +21,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
         find: "        CONSTRAINT transfer_external_id UNIQUE (merchant_id, environment, external_id),\n",
         replace: "",
       },
-      merchant("transfer-store.ts", "ON CONFLICT ON CONSTRAINT transfer_external_id DO NOTHING ", ""),
+      merchant("transfers/transfer-store.ts", "ON CONFLICT ON CONSTRAINT transfer_external_id DO NOTHING ", ""),
     ],
     noticedBy: test("create-transfer", "at once in two currencies is one transfer and one refusal"),
   },
@@ -29,12 +29,12 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "an order does not look again behind the lock for its externalId",
     edits: [
       merchant(
-        "create-transfer.ts",
+        "transfers/create-transfer.ts",
         "if ((await readTransferOfExternalId(client, order)) !== undefined) return undefined;",
         "",
       ),
       merchant(
-        "create-transfer.ts",
+        "transfers/create-transfer.ts",
         "if (transfer === undefined) return undefined;",
         "if (transfer === undefined) throw new AccountFrozen();",
       ),
@@ -45,7 +45,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "a replay compares nothing",
     edits: [
       merchant(
-        "create-transfer.ts",
+        "transfers/create-transfer.ts",
         "if (differing.length > 0) throw new ExternalIdConflict(differing);",
         "void differing; void ExternalIdConflict;",
       ),
@@ -56,7 +56,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "a replay does not compare the address",
     edits: [
       merchant(
-        "order.ts",
+        "transfers/order.ts",
         "address: isSameAddress(check, known, order.address),",
         "address: isSameAddress(check, known, known.address),",
       ),
@@ -67,7 +67,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "no hold is taken for a transfer",
     edits: [
       merchant(
-        "create-transfer.ts",
+        "transfers/create-transfer.ts",
         "await writeFund(client, { ...fund, held: fund.held + total.units });",
         "void writeFund;",
       ),
@@ -76,14 +76,20 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the hold leaves the fee out",
-    edits: [merchant("create-transfer.ts", "held: fund.held + total.units", "held: fund.held + order.received.units")],
+    edits: [
+      merchant(
+        "transfers/create-transfer.ts",
+        "held: fund.held + total.units",
+        "held: fund.held + order.received.units",
+      ),
+    ],
     noticedBy: test("create-transfer", "holds amount and fee"),
   },
   {
     name: "the fund is read and not locked",
     edits: [
       merchant(
-        "store.ts",
+        "merchants/store.ts",
         "WHERE merchant_id = $1::uuid AND asset = $2::text FOR NO KEY UPDATE`;",
         "WHERE merchant_id = $1::uuid AND asset = $2::text`;",
       ),
@@ -93,7 +99,11 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   {
     name: "a confirmed transfer is captured without its fee",
     edits: [
-      merchant("transfer-states.ts", '...(fee.units === 0n ? [] : [leg("fee"', '...(fee.units >= 0n ? [] : [leg("fee"'),
+      merchant(
+        "transfers/transfer-states.ts",
+        '...(fee.units === 0n ? [] : [leg("fee"',
+        '...(fee.units >= 0n ? [] : [leg("fee"',
+      ),
     ],
     noticedBy: test("transfer-states", "to CONFIRMED takes the total"),
   },
@@ -101,7 +111,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "a rejected transfer keeps its hold",
     edits: [
       merchant(
-        "transfer-states.ts",
+        "transfers/transfer-states.ts",
         'if (to === "REJECTED" || to === "CANCELED") await voidHold',
         'if (to === "CANCELED") await voidHold',
       ),
@@ -110,19 +120,19 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a transfer is moved without a look at where it is",
-    edits: [merchant("transfer-states.ts", "if (!move.from.includes(transfer.status)) return false;", "")],
+    edits: [merchant("transfers/transfer-states.ts", "if (!move.from.includes(transfer.status)) return false;", "")],
     noticedBy: test("transfer-states", "moves one of several who try, and only once"),
   },
   {
     name: "a transfer is canceled without asking whether it is being signed",
-    edits: [merchant("transfers.ts", " || (await end.hasSigningBegun(client, transferId));", ";")],
+    edits: [merchant("transfers/transfers.ts", " || (await end.hasSigningBegun(client, transferId));", ";")],
     noticedBy: test("cancel-transfer", "is too late once signing has begun"),
   },
   {
     name: "a transfer that waits for approval goes on without it",
     edits: [
       merchant(
-        "transfer-states.ts",
+        "transfers/transfer-states.ts",
         "move.isApproval !== true) return false;",
         "move.isApproval === null) return false;",
       ),
@@ -133,7 +143,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "an operator's order that changed nothing leaves a line",
     edits: [
       {
-        file: "src/operator/transfer-orders.ts",
+        file: "src/operator/commands/transfer-orders.ts",
         find: "    isNew ? { action, subject: transferId,",
         replace: "    isNew || true ? { action, subject: transferId,",
       },
@@ -144,7 +154,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "a transfer that never waited for approval counts as approved",
     edits: [
       merchant(
-        "transfers.ts",
+        "transfers/transfers.ts",
         'status === "WAITING" && reason === WAITS_FOR_APPROVAL',
         'status !== "" && reason !== ""',
       ),
@@ -155,7 +165,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "a transfer that waits for coins counts as approved",
     edits: [
       merchant(
-        "transfers.ts",
+        "transfers/transfers.ts",
         'status === "WAITING" && reason === WAITS_FOR_APPROVAL',
         'status === "WAITING" && reason !== ""',
       ),
@@ -164,7 +174,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "an approval is forgotten where the clock of the node that gave it was behind",
-    edits: [merchant("transfers.ts", "return events.some((", "return events.slice(0, 1).some((")],
+    edits: [merchant("transfers/transfers.ts", "return events.some((", "return events.slice(0, 1).some((")],
     noticedBy: operator("transfers", "stays approved though the clock of the node that approved it was behind"),
   },
   {
@@ -192,7 +202,11 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   {
     name: "a fee that is in force is set again",
     edits: [
-      merchant("set-fee.ts", "if (current !== undefined && areSameTerms(current, terms))", "if (current === null)"),
+      merchant(
+        "merchants/set-fee.ts",
+        "if (current !== undefined && areSameTerms(current, terms))",
+        "if (current === null)",
+      ),
     ],
     noticedBy: test("fees", "adds nothing where the terms are in force already"),
   },
@@ -200,7 +214,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "a day's limit is counted in a transaction of another order",
     edits: [
       merchant(
-        "limits-store.ts",
+        "merchants/limits-store.ts",
         "WHERE merchant_id = $1::uuid AND currency_code = $2 FOR NO KEY UPDATE\n",
         "WHERE merchant_id = $1::uuid AND currency_code = $2\n",
       ),
@@ -209,7 +223,9 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "sandbox fees are revenue",
-    edits: [merchant("outside-accounts.ts", "fees: systemAccounts.sandbox }", "fees: systemAccounts.revenue }")],
+    edits: [
+      merchant("transfers/outside-accounts.ts", "fees: systemAccounts.sandbox }", "fees: systemAccounts.revenue }"),
+    ],
     noticedBy: test("transfer-states", "to CONFIRMED takes the total"),
   },
 ];

@@ -6,19 +6,32 @@ import { money, type PlantedBug } from "../planted-bug.ts";
 export const USAGE_BUGS: readonly PlantedBug[] = [
   {
     name: "roll-ups do not wait for an open request",
-    edits: [{ file: "src/billing/roll-up.ts", find: ", quarter_of(h.oldest)) AS horizon", replace: ") AS horizon" }],
+    edits: [
+      { file: "src/billing/usage/roll-up.ts", find: ", quarter_of(h.oldest)) AS horizon", replace: ") AS horizon" },
+    ],
     noticedBy: money("usage-roll-up", "wait for the oldest open request"),
   },
   {
+    name: "the tokens of a late charge are in no sum",
+    edits: [
+      {
+        file: "src/billing/usage/summary.ts",
+        find: "`l.${column} - u.${column} AS ${column}`",
+        replace: "`0 AS ${column}`",
+      },
+    ],
+    noticedBy: money("usage-pages", "counts what was charged late with its request"),
+  },
+  {
     name: "roll-ups are believed without a look at the balance",
-    edits: [{ file: "src/billing/summary.ts", find: "row?.is_whole === true", replace: "row !== undefined" }],
+    edits: [{ file: "src/billing/usage/summary.ts", find: "row?.is_whole === true", replace: "row !== undefined" }],
     noticedBy: money("usage-roll-up", "are passed over while a request that came behind their back"),
   },
   {
     name: "a stretch is added to what was there",
     edits: [
       {
-        file: "src/billing/roll-up.ts",
+        file: "src/billing/usage/roll-up.ts",
         find: "quarter >= $2::int AND quarter < $3::int RETURNING charge",
         replace: "quarter >= $2::int AND false AND quarter < $3::int RETURNING charge",
       },
@@ -29,12 +42,39 @@ export const USAGE_BUGS: readonly PlantedBug[] = [
     name: "a page of the ledger begins at the balance of now, whatever came since",
     edits: [
       {
-        file: "src/billing/ledger-entries.ts",
-        find: "return account.posted - BigInt(postings?.moved ?? 0) + charged;",
+        file: "src/billing/usage/ledger-entries.ts",
+        find: "return account.posted - moved;",
         replace: "return account.posted + charged;",
       },
     ],
     noticedBy: money("usage-pages", "balances stay exact, while records and postings arrive"),
+  },
+  {
+    name: "a statement has the order in which requests came",
+    edits: [
+      {
+        file: "src/billing/usage/line-statements.ts",
+        find: 'const SETTLED = "settled_time(request_id, settled_at)";',
+        replace: 'const SETTLED = "request_time(request_id)";',
+      },
+    ],
+    noticedBy: money("statements", "shows a charge above its hold behind the top-up that paid it"),
+  },
+  {
+    name: "the audit does not compare tokens of the rarer kinds",
+    edits: [{ file: "src/billing/usage/audit-roll-ups.ts", find: "  ...Object.values(OTHER_KINDS),\n", replace: "" }],
+    noticedBy: money("usage-roll-up", "are found wrong by the audit in "),
+  },
+  {
+    name: "sums leave out what was charged after the record",
+    edits: [
+      {
+        file: "src/billing/usage/summary.ts",
+        find: "UNION ALL ${lateCharges(columns)}`",
+        replace: "`",
+      },
+    ],
+    noticedBy: money("usage-pages", "counts what was charged late with its request"),
   },
   {
     name: "a low balance is mailed for as long as it is low",

@@ -7,8 +7,9 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { Language, Person, ServiceToken, Session, Settings } from "./person_pb.ts";
+import type { Language, Person, SecondFactor, SecurityEvent, ServiceToken, Session, Settings } from "./person_pb.ts";
 import { file_saldo_accounts_v1_person } from "./person_pb.ts";
+import type { TokenScope } from "../../options/v1/options_pb.ts";
 import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -16,7 +17,154 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/accounts/v1/accounts_service.proto.
  */
 export const file_saldo_accounts_v1_accounts_service: GenFile = /*@__PURE__*/
-  fileDesc("CihzYWxkby9hY2NvdW50cy92MS9hY2NvdW50c19zZXJ2aWNlLnByb3RvEhFzYWxkby5hY2NvdW50cy52MSIOCgxHZXRNZVJlcXVlc3QiegoNR2V0TWVSZXNwb25zZRIpCgZwZXJzb24YASABKAsyGS5zYWxkby5hY2NvdW50cy52MS5QZXJzb24SLQoIc2V0dGluZ3MYAiABKAsyGy5zYWxkby5hY2NvdW50cy52MS5TZXR0aW5ncxIPCgdpc19kZW1vGAMgASgIImIKFVVwZGF0ZVNldHRpbmdzUmVxdWVzdBItCghsYW5ndWFnZRgBIAEoDjIbLnNhbGRvLmFjY291bnRzLnYxLkxhbmd1YWdlEhoKCXRpbWVfem9uZRgCIAEoCUIHukgEcgIYQCJHChZVcGRhdGVTZXR0aW5nc1Jlc3BvbnNlEi0KCHNldHRpbmdzGAEgASgLMhsuc2FsZG8uYWNjb3VudHMudjEuU2V0dGluZ3MiFQoTTGlzdFNlc3Npb25zUmVxdWVzdCJEChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIsCghzZXNzaW9ucxgBIAMoCzIaLnNhbGRvLmFjY291bnRzLnYxLlNlc3Npb24iNAoUUmV2b2tlU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiFwoVUmV2b2tlU2Vzc2lvblJlc3BvbnNlIoEBChlDcmVhdGVTZXJ2aWNlVG9rZW5SZXF1ZXN0EhcKBG5hbWUYASABKAlCCbpIBnIEEAEYZBJLCgphY2NvdW50X2lkGAIgASgJQje6SDRyMhgkMi5eKFswLTlhLWZdezh9KC1bMC05YS1mXXs0fSl7M30tWzAtOWEtZl17MTJ9KT8kIlwKGkNyZWF0ZVNlcnZpY2VUb2tlblJlc3BvbnNlEi4KBXRva2VuGAEgASgLMh8uc2FsZG8uYWNjb3VudHMudjEuU2VydmljZVRva2VuEg4KBnNlY3JldBgCIAEoCSIaChhMaXN0U2VydmljZVRva2Vuc1JlcXVlc3QiTAoZTGlzdFNlcnZpY2VUb2tlbnNSZXNwb25zZRIvCgZ0b2tlbnMYASADKAsyHy5zYWxkby5hY2NvdW50cy52MS5TZXJ2aWNlVG9rZW4iNwoZUmV2b2tlU2VydmljZVRva2VuUmVxdWVzdBIaCgh0b2tlbl9pZBgBIAEoCUIIukgFcgOwAQEiTAoaUmV2b2tlU2VydmljZVRva2VuUmVzcG9uc2USLgoFdG9rZW4YASABKAsyHy5zYWxkby5hY2NvdW50cy52MS5TZXJ2aWNlVG9rZW4ymQYKD0FjY291bnRzU2VydmljZRJUCgVHZXRNZRIfLnNhbGRvLmFjY291bnRzLnYxLkdldE1lUmVxdWVzdBogLnNhbGRvLmFjY291bnRzLnYxLkdldE1lUmVzcG9uc2UiCJACAaq7GAEDEmwKDlVwZGF0ZVNldHRpbmdzEiguc2FsZG8uYWNjb3VudHMudjEuVXBkYXRlU2V0dGluZ3NSZXF1ZXN0Gikuc2FsZG8uYWNjb3VudHMudjEuVXBkYXRlU2V0dGluZ3NSZXNwb25zZSIFqrsYAQMSaQoMTGlzdFNlc3Npb25zEiYuc2FsZG8uYWNjb3VudHMudjEuTGlzdFNlc3Npb25zUmVxdWVzdBonLnNhbGRvLmFjY291bnRzLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgiQAgGquxgBAxJpCg1SZXZva2VTZXNzaW9uEicuc2FsZG8uYWNjb3VudHMudjEuUmV2b2tlU2Vzc2lvblJlcXVlc3QaKC5zYWxkby5hY2NvdW50cy52MS5SZXZva2VTZXNzaW9uUmVzcG9uc2UiBaq7GAEDEngKEkNyZWF0ZVNlcnZpY2VUb2tlbhIsLnNhbGRvLmFjY291bnRzLnYxLkNyZWF0ZVNlcnZpY2VUb2tlblJlcXVlc3QaLS5zYWxkby5hY2NvdW50cy52MS5DcmVhdGVTZXJ2aWNlVG9rZW5SZXNwb25zZSIFqrsYAQYSeAoRTGlzdFNlcnZpY2VUb2tlbnMSKy5zYWxkby5hY2NvdW50cy52MS5MaXN0U2VydmljZVRva2Vuc1JlcXVlc3QaLC5zYWxkby5hY2NvdW50cy52MS5MaXN0U2VydmljZVRva2Vuc1Jlc3BvbnNlIgiQAgGquxgBBhJ4ChJSZXZva2VTZXJ2aWNlVG9rZW4SLC5zYWxkby5hY2NvdW50cy52MS5SZXZva2VTZXJ2aWNlVG9rZW5SZXF1ZXN0Gi0uc2FsZG8uYWNjb3VudHMudjEuUmV2b2tlU2VydmljZVRva2VuUmVzcG9uc2UiBaq7GAEGYgZwcm90bzM", [file_buf_validate_validate, file_saldo_accounts_v1_person, file_saldo_options_v1_options]);
+  fileDesc("CihzYWxkby9hY2NvdW50cy92MS9hY2NvdW50c19zZXJ2aWNlLnByb3RvEhFzYWxkby5hY2NvdW50cy52MSJLChRTaWduT3V0UGVyc29uUmVxdWVzdBIZCgVlbWFpbBgBIAEoCUIKukgHcgUQAxj+ARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIikKFVNpZ25PdXRQZXJzb25SZXNwb25zZRIQCghzZXNzaW9ucxgBIAEoDSLxAgoZTGlzdFNlY3VyaXR5RXZlbnRzUmVxdWVzdBIVCgRraW5kGAEgASgJQge6SARyAhhkEjAKB291dGNvbWUYAiABKAlCH7pIHHIaGAkyFl4oc3VjY2VlZGVkfHJlZnVzZWQpPyQSFwoFZW1haWwYAyABKAlCCLpIBXIDGP4BEkoKCXBlcnNvbl9pZBgEIAEoCUI3ukg0cjIYJDIuXihbMC05YS1mXXs4fSgtWzAtOWEtZl17NH0pezN9LVswLTlhLWZdezEyfSk/JBJLCgphY2NvdW50X2lkGAcgASgJQje6SDRyMhgkMi5eKFswLTlhLWZdezh9KC1bMC05YS1mXXs0fSl7M30tWzAtOWEtZl17MTJ9KT8kEh4KFndpdGhvdXRfb3BlcmF0b3JfcmVhZHMYCCABKAgSGwoJcGFnZV9zaXplGAUgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAYgASgJQgi6SAVyAxjIASJnChpMaXN0U2VjdXJpdHlFdmVudHNSZXNwb25zZRIwCgZldmVudHMYASADKAsyIC5zYWxkby5hY2NvdW50cy52MS5TZWN1cml0eUV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIOCgxHZXRNZVJlcXVlc3QisgEKDUdldE1lUmVzcG9uc2USKQoGcGVyc29uGAEgASgLMhkuc2FsZG8uYWNjb3VudHMudjEuUGVyc29uEi0KCHNldHRpbmdzGAIgASgLMhsuc2FsZG8uYWNjb3VudHMudjEuU2V0dGluZ3MSDwoHaXNfZGVtbxgDIAEoCBI2Cg1zZWNvbmRfZmFjdG9yGAogASgLMh8uc2FsZG8uYWNjb3VudHMudjEuU2Vjb25kRmFjdG9yImIKFVVwZGF0ZVNldHRpbmdzUmVxdWVzdBItCghsYW5ndWFnZRgBIAEoDjIbLnNhbGRvLmFjY291bnRzLnYxLkxhbmd1YWdlEhoKCXRpbWVfem9uZRgCIAEoCUIHukgEcgIYQCJHChZVcGRhdGVTZXR0aW5nc1Jlc3BvbnNlEi0KCHNldHRpbmdzGAEgASgLMhsuc2FsZG8uYWNjb3VudHMudjEuU2V0dGluZ3MiFQoTTGlzdFNlc3Npb25zUmVxdWVzdCJEChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIsCghzZXNzaW9ucxgBIAMoCzIaLnNhbGRvLmFjY291bnRzLnYxLlNlc3Npb24iNAoUUmV2b2tlU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgOwAQEiFwoVUmV2b2tlU2Vzc2lvblJlc3BvbnNlItwBChlDcmVhdGVTZXJ2aWNlVG9rZW5SZXF1ZXN0EhcKBG5hbWUYASABKAlCCbpIBnIEEAEYZBJLCgphY2NvdW50X2lkGAIgASgJQje6SDRyMhgkMi5eKFswLTlhLWZdezh9KC1bMC05YS1mXXs0fSl7M30tWzAtOWEtZl17MTJ9KT8kEjYKBnNjb3BlcxgDIAMoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZUIIukgFkgECEAYSIQoPZXhwaXJlc19pbl9kYXlzGAQgASgNQgi6SAUqAxjuAiJcChpDcmVhdGVTZXJ2aWNlVG9rZW5SZXNwb25zZRIuCgV0b2tlbhgBIAEoCzIfLnNhbGRvLmFjY291bnRzLnYxLlNlcnZpY2VUb2tlbhIOCgZzZWNyZXQYAiABKAkiGgoYTGlzdFNlcnZpY2VUb2tlbnNSZXF1ZXN0IkwKGUxpc3RTZXJ2aWNlVG9rZW5zUmVzcG9uc2USLwoGdG9rZW5zGAEgAygLMh8uc2FsZG8uYWNjb3VudHMudjEuU2VydmljZVRva2VuIjcKGVJldm9rZVNlcnZpY2VUb2tlblJlcXVlc3QSGgoIdG9rZW5faWQYASABKAlCCLpIBXIDsAEBIkwKGlJldm9rZVNlcnZpY2VUb2tlblJlc3BvbnNlEi4KBXRva2VuGAEgASgLMh8uc2FsZG8uYWNjb3VudHMudjEuU2VydmljZVRva2VuMpkICg9BY2NvdW50c1NlcnZpY2USWAoFR2V0TWUSHy5zYWxkby5hY2NvdW50cy52MS5HZXRNZVJlcXVlc3QaIC5zYWxkby5hY2NvdW50cy52MS5HZXRNZVJlc3BvbnNlIgyQAgGquxgBA/i7GAEScAoOVXBkYXRlU2V0dGluZ3MSKC5zYWxkby5hY2NvdW50cy52MS5VcGRhdGVTZXR0aW5nc1JlcXVlc3QaKS5zYWxkby5hY2NvdW50cy52MS5VcGRhdGVTZXR0aW5nc1Jlc3BvbnNlIgmquxgBA/i7GAESbQoMTGlzdFNlc3Npb25zEiYuc2FsZG8uYWNjb3VudHMudjEuTGlzdFNlc3Npb25zUmVxdWVzdBonLnNhbGRvLmFjY291bnRzLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgyQAgGquxgBA/i7GAESbQoNUmV2b2tlU2Vzc2lvbhInLnNhbGRvLmFjY291bnRzLnYxLlJldm9rZVNlc3Npb25SZXF1ZXN0Giguc2FsZG8uYWNjb3VudHMudjEuUmV2b2tlU2Vzc2lvblJlc3BvbnNlIgmquxgBA/i7GAESeAoSQ3JlYXRlU2VydmljZVRva2VuEiwuc2FsZG8uYWNjb3VudHMudjEuQ3JlYXRlU2VydmljZVRva2VuUmVxdWVzdBotLnNhbGRvLmFjY291bnRzLnYxLkNyZWF0ZVNlcnZpY2VUb2tlblJlc3BvbnNlIgWquxgBBhJ4ChFMaXN0U2VydmljZVRva2VucxIrLnNhbGRvLmFjY291bnRzLnYxLkxpc3RTZXJ2aWNlVG9rZW5zUmVxdWVzdBosLnNhbGRvLmFjY291bnRzLnYxLkxpc3RTZXJ2aWNlVG9rZW5zUmVzcG9uc2UiCJACAaq7GAEGEnwKElJldm9rZVNlcnZpY2VUb2tlbhIsLnNhbGRvLmFjY291bnRzLnYxLlJldm9rZVNlcnZpY2VUb2tlblJlcXVlc3QaLS5zYWxkby5hY2NvdW50cy52MS5SZXZva2VTZXJ2aWNlVG9rZW5SZXNwb25zZSIJqrsYAQbwuxgCEm0KDVNpZ25PdXRQZXJzb24SJy5zYWxkby5hY2NvdW50cy52MS5TaWduT3V0UGVyc29uUmVxdWVzdBooLnNhbGRvLmFjY291bnRzLnYxLlNpZ25PdXRQZXJzb25SZXNwb25zZSIJqrsYAQbwuxgCEnsKEkxpc3RTZWN1cml0eUV2ZW50cxIsLnNhbGRvLmFjY291bnRzLnYxLkxpc3RTZWN1cml0eUV2ZW50c1JlcXVlc3QaLS5zYWxkby5hY2NvdW50cy52MS5MaXN0U2VjdXJpdHlFdmVudHNSZXNwb25zZSIIkAIBqrsYAQZiBnByb3RvMw", [file_buf_validate_validate, file_saldo_accounts_v1_person, file_saldo_options_v1_options]);
+
+/**
+ * A person to sign out.
+ *
+ * @generated from message saldo.accounts.v1.SignOutPersonRequest
+ */
+export type SignOutPersonRequest = Message<"saldo.accounts.v1.SignOutPersonRequest"> & {
+  /**
+   * The address the person signs in with, whatever its case.
+   *
+   * @generated from field: string email = 1;
+   */
+  email: string;
+
+  /**
+   * Why, at most 500 characters. Empty: not said.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message saldo.accounts.v1.SignOutPersonRequest.
+ * Use `create(SignOutPersonRequestSchema)` to create a new message.
+ */
+export const SignOutPersonRequestSchema: GenMessage<SignOutPersonRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_accounts_v1_accounts_service, 0);
+
+/**
+ * The person is signed out.
+ *
+ * @generated from message saldo.accounts.v1.SignOutPersonResponse
+ */
+export type SignOutPersonResponse = Message<"saldo.accounts.v1.SignOutPersonResponse"> & {
+  /**
+   * How many sessions have ended.
+   *
+   * @generated from field: uint32 sessions = 1;
+   */
+  sessions: number;
+};
+
+/**
+ * Describes the message saldo.accounts.v1.SignOutPersonResponse.
+ * Use `create(SignOutPersonResponseSchema)` to create a new message.
+ */
+export const SignOutPersonResponseSchema: GenMessage<SignOutPersonResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_accounts_v1_accounts_service, 1);
+
+/**
+ * Asks for lines of the security log. All that is set must fit.
+ *
+ * @generated from message saldo.accounts.v1.ListSecurityEventsRequest
+ */
+export type ListSecurityEventsRequest = Message<"saldo.accounts.v1.ListSecurityEventsRequest"> & {
+  /**
+   * What happened, such as `sign_in`. Empty: anything.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * `succeeded` or `refused`. Empty: both.
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome: string;
+
+  /**
+   * The address it was about, in clear: lines with its keyed hash, and lines of the person who has it. Empty: any.
+   *
+   * @generated from field: string email = 3;
+   */
+  email: string;
+
+  /**
+   * The id of the person it was about. Empty: anybody.
+   *
+   * @generated from field: string person_id = 4;
+   */
+  personId: string;
+
+  /**
+   * The account of the person it was about. Empty: any.
+   *
+   * @generated from field: string account_id = 7;
+   */
+  accountId: string;
+
+  /**
+   * Leaves out what operators read, which is most of the log where a dashboard is open. Without effect where `kind` is set.
+   *
+   * @generated from field: bool without_operator_reads = 8;
+   */
+  withoutOperatorReads: boolean;
+
+  /**
+   * How many at most, 1 to 200. 0: 50.
+   *
+   * @generated from field: uint32 page_size = 5;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the page before. Empty: the first page.
+   *
+   * @generated from field: string page_token = 6;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message saldo.accounts.v1.ListSecurityEventsRequest.
+ * Use `create(ListSecurityEventsRequestSchema)` to create a new message.
+ */
+export const ListSecurityEventsRequestSchema: GenMessage<ListSecurityEventsRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_accounts_v1_accounts_service, 2);
+
+/**
+ * One page of the security log.
+ *
+ * @generated from message saldo.accounts.v1.ListSecurityEventsResponse
+ */
+export type ListSecurityEventsResponse = Message<"saldo.accounts.v1.ListSecurityEventsResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated saldo.accounts.v1.SecurityEvent events = 1;
+   */
+  events: SecurityEvent[];
+
+  /**
+   * Asks for the next page. Empty: this was the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message saldo.accounts.v1.ListSecurityEventsResponse.
+ * Use `create(ListSecurityEventsResponseSchema)` to create a new message.
+ */
+export const ListSecurityEventsResponseSchema: GenMessage<ListSecurityEventsResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_accounts_v1_accounts_service, 3);
 
 /**
  * Asks who is signed in.
@@ -31,7 +179,7 @@ export type GetMeRequest = Message<"saldo.accounts.v1.GetMeRequest"> & {
  * Use `create(GetMeRequestSchema)` to create a new message.
  */
 export const GetMeRequestSchema: GenMessage<GetMeRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 0);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 4);
 
 /**
  * Who is signed in.
@@ -59,6 +207,13 @@ export type GetMeResponse = Message<"saldo.accounts.v1.GetMeResponse"> & {
    * @generated from field: bool is_demo = 3;
    */
   isDemo: boolean;
+
+  /**
+   * How the person proves who it is beyond the password.
+   *
+   * @generated from field: saldo.accounts.v1.SecondFactor second_factor = 10;
+   */
+  secondFactor?: SecondFactor | undefined;
 };
 
 /**
@@ -66,7 +221,7 @@ export type GetMeResponse = Message<"saldo.accounts.v1.GetMeResponse"> & {
  * Use `create(GetMeResponseSchema)` to create a new message.
  */
 export const GetMeResponseSchema: GenMessage<GetMeResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 1);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 5);
 
 /**
  * Settings to change.
@@ -94,7 +249,7 @@ export type UpdateSettingsRequest = Message<"saldo.accounts.v1.UpdateSettingsReq
  * Use `create(UpdateSettingsRequestSchema)` to create a new message.
  */
 export const UpdateSettingsRequestSchema: GenMessage<UpdateSettingsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 2);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 6);
 
 /**
  * The settings as they are now.
@@ -115,7 +270,7 @@ export type UpdateSettingsResponse = Message<"saldo.accounts.v1.UpdateSettingsRe
  * Use `create(UpdateSettingsResponseSchema)` to create a new message.
  */
 export const UpdateSettingsResponseSchema: GenMessage<UpdateSettingsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 3);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 7);
 
 /**
  * Asks where the person is signed in.
@@ -130,7 +285,7 @@ export type ListSessionsRequest = Message<"saldo.accounts.v1.ListSessionsRequest
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 4);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 8);
 
 /**
  * Where the person is signed in.
@@ -151,7 +306,7 @@ export type ListSessionsResponse = Message<"saldo.accounts.v1.ListSessionsRespon
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 5);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 9);
 
 /**
  * A session to end.
@@ -172,7 +327,7 @@ export type RevokeSessionRequest = Message<"saldo.accounts.v1.RevokeSessionReque
  * Use `create(RevokeSessionRequestSchema)` to create a new message.
  */
 export const RevokeSessionRequestSchema: GenMessage<RevokeSessionRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 6);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 10);
 
 /**
  * The session has ended.
@@ -187,7 +342,7 @@ export type RevokeSessionResponse = Message<"saldo.accounts.v1.RevokeSessionResp
  * Use `create(RevokeSessionResponseSchema)` to create a new message.
  */
 export const RevokeSessionResponseSchema: GenMessage<RevokeSessionResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 7);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 11);
 
 /**
  * A token to issue.
@@ -208,6 +363,20 @@ export type CreateServiceTokenRequest = Message<"saldo.accounts.v1.CreateService
    * @generated from field: string account_id = 2;
    */
   accountId: string;
+
+  /**
+   * What it may do, each scope once. Empty: TOKEN_SCOPE_READ alone.
+   *
+   * @generated from field: repeated saldo.options.v1.TokenScope scopes = 3;
+   */
+  scopes: TokenScope[];
+
+  /**
+   * After how many days it ends, at most 366. 0: 90.
+   *
+   * @generated from field: uint32 expires_in_days = 4;
+   */
+  expiresInDays: number;
 };
 
 /**
@@ -215,7 +384,7 @@ export type CreateServiceTokenRequest = Message<"saldo.accounts.v1.CreateService
  * Use `create(CreateServiceTokenRequestSchema)` to create a new message.
  */
 export const CreateServiceTokenRequestSchema: GenMessage<CreateServiceTokenRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 8);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 12);
 
 /**
  * A new token.
@@ -243,7 +412,7 @@ export type CreateServiceTokenResponse = Message<"saldo.accounts.v1.CreateServic
  * Use `create(CreateServiceTokenResponseSchema)` to create a new message.
  */
 export const CreateServiceTokenResponseSchema: GenMessage<CreateServiceTokenResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 9);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 13);
 
 /**
  * Asks for the tokens.
@@ -258,7 +427,7 @@ export type ListServiceTokensRequest = Message<"saldo.accounts.v1.ListServiceTok
  * Use `create(ListServiceTokensRequestSchema)` to create a new message.
  */
 export const ListServiceTokensRequestSchema: GenMessage<ListServiceTokensRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 10);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 14);
 
 /**
  * The tokens.
@@ -279,7 +448,7 @@ export type ListServiceTokensResponse = Message<"saldo.accounts.v1.ListServiceTo
  * Use `create(ListServiceTokensResponseSchema)` to create a new message.
  */
 export const ListServiceTokensResponseSchema: GenMessage<ListServiceTokensResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 11);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 15);
 
 /**
  * A token to revoke.
@@ -300,7 +469,7 @@ export type RevokeServiceTokenRequest = Message<"saldo.accounts.v1.RevokeService
  * Use `create(RevokeServiceTokenRequestSchema)` to create a new message.
  */
 export const RevokeServiceTokenRequestSchema: GenMessage<RevokeServiceTokenRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 12);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 16);
 
 /**
  * The token is revoked.
@@ -321,7 +490,7 @@ export type RevokeServiceTokenResponse = Message<"saldo.accounts.v1.RevokeServic
  * Use `create(RevokeServiceTokenResponseSchema)` to create a new message.
  */
 export const RevokeServiceTokenResponseSchema: GenMessage<RevokeServiceTokenResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_accounts_service, 13);
+  messageDesc(file_saldo_accounts_v1_accounts_service, 17);
 
 /**
  * Who is calling and what is theirs. Signing up, in and out is done by browsers at `/auth/*`.
@@ -374,7 +543,8 @@ export const AccountsService: GenService<{
     output: typeof RevokeSessionResponseSchema;
   },
   /**
-   * Issues a token for an internal service. The secret is in this answer and nowhere else, ever.
+   * Issues a token for an internal service, with what it may do and when it ends. The secret is in this answer and nowhere else,
+   * ever.
    *
    * Errors: validation_error, not_found when there is no such account.
    *
@@ -396,7 +566,7 @@ export const AccountsService: GenService<{
     output: typeof ListServiceTokensResponseSchema;
   },
   /**
-   * Revokes a token for good; every process refuses it within five seconds. Revoking it again changes nothing.
+   * Revokes a token for good; no process takes a call of it afterwards. Revoking it again changes nothing.
    *
    * Errors: validation_error, not_found.
    *
@@ -406,6 +576,30 @@ export const AccountsService: GenService<{
     methodKind: "unary";
     input: typeof RevokeServiceTokenRequestSchema;
     output: typeof RevokeServiceTokenResponseSchema;
+  },
+  /**
+   * Ends every session of a person, who can sign in again.
+   *
+   * Errors: validation_error, not_found when no person has this address.
+   *
+   * @generated from rpc saldo.accounts.v1.AccountsService.SignOutPerson
+   */
+  signOutPerson: {
+    methodKind: "unary";
+    input: typeof SignOutPersonRequestSchema;
+    output: typeof SignOutPersonResponseSchema;
+  },
+  /**
+   * Lists the security log, newest first: who signed in, tried to, or was refused, from which network and how it ended.
+   *
+   * Errors: validation_error.
+   *
+   * @generated from rpc saldo.accounts.v1.AccountsService.ListSecurityEvents
+   */
+  listSecurityEvents: {
+    methodKind: "unary";
+    input: typeof ListSecurityEventsRequestSchema;
+    output: typeof ListSecurityEventsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_saldo_accounts_v1_accounts_service, 0);

@@ -8,13 +8,15 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { TokenScope } from "../../options/v1/options_pb.ts";
+import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/accounts/v1/person.proto.
  */
 export const file_saldo_accounts_v1_person: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9hY2NvdW50cy92MS9wZXJzb24ucHJvdG8SEXNhbGRvLmFjY291bnRzLnYxIoUBCgZQZXJzb24SCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5lbWFpbF92ZXJpZmllZBgEIAEoCBImCgVyb2xlcxgFIAMoDjIXLnNhbGRvLmFjY291bnRzLnYxLlJvbGUSEgoKYWNjb3VudF9pZBgGIAEoCSJMCghTZXR0aW5ncxItCghsYW5ndWFnZRgBIAEoDjIbLnNhbGRvLmFjY291bnRzLnYxLkxhbmd1YWdlEhEKCXRpbWVfem9uZRgCIAEoCSLgAQoHU2Vzc2lvbhIKCgJpZBgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3NlZW5fYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2FkZHJlc3MYBSABKAkSEgoKdXNlcl9hZ2VudBgGIAEoCRISCgppc19jdXJyZW50GAcgASgIIr8BCgxTZXJ2aWNlVG9rZW4SCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgphY2NvdW50X2lkGAMgASgJEg4KBnByZWZpeBgEIAEoCRIRCglsYXN0X2ZvdXIYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAqQAoEUm9sZRIUChBST0xFX1VOU1BFQ0lGSUVEEAASDwoLUk9MRV9NRU1CRVIQARIRCg1ST0xFX09QRVJBVE9SEAIqUwoITGFuZ3VhZ2USGAoUTEFOR1VBR0VfVU5TUEVDSUZJRUQQABIXChNMQU5HVUFHRV9JTkRPTkVTSUFOEAESFAoQTEFOR1VBR0VfRU5HTElTSBACYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zYWxkby9hY2NvdW50cy92MS9wZXJzb24ucHJvdG8SEXNhbGRvLmFjY291bnRzLnYxIoUBCgZQZXJzb24SCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5lbWFpbF92ZXJpZmllZBgEIAEoCBImCgVyb2xlcxgFIAMoDjIXLnNhbGRvLmFjY291bnRzLnYxLlJvbGUSEgoKYWNjb3VudF9pZBgGIAEoCSJKCgxTZWNvbmRGYWN0b3ISEwoLaXNfcmVxdWlyZWQYASABKAgSEQoJaXNfc2V0X3VwGAIgASgIEhIKCmlzX21pc3NpbmcYAyABKAgiTAoIU2V0dGluZ3MSLQoIbGFuZ3VhZ2UYASABKA4yGy5zYWxkby5hY2NvdW50cy52MS5MYW5ndWFnZRIRCgl0aW1lX3pvbmUYAiABKAki4AEKB1Nlc3Npb24SCgoCaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF9zZWVuX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdhZGRyZXNzGAUgASgJEhIKCnVzZXJfYWdlbnQYBiABKAkSEgoKaXNfY3VycmVudBgHIAEoCCLPAgoMU2VydmljZVRva2VuEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKYWNjb3VudF9pZBgDIAEoCRIOCgZwcmVmaXgYBCABKAkSEQoJbGFzdF9mb3VyGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKBnNjb3BlcxgIIAMoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZRIuCgpleHBpcmVzX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIucBCg1TZWN1cml0eUV2ZW50EgoKAmlkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAMgASgJEg8KB291dGNvbWUYBCABKAkSEQoJcGVyc29uX2lkGAUgASgJEhIKCmVtYWlsX2hhc2gYBiABKAkSDwoHbmV0d29yaxgHIAEoCRIPCgdzdWJqZWN0GAggASgJEg4KBmRldGFpbBgJIAEoCRINCgV0aW1lcxgKIAEoDRISCgphY2NvdW50X2lkGAsgASgJKkAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9PUEVSQVRPUhACKlMKCExhbmd1YWdlEhgKFExBTkdVQUdFX1VOU1BFQ0lGSUVEEAASFwoTTEFOR1VBR0VfSU5ET05FU0lBThABEhQKEExBTkdVQUdFX0VOR0xJU0gQAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_saldo_options_v1_options]);
 
 /**
  * A person.
@@ -73,6 +75,41 @@ export const PersonSchema: GenMessage<Person> = /*@__PURE__*/
   messageDesc(file_saldo_accounts_v1_person, 0);
 
 /**
+ * The state of a person's second factor: an authenticator app or a passkey.
+ *
+ * @generated from message saldo.accounts.v1.SecondFactor
+ */
+export type SecondFactor = Message<"saldo.accounts.v1.SecondFactor"> & {
+  /**
+   * Whether the person must have one: operators, and owners of a production merchant.
+   *
+   * @generated from field: bool is_required = 1;
+   */
+  isRequired: boolean;
+
+  /**
+   * Whether the person has set one up.
+   *
+   * @generated from field: bool is_set_up = 2;
+   */
+  isSetUp: boolean;
+
+  /**
+   * Whether the person still needs to set one up, or to prove it in this session, before most methods may be called.
+   *
+   * @generated from field: bool is_missing = 3;
+   */
+  isMissing: boolean;
+};
+
+/**
+ * Describes the message saldo.accounts.v1.SecondFactor.
+ * Use `create(SecondFactorSchema)` to create a new message.
+ */
+export const SecondFactorSchema: GenMessage<SecondFactor> = /*@__PURE__*/
+  messageDesc(file_saldo_accounts_v1_person, 1);
+
+/**
  * What the owner of an account has chosen. The threshold of the low-balance notice is in BillingService.
  *
  * @generated from message saldo.accounts.v1.Settings
@@ -98,7 +135,7 @@ export type Settings = Message<"saldo.accounts.v1.Settings"> & {
  * Use `create(SettingsSchema)` to create a new message.
  */
 export const SettingsSchema: GenMessage<Settings> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_person, 1);
+  messageDesc(file_saldo_accounts_v1_person, 2);
 
 /**
  * A place where a person is signed in.
@@ -161,7 +198,7 @@ export type Session = Message<"saldo.accounts.v1.Session"> & {
  * Use `create(SessionSchema)` to create a new message.
  */
 export const SessionSchema: GenMessage<Session> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_person, 2);
+  messageDesc(file_saldo_accounts_v1_person, 3);
 
 /**
  * A token of an internal service, without its secret.
@@ -212,11 +249,32 @@ export type ServiceToken = Message<"saldo.accounts.v1.ServiceToken"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked. Unset: it works.
+   * When it was revoked. Unset: it was not.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
   revokedAt?: Timestamp | undefined;
+
+  /**
+   * What it may do.
+   *
+   * @generated from field: repeated saldo.options.v1.TokenScope scopes = 8;
+   */
+  scopes: TokenScope[];
+
+  /**
+   * When it ends.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 9;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * When it was last used, within five minutes. Unset: never.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 10;
+   */
+  lastUsedAt?: Timestamp | undefined;
 };
 
 /**
@@ -224,7 +282,98 @@ export type ServiceToken = Message<"saldo.accounts.v1.ServiceToken"> & {
  * Use `create(ServiceTokenSchema)` to create a new message.
  */
 export const ServiceTokenSchema: GenMessage<ServiceToken> = /*@__PURE__*/
-  messageDesc(file_saldo_accounts_v1_person, 3);
+  messageDesc(file_saldo_accounts_v1_person, 4);
+
+/**
+ * A line of the security log. It holds no secret and no e-mail address.
+ *
+ * @generated from message saldo.accounts.v1.SecurityEvent
+ */
+export type SecurityEvent = Message<"saldo.accounts.v1.SecurityEvent"> & {
+  /**
+   * The line's id, a UUID.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * When it happened; of several equal ones, when the first did.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 2;
+   */
+  occurredAt?: Timestamp | undefined;
+
+  /**
+   * What happened, such as `sign_in`, `password_reset`, `key_authentication` or `operator_read`.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * `succeeded` or `refused`.
+   *
+   * @generated from field: string outcome = 4;
+   */
+  outcome: string;
+
+  /**
+   * The person's id. Empty: not known.
+   *
+   * @generated from field: string person_id = 5;
+   */
+  personId: string;
+
+  /**
+   * The keyed hash of the e-mail address it was about. Empty: none.
+   *
+   * @generated from field: string email_hash = 6;
+   */
+  emailHash: string;
+
+  /**
+   * The network it came from: an IPv4 address, or the first 64 bits of an IPv6 address. Empty: not known.
+   *
+   * @generated from field: string network = 7;
+   */
+  network: string;
+
+  /**
+   * What it was about: the first characters of a credential, the id of an account or a session.
+   *
+   * @generated from field: string subject = 8;
+   */
+  subject: string;
+
+  /**
+   * What else is known, such as the way of signing in or the method that was called.
+   *
+   * @generated from field: string detail = 9;
+   */
+  detail: string;
+
+  /**
+   * How many equal events the line stands for, 1 or more.
+   *
+   * @generated from field: uint32 times = 10;
+   */
+  times: number;
+
+  /**
+   * The account that the person has now. Empty: the person is not known, or has none.
+   *
+   * @generated from field: string account_id = 11;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message saldo.accounts.v1.SecurityEvent.
+ * Use `create(SecurityEventSchema)` to create a new message.
+ */
+export const SecurityEventSchema: GenMessage<SecurityEvent> = /*@__PURE__*/
+  messageDesc(file_saldo_accounts_v1_person, 5);
 
 /**
  * What a person may do.

@@ -6,17 +6,17 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/billing/v1/balance.proto.
  */
 export const file_saldo_billing_v1_balance: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9iaWxsaW5nL3YxL2JhbGFuY2UucHJvdG8SEHNhbGRvLmJpbGxpbmcudjEiYgoHQmFsYW5jZRIQCghjdXJyZW5jeRgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDAoEaGVsZBgDIAEoCRIOCgZwb3N0ZWQYBCABKAkSFAoEb3dlZBgFIAEoCUIGursYAhABYgZwcm90bzM", [file_saldo_options_v1_options]);
+  fileDesc("Ch5zYWxkby9iaWxsaW5nL3YxL2JhbGFuY2UucHJvdG8SEHNhbGRvLmJpbGxpbmcudjEiWgoHQmFsYW5jZRIQCghjdXJyZW5jeRgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDAoEaGVsZBgDIAEoCRIOCgZwb3N0ZWQYBCABKAkSDAoEb3dlZBgFIAEoCWIGcHJvdG8z");
 
 /**
- * An account's money at one moment. Amounts are decimal strings in `currency`; `available` = `posted` - `held`.
+ * An account's money at one moment. Amounts are decimal strings in `currency`. `available` is `posted` - `held` - `owed`, and
+ * `0` where that is below zero.
  *
  * @generated from message saldo.billing.v1.Balance
  */
@@ -50,8 +50,8 @@ export type Balance = Message<"saldo.billing.v1.Balance"> & {
   posted: string;
 
   /**
-   * What the account owes because a payment was given back that it had used already. The next top-up pays it first. `0` for
-   * nearly everybody.
+   * What the account owes: a payment was refunded or charged back after the account had used it. It cannot be spent, and is
+   * collected first from whatever becomes available. `0` for nearly every account.
    *
    * @generated from field: string owed = 5;
    */

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/ledger_entry.proto.
  */
 export const file_saldo_billing_v1_ledger_entry: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxkby9iaWxsaW5nL3YxL2xlZGdlcl9lbnRyeS5wcm90bxIQc2FsZG8uYmlsbGluZy52MSKBAQoLTGVkZ2VyRW50cnkSCgoCaWQYASABKAkSLQoJcG9zdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZhbW91bnQYAyABKAkSFwoPcnVubmluZ19iYWxhbmNlGAQgASgJEg4KBnJlYXNvbhgFIAEoCWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiNzYWxkby9iaWxsaW5nL3YxL2xlZGdlcl9lbnRyeS5wcm90bxIQc2FsZG8uYmlsbGluZy52MSKoAQoLTGVkZ2VyRW50cnkSCgoCaWQYASABKAkSLQoJcG9zdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZhbW91bnQYAyABKAkSFwoPcnVubmluZ19iYWxhbmNlGAQgASgJEg4KBnJlYXNvbhgFIAEoCRISCgpyZXF1ZXN0X2lkGAYgASgJEhEKCXRvcF91cF9pZBgHIAEoCWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * One line: a posting as seen from the account. It never changes.
@@ -30,7 +30,7 @@ export type LedgerEntry = Message<"saldo.billing.v1.LedgerEntry"> & {
   id: string;
 
   /**
-   * When it was posted.
+   * When it was posted; a request's charge, when the request was settled. Lines have the order of their commits.
    *
    * @generated from field: google.protobuf.Timestamp posted_at = 2;
    */
@@ -56,6 +56,20 @@ export type LedgerEntry = Message<"saldo.billing.v1.LedgerEntry"> & {
    * @generated from field: string reason = 5;
    */
   reason: string;
+
+  /**
+   * The request that was charged, or given back by a credit note. Empty: no request.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
+
+  /**
+   * The top-up that was credited, refunded, charged back, or whose debt was collected. Empty: no top-up.
+   *
+   * @generated from field: string top_up_id = 7;
+   */
+  topUpId: string;
 };
 
 /**

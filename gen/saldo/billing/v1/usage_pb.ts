@@ -15,7 +15,211 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/billing/v1/usage.proto.
  */
 export const file_saldo_billing_v1_usage: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL3VzYWdlLnByb3RvEhBzYWxkby5iaWxsaW5nLnYxIv4DCgtVc2FnZVJlY29yZBISCgpyZXF1ZXN0X2lkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2JpbGxpbmdfZGF5GAMgASgJEg0KBW1vZGVsGAQgASgJEg4KBmtleV9pZBgFIAEoCRIdChVpbnB1dF90b2tlbnNfdW5jYWNoZWQYBiABKA0SGwoTaW5wdXRfdG9rZW5zX2NhY2hlZBgHIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAggASgNEhMKC2lucHV0X3ByaWNlGAkgASgJEhQKDG91dHB1dF9wcmljZRgKIAEoCRIcCg9jYWNoZV9oaXRfcHJpY2UYCyABKAlIAIgBARIMCgRjb3N0GAwgASgJEg4KBmNoYXJnZRgNIAEoCRIrCgViYXNpcxgOIAEoDjIcLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VCYXNpcxIQCghzdHJlYW1lZBgPIAEoCBITCgtkdXJhdGlvbl9tcxgQIAEoDRIaCg1maXJzdF9ieXRlX21zGBEgASgNSAGIAQESDwoHY2xhbXBlZBgSIAEoCBIWCg5zYXZlZF9ieV9jYWNoZRgTIAEoCUISChBfY2FjaGVfaGl0X3ByaWNlQhAKDl9maXJzdF9ieXRlX21zItIBCgtVc2FnZUZpbHRlchIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoFbW9kZWwYAyABKAlCCLpIBXIDGMgBEhcKBmtleV9pZBgEIAEoCUIHukgEcgIYJBI8CgViYXNlcxgFIAMoDjIcLnNhbGRvLmJpbGxpbmcudjEuVXNhZ2VCYXNpc0IPukgMkgEJEAUiBYIBAhABItUBCgxVc2FnZVN1bW1hcnkSCwoDZGF5GAEgASgJEg0KBW1vZGVsGAIgASgJEhAKCHJlcXVlc3RzGAMgASgNEh0KFWlucHV0X3Rva2Vuc191bmNhY2hlZBgEIAEoBBIbChNpbnB1dF90b2tlbnNfY2FjaGVkGAUgASgEEhUKDW91dHB1dF90b2tlbnMYBiABKAQSDgoGY2hhcmdlGAcgASgJEgwKBGNvc3QYCCABKAkSFgoOc2F2ZWRfYnlfY2FjaGUYCSABKAkSDgoGa2V5X2lkGAogASgJIqgBCgtVc2FnZVRvdGFscxIQCghyZXF1ZXN0cxgBIAEoBBIdChVpbnB1dF90b2tlbnNfdW5jYWNoZWQYAiABKAQSGwoTaW5wdXRfdG9rZW5zX2NhY2hlZBgDIAEoBBIVCg1vdXRwdXRfdG9rZW5zGAQgASgEEg4KBmNoYXJnZRgFIAEoCRIMCgRjb3N0GAYgASgJEhYKDnNhdmVkX2J5X2NhY2hlGAcgASgJKqUBCgpVc2FnZUJhc2lzEhsKF1VTQUdFX0JBU0lTX1VOU1BFQ0lGSUVEEAASFQoRVVNBR0VfQkFTSVNfRVhBQ1QQARIXChNVU0FHRV9CQVNJU19EUkFJTkVEEAISGQoVVVNBR0VfQkFTSVNfRVNUSU1BVEVEEAMSGQoVVVNBR0VfQkFTSVNfUkVDT1ZFUkVEEAQSFAoQVVNBR0VfQkFTSVNfRlJFRRAFKmkKDVVzYWdlR3JvdXBpbmcSHgoaVVNBR0VfR1JPVVBJTkdfVU5TUEVDSUZJRUQQABIgChxVU0FHRV9HUk9VUElOR19NT0RFTF9BTkRfREFZEAESFgoSVVNBR0VfR1JPVVBJTkdfS0VZEAJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChxzYWxkby9iaWxsaW5nL3YxL3VzYWdlLnByb3RvEhBzYWxkby5iaWxsaW5nLnYxInoKC090aGVyVG9rZW5zEhMKC2NhY2hlX3dyaXRlGAEgASgEEhYKDmNhY2hlX3dyaXRlXzFoGAIgASgEEhMKC2F1ZGlvX2lucHV0GAMgASgEEhMKC2ltYWdlX2lucHV0GAQgASgEEhQKDGltYWdlX291dHB1dBgFIAEoBCL6AQoMQmlsbGVkUHJpY2VzEg0KBWlucHV0GAEgASgJEhEKCWNhY2hlX2hpdBgCIAEoCRIOCgZvdXRwdXQYAyABKAkSEwoLY2FjaGVfd3JpdGUYBCABKAkSFgoOY2FjaGVfd3JpdGVfMWgYBSABKAkSEwoLYXVkaW9faW5wdXQYBiABKAkSEwoLaW1hZ2VfaW5wdXQYByABKAkSFAoMaW1hZ2Vfb3V0cHV0GAggASgJEhMKC3Blcl9yZXF1ZXN0GAkgASgJEh8KEmxvbmdfY29udGV4dF9hYm92ZRgKIAEoDUgAiAEBQhUKE19sb25nX2NvbnRleHRfYWJvdmUiUgoNVXNhZ2VNZXRlcmluZxINCgVydWxlcxgBIAMoCRIyCghyZXBvcnRlZBgCIAEoCzIgLnNhbGRvLmJpbGxpbmcudjEuUmVwb3J0ZWRUb2tlbnMimAEKDlJlcG9ydGVkVG9rZW5zEh0KFWlucHV0X3Rva2Vuc191bmNhY2hlZBgBIAEoBBIbChNpbnB1dF90b2tlbnNfY2FjaGVkGAIgASgEEhUKDW91dHB1dF90b2tlbnMYAyABKAQSMwoMb3RoZXJfdG9rZW5zGAQgASgLMh0uc2FsZG8uYmlsbGluZy52MS5PdGhlclRva2VucyKQBgoLVXNhZ2VSZWNvcmQSEgoKcmVxdWVzdF9pZBgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtiaWxsaW5nX2RheRgDIAEoCRINCgVtb2RlbBgEIAEoCRIOCgZrZXlfaWQYBSABKAkSHQoVaW5wdXRfdG9rZW5zX3VuY2FjaGVkGAYgASgNEhsKE2lucHV0X3Rva2Vuc19jYWNoZWQYByABKA0SFQoNb3V0cHV0X3Rva2VucxgIIAEoDRITCgtpbnB1dF9wcmljZRgJIAEoCRIUCgxvdXRwdXRfcHJpY2UYCiABKAkSHAoPY2FjaGVfaGl0X3ByaWNlGAsgASgJSACIAQESDAoEY29zdBgMIAEoCRIOCgZjaGFyZ2UYDSABKAkSKwoFYmFzaXMYDiABKA4yHC5zYWxkby5iaWxsaW5nLnYxLlVzYWdlQmFzaXMSEAoIc3RyZWFtZWQYDyABKAgSEwoLZHVyYXRpb25fbXMYECABKA0SGgoNZmlyc3RfYnl0ZV9tcxgRIAEoDUgBiAEBEg8KB2NsYW1wZWQYEiABKAgSFgoOc2F2ZWRfYnlfY2FjaGUYEyABKAkSMwoMb3RoZXJfdG9rZW5zGBQgASgLMh0uc2FsZG8uYmlsbGluZy52MS5PdGhlclRva2VucxI1Cg1iaWxsZWRfcHJpY2VzGBUgASgLMh4uc2FsZG8uYmlsbGluZy52MS5CaWxsZWRQcmljZXMSMQoIbWV0ZXJpbmcYFiABKAsyHy5zYWxkby5iaWxsaW5nLnYxLlVzYWdlTWV0ZXJpbmcSEwoLbGF0ZV9jaGFyZ2UYFyABKAkSLgoKc2V0dGxlZF9hdBgYIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoNdW5iaWxsZWRfY29zdBgZIAEoCUgCiAEBQhIKEF9jYWNoZV9oaXRfcHJpY2VCEAoOX2ZpcnN0X2J5dGVfbXNCEAoOX3VuYmlsbGVkX2Nvc3Qi0gEKC1VzYWdlRmlsdGVyEigKBGZyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCgVtb2RlbBgDIAEoCUIIukgFcgMYyAESFwoGa2V5X2lkGAQgASgJQge6SARyAhgkEjwKBWJhc2VzGAUgAygOMhwuc2FsZG8uYmlsbGluZy52MS5Vc2FnZUJhc2lzQg+6SAySAQkQBSIFggECEAEiigIKDFVzYWdlU3VtbWFyeRILCgNkYXkYASABKAkSDQoFbW9kZWwYAiABKAkSEAoIcmVxdWVzdHMYAyABKA0SHQoVaW5wdXRfdG9rZW5zX3VuY2FjaGVkGAQgASgEEhsKE2lucHV0X3Rva2Vuc19jYWNoZWQYBSABKAQSFQoNb3V0cHV0X3Rva2VucxgGIAEoBBIOCgZjaGFyZ2UYByABKAkSDAoEY29zdBgIIAEoCRIWCg5zYXZlZF9ieV9jYWNoZRgJIAEoCRIOCgZrZXlfaWQYCiABKAkSMwoMb3RoZXJfdG9rZW5zGAsgASgLMh0uc2FsZG8uYmlsbGluZy52MS5PdGhlclRva2VucyLdAQoLVXNhZ2VUb3RhbHMSEAoIcmVxdWVzdHMYASABKAQSHQoVaW5wdXRfdG9rZW5zX3VuY2FjaGVkGAIgASgEEhsKE2lucHV0X3Rva2Vuc19jYWNoZWQYAyABKAQSFQoNb3V0cHV0X3Rva2VucxgEIAEoBBIOCgZjaGFyZ2UYBSABKAkSDAoEY29zdBgGIAEoCRIWCg5zYXZlZF9ieV9jYWNoZRgHIAEoCRIzCgxvdGhlcl90b2tlbnMYCCABKAsyHS5zYWxkby5iaWxsaW5nLnYxLk90aGVyVG9rZW5zKqUBCgpVc2FnZUJhc2lzEhsKF1VTQUdFX0JBU0lTX1VOU1BFQ0lGSUVEEAASFQoRVVNBR0VfQkFTSVNfRVhBQ1QQARIXChNVU0FHRV9CQVNJU19EUkFJTkVEEAISGQoVVVNBR0VfQkFTSVNfRVNUSU1BVEVEEAMSGQoVVVNBR0VfQkFTSVNfUkVDT1ZFUkVEEAQSFAoQVVNBR0VfQkFTSVNfRlJFRRAFKmkKDVVzYWdlR3JvdXBpbmcSHgoaVVNBR0VfR1JPVVBJTkdfVU5TUEVDSUZJRUQQABIgChxVU0FHRV9HUk9VUElOR19NT0RFTF9BTkRfREFZEAESFgoSVVNBR0VfR1JPVVBJTkdfS0VZEAJiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+
+/**
+ * Tokens of the kinds that most requests have none of. No token is counted in two kinds.
+ *
+ * @generated from message saldo.billing.v1.OtherTokens
+ */
+export type OtherTokens = Message<"saldo.billing.v1.OtherTokens"> & {
+  /**
+   * Input tokens written to the cache.
+   *
+   * @generated from field: uint64 cache_write = 1;
+   */
+  cacheWrite: bigint;
+
+  /**
+   * Input tokens written to the cache for one hour.
+   *
+   * @generated from field: uint64 cache_write_1h = 2;
+   */
+  cacheWrite1h: bigint;
+
+  /**
+   * Audio input tokens.
+   *
+   * @generated from field: uint64 audio_input = 3;
+   */
+  audioInput: bigint;
+
+  /**
+   * Image input tokens.
+   *
+   * @generated from field: uint64 image_input = 4;
+   */
+  imageInput: bigint;
+
+  /**
+   * Image output tokens.
+   *
+   * @generated from field: uint64 image_output = 5;
+   */
+  imageOutput: bigint;
+};
+
+/**
+ * Describes the message saldo.billing.v1.OtherTokens.
+ * Use `create(OtherTokensSchema)` to create a new message.
+ */
+export const OtherTokensSchema: GenMessage<OtherTokens> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_usage, 0);
+
+/**
+ * What each kind of token of a request cost, in rupiah per 1M tokens, decimal strings. A kind without a price of its own has the
+ * price of input or output. Above the long-context limit these are the long-context prices.
+ *
+ * @generated from message saldo.billing.v1.BilledPrices
+ */
+export type BilledPrices = Message<"saldo.billing.v1.BilledPrices"> & {
+  /**
+   * Input tokens.
+   *
+   * @generated from field: string input = 1;
+   */
+  input: string;
+
+  /**
+   * Cached input tokens.
+   *
+   * @generated from field: string cache_hit = 2;
+   */
+  cacheHit: string;
+
+  /**
+   * Output tokens.
+   *
+   * @generated from field: string output = 3;
+   */
+  output: string;
+
+  /**
+   * Input tokens written to the cache.
+   *
+   * @generated from field: string cache_write = 4;
+   */
+  cacheWrite: string;
+
+  /**
+   * Input tokens written to the cache for one hour.
+   *
+   * @generated from field: string cache_write_1h = 5;
+   */
+  cacheWrite1h: string;
+
+  /**
+   * Audio input tokens.
+   *
+   * @generated from field: string audio_input = 6;
+   */
+  audioInput: string;
+
+  /**
+   * Image input tokens.
+   *
+   * @generated from field: string image_input = 7;
+   */
+  imageInput: string;
+
+  /**
+   * Image output tokens.
+   *
+   * @generated from field: string image_output = 8;
+   */
+  imageOutput: string;
+
+  /**
+   * Rupiah for the request itself. `0`: nothing.
+   *
+   * @generated from field: string per_request = 9;
+   */
+  perRequest: string;
+
+  /**
+   * The long-context prices apply: the request had more input tokens than this. Absent: the usual prices apply.
+   *
+   * @generated from field: optional uint32 long_context_above = 10;
+   */
+  longContextAbove?: number | undefined;
+};
+
+/**
+ * Describes the message saldo.billing.v1.BilledPrices.
+ * Use `create(BilledPricesSchema)` to create a new message.
+ */
+export const BilledPricesSchema: GenMessage<BilledPrices> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_usage, 1);
+
+/**
+ * How the counts of a record came about, where they are not simply what the upstream reported.
+ *
+ * @generated from message saldo.billing.v1.UsageMetering
+ */
+export type UsageMetering = Message<"saldo.billing.v1.UsageMetering"> & {
+  /**
+   * The names of the rules that corrected or estimated counts. New names may appear.
+   *
+   * @generated from field: repeated string rules = 1;
+   */
+  rules: string[];
+
+  /**
+   * The counts that the upstream reported, where they are not what was billed.
+   *
+   * @generated from field: saldo.billing.v1.ReportedTokens reported = 2;
+   */
+  reported?: ReportedTokens | undefined;
+};
+
+/**
+ * Describes the message saldo.billing.v1.UsageMetering.
+ * Use `create(UsageMeteringSchema)` to create a new message.
+ */
+export const UsageMeteringSchema: GenMessage<UsageMetering> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_usage, 2);
+
+/**
+ * Token counts as the upstream reported them.
+ *
+ * @generated from message saldo.billing.v1.ReportedTokens
+ */
+export type ReportedTokens = Message<"saldo.billing.v1.ReportedTokens"> & {
+  /**
+   * Input tokens that were not cached.
+   *
+   * @generated from field: uint64 input_tokens_uncached = 1;
+   */
+  inputTokensUncached: bigint;
+
+  /**
+   * Cached input tokens.
+   *
+   * @generated from field: uint64 input_tokens_cached = 2;
+   */
+  inputTokensCached: bigint;
+
+  /**
+   * Output tokens.
+   *
+   * @generated from field: uint64 output_tokens = 3;
+   */
+  outputTokens: bigint;
+
+  /**
+   * Tokens of other kinds. Unset: none.
+   *
+   * @generated from field: saldo.billing.v1.OtherTokens other_tokens = 4;
+   */
+  otherTokens?: OtherTokens | undefined;
+};
+
+/**
+ * Describes the message saldo.billing.v1.ReportedTokens.
+ * Use `create(ReportedTokensSchema)` to create a new message.
+ */
+export const ReportedTokensSchema: GenMessage<ReportedTokens> = /*@__PURE__*/
+  messageDesc(file_saldo_billing_v1_usage, 3);
 
 /**
  * One request as it was billed. It never changes.
@@ -155,6 +359,49 @@ export type UsageRecord = Message<"saldo.billing.v1.UsageRecord"> & {
    * @generated from field: string saved_by_cache = 19;
    */
   savedByCache: string;
+
+  /**
+   * Tokens of other kinds, which are in no other count. Unset: none.
+   *
+   * @generated from field: saldo.billing.v1.OtherTokens other_tokens = 20;
+   */
+  otherTokens?: OtherTokens | undefined;
+
+  /**
+   * What each kind of token cost.
+   *
+   * @generated from field: saldo.billing.v1.BilledPrices billed_prices = 21;
+   */
+  billedPrices?: BilledPrices | undefined;
+
+  /**
+   * How the counts came about. Unset: they are what the upstream reported.
+   *
+   * @generated from field: saldo.billing.v1.UsageMetering metering = 22;
+   */
+  metering?: UsageMetering | undefined;
+
+  /**
+   * Charged after the record was written, for output that had been delivered by then; in rupiah, a decimal string. Where it is
+   * above zero, the token counts are those of the whole request, and `cost` is that of the part which was charged first.
+   *
+   * @generated from field: string late_charge = 23;
+   */
+  lateCharge: string;
+
+  /**
+   * When the request was settled.
+   *
+   * @generated from field: google.protobuf.Timestamp settled_at = 24;
+   */
+  settledAt?: Timestamp | undefined;
+
+  /**
+   * Only for operators: cost that is not billed and that the operator bears, in rupiah, a decimal string.
+   *
+   * @generated from field: optional string unbilled_cost = 25;
+   */
+  unbilledCost?: string | undefined;
 };
 
 /**
@@ -162,7 +409,7 @@ export type UsageRecord = Message<"saldo.billing.v1.UsageRecord"> & {
  * Use `create(UsageRecordSchema)` to create a new message.
  */
 export const UsageRecordSchema: GenMessage<UsageRecord> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_usage, 0);
+  messageDesc(file_saldo_billing_v1_usage, 4);
 
 /**
  * Which usage records are meant. All that is set must fit.
@@ -211,7 +458,7 @@ export type UsageFilter = Message<"saldo.billing.v1.UsageFilter"> & {
  * Use `create(UsageFilterSchema)` to create a new message.
  */
 export const UsageFilterSchema: GenMessage<UsageFilter> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_usage, 1);
+  messageDesc(file_saldo_billing_v1_usage, 5);
 
 /**
  * A sum of usage: of one model on one day, or of one key. It counts exactly the records that ListUsage lists.
@@ -262,14 +509,14 @@ export type UsageSummary = Message<"saldo.billing.v1.UsageSummary"> & {
   outputTokens: bigint;
 
   /**
-   * Sum of the records' charges, in rupiah, a decimal string.
+   * Sum of the records' charges and late charges, in rupiah, a decimal string.
    *
    * @generated from field: string charge = 7;
    */
   charge: string;
 
   /**
-   * Sum of the records' costs, in rupiah, a decimal string.
+   * Sum of the records' costs and late charges, in rupiah, a decimal string.
    *
    * @generated from field: string cost = 8;
    */
@@ -288,6 +535,13 @@ export type UsageSummary = Message<"saldo.billing.v1.UsageSummary"> & {
    * @generated from field: string key_id = 10;
    */
   keyId: string;
+
+  /**
+   * Sums of the records' tokens of other kinds.
+   *
+   * @generated from field: saldo.billing.v1.OtherTokens other_tokens = 11;
+   */
+  otherTokens?: OtherTokens | undefined;
 };
 
 /**
@@ -295,7 +549,7 @@ export type UsageSummary = Message<"saldo.billing.v1.UsageSummary"> & {
  * Use `create(UsageSummarySchema)` to create a new message.
  */
 export const UsageSummarySchema: GenMessage<UsageSummary> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_usage, 2);
+  messageDesc(file_saldo_billing_v1_usage, 6);
 
 /**
  * The sum of all rows of a summary.
@@ -332,14 +586,14 @@ export type UsageTotals = Message<"saldo.billing.v1.UsageTotals"> & {
   outputTokens: bigint;
 
   /**
-   * Sum of the records' charges, in rupiah, a decimal string.
+   * Sum of the records' charges and late charges, in rupiah, a decimal string.
    *
    * @generated from field: string charge = 5;
    */
   charge: string;
 
   /**
-   * Sum of the records' costs, in rupiah, a decimal string.
+   * Sum of the records' costs and late charges, in rupiah, a decimal string.
    *
    * @generated from field: string cost = 6;
    */
@@ -351,6 +605,13 @@ export type UsageTotals = Message<"saldo.billing.v1.UsageTotals"> & {
    * @generated from field: string saved_by_cache = 7;
    */
   savedByCache: string;
+
+  /**
+   * Sums of the records' tokens of other kinds.
+   *
+   * @generated from field: saldo.billing.v1.OtherTokens other_tokens = 8;
+   */
+  otherTokens?: OtherTokens | undefined;
 };
 
 /**
@@ -358,7 +619,7 @@ export type UsageTotals = Message<"saldo.billing.v1.UsageTotals"> & {
  * Use `create(UsageTotalsSchema)` to create a new message.
  */
 export const UsageTotalsSchema: GenMessage<UsageTotals> = /*@__PURE__*/
-  messageDesc(file_saldo_billing_v1_usage, 3);
+  messageDesc(file_saldo_billing_v1_usage, 7);
 
 /**
  * How the tokens of a usage record are known.
@@ -388,7 +649,8 @@ export const UsageBasis = {
   DRAINED: 2,
 
   /**
-   * The upstream gave no usable count; ours over what was relayed.
+   * The upstream had begun to answer and gave no usable count; our count of the input and of what was relayed, or of the
+   * whole answer where the client had left and it was read to its end.
    *
    * @generated from enum value: USAGE_BASIS_ESTIMATED = 3;
    */
@@ -402,7 +664,7 @@ export const UsageBasis = {
   RECOVERED: 4,
 
   /**
-   * Nothing was delivered and nothing is charged.
+   * Nothing was delivered, or the client left before any answer had begun; nothing is charged.
    *
    * @generated from enum value: USAGE_BASIS_FREE = 5;
    */

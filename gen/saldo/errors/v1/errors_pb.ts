@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/errors/v1/errors.proto.
  */
 export const file_saldo_errors_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEipgEKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJIjwKDEZpZWxkUHJvYmxlbRINCgVmaWVsZBgBIAEoCRIMCgRydWxlGAIgASgJEg8KB21lc3NhZ2UYAyABKAliBnByb3RvMw");
+  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEigAIKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJIjwKDEZpZWxkUHJvYmxlbRINCgVmaWVsZBgBIAEoCRIMCgRydWxlGAIgASgJEg8KB21lc3NhZ2UYAyABKAliBnByb3RvMw");
 
 /**
  * The facts of an error, attached to every RPC error as a detail. REST bodies are made from the same facts.
@@ -61,6 +61,37 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
    * @generated from field: string needed_idr = 6;
    */
   neededIdr: string;
+
+  /**
+   * What is wrong with the request, where a program can act on it. Only with `validation_error`; else empty.
+   * `context_length_exceeded`: the input, or the input with the bound on the output, is longer than the model's context
+   * window. `content_policy_violation`: the model's provider refuses the content.
+   *
+   * @generated from field: string reason = 7;
+   */
+  reason: string;
+
+  /**
+   * The request that was answered under the same idempotency key. Only with `already_answered`; else empty.
+   *
+   * @generated from field: string answered_request_id = 20;
+   */
+  answeredRequestId: string;
+
+  /**
+   * Rupiah that request was charged, a decimal string. Only with `already_answered`; else empty.
+   *
+   * @generated from field: string answered_cost_idr = 21;
+   */
+  answeredCostIdr: string;
+
+  /**
+   * Rupiah that the account owes for payments that were reversed, a decimal string; the next top-up pays it first. Only with
+   * `insufficient_balance`; else, and where nothing is owed, empty.
+   *
+   * @generated from field: string owed_idr = 22;
+   */
+  owedIdr: string;
 };
 
 /**

@@ -6,13 +6,14 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/gateway/v1/model.proto.
  */
 export const file_saldo_gateway_v1_model: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9nYXRld2F5L3YxL21vZGVsLnByb3RvEhBzYWxkby5nYXRld2F5LnYxItMCCgVNb2RlbBIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSDwoHY3JlYXRlZBgDIAEoDRIaCghvd25lZF9ieRgEIAEoCVIIb3duZWRfYnkSDAoEbmFtZRgFIAEoCRITCgtkZXNjcmlwdGlvbhgGIAEoCRISCgViYWRnZRgHIAEoCUgAiAEBEiYKDmNvbnRleHRfbGVuZ3RoGAggASgNUg5jb250ZXh0X2xlbmd0aBIsChFtYXhfb3V0cHV0X3Rva2VucxgJIAEoDVIRbWF4X291dHB1dF90b2tlbnMSOQoMYXJjaGl0ZWN0dXJlGAogASgLMiMuc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbEFyY2hpdGVjdHVyZRIvCgdwcmljaW5nGAsgASgLMh4uc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbFByaWNpbmdCCAoGX2JhZGdlIj8KEU1vZGVsQXJjaGl0ZWN0dXJlEioKEGlucHV0X21vZGFsaXRpZXMYASADKAlSEGlucHV0X21vZGFsaXRpZXMixwEKDE1vZGVsUHJpY2luZxIQCghjdXJyZW5jeRgBIAEoCRIMCgR1bml0GAIgASgJEg0KBWlucHV0GAMgASgJEg4KBm91dHB1dBgEIAEoCRIhCgljYWNoZV9oaXQYBSABKAlIAFIJY2FjaGVfaGl0iAEBEjEKEWNhY2hlX2hpdF9wZXJjZW50GAYgASgBSAFSEWNhY2hlX2hpdF9wZXJjZW50iAEBQgwKCl9jYWNoZV9oaXRCFAoSX2NhY2hlX2hpdF9wZXJjZW50YgZwcm90bzM");
+  fileDesc("ChxzYWxkby9nYXRld2F5L3YxL21vZGVsLnByb3RvEhBzYWxkby5nYXRld2F5LnYxItMCCgVNb2RlbBIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSDwoHY3JlYXRlZBgDIAEoDRIaCghvd25lZF9ieRgEIAEoCVIIb3duZWRfYnkSDAoEbmFtZRgFIAEoCRITCgtkZXNjcmlwdGlvbhgGIAEoCRISCgViYWRnZRgHIAEoCUgAiAEBEiYKDmNvbnRleHRfbGVuZ3RoGAggASgNUg5jb250ZXh0X2xlbmd0aBIsChFtYXhfb3V0cHV0X3Rva2VucxgJIAEoDVIRbWF4X291dHB1dF90b2tlbnMSOQoMYXJjaGl0ZWN0dXJlGAogASgLMiMuc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbEFyY2hpdGVjdHVyZRIvCgdwcmljaW5nGAsgASgLMh4uc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbFByaWNpbmdCCAoGX2JhZGdlIj8KEU1vZGVsQXJjaGl0ZWN0dXJlEioKEGlucHV0X21vZGFsaXRpZXMYASADKAlSEGlucHV0X21vZGFsaXRpZXMi7wQKDE1vZGVsUHJpY2luZxIQCghjdXJyZW5jeRgBIAEoCRIMCgR1bml0GAIgASgJEg0KBWlucHV0GAMgASgJEg4KBm91dHB1dBgEIAEoCRIhCgljYWNoZV9oaXQYBSABKAlIAFIJY2FjaGVfaGl0iAEBEjEKEWNhY2hlX2hpdF9wZXJjZW50GAYgASgBSAFSEWNhY2hlX2hpdF9wZXJjZW50iAEBEiUKC2NhY2hlX3dyaXRlGAcgASgJSAJSC2NhY2hlX3dyaXRliAEBEisKDmNhY2hlX3dyaXRlXzFoGAggASgJSANSDmNhY2hlX3dyaXRlXzFoiAEBEiUKC2F1ZGlvX2lucHV0GAkgASgJSARSC2F1ZGlvX2lucHV0iAEBEiUKC2ltYWdlX2lucHV0GAogASgJSAVSC2ltYWdlX2lucHV0iAEBEicKDGltYWdlX291dHB1dBgLIAEoCUgGUgxpbWFnZV9vdXRwdXSIAQESJQoLcGVyX3JlcXVlc3QYDCABKAlIB1ILcGVyX3JlcXVlc3SIAQESUAoMbG9uZ19jb250ZXh0GA0gAygLMiQuc2FsZG8uZ2F0ZXdheS52MS5Mb25nQ29udGV4dFByaWNpbmdCBrq7GAIoAVIMbG9uZ19jb250ZXh0QgwKCl9jYWNoZV9oaXRCFAoSX2NhY2hlX2hpdF9wZXJjZW50Qg4KDF9jYWNoZV93cml0ZUIRCg9fY2FjaGVfd3JpdGVfMWhCDgoMX2F1ZGlvX2lucHV0Qg4KDF9pbWFnZV9pbnB1dEIPCg1faW1hZ2Vfb3V0cHV0Qg4KDF9wZXJfcmVxdWVzdCLqAQoSTG9uZ0NvbnRleHRQcmljaW5nEg0KBWFib3ZlGAEgASgNEg0KBWlucHV0GAIgASgJEg4KBm91dHB1dBgDIAEoCRIhCgljYWNoZV9oaXQYBCABKAlIAFIJY2FjaGVfaGl0iAEBEiUKC2NhY2hlX3dyaXRlGAUgASgJSAFSC2NhY2hlX3dyaXRliAEBEisKDmNhY2hlX3dyaXRlXzFoGAYgASgJSAJSDmNhY2hlX3dyaXRlXzFoiAEBQgwKCl9jYWNoZV9oaXRCDgoMX2NhY2hlX3dyaXRlQhEKD19jYWNoZV93cml0ZV8xaGIGcHJvdG8z", [file_saldo_options_v1_options]);
 
 /**
  * A model that can be called, with its price.
@@ -174,6 +175,55 @@ export type ModelPricing = Message<"saldo.gateway.v1.ModelPricing"> & {
    * @generated from field: optional double cache_hit_percent = 6 [json_name = "cache_hit_percent"];
    */
   cacheHitPercent?: number | undefined;
+
+  /**
+   * Price of input tokens that the upstream writes to its cache. Absent: they cost as much as input.
+   *
+   * @generated from field: optional string cache_write = 7 [json_name = "cache_write"];
+   */
+  cacheWrite?: string | undefined;
+
+  /**
+   * Price of cache writes that are kept for an hour. Absent: they cost as much as other cache writes.
+   *
+   * @generated from field: optional string cache_write_1h = 8 [json_name = "cache_write_1h"];
+   */
+  cacheWrite1h?: string | undefined;
+
+  /**
+   * Price of input tokens of audio. Absent: they cost as much as input.
+   *
+   * @generated from field: optional string audio_input = 9 [json_name = "audio_input"];
+   */
+  audioInput?: string | undefined;
+
+  /**
+   * Price of input tokens of images. Absent: they cost as much as input.
+   *
+   * @generated from field: optional string image_input = 10 [json_name = "image_input"];
+   */
+  imageInput?: string | undefined;
+
+  /**
+   * Price of output tokens of images. Absent: they cost as much as output.
+   *
+   * @generated from field: optional string image_output = 11 [json_name = "image_output"];
+   */
+  imageOutput?: string | undefined;
+
+  /**
+   * Price of each request that used any tokens, in `currency` and not per `unit`. Absent: none.
+   *
+   * @generated from field: optional string per_request = 12 [json_name = "per_request"];
+   */
+  perRequest?: string | undefined;
+
+  /**
+   * Prices of requests with a long input, by rising threshold. Absent: the input's length changes no price.
+   *
+   * @generated from field: repeated saldo.gateway.v1.LongContextPricing long_context = 13 [json_name = "long_context"];
+   */
+  longContext: LongContextPricing[];
 };
 
 /**
@@ -182,4 +232,61 @@ export type ModelPricing = Message<"saldo.gateway.v1.ModelPricing"> & {
  */
 export const ModelPricingSchema: GenMessage<ModelPricing> = /*@__PURE__*/
   messageDesc(file_saldo_gateway_v1_model, 2);
+
+/**
+ * Prices of a whole request whose input exceeds a threshold. The last threshold that the input exceeds counts. Prices of
+ * audio, of images and of a request stay; cache writes that are kept for an hour cost at least as much as other cache writes.
+ *
+ * @generated from message saldo.gateway.v1.LongContextPricing
+ */
+export type LongContextPricing = Message<"saldo.gateway.v1.LongContextPricing"> & {
+  /**
+   * The threshold in tokens of input.
+   *
+   * @generated from field: uint32 above = 1;
+   */
+  above: number;
+
+  /**
+   * Price of input tokens.
+   *
+   * @generated from field: string input = 2;
+   */
+  input: string;
+
+  /**
+   * Price of output tokens.
+   *
+   * @generated from field: string output = 3;
+   */
+  output: string;
+
+  /**
+   * Price of input tokens read from the upstream's cache. Absent: they cost as much as input.
+   *
+   * @generated from field: optional string cache_hit = 4 [json_name = "cache_hit"];
+   */
+  cacheHit?: string | undefined;
+
+  /**
+   * Price of input tokens that the upstream writes to its cache. Absent: they cost as much as input.
+   *
+   * @generated from field: optional string cache_write = 5 [json_name = "cache_write"];
+   */
+  cacheWrite?: string | undefined;
+
+  /**
+   * Price of what the upstream keeps for an hour or longer. Absent: the larger of that below the threshold and of cache_write.
+   *
+   * @generated from field: optional string cache_write_1h = 6 [json_name = "cache_write_1h"];
+   */
+  cacheWrite1h?: string | undefined;
+};
+
+/**
+ * Describes the message saldo.gateway.v1.LongContextPricing.
+ * Use `create(LongContextPricingSchema)` to create a new message.
+ */
+export const LongContextPricingSchema: GenMessage<LongContextPricing> = /*@__PURE__*/
+  messageDesc(file_saldo_gateway_v1_model, 3);
 

@@ -16,7 +16,107 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/keys/v1/keys_service.proto.
  */
 export const file_saldo_keys_v1_keys_service: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9rZXlzL3YxL2tleXNfc2VydmljZS5wcm90bxINc2FsZG8ua2V5cy52MSIrChBDcmVhdGVLZXlSZXF1ZXN0EhcKBG5hbWUYASABKAlCCbpIBnIEEAEYZCJHChFDcmVhdGVLZXlSZXNwb25zZRIiCgNrZXkYASABKAsyFS5zYWxkby5rZXlzLnYxLkFwaUtleRIOCgZzZWNyZXQYAiABKAkiTAoPTGlzdEtleXNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYyAEiUAoQTGlzdEtleXNSZXNwb25zZRIjCgRrZXlzGAEgAygLMhUuc2FsZG8ua2V5cy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIkUKEFVwZGF0ZUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABARIXCgRuYW1lGAIgASgJQgm6SAZyBBABGGQiNwoRVXBkYXRlS2V5UmVzcG9uc2USIgoDa2V5GAEgASgLMhUuc2FsZG8ua2V5cy52MS5BcGlLZXkiLAoQUmV2b2tlS2V5UmVxdWVzdBIYCgZrZXlfaWQYASABKAlCCLpIBXIDsAEBIjcKEVJldm9rZUtleVJlc3BvbnNlEiIKA2tleRgBIAEoCzIVLnNhbGRvLmtleXMudjEuQXBpS2V5MvECCgtLZXlzU2VydmljZRJXCglDcmVhdGVLZXkSHy5zYWxkby5rZXlzLnYxLkNyZWF0ZUtleVJlcXVlc3QaIC5zYWxkby5rZXlzLnYxLkNyZWF0ZUtleVJlc3BvbnNlIgequxgDAwUGElcKCExpc3RLZXlzEh4uc2FsZG8ua2V5cy52MS5MaXN0S2V5c1JlcXVlc3QaHy5zYWxkby5rZXlzLnYxLkxpc3RLZXlzUmVzcG9uc2UiCpACAaq7GAMDBQYSVwoJVXBkYXRlS2V5Eh8uc2FsZG8ua2V5cy52MS5VcGRhdGVLZXlSZXF1ZXN0GiAuc2FsZG8ua2V5cy52MS5VcGRhdGVLZXlSZXNwb25zZSIHqrsYAwMFBhJXCglSZXZva2VLZXkSHy5zYWxkby5rZXlzLnYxLlJldm9rZUtleVJlcXVlc3QaIC5zYWxkby5rZXlzLnYxLlJldm9rZUtleVJlc3BvbnNlIgequxgDAwUGYgZwcm90bzM", [file_buf_validate_validate, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
+  fileDesc("CiBzYWxkby9rZXlzL3YxL2tleXNfc2VydmljZS5wcm90bxINc2FsZG8ua2V5cy52MSIlCg1SZXRyeVNldHRpbmdzEhQKDGtlZXBfYW5zd2VycxgBIAEoCCIZChdHZXRSZXRyeVNldHRpbmdzUmVxdWVzdCJKChhHZXRSZXRyeVNldHRpbmdzUmVzcG9uc2USLgoIc2V0dGluZ3MYASABKAsyHC5zYWxkby5rZXlzLnYxLlJldHJ5U2V0dGluZ3MiUQoXU2V0UmV0cnlTZXR0aW5nc1JlcXVlc3QSNgoIc2V0dGluZ3MYASABKAsyHC5zYWxkby5rZXlzLnYxLlJldHJ5U2V0dGluZ3NCBrpIA8gBASJKChhTZXRSZXRyeVNldHRpbmdzUmVzcG9uc2USLgoIc2V0dGluZ3MYASABKAsyHC5zYWxkby5rZXlzLnYxLlJldHJ5U2V0dGluZ3MiKwoQQ3JlYXRlS2V5UmVxdWVzdBIXCgRuYW1lGAEgASgJQgm6SAZyBBABGGQiRwoRQ3JlYXRlS2V5UmVzcG9uc2USIgoDa2V5GAEgASgLMhUuc2FsZG8ua2V5cy52MS5BcGlLZXkSDgoGc2VjcmV0GAIgASgJIkwKD0xpc3RLZXlzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBIlAKEExpc3RLZXlzUmVzcG9uc2USIwoEa2V5cxgBIAMoCzIVLnNhbGRvLmtleXMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJFChBVcGRhdGVLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQESFwoEbmFtZRgCIAEoCUIJukgGcgQQARhkIjcKEVVwZGF0ZUtleVJlc3BvbnNlEiIKA2tleRgBIAEoCzIVLnNhbGRvLmtleXMudjEuQXBpS2V5IiwKEFJldm9rZUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI3ChFSZXZva2VLZXlSZXNwb25zZRIiCgNrZXkYASABKAsyFS5zYWxkby5rZXlzLnYxLkFwaUtleTLsBAoLS2V5c1NlcnZpY2USWwoJQ3JlYXRlS2V5Eh8uc2FsZG8ua2V5cy52MS5DcmVhdGVLZXlSZXF1ZXN0GiAuc2FsZG8ua2V5cy52MS5DcmVhdGVLZXlSZXNwb25zZSILqrsYAwMFBpi8GAISWwoITGlzdEtleXMSHi5zYWxkby5rZXlzLnYxLkxpc3RLZXlzUmVxdWVzdBofLnNhbGRvLmtleXMudjEuTGlzdEtleXNSZXNwb25zZSIOkAIBqrsYAwMFBpi8GAESWwoJVXBkYXRlS2V5Eh8uc2FsZG8ua2V5cy52MS5VcGRhdGVLZXlSZXF1ZXN0GiAuc2FsZG8ua2V5cy52MS5VcGRhdGVLZXlSZXNwb25zZSILqrsYAwMFBpi8GAISXwoJUmV2b2tlS2V5Eh8uc2FsZG8ua2V5cy52MS5SZXZva2VLZXlSZXF1ZXN0GiAuc2FsZG8ua2V5cy52MS5SZXZva2VLZXlSZXNwb25zZSIPqrsYAwMFBvC7GAKYvBgCEnMKEEdldFJldHJ5U2V0dGluZ3MSJi5zYWxkby5rZXlzLnYxLkdldFJldHJ5U2V0dGluZ3NSZXF1ZXN0Gicuc2FsZG8ua2V5cy52MS5HZXRSZXRyeVNldHRpbmdzUmVzcG9uc2UiDpACAaq7GAMDBQaYvBgBEnAKEFNldFJldHJ5U2V0dGluZ3MSJi5zYWxkby5rZXlzLnYxLlNldFJldHJ5U2V0dGluZ3NSZXF1ZXN0Gicuc2FsZG8ua2V5cy52MS5TZXRSZXRyeVNldHRpbmdzUmVzcG9uc2UiC6q7GAMDBQaYvBgEYgZwcm90bzM", [file_buf_validate_validate, file_saldo_keys_v1_key, file_saldo_options_v1_options]);
+
+/**
+ * What a retry gets: a request with the `Idempotency-Key` of an earlier one that was answered.
+ *
+ * @generated from message saldo.keys.v1.RetrySettings
+ */
+export type RetrySettings = Message<"saldo.keys.v1.RetrySettings"> & {
+  /**
+   * Whether answers to requests with an `Idempotency-Key` are kept for 15 minutes, encrypted, and sent again to a retry. Answers
+   * above 1 MiB are not kept. False, as for every new account: nothing is kept, and a retry gets the error `already_answered`.
+   *
+   * @generated from field: bool keep_answers = 1;
+   */
+  keepAnswers: boolean;
+};
+
+/**
+ * Describes the message saldo.keys.v1.RetrySettings.
+ * Use `create(RetrySettingsSchema)` to create a new message.
+ */
+export const RetrySettingsSchema: GenMessage<RetrySettings> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 0);
+
+/**
+ * Asks for the settings.
+ *
+ * @generated from message saldo.keys.v1.GetRetrySettingsRequest
+ */
+export type GetRetrySettingsRequest = Message<"saldo.keys.v1.GetRetrySettingsRequest"> & {
+};
+
+/**
+ * Describes the message saldo.keys.v1.GetRetrySettingsRequest.
+ * Use `create(GetRetrySettingsRequestSchema)` to create a new message.
+ */
+export const GetRetrySettingsRequestSchema: GenMessage<GetRetrySettingsRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 1);
+
+/**
+ * The settings.
+ *
+ * @generated from message saldo.keys.v1.GetRetrySettingsResponse
+ */
+export type GetRetrySettingsResponse = Message<"saldo.keys.v1.GetRetrySettingsResponse"> & {
+  /**
+   * What is set now.
+   *
+   * @generated from field: saldo.keys.v1.RetrySettings settings = 1;
+   */
+  settings?: RetrySettings | undefined;
+};
+
+/**
+ * Describes the message saldo.keys.v1.GetRetrySettingsResponse.
+ * Use `create(GetRetrySettingsResponseSchema)` to create a new message.
+ */
+export const GetRetrySettingsResponseSchema: GenMessage<GetRetrySettingsResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 2);
+
+/**
+ * New settings.
+ *
+ * @generated from message saldo.keys.v1.SetRetrySettingsRequest
+ */
+export type SetRetrySettingsRequest = Message<"saldo.keys.v1.SetRetrySettingsRequest"> & {
+  /**
+   * What to set.
+   *
+   * @generated from field: saldo.keys.v1.RetrySettings settings = 1;
+   */
+  settings?: RetrySettings | undefined;
+};
+
+/**
+ * Describes the message saldo.keys.v1.SetRetrySettingsRequest.
+ * Use `create(SetRetrySettingsRequestSchema)` to create a new message.
+ */
+export const SetRetrySettingsRequestSchema: GenMessage<SetRetrySettingsRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 3);
+
+/**
+ * The settings as they are now.
+ *
+ * @generated from message saldo.keys.v1.SetRetrySettingsResponse
+ */
+export type SetRetrySettingsResponse = Message<"saldo.keys.v1.SetRetrySettingsResponse"> & {
+  /**
+   * What is set now.
+   *
+   * @generated from field: saldo.keys.v1.RetrySettings settings = 1;
+   */
+  settings?: RetrySettings | undefined;
+};
+
+/**
+ * Describes the message saldo.keys.v1.SetRetrySettingsResponse.
+ * Use `create(SetRetrySettingsResponseSchema)` to create a new message.
+ */
+export const SetRetrySettingsResponseSchema: GenMessage<SetRetrySettingsResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_keys_v1_keys_service, 4);
 
 /**
  * A key to issue.
@@ -37,7 +137,7 @@ export type CreateKeyRequest = Message<"saldo.keys.v1.CreateKeyRequest"> & {
  * Use `create(CreateKeyRequestSchema)` to create a new message.
  */
 export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 0);
+  messageDesc(file_saldo_keys_v1_keys_service, 5);
 
 /**
  * A new key.
@@ -65,7 +165,7 @@ export type CreateKeyResponse = Message<"saldo.keys.v1.CreateKeyResponse"> & {
  * Use `create(CreateKeyResponseSchema)` to create a new message.
  */
 export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 1);
+  messageDesc(file_saldo_keys_v1_keys_service, 6);
 
 /**
  * Asks for the account's keys.
@@ -93,7 +193,7 @@ export type ListKeysRequest = Message<"saldo.keys.v1.ListKeysRequest"> & {
  * Use `create(ListKeysRequestSchema)` to create a new message.
  */
 export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 2);
+  messageDesc(file_saldo_keys_v1_keys_service, 7);
 
 /**
  * One page of keys.
@@ -121,7 +221,7 @@ export type ListKeysResponse = Message<"saldo.keys.v1.ListKeysResponse"> & {
  * Use `create(ListKeysResponseSchema)` to create a new message.
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 3);
+  messageDesc(file_saldo_keys_v1_keys_service, 8);
 
 /**
  * A key to rename.
@@ -149,7 +249,7 @@ export type UpdateKeyRequest = Message<"saldo.keys.v1.UpdateKeyRequest"> & {
  * Use `create(UpdateKeyRequestSchema)` to create a new message.
  */
 export const UpdateKeyRequestSchema: GenMessage<UpdateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 4);
+  messageDesc(file_saldo_keys_v1_keys_service, 9);
 
 /**
  * The renamed key.
@@ -170,7 +270,7 @@ export type UpdateKeyResponse = Message<"saldo.keys.v1.UpdateKeyResponse"> & {
  * Use `create(UpdateKeyResponseSchema)` to create a new message.
  */
 export const UpdateKeyResponseSchema: GenMessage<UpdateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 5);
+  messageDesc(file_saldo_keys_v1_keys_service, 10);
 
 /**
  * A key to revoke.
@@ -191,7 +291,7 @@ export type RevokeKeyRequest = Message<"saldo.keys.v1.RevokeKeyRequest"> & {
  * Use `create(RevokeKeyRequestSchema)` to create a new message.
  */
 export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 6);
+  messageDesc(file_saldo_keys_v1_keys_service, 11);
 
 /**
  * The revoked key.
@@ -212,7 +312,7 @@ export type RevokeKeyResponse = Message<"saldo.keys.v1.RevokeKeyResponse"> & {
  * Use `create(RevokeKeyResponseSchema)` to create a new message.
  */
 export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_keys_v1_keys_service, 7);
+  messageDesc(file_saldo_keys_v1_keys_service, 12);
 
 /**
  * The keys of one account. A key reaches every model of the catalog and pays from the account's balance.
@@ -266,6 +366,26 @@ export const KeysService: GenService<{
     methodKind: "unary";
     input: typeof RevokeKeyRequestSchema;
     output: typeof RevokeKeyResponseSchema;
+  },
+  /**
+   * Returns what the account's retries get.
+   *
+   * @generated from rpc saldo.keys.v1.KeysService.GetRetrySettings
+   */
+  getRetrySettings: {
+    methodKind: "unary";
+    input: typeof GetRetrySettingsRequestSchema;
+    output: typeof GetRetrySettingsResponseSchema;
+  },
+  /**
+   * Sets what the account's retries get. It holds for requests that are admitted from then on.
+   *
+   * @generated from rpc saldo.keys.v1.KeysService.SetRetrySettings
+   */
+  setRetrySettings: {
+    methodKind: "unary";
+    input: typeof SetRetrySettingsRequestSchema;
+    output: typeof SetRetrySettingsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_saldo_keys_v1_keys_service, 0);

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/catalog.proto.
  */
 export const file_saldo_operator_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9jYXRhbG9nLnByb3RvEhFzYWxkby5vcGVyYXRvci52MSJvCg1DYXRhbG9nUHJpY2VzEhYKBWlucHV0GAEgASgJQge6SARyAhgoEhcKBm91dHB1dBgCIAEoCUIHukgEcgIYKBIfCgljYWNoZV9oaXQYAyABKAlCB7pIBHICGChIAIgBAUIMCgpfY2FjaGVfaGl0InIKDENhdGFsb2dSb3V0ZRIZCgh1cHN0cmVhbRgBIAEoCUIHukgEcgIYQBIXCgVtb2RlbBgCIAEoCUIIukgFcgMYyAESLgoEY29zdBgDIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dQcmljZXMiQQoSQ2F0YWxvZ01lZGlhVG9rZW5zEg0KBWltYWdlGAEgASgNEg0KBWF1ZGlvGAIgASgNEg0KBXZpZGVvGAMgASgNIooDCgxDYXRhbG9nTW9kZWwSFAoCaWQYASABKAlCCLpIBXIDGMgBEhYKBG5hbWUYAiABKAlCCLpIBXIDGMgBEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAxjoBxIWCgViYWRnZRgEIAEoCUIHukgEcgIYKBIiChBpbnB1dF9tb2RhbGl0aWVzGAUgAygJQgi6SAWSAQIQBBIWCg5jb250ZXh0X2xlbmd0aBgGIAEoDRIZChFtYXhfb3V0cHV0X3Rva2VucxgHIAEoDRI7CgxtZWRpYV90b2tlbnMYCCABKAsyJS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nTWVkaWFUb2tlbnMSFQoNaGlkZGVuX291dHB1dBgJIAEoCBIvCgVwcmljZRgKIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dQcmljZXMSOQoGcm91dGVzGAsgAygLMh8uc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1JvdXRlQgi6SAWSAQIQECLqAQoPQ2F0YWxvZ1Vwc3RyZWFtEhMKAmlkGAEgASgJQge6SARyAhhAEhUKBGtpbmQYAiABKAlCB7pIBHICGCgSGgoIYmFzZV91cmwYAyABKAlCCLpIBXIDGPQDEhwKC2FwaV9rZXlfZW52GAQgASgJQge6SARyAhhkEh0KFWFsbG93X3ByaXZhdGVfYWRkcmVzcxgFIAEoCBIaChJjb25uZWN0X3RpbWVvdXRfbXMYBiABKA0SHQoVZmlyc3RfYnl0ZV90aW1lb3V0X21zGAcgASgNEhcKD2lkbGVfdGltZW91dF9tcxgIIAEoDSKHAQoHQ2F0YWxvZxJACgl1cHN0cmVhbXMYASADKAsyIi5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nVXBzdHJlYW1CCbpIBpIBAxDIARI6CgZtb2RlbHMYAiADKAsyHy5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nTW9kZWxCCbpIBpIBAxCIJyJrCgxDYXRhbG9nRHJhZnQSGgoEeWFtbBgBIAEoCUIKukgHcgUYgJL0AUgAEi0KB2NhdGFsb2cYAiABKAsyGi5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nSABCEAoHY29udGVudBIFukgCCAEiQgoSQ2F0YWxvZ0ZpZWxkQ2hhbmdlEg0KBWZpZWxkGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVhZnRlchgDIAEoCSJKChZDYXRhbG9nUHJpY2VEaWZmZXJlbmNlEg0KBWlucHV0GAEgASgJEg4KBm91dHB1dBgCIAEoCRIRCgljYWNoZV9oaXQYAyABKAkigAIKDUNhdGFsb2dDaGFuZ2USMQoEa2luZBgBIAEoDjIjLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dFbnRyeUtpbmQSCgoCaWQYAiABKAkSNAoGY2hhbmdlGAMgASgOMiQuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0NoYW5nZUtpbmQSNQoGZmllbGRzGAQgAygLMiUuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0ZpZWxkQ2hhbmdlEkMKEHByaWNlX2RpZmZlcmVuY2UYBSABKAsyKS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nUHJpY2VEaWZmZXJlbmNlIqUBCg5DYXRhbG9nVmVyc2lvbhIOCgZudW1iZXIYASABKA0SEAoIb3BlcmF0b3IYAiABKAkSDgoGcmVhc29uGAMgASgJEjAKDHB1Ymxpc2hlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWRkZWQYBSABKA0SDwoHY2hhbmdlZBgGIAEoDRIPCgdyZXRpcmVkGAcgASgNIhMKEUdldENhdGFsb2dSZXF1ZXN0ImAKEkdldENhdGFsb2dSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgNEgwKBHlhbWwYAiABKAkSKwoHY2F0YWxvZxgDIAEoCzIaLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2ciTwoVUHJldmlld0NhdGFsb2dSZXF1ZXN0EjYKBWRyYWZ0GAEgASgLMh8uc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0RyYWZ0Qga6SAPIAQEiXAoWUHJldmlld0NhdGFsb2dSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgNEjEKB2NoYW5nZXMYAiADKAsyIC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nQ2hhbmdlIn8KFVB1Ymxpc2hDYXRhbG9nUmVxdWVzdBI2CgVkcmFmdBgBIAEoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dEcmFmdEIGukgDyAEBEhQKDGJhc2VfdmVyc2lvbhgCIAEoDRIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIlwKFlB1Ymxpc2hDYXRhbG9nUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoDRIxCgdjaGFuZ2VzGAIgAygLMiAuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0NoYW5nZSJXChpMaXN0Q2F0YWxvZ1ZlcnNpb25zUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBImsKG0xpc3RDYXRhbG9nVmVyc2lvbnNSZXNwb25zZRIzCgh2ZXJzaW9ucxgBIAMoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dWZXJzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzChhHZXRDYXRhbG9nVmVyc2lvblJlcXVlc3QSFwoGbnVtYmVyGAEgASgNQge6SAQqAigBIpABChlHZXRDYXRhbG9nVmVyc2lvblJlc3BvbnNlEjIKB3ZlcnNpb24YASABKAsyIS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nVmVyc2lvbhIMCgR5YW1sGAIgASgJEjEKB2NoYW5nZXMYAyADKAsyIC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nQ2hhbmdlKnUKEENhdGFsb2dFbnRyeUtpbmQSIgoeQ0FUQUxPR19FTlRSWV9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ0FUQUxPR19FTlRSWV9LSU5EX01PREVMEAESHwobQ0FUQUxPR19FTlRSWV9LSU5EX1VQU1RSRUFNEAIqmQEKEUNhdGFsb2dDaGFuZ2VLaW5kEiMKH0NBVEFMT0dfQ0hBTkdFX0tJTkRfVU5TUEVDSUZJRUQQABIdChlDQVRBTE9HX0NIQU5HRV9LSU5EX0FEREVEEAESHwobQ0FUQUxPR19DSEFOR0VfS0lORF9DSEFOR0VEEAISHwobQ0FUQUxPR19DSEFOR0VfS0lORF9SRVRJUkVEEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9jYXRhbG9nLnByb3RvEhFzYWxkby5vcGVyYXRvci52MSL2AwoNQ2F0YWxvZ1ByaWNlcxIWCgVpbnB1dBgBIAEoCUIHukgEcgIYKBIXCgZvdXRwdXQYAiABKAlCB7pIBHICGCgSHwoJY2FjaGVfaGl0GAMgASgJQge6SARyAhgoSACIAQESIQoLY2FjaGVfd3JpdGUYBCABKAlCB7pIBHICGChIAYgBARIkCg5jYWNoZV93cml0ZV8xaBgFIAEoCUIHukgEcgIYKEgCiAEBEiEKC2F1ZGlvX2lucHV0GAYgASgJQge6SARyAhgoSAOIAQESIQoLaW1hZ2VfaW5wdXQYByABKAlCB7pIBHICGChIBIgBARIiCgxpbWFnZV9vdXRwdXQYCCABKAlCB7pIBHICGChIBYgBARIhCgtwZXJfcmVxdWVzdBgJIAEoCUIHukgEcgIYKEgGiAEBEksKDGxvbmdfY29udGV4dBgKIAMoCzIrLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dMb25nQ29udGV4dFByaWNlc0IIukgFkgECEBBCDAoKX2NhY2hlX2hpdEIOCgxfY2FjaGVfd3JpdGVCEQoPX2NhY2hlX3dyaXRlXzFoQg4KDF9hdWRpb19pbnB1dEIOCgxfaW1hZ2VfaW5wdXRCDwoNX2ltYWdlX291dHB1dEIOCgxfcGVyX3JlcXVlc3Qi9QEKGENhdGFsb2dMb25nQ29udGV4dFByaWNlcxINCgVhYm92ZRgBIAEoDRIWCgVpbnB1dBgCIAEoCUIHukgEcgIYKBIXCgZvdXRwdXQYAyABKAlCB7pIBHICGCgSHwoJY2FjaGVfaGl0GAQgASgJQge6SARyAhgoSACIAQESIQoLY2FjaGVfd3JpdGUYBSABKAlCB7pIBHICGChIAYgBARIkCg5jYWNoZV93cml0ZV8xaBgGIAEoCUIHukgEcgIYKEgCiAEBQgwKCl9jYWNoZV9oaXRCDgoMX2NhY2hlX3dyaXRlQhEKD19jYWNoZV93cml0ZV8xaCKqAQoMQ2F0YWxvZ1JvdXRlEhkKCHVwc3RyZWFtGAEgASgJQge6SARyAhhAEhcKBW1vZGVsGAIgASgJQgi6SAVyAxjIARIuCgRjb3N0GAMgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ1ByaWNlcxIdChVmaXJzdF9ieXRlX3RpbWVvdXRfbXMYBCABKA0SFwoPbWF5X3JlcGVhdF9wYWlkGAUgASgIIkEKEkNhdGFsb2dNZWRpYVRva2VucxINCgVpbWFnZRgBIAEoDRINCgVhdWRpbxgCIAEoDRINCgV2aWRlbxgDIAEoDSKKAwoMQ2F0YWxvZ01vZGVsEhQKAmlkGAEgASgJQgi6SAVyAxjIARIWCgRuYW1lGAIgASgJQgi6SAVyAxjIARIdCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMY6AcSFgoFYmFkZ2UYBCABKAlCB7pIBHICGCgSIgoQaW5wdXRfbW9kYWxpdGllcxgFIAMoCUIIukgFkgECEAQSFgoOY29udGV4dF9sZW5ndGgYBiABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYByABKA0SOwoMbWVkaWFfdG9rZW5zGAggASgLMiUuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ01lZGlhVG9rZW5zEhUKDWhpZGRlbl9vdXRwdXQYCSABKAgSLwoFcHJpY2UYCiABKAsyIC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nUHJpY2VzEjkKBnJvdXRlcxgLIAMoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dSb3V0ZUIIukgFkgECEBAiyQIKD0NhdGFsb2dVcHN0cmVhbRITCgJpZBgBIAEoCUIHukgEcgIYQBIVCgRraW5kGAIgASgJQge6SARyAhgoEhoKCGJhc2VfdXJsGAMgASgJQgi6SAVyAxj0AxIcCgthcGlfa2V5X2VudhgEIAEoCUIHukgEcgIYZBIdChVhbGxvd19wcml2YXRlX2FkZHJlc3MYBSABKAgSGgoSY29ubmVjdF90aW1lb3V0X21zGAYgASgNEh0KFWZpcnN0X2J5dGVfdGltZW91dF9tcxgHIAEoDRIXCg9pZGxlX3RpbWVvdXRfbXMYCCABKA0SIQoQb3V0cHV0X2NhcF9maWVsZBgJIAEoCUIHukgEcgIYKBIhChRjaGFyZ2VzX2NhY2hlX3dyaXRlcxgKIAEoCEgAiAEBQhcKFV9jaGFyZ2VzX2NhY2hlX3dyaXRlcyKHAQoHQ2F0YWxvZxJACgl1cHN0cmVhbXMYASADKAsyIi5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nVXBzdHJlYW1CCbpIBpIBAxDIARI6CgZtb2RlbHMYAiADKAsyHy5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nTW9kZWxCCbpIBpIBAxCIJyJrCgxDYXRhbG9nRHJhZnQSGgoEeWFtbBgBIAEoCUIKukgHcgUYgJL0AUgAEi0KB2NhdGFsb2cYAiABKAsyGi5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nSABCEAoHY29udGVudBIFukgCCAEiQgoSQ2F0YWxvZ0ZpZWxkQ2hhbmdlEg0KBWZpZWxkGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVhZnRlchgDIAEoCSKVAwoWQ2F0YWxvZ1ByaWNlRGlmZmVyZW5jZRINCgVpbnB1dBgBIAEoCRIOCgZvdXRwdXQYAiABKAkSEQoJY2FjaGVfaGl0GAMgASgJEhgKC2NhY2hlX3dyaXRlGAQgASgJSACIAQESGwoOY2FjaGVfd3JpdGVfMWgYBSABKAlIAYgBARIYCgthdWRpb19pbnB1dBgGIAEoCUgCiAEBEhgKC2ltYWdlX2lucHV0GAcgASgJSAOIAQESGQoMaW1hZ2Vfb3V0cHV0GAggASgJSASIAQESGAoLcGVyX3JlcXVlc3QYCSABKAlIBYgBARJFCgxsb25nX2NvbnRleHQYCiADKAsyLy5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nTG9uZ0NvbnRleHREaWZmZXJlbmNlQg4KDF9jYWNoZV93cml0ZUIRCg9fY2FjaGVfd3JpdGVfMWhCDgoMX2F1ZGlvX2lucHV0Qg4KDF9pbWFnZV9pbnB1dEIPCg1faW1hZ2Vfb3V0cHV0Qg4KDF9wZXJfcmVxdWVzdCK5AQocQ2F0YWxvZ0xvbmdDb250ZXh0RGlmZmVyZW5jZRINCgVhYm92ZRgBIAEoDRINCgVpbnB1dBgCIAEoCRIOCgZvdXRwdXQYAyABKAkSEQoJY2FjaGVfaGl0GAQgASgJEhgKC2NhY2hlX3dyaXRlGAUgASgJSACIAQESGwoOY2FjaGVfd3JpdGVfMWgYBiABKAlIAYgBAUIOCgxfY2FjaGVfd3JpdGVCEQoPX2NhY2hlX3dyaXRlXzFoIrMBCg5DYXRhbG9nV2FybmluZxI3CgZyZWFzb24YASABKA4yJy5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nV2FybmluZ1JlYXNvbhINCgVtb2RlbBgCIAEoCRINCgVyb3V0ZRgDIAEoDRIQCgh1cHN0cmVhbRgEIAEoCRINCgVwcmljZRgFIAEoCRINCgVhYm92ZRgGIAEoDRIMCgRzb2xkGAcgASgJEgwKBGNvc3QYCCABKAkigAIKDUNhdGFsb2dDaGFuZ2USMQoEa2luZBgBIAEoDjIjLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dFbnRyeUtpbmQSCgoCaWQYAiABKAkSNAoGY2hhbmdlGAMgASgOMiQuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0NoYW5nZUtpbmQSNQoGZmllbGRzGAQgAygLMiUuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0ZpZWxkQ2hhbmdlEkMKEHByaWNlX2RpZmZlcmVuY2UYBSABKAsyKS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nUHJpY2VEaWZmZXJlbmNlIqUBCg5DYXRhbG9nVmVyc2lvbhIOCgZudW1iZXIYASABKA0SEAoIb3BlcmF0b3IYAiABKAkSDgoGcmVhc29uGAMgASgJEjAKDHB1Ymxpc2hlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWRkZWQYBSABKA0SDwoHY2hhbmdlZBgGIAEoDRIPCgdyZXRpcmVkGAcgASgNIhMKEUdldENhdGFsb2dSZXF1ZXN0ImAKEkdldENhdGFsb2dSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgNEgwKBHlhbWwYAiABKAkSKwoHY2F0YWxvZxgDIAEoCzIaLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2ciTwoVUHJldmlld0NhdGFsb2dSZXF1ZXN0EjYKBWRyYWZ0GAEgASgLMh8uc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0RyYWZ0Qga6SAPIAQEikQEKFlByZXZpZXdDYXRhbG9nUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoDRIxCgdjaGFuZ2VzGAIgAygLMiAuc2FsZG8ub3BlcmF0b3IudjEuQ2F0YWxvZ0NoYW5nZRIzCgh3YXJuaW5ncxgDIAMoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dXYXJuaW5nIn8KFVB1Ymxpc2hDYXRhbG9nUmVxdWVzdBI2CgVkcmFmdBgBIAEoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dEcmFmdEIGukgDyAEBEhQKDGJhc2VfdmVyc2lvbhgCIAEoDRIYCgZyZWFzb24YAyABKAlCCLpIBXIDGPQDIpEBChZQdWJsaXNoQ2F0YWxvZ1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKA0SMQoHY2hhbmdlcxgCIAMoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dDaGFuZ2USMwoId2FybmluZ3MYAyADKAsyIS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nV2FybmluZyJXChpMaXN0Q2F0YWxvZ1ZlcnNpb25zUmVxdWVzdBIbCglwYWdlX3NpemUYASABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGMgBImsKG0xpc3RDYXRhbG9nVmVyc2lvbnNSZXNwb25zZRIzCgh2ZXJzaW9ucxgBIAMoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkNhdGFsb2dWZXJzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzChhHZXRDYXRhbG9nVmVyc2lvblJlcXVlc3QSFwoGbnVtYmVyGAEgASgNQge6SAQqAigBIpABChlHZXRDYXRhbG9nVmVyc2lvblJlc3BvbnNlEjIKB3ZlcnNpb24YASABKAsyIS5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nVmVyc2lvbhIMCgR5YW1sGAIgASgJEjEKB2NoYW5nZXMYAyADKAsyIC5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nQ2hhbmdlKnUKEENhdGFsb2dFbnRyeUtpbmQSIgoeQ0FUQUxPR19FTlRSWV9LSU5EX1VOU1BFQ0lGSUVEEAASHAoYQ0FUQUxPR19FTlRSWV9LSU5EX01PREVMEAESHwobQ0FUQUxPR19FTlRSWV9LSU5EX1VQU1RSRUFNEAIqmQEKEUNhdGFsb2dDaGFuZ2VLaW5kEiMKH0NBVEFMT0dfQ0hBTkdFX0tJTkRfVU5TUEVDSUZJRUQQABIdChlDQVRBTE9HX0NIQU5HRV9LSU5EX0FEREVEEAESHwobQ0FUQUxPR19DSEFOR0VfS0lORF9DSEFOR0VEEAISHwobQ0FUQUxPR19DSEFOR0VfS0lORF9SRVRJUkVEEAMq2AEKFENhdGFsb2dXYXJuaW5nUmVhc29uEiYKIkNBVEFMT0dfV0FSTklOR19SRUFTT05fVU5TUEVDSUZJRUQQABItCilDQVRBTE9HX1dBUk5JTkdfUkVBU09OX0NPU1RfRVhDRUVEU19QUklDRRABEjMKL0NBVEFMT0dfV0FSTklOR19SRUFTT05fQ09TVF9XSVRIT1VUX0NBQ0hFX1dSSVRFEAISNAowQ0FUQUxPR19XQVJOSU5HX1JFQVNPTl9QUklDRV9XSVRIT1VUX0NBQ0hFX1dSSVRFEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * Prices of 1M tokens in rupiah, decimal strings with at most 6 decimals.
@@ -43,6 +43,55 @@ export type CatalogPrices = Message<"saldo.operator.v1.CatalogPrices"> & {
    * @generated from field: optional string cache_hit = 3;
    */
   cacheHit?: string | undefined;
+
+  /**
+   * Of input tokens that the upstream writes to its cache. Absent: they cost as other input.
+   *
+   * @generated from field: optional string cache_write = 4;
+   */
+  cacheWrite?: string | undefined;
+
+  /**
+   * Of cache writes that are kept for an hour. Absent: they cost as other cache writes.
+   *
+   * @generated from field: optional string cache_write_1h = 5;
+   */
+  cacheWrite1h?: string | undefined;
+
+  /**
+   * Of input tokens of audio. Absent: they cost as other input.
+   *
+   * @generated from field: optional string audio_input = 6;
+   */
+  audioInput?: string | undefined;
+
+  /**
+   * Of input tokens of images. Absent: they cost as other input.
+   *
+   * @generated from field: optional string image_input = 7;
+   */
+  imageInput?: string | undefined;
+
+  /**
+   * Of output tokens of images. Absent: they cost as other output.
+   *
+   * @generated from field: optional string image_output = 8;
+   */
+  imageOutput?: string | undefined;
+
+  /**
+   * Of each request that used any tokens, in rupiah. Absent: nothing.
+   *
+   * @generated from field: optional string per_request = 9;
+   */
+  perRequest?: string | undefined;
+
+  /**
+   * Prices of whole requests with a long input, one for each threshold.
+   *
+   * @generated from field: repeated saldo.operator.v1.CatalogLongContextPrices long_context = 10;
+   */
+  longContext: CatalogLongContextPrices[];
 };
 
 /**
@@ -51,6 +100,63 @@ export type CatalogPrices = Message<"saldo.operator.v1.CatalogPrices"> & {
  */
 export const CatalogPricesSchema: GenMessage<CatalogPrices> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_catalog, 0);
+
+/**
+ * Prices of a whole request whose input exceeds a threshold. They replace the prices below it; the last threshold that the
+ * input exceeds counts.
+ *
+ * @generated from message saldo.operator.v1.CatalogLongContextPrices
+ */
+export type CatalogLongContextPrices = Message<"saldo.operator.v1.CatalogLongContextPrices"> & {
+  /**
+   * The threshold in tokens of input; below the model's context length.
+   *
+   * @generated from field: uint32 above = 1;
+   */
+  above: number;
+
+  /**
+   * Of input tokens.
+   *
+   * @generated from field: string input = 2;
+   */
+  input: string;
+
+  /**
+   * Of output tokens.
+   *
+   * @generated from field: string output = 3;
+   */
+  output: string;
+
+  /**
+   * Of input tokens from the upstream's cache. Required where there is such a price below the threshold.
+   *
+   * @generated from field: optional string cache_hit = 4;
+   */
+  cacheHit?: string | undefined;
+
+  /**
+   * Of cache writes. Required where there is such a price below the threshold.
+   *
+   * @generated from field: optional string cache_write = 5;
+   */
+  cacheWrite?: string | undefined;
+
+  /**
+   * Of cache writes for an hour or longer. Absent: the larger of that below the threshold and of cache_write.
+   *
+   * @generated from field: optional string cache_write_1h = 6;
+   */
+  cacheWrite1h?: string | undefined;
+};
+
+/**
+ * Describes the message saldo.operator.v1.CatalogLongContextPrices.
+ * Use `create(CatalogLongContextPricesSchema)` to create a new message.
+ */
+export const CatalogLongContextPricesSchema: GenMessage<CatalogLongContextPrices> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_catalog, 1);
 
 /**
  * One way to an upstream.
@@ -78,6 +184,20 @@ export type CatalogRoute = Message<"saldo.operator.v1.CatalogRoute"> & {
    * @generated from field: saldo.operator.v1.CatalogPrices cost = 3;
    */
   cost?: CatalogPrices | undefined;
+
+  /**
+   * How long the first byte of an answer may take before the next route is tried, in milliseconds. 0: the default.
+   *
+   * @generated from field: uint32 first_byte_timeout_ms = 4;
+   */
+  firstByteTimeoutMs: number;
+
+  /**
+   * Whether a request that this upstream may have charged for may be sent again, at the operator's cost.
+   *
+   * @generated from field: bool may_repeat_paid = 5;
+   */
+  mayRepeatPaid: boolean;
 };
 
 /**
@@ -85,7 +205,7 @@ export type CatalogRoute = Message<"saldo.operator.v1.CatalogRoute"> & {
  * Use `create(CatalogRouteSchema)` to create a new message.
  */
 export const CatalogRouteSchema: GenMessage<CatalogRoute> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 1);
+  messageDesc(file_saldo_operator_v1_catalog, 2);
 
 /**
  * How many tokens are held for one part of a message.
@@ -120,7 +240,7 @@ export type CatalogMediaTokens = Message<"saldo.operator.v1.CatalogMediaTokens">
  * Use `create(CatalogMediaTokensSchema)` to create a new message.
  */
 export const CatalogMediaTokensSchema: GenMessage<CatalogMediaTokens> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 2);
+  messageDesc(file_saldo_operator_v1_catalog, 3);
 
 /**
  * A model that is sold.
@@ -211,7 +331,7 @@ export type CatalogModel = Message<"saldo.operator.v1.CatalogModel"> & {
  * Use `create(CatalogModelSchema)` to create a new message.
  */
 export const CatalogModelSchema: GenMessage<CatalogModel> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 3);
+  messageDesc(file_saldo_operator_v1_catalog, 4);
 
 /**
  * An upstream of the catalog. Those that a variable of the environment adds are not in it.
@@ -274,6 +394,21 @@ export type CatalogUpstream = Message<"saldo.operator.v1.CatalogUpstream"> & {
    * @generated from field: uint32 idle_timeout_ms = 8;
    */
   idleTimeoutMs: number;
+
+  /**
+   * The field in which it reads the bound on the output: `max_tokens` or `max_completion_tokens`. Empty: what is known of its
+   * host, `max_tokens` of most.
+   *
+   * @generated from field: string output_cap_field = 9;
+   */
+  outputCapField: string;
+
+  /**
+   * Whether it charges for writing to its prompt cache. Unset: what is known of its host, false of most.
+   *
+   * @generated from field: optional bool charges_cache_writes = 10;
+   */
+  chargesCacheWrites?: boolean | undefined;
 };
 
 /**
@@ -281,7 +416,7 @@ export type CatalogUpstream = Message<"saldo.operator.v1.CatalogUpstream"> & {
  * Use `create(CatalogUpstreamSchema)` to create a new message.
  */
 export const CatalogUpstreamSchema: GenMessage<CatalogUpstream> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 4);
+  messageDesc(file_saldo_operator_v1_catalog, 5);
 
 /**
  * All that a catalog file says.
@@ -309,7 +444,7 @@ export type Catalog = Message<"saldo.operator.v1.Catalog"> & {
  * Use `create(CatalogSchema)` to create a new message.
  */
 export const CatalogSchema: GenMessage<Catalog> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 5);
+  messageDesc(file_saldo_operator_v1_catalog, 6);
 
 /**
  * A catalog that somebody works on. It is judged whole: every problem is told, each with its path in the file.
@@ -346,7 +481,7 @@ export type CatalogDraft = Message<"saldo.operator.v1.CatalogDraft"> & {
  * Use `create(CatalogDraftSchema)` to create a new message.
  */
 export const CatalogDraftSchema: GenMessage<CatalogDraft> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 6);
+  messageDesc(file_saldo_operator_v1_catalog, 7);
 
 /**
  * One field before and after.
@@ -381,7 +516,7 @@ export type CatalogFieldChange = Message<"saldo.operator.v1.CatalogFieldChange">
  * Use `create(CatalogFieldChangeSchema)` to create a new message.
  */
 export const CatalogFieldChangeSchema: GenMessage<CatalogFieldChange> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 7);
+  messageDesc(file_saldo_operator_v1_catalog, 8);
 
 /**
  * How far the prices of a model move, in rupiah per 1M tokens with a sign: `+500`, `-0.25`, `0`.
@@ -409,6 +544,55 @@ export type CatalogPriceDifference = Message<"saldo.operator.v1.CatalogPriceDiff
    * @generated from field: string cache_hit = 3;
    */
   cacheHit: string;
+
+  /**
+   * Of cache writes. Absent, as the next five: the model has no such price before or after.
+   *
+   * @generated from field: optional string cache_write = 4;
+   */
+  cacheWrite?: string | undefined;
+
+  /**
+   * Of cache writes that are kept for an hour.
+   *
+   * @generated from field: optional string cache_write_1h = 5;
+   */
+  cacheWrite1h?: string | undefined;
+
+  /**
+   * Of audio in the input.
+   *
+   * @generated from field: optional string audio_input = 6;
+   */
+  audioInput?: string | undefined;
+
+  /**
+   * Of images in the input.
+   *
+   * @generated from field: optional string image_input = 7;
+   */
+  imageInput?: string | undefined;
+
+  /**
+   * Of images in the output.
+   *
+   * @generated from field: optional string image_output = 8;
+   */
+  imageOutput?: string | undefined;
+
+  /**
+   * Of a request, in rupiah.
+   *
+   * @generated from field: optional string per_request = 9;
+   */
+  perRequest?: string | undefined;
+
+  /**
+   * Of requests with a long input, by rising threshold. A threshold that is new or gone is compared with what applies there.
+   *
+   * @generated from field: repeated saldo.operator.v1.CatalogLongContextDifference long_context = 10;
+   */
+  longContext: CatalogLongContextDifference[];
 };
 
 /**
@@ -416,7 +600,133 @@ export type CatalogPriceDifference = Message<"saldo.operator.v1.CatalogPriceDiff
  * Use `create(CatalogPriceDifferenceSchema)` to create a new message.
  */
 export const CatalogPriceDifferenceSchema: GenMessage<CatalogPriceDifference> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 8);
+  messageDesc(file_saldo_operator_v1_catalog, 9);
+
+/**
+ * How far the prices of a request move whose input exceeds a threshold, in rupiah per 1M tokens with a sign.
+ *
+ * @generated from message saldo.operator.v1.CatalogLongContextDifference
+ */
+export type CatalogLongContextDifference = Message<"saldo.operator.v1.CatalogLongContextDifference"> & {
+  /**
+   * The threshold in tokens of input.
+   *
+   * @generated from field: uint32 above = 1;
+   */
+  above: number;
+
+  /**
+   * Of input.
+   *
+   * @generated from field: string input = 2;
+   */
+  input: string;
+
+  /**
+   * Of output.
+   *
+   * @generated from field: string output = 3;
+   */
+  output: string;
+
+  /**
+   * Of cached input.
+   *
+   * @generated from field: string cache_hit = 4;
+   */
+  cacheHit: string;
+
+  /**
+   * Of cache writes. Absent: there is no such price at this threshold before or after.
+   *
+   * @generated from field: optional string cache_write = 5;
+   */
+  cacheWrite?: string | undefined;
+
+  /**
+   * Of cache writes for an hour or longer. Absent: there is no such price at this threshold before or after.
+   *
+   * @generated from field: optional string cache_write_1h = 6;
+   */
+  cacheWrite1h?: string | undefined;
+};
+
+/**
+ * Describes the message saldo.operator.v1.CatalogLongContextDifference.
+ * Use `create(CatalogLongContextDifferenceSchema)` to create a new message.
+ */
+export const CatalogLongContextDifferenceSchema: GenMessage<CatalogLongContextDifference> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_catalog, 10);
+
+/**
+ * One way in which a route can cost more than customers pay for it. It does not prevent publishing.
+ *
+ * @generated from message saldo.operator.v1.CatalogWarning
+ */
+export type CatalogWarning = Message<"saldo.operator.v1.CatalogWarning"> & {
+  /**
+   * Why.
+   *
+   * @generated from field: saldo.operator.v1.CatalogWarningReason reason = 1;
+   */
+  reason: CatalogWarningReason;
+
+  /**
+   * The model's id.
+   *
+   * @generated from field: string model = 2;
+   */
+  model: string;
+
+  /**
+   * The place of the route in the model's list, from 0.
+   *
+   * @generated from field: uint32 route = 3;
+   */
+  route: number;
+
+  /**
+   * The id of the upstream that it leads to.
+   *
+   * @generated from field: string upstream = 4;
+   */
+  upstream: string;
+
+  /**
+   * The price in the words of the file, such as `cache_write`. Empty, as the next three, unless a cost exceeds a price.
+   *
+   * @generated from field: string price = 5;
+   */
+  price: string;
+
+  /**
+   * The input has to be longer than this many tokens. 0: any input.
+   *
+   * @generated from field: uint32 above = 6;
+   */
+  above: number;
+
+  /**
+   * What customers pay, in rupiah.
+   *
+   * @generated from field: string sold = 7;
+   */
+  sold: string;
+
+  /**
+   * What the upstream charges, in rupiah.
+   *
+   * @generated from field: string cost = 8;
+   */
+  cost: string;
+};
+
+/**
+ * Describes the message saldo.operator.v1.CatalogWarning.
+ * Use `create(CatalogWarningSchema)` to create a new message.
+ */
+export const CatalogWarningSchema: GenMessage<CatalogWarning> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_catalog, 11);
 
 /**
  * What happens to one model or upstream.
@@ -465,7 +775,7 @@ export type CatalogChange = Message<"saldo.operator.v1.CatalogChange"> & {
  * Use `create(CatalogChangeSchema)` to create a new message.
  */
 export const CatalogChangeSchema: GenMessage<CatalogChange> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 9);
+  messageDesc(file_saldo_operator_v1_catalog, 12);
 
 /**
  * One catalog that was published. It never changes.
@@ -528,7 +838,7 @@ export type CatalogVersion = Message<"saldo.operator.v1.CatalogVersion"> & {
  * Use `create(CatalogVersionSchema)` to create a new message.
  */
 export const CatalogVersionSchema: GenMessage<CatalogVersion> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 10);
+  messageDesc(file_saldo_operator_v1_catalog, 13);
 
 /**
  * Asks for the catalog.
@@ -543,7 +853,7 @@ export type GetCatalogRequest = Message<"saldo.operator.v1.GetCatalogRequest"> &
  * Use `create(GetCatalogRequestSchema)` to create a new message.
  */
 export const GetCatalogRequestSchema: GenMessage<GetCatalogRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 11);
+  messageDesc(file_saldo_operator_v1_catalog, 14);
 
 /**
  * The catalog as it stands in the database, not as a cache has it.
@@ -578,7 +888,7 @@ export type GetCatalogResponse = Message<"saldo.operator.v1.GetCatalogResponse">
  * Use `create(GetCatalogResponseSchema)` to create a new message.
  */
 export const GetCatalogResponseSchema: GenMessage<GetCatalogResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 12);
+  messageDesc(file_saldo_operator_v1_catalog, 15);
 
 /**
  * Asks what a draft would change. Send it by POST: a large draft does not fit into a URL.
@@ -599,7 +909,7 @@ export type PreviewCatalogRequest = Message<"saldo.operator.v1.PreviewCatalogReq
  * Use `create(PreviewCatalogRequestSchema)` to create a new message.
  */
 export const PreviewCatalogRequestSchema: GenMessage<PreviewCatalogRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 13);
+  messageDesc(file_saldo_operator_v1_catalog, 16);
 
 /**
  * What publishing would do now.
@@ -620,6 +930,13 @@ export type PreviewCatalogResponse = Message<"saldo.operator.v1.PreviewCatalogRe
    * @generated from field: repeated saldo.operator.v1.CatalogChange changes = 2;
    */
   changes: CatalogChange[];
+
+  /**
+   * Where the whole draft can lose money. Empty: nowhere that is known.
+   *
+   * @generated from field: repeated saldo.operator.v1.CatalogWarning warnings = 3;
+   */
+  warnings: CatalogWarning[];
 };
 
 /**
@@ -627,7 +944,7 @@ export type PreviewCatalogResponse = Message<"saldo.operator.v1.PreviewCatalogRe
  * Use `create(PreviewCatalogResponseSchema)` to create a new message.
  */
 export const PreviewCatalogResponseSchema: GenMessage<PreviewCatalogResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 14);
+  messageDesc(file_saldo_operator_v1_catalog, 17);
 
 /**
  * Publishes a draft.
@@ -662,7 +979,7 @@ export type PublishCatalogRequest = Message<"saldo.operator.v1.PublishCatalogReq
  * Use `create(PublishCatalogRequestSchema)` to create a new message.
  */
 export const PublishCatalogRequestSchema: GenMessage<PublishCatalogRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 15);
+  messageDesc(file_saldo_operator_v1_catalog, 18);
 
 /**
  * What was published.
@@ -683,6 +1000,13 @@ export type PublishCatalogResponse = Message<"saldo.operator.v1.PublishCatalogRe
    * @generated from field: repeated saldo.operator.v1.CatalogChange changes = 2;
    */
   changes: CatalogChange[];
+
+  /**
+   * Where the whole catalog can lose money. Empty: nowhere that is known.
+   *
+   * @generated from field: repeated saldo.operator.v1.CatalogWarning warnings = 3;
+   */
+  warnings: CatalogWarning[];
 };
 
 /**
@@ -690,7 +1014,7 @@ export type PublishCatalogResponse = Message<"saldo.operator.v1.PublishCatalogRe
  * Use `create(PublishCatalogResponseSchema)` to create a new message.
  */
 export const PublishCatalogResponseSchema: GenMessage<PublishCatalogResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 16);
+  messageDesc(file_saldo_operator_v1_catalog, 19);
 
 /**
  * Asks for the versions there were.
@@ -718,7 +1042,7 @@ export type ListCatalogVersionsRequest = Message<"saldo.operator.v1.ListCatalogV
  * Use `create(ListCatalogVersionsRequestSchema)` to create a new message.
  */
 export const ListCatalogVersionsRequestSchema: GenMessage<ListCatalogVersionsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 17);
+  messageDesc(file_saldo_operator_v1_catalog, 20);
 
 /**
  * One page of versions.
@@ -746,7 +1070,7 @@ export type ListCatalogVersionsResponse = Message<"saldo.operator.v1.ListCatalog
  * Use `create(ListCatalogVersionsResponseSchema)` to create a new message.
  */
 export const ListCatalogVersionsResponseSchema: GenMessage<ListCatalogVersionsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 18);
+  messageDesc(file_saldo_operator_v1_catalog, 21);
 
 /**
  * Asks for one version.
@@ -767,7 +1091,7 @@ export type GetCatalogVersionRequest = Message<"saldo.operator.v1.GetCatalogVers
  * Use `create(GetCatalogVersionRequestSchema)` to create a new message.
  */
 export const GetCatalogVersionRequestSchema: GenMessage<GetCatalogVersionRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 19);
+  messageDesc(file_saldo_operator_v1_catalog, 22);
 
 /**
  * One version.
@@ -802,7 +1126,7 @@ export type GetCatalogVersionResponse = Message<"saldo.operator.v1.GetCatalogVer
  * Use `create(GetCatalogVersionResponseSchema)` to create a new message.
  */
 export const GetCatalogVersionResponseSchema: GenMessage<GetCatalogVersionResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_catalog, 20);
+  messageDesc(file_saldo_operator_v1_catalog, 23);
 
 /**
  * What is told of.
@@ -892,4 +1216,52 @@ export type CatalogChangeKind = (typeof CatalogChangeKind)[keyof typeof CatalogC
  */
 export const CatalogChangeKindSchema: GenEnum<CatalogChangeKind> = /*@__PURE__*/
   enumDesc(file_saldo_operator_v1_catalog, 1);
+
+/**
+ * Why a route can lose money.
+ *
+ * @generated from enum saldo.operator.v1.CatalogWarningReason
+ */
+export const CatalogWarningReason = {
+  /**
+   * Not set. Never on a warning.
+   *
+   * @generated from enum value: CATALOG_WARNING_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The upstream charges more for a kind of token than customers pay.
+   *
+   * @generated from enum value: CATALOG_WARNING_REASON_COST_EXCEEDS_PRICE = 1;
+   */
+  COST_EXCEEDS_PRICE: 1,
+
+  /**
+   * The upstream charges for cache writes, and the route's cost does not say how much.
+   *
+   * @generated from enum value: CATALOG_WARNING_REASON_COST_WITHOUT_CACHE_WRITE = 2;
+   */
+  COST_WITHOUT_CACHE_WRITE: 2,
+
+  /**
+   * The upstream charges for cache writes, and the model sells them at its input price.
+   *
+   * @generated from enum value: CATALOG_WARNING_REASON_PRICE_WITHOUT_CACHE_WRITE = 3;
+   */
+  PRICE_WITHOUT_CACHE_WRITE: 3,
+} as const;
+
+/**
+ * Why a route can lose money.
+ *
+ * @generated from enum saldo.operator.v1.CatalogWarningReason
+ */
+export type CatalogWarningReason = (typeof CatalogWarningReason)[keyof typeof CatalogWarningReason] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.operator.v1.CatalogWarningReason.
+ */
+export const CatalogWarningReasonSchema: GenEnum<CatalogWarningReason> = /*@__PURE__*/
+  enumDesc(file_saldo_operator_v1_catalog, 2);
 

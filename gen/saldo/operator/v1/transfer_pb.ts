@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/transfer.proto.
  */
 export const file_saldo_operator_v1_transfer: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS90cmFuc2Zlci5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEiggEKD0FjY291bnRUcmFuc2ZlchItCgh0cmFuc2ZlchgBIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyEhMKC21lcmNoYW50X2lkGAIgASgJEhIKCmFjY291bnRfaWQYAyABKAkSFwoPYXdhaXRzX2FwcHJvdmFsGAQgASgIIroDChRMaXN0VHJhbnNmZXJzUmVxdWVzdBJSCgphY2NvdW50X2lkGAEgASgJQj66SDtyOTI3XihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSk/JBJTCgttZXJjaGFudF9pZBgCIAEoCUI+ukg7cjkyN14oWzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pPyQSMQoLZW52aXJvbm1lbnQYAyABKAlCHLpIGXIXUgBSB3NhbmRib3hSCnByb2R1Y3Rpb24SUwoGc3RhdHVzGAQgASgJQkO6SEByPlIAUgdQRU5ESU5HUgdXQUlUSU5HUglTVUJNSVRURURSCUNPTkZJUk1FRFIIUkVKRUNURURSCENBTkNFTEVEEh4KFm9ubHlfYXdhaXRpbmdfYXBwcm92YWwYBSABKAgSFgoEbmFtZRgGIAEoCUIIukgFcgMYgAESGwoJcGFnZV9zaXplGAcgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAggASgJQgi6SAVyAxjIASJnChVMaXN0VHJhbnNmZXJzUmVzcG9uc2USNQoJdHJhbnNmZXJzGAEgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzChJHZXRUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBIoQBChNHZXRUcmFuc2ZlclJlc3BvbnNlEjQKCHRyYW5zZmVyGAEgASgLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEjcKCXN0YXRlbWVudBgCIAEoCzIkLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyU3RhdGVtZW50IlMKFkFwcHJvdmVUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJfChdBcHByb3ZlVHJhbnNmZXJSZXNwb25zZRI0Cgh0cmFuc2ZlchgBIAEoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRUcmFuc2ZlchIOCgZpc19uZXcYAiABKAgiUgoVUmVqZWN0VHJhbnNmZXJSZXF1ZXN0Eh0KC3RyYW5zZmVyX2lkGAEgASgJQgi6SAVyA7ABARIaCgZyZWFzb24YAiABKAlCCrpIB3IFEAEY9AMiXgoWUmVqZWN0VHJhbnNmZXJSZXNwb25zZRI0Cgh0cmFuc2ZlchgBIAEoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRUcmFuc2ZlchIOCgZpc19uZXcYAiABKAgi1AIKDFBheW91dFdhbGxldBINCgVjaGFpbhgBIAEoCRIPCgdhZGRyZXNzGAIgASgJEg8KB3N0b3BwZWQYAyABKAgSEwoLc3RvcF9yZWFzb24YBCABKAkSLgoKc3RvcHBlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKY29uZmlndXJlZBgGIAEoCBIUCgxvcGVuX3BheW91dHMYByABKA0SHQoVb2xkZXN0X3BheW91dF9zZWNvbmRzGAggASgNEh4KFm9sZGVzdF91bmtub3duX3NlY29uZHMYCSABKA0SGQoRd2FpdGluZ190cmFuc2ZlcnMYCiABKA0SFgoOYmFsYW5jZXNfa25vd24YCyABKAgSMgoIYmFsYW5jZXMYDCADKAsyIC5zYWxkby5vcGVyYXRvci52MS5XYWxsZXRCYWxhbmNlIjYKDVdhbGxldEJhbGFuY2USFQoNY3VycmVuY3lfY29kZRgBIAEoCRIOCgZhbW91bnQYAiABKAkiGgoYTGlzdFBheW91dFdhbGxldHNSZXF1ZXN0Ik0KGUxpc3RQYXlvdXRXYWxsZXRzUmVzcG9uc2USMAoHd2FsbGV0cxgBIAMoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLlBheW91dFdhbGxldCKJAQoZUmVzdW1lUGF5b3V0V2FsbGV0UmVxdWVzdBIYCgVjaGFpbhgBIAEoCUIJukgGcgQQARggEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AxI2CgpzdG9wcGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBIkQKGlJlc3VtZVBheW91dFdhbGxldFJlc3BvbnNlEhYKDmZvcmVpZ25fbm9uY2VzGAEgASgNEg4KBmlzX25ldxgCIAEoCGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_merchant_v1_statement, file_saldo_merchant_v1_transfer]);
+  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS90cmFuc2Zlci5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEiggEKD0FjY291bnRUcmFuc2ZlchItCgh0cmFuc2ZlchgBIAEoCzIbLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyEhMKC21lcmNoYW50X2lkGAIgASgJEhIKCmFjY291bnRfaWQYAyABKAkSFwoPYXdhaXRzX2FwcHJvdmFsGAQgASgIIroDChRMaXN0VHJhbnNmZXJzUmVxdWVzdBJSCgphY2NvdW50X2lkGAEgASgJQj66SDtyOTI3XihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSk/JBJTCgttZXJjaGFudF9pZBgCIAEoCUI+ukg7cjkyN14oWzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pPyQSMQoLZW52aXJvbm1lbnQYAyABKAlCHLpIGXIXUgBSB3NhbmRib3hSCnByb2R1Y3Rpb24SUwoGc3RhdHVzGAQgASgJQkO6SEByPlIAUgdQRU5ESU5HUgdXQUlUSU5HUglTVUJNSVRURURSCUNPTkZJUk1FRFIIUkVKRUNURURSCENBTkNFTEVEEh4KFm9ubHlfYXdhaXRpbmdfYXBwcm92YWwYBSABKAgSFgoEbmFtZRgGIAEoCUIIukgFcgMYgAESGwoJcGFnZV9zaXplGAcgASgNQgi6SAUqAxjIARIcCgpwYWdlX3Rva2VuGAggASgJQgi6SAVyAxjIASJnChVMaXN0VHJhbnNmZXJzUmVzcG9uc2USNQoJdHJhbnNmZXJzGAEgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzChJHZXRUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBIoQBChNHZXRUcmFuc2ZlclJlc3BvbnNlEjQKCHRyYW5zZmVyGAEgASgLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEjcKCXN0YXRlbWVudBgCIAEoCzIkLnNhbGRvLm1lcmNoYW50LnYxLlRyYW5zZmVyU3RhdGVtZW50IlMKFkFwcHJvdmVUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJ5ChdBcHByb3ZlVHJhbnNmZXJSZXNwb25zZRI0Cgh0cmFuc2ZlchgBIAEoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRUcmFuc2ZlchIOCgZpc19uZXcYAiABKAgSGAoQcGVuZGluZ19vcmRlcl9pZBgDIAEoCSJSChVSZWplY3RUcmFuc2ZlclJlcXVlc3QSHQoLdHJhbnNmZXJfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJeChZSZWplY3RUcmFuc2ZlclJlc3BvbnNlEjQKCHRyYW5zZmVyGAEgASgLMiIuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRyYW5zZmVyEg4KBmlzX25ldxgCIAEoCCKAAwoMUGF5b3V0V2FsbGV0Eg0KBWNoYWluGAEgASgJEg8KB2FkZHJlc3MYAiABKAkSDwoHc3RvcHBlZBgDIAEoCBITCgtzdG9wX3JlYXNvbhgEIAEoCRIuCgpzdG9wcGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjb25maWd1cmVkGAYgASgIEhQKDG9wZW5fcGF5b3V0cxgHIAEoDRIdChVvbGRlc3RfcGF5b3V0X3NlY29uZHMYCCABKA0SHgoWb2xkZXN0X3Vua25vd25fc2Vjb25kcxgJIAEoDRIZChF3YWl0aW5nX3RyYW5zZmVycxgKIAEoDRIWCg5iYWxhbmNlc19rbm93bhgLIAEoCBIyCghiYWxhbmNlcxgMIAMoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLldhbGxldEJhbGFuY2USKgoEY2FwcxgNIAMoCzIcLnNhbGRvLm9wZXJhdG9yLnYxLldhbGxldENhcCI9CglXYWxsZXRDYXASFQoNY3VycmVuY3lfY29kZRgBIAEoCRIMCgR1c2VkGAIgASgJEgsKA2NhcBgDIAEoCSJ+CgpQYXlvdXRTdG9wEg0KBWNoYWluGAEgASgJEg8KB2FkZHJlc3MYAiABKAkSEAoIb3BlcmF0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEi4KCnN0b3BwZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpwBChJTdG9wUGF5b3V0c1JlcXVlc3QSFgoFY2hhaW4YASABKAlCB7pIBHICGCASUgoHYWRkcmVzcxgCIAEoCUJBukg+cjwYgAEyN14oMHhbMC05QS1GYS1mXXs0MH18WzAtOUEtWmEtel17MzR9fFthLXpdKygtW2Etel0rKSopPyQSGgoGcmVhc29uGAMgASgJQgq6SAdyBRABGPQDIlMKE1N0b3BQYXlvdXRzUmVzcG9uc2USLAoFc3RvcHMYASADKAsyHS5zYWxkby5vcGVyYXRvci52MS5QYXlvdXRTdG9wEg4KBmlzX25ldxgCIAEoCCKdAQoTU3RhcnRQYXlvdXRzUmVxdWVzdBIWCgVjaGFpbhgBIAEoCUIHukgEcgIYIBJSCgdhZGRyZXNzGAIgASgJQkG6SD5yPBiAATI3XigweFswLTlBLUZhLWZdezQwfXxbMC05QS1aYS16XXszNH18W2Etel0rKC1bYS16XSspKik/JBIaCgZyZWFzb24YAyABKAlCCrpIB3IFEAEY9AMiVAoUU3RhcnRQYXlvdXRzUmVzcG9uc2USLAoFc3RvcHMYASADKAsyHS5zYWxkby5vcGVyYXRvci52MS5QYXlvdXRTdG9wEg4KBmlzX25ldxgCIAEoCCI2Cg1XYWxsZXRCYWxhbmNlEhUKDWN1cnJlbmN5X2NvZGUYASABKAkSDgoGYW1vdW50GAIgASgJIhoKGExpc3RQYXlvdXRXYWxsZXRzUmVxdWVzdCJ7ChlMaXN0UGF5b3V0V2FsbGV0c1Jlc3BvbnNlEjAKB3dhbGxldHMYASADKAsyHy5zYWxkby5vcGVyYXRvci52MS5QYXlvdXRXYWxsZXQSLAoFc3RvcHMYAiADKAsyHS5zYWxkby5vcGVyYXRvci52MS5QYXlvdXRTdG9wIokBChlSZXN1bWVQYXlvdXRXYWxsZXRSZXF1ZXN0EhgKBWNoYWluGAEgASgJQgm6SAZyBBABGCASGgoGcmVhc29uGAIgASgJQgq6SAdyBRABGPQDEjYKCnN0b3BwZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQEiRAoaUmVzdW1lUGF5b3V0V2FsbGV0UmVzcG9uc2USFgoOZm9yZWlnbl9ub25jZXMYASABKA0SDgoGaXNfbmV3GAIgASgIYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_merchant_v1_statement, file_saldo_merchant_v1_transfer]);
 
 /**
  * A transfer with whose it is.
@@ -257,6 +257,13 @@ export type ApproveTransferResponse = Message<"saldo.operator.v1.ApproveTransfer
    * @generated from field: bool is_new = 2;
    */
   isNew: boolean;
+
+  /**
+   * The order that waits for a second operator, a UUID; see ListOrders. Empty: the call has taken effect.
+   *
+   * @generated from field: string pending_order_id = 3;
+   */
+  pendingOrderId: string;
 };
 
 /**
@@ -343,7 +350,7 @@ export type PayoutWallet = Message<"saldo.operator.v1.PayoutWallet"> & {
   address: string;
 
   /**
-   * Whether nothing is signed with it, because somebody else has used its key.
+   * Whether nothing is signed with it until an operator has looked at why.
    *
    * @generated from field: bool stopped = 3;
    */
@@ -411,6 +418,13 @@ export type PayoutWallet = Message<"saldo.operator.v1.PayoutWallet"> & {
    * @generated from field: repeated saldo.operator.v1.WalletBalance balances = 12;
    */
   balances: WalletBalance[];
+
+  /**
+   * How much may go out of each currency on a day. A currency without a cap is not named.
+   *
+   * @generated from field: repeated saldo.operator.v1.WalletCap caps = 13;
+   */
+  caps: WalletCap[];
 };
 
 /**
@@ -419,6 +433,216 @@ export type PayoutWallet = Message<"saldo.operator.v1.PayoutWallet"> & {
  */
 export const PayoutWalletSchema: GenMessage<PayoutWallet> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_transfer, 9);
+
+/**
+ * How much of a currency a wallet sends on a day in Asia/Jakarta at most.
+ *
+ * @generated from message saldo.operator.v1.WalletCap
+ */
+export type WalletCap = Message<"saldo.operator.v1.WalletCap"> & {
+  /**
+   * The currency's code.
+   *
+   * @generated from field: string currency_code = 1;
+   */
+  currencyCode: string;
+
+  /**
+   * What payouts were begun for today, in whole coins.
+   *
+   * @generated from field: string used = 2;
+   */
+  used: string;
+
+  /**
+   * The most of a day, in whole coins. Transfers above it wait.
+   *
+   * @generated from field: string cap = 3;
+   */
+  cap: string;
+};
+
+/**
+ * Describes the message saldo.operator.v1.WalletCap.
+ * Use `create(WalletCapSchema)` to create a new message.
+ */
+export const WalletCapSchema: GenMessage<WalletCap> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_transfer, 10);
+
+/**
+ * A stop of payouts that an operator ordered.
+ *
+ * @generated from message saldo.operator.v1.PayoutStop
+ */
+export type PayoutStop = Message<"saldo.operator.v1.PayoutStop"> & {
+  /**
+   * The chain. Empty: all payouts.
+   *
+   * @generated from field: string chain = 1;
+   */
+  chain: string;
+
+  /**
+   * The wallet's address. Empty: every wallet of the chain.
+   *
+   * @generated from field: string address = 2;
+   */
+  address: string;
+
+  /**
+   * Who ordered it.
+   *
+   * @generated from field: string operator = 3;
+   */
+  operator: string;
+
+  /**
+   * Why.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * Since when.
+   *
+   * @generated from field: google.protobuf.Timestamp stopped_at = 5;
+   */
+  stoppedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message saldo.operator.v1.PayoutStop.
+ * Use `create(PayoutStopSchema)` to create a new message.
+ */
+export const PayoutStopSchema: GenMessage<PayoutStop> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_transfer, 11);
+
+/**
+ * Stops payouts.
+ *
+ * @generated from message saldo.operator.v1.StopPayoutsRequest
+ */
+export type StopPayoutsRequest = Message<"saldo.operator.v1.StopPayoutsRequest"> & {
+  /**
+   * The chain. Empty: all payouts.
+   *
+   * @generated from field: string chain = 1;
+   */
+  chain: string;
+
+  /**
+   * The wallet's address. Empty: every wallet of the chain. Needs `chain`.
+   *
+   * @generated from field: string address = 2;
+   */
+  address: string;
+
+  /**
+   * Why.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message saldo.operator.v1.StopPayoutsRequest.
+ * Use `create(StopPayoutsRequestSchema)` to create a new message.
+ */
+export const StopPayoutsRequestSchema: GenMessage<StopPayoutsRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_transfer, 12);
+
+/**
+ * The stops that are set then.
+ *
+ * @generated from message saldo.operator.v1.StopPayoutsResponse
+ */
+export type StopPayoutsResponse = Message<"saldo.operator.v1.StopPayoutsResponse"> & {
+  /**
+   * All of them.
+   *
+   * @generated from field: repeated saldo.operator.v1.PayoutStop stops = 1;
+   */
+  stops: PayoutStop[];
+
+  /**
+   * Whether this call set one. False: it was set before.
+   *
+   * @generated from field: bool is_new = 2;
+   */
+  isNew: boolean;
+};
+
+/**
+ * Describes the message saldo.operator.v1.StopPayoutsResponse.
+ * Use `create(StopPayoutsResponseSchema)` to create a new message.
+ */
+export const StopPayoutsResponseSchema: GenMessage<StopPayoutsResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_transfer, 13);
+
+/**
+ * Ends a stop.
+ *
+ * @generated from message saldo.operator.v1.StartPayoutsRequest
+ */
+export type StartPayoutsRequest = Message<"saldo.operator.v1.StartPayoutsRequest"> & {
+  /**
+   * As it was ordered. Empty: the stop of all payouts.
+   *
+   * @generated from field: string chain = 1;
+   */
+  chain: string;
+
+  /**
+   * As it was ordered.
+   *
+   * @generated from field: string address = 2;
+   */
+  address: string;
+
+  /**
+   * Why it is safe to go on.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message saldo.operator.v1.StartPayoutsRequest.
+ * Use `create(StartPayoutsRequestSchema)` to create a new message.
+ */
+export const StartPayoutsRequestSchema: GenMessage<StartPayoutsRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_transfer, 14);
+
+/**
+ * The stops that are left.
+ *
+ * @generated from message saldo.operator.v1.StartPayoutsResponse
+ */
+export type StartPayoutsResponse = Message<"saldo.operator.v1.StartPayoutsResponse"> & {
+  /**
+   * All of them.
+   *
+   * @generated from field: repeated saldo.operator.v1.PayoutStop stops = 1;
+   */
+  stops: PayoutStop[];
+
+  /**
+   * Whether this call ended one. False: there was none with this scope.
+   *
+   * @generated from field: bool is_new = 2;
+   */
+  isNew: boolean;
+};
+
+/**
+ * Describes the message saldo.operator.v1.StartPayoutsResponse.
+ * Use `create(StartPayoutsResponseSchema)` to create a new message.
+ */
+export const StartPayoutsResponseSchema: GenMessage<StartPayoutsResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_transfer, 15);
 
 /**
  * What a wallet has of one currency.
@@ -446,7 +670,7 @@ export type WalletBalance = Message<"saldo.operator.v1.WalletBalance"> & {
  * Use `create(WalletBalanceSchema)` to create a new message.
  */
 export const WalletBalanceSchema: GenMessage<WalletBalance> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_transfer, 10);
+  messageDesc(file_saldo_operator_v1_transfer, 16);
 
 /**
  * Asks for the wallets.
@@ -461,7 +685,7 @@ export type ListPayoutWalletsRequest = Message<"saldo.operator.v1.ListPayoutWall
  * Use `create(ListPayoutWalletsRequestSchema)` to create a new message.
  */
 export const ListPayoutWalletsRequestSchema: GenMessage<ListPayoutWalletsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_transfer, 11);
+  messageDesc(file_saldo_operator_v1_transfer, 17);
 
 /**
  * The wallets.
@@ -475,6 +699,13 @@ export type ListPayoutWalletsResponse = Message<"saldo.operator.v1.ListPayoutWal
    * @generated from field: repeated saldo.operator.v1.PayoutWallet wallets = 1;
    */
   wallets: PayoutWallet[];
+
+  /**
+   * The stops that operators have ordered.
+   *
+   * @generated from field: repeated saldo.operator.v1.PayoutStop stops = 2;
+   */
+  stops: PayoutStop[];
 };
 
 /**
@@ -482,7 +713,7 @@ export type ListPayoutWalletsResponse = Message<"saldo.operator.v1.ListPayoutWal
  * Use `create(ListPayoutWalletsResponseSchema)` to create a new message.
  */
 export const ListPayoutWalletsResponseSchema: GenMessage<ListPayoutWalletsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_transfer, 12);
+  messageDesc(file_saldo_operator_v1_transfer, 18);
 
 /**
  * Lets a wallet sign again.
@@ -517,7 +748,7 @@ export type ResumePayoutWalletRequest = Message<"saldo.operator.v1.ResumePayoutW
  * Use `create(ResumePayoutWalletRequestSchema)` to create a new message.
  */
 export const ResumePayoutWalletRequestSchema: GenMessage<ResumePayoutWalletRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_transfer, 13);
+  messageDesc(file_saldo_operator_v1_transfer, 19);
 
 /**
  * What has come of it.
@@ -545,5 +776,5 @@ export type ResumePayoutWalletResponse = Message<"saldo.operator.v1.ResumePayout
  * Use `create(ResumePayoutWalletResponseSchema)` to create a new message.
  */
 export const ResumePayoutWalletResponseSchema: GenMessage<ResumePayoutWalletResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_transfer, 14);
+  messageDesc(file_saldo_operator_v1_transfer, 20);
 

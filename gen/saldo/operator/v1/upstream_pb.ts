@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/operator/v1/upstream.proto.
  */
 export const file_saldo_operator_v1_upstream: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS91cHN0cmVhbS5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEisAEKD1Vwc3RyZWFtRmlndXJlcxIPCgdtaW51dGVzGAEgASgNEhAKCGFuc3dlcmVkGAIgASgEEg4KBmZhaWxlZBgDIAEoBBIeChFmaXJzdF9ieXRlX3A1MF9tcxgEIAEoDUgAiAEBEh4KEWZpcnN0X2J5dGVfcDk1X21zGAUgASgNSAGIAQFCFAoSX2ZpcnN0X2J5dGVfcDUwX21zQhQKEl9maXJzdF9ieXRlX3A5NV9tcyKOAwoOVXBzdHJlYW1IZWFsdGgSNAoIdXBzdHJlYW0YASABKAsyIi5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nVXBzdHJlYW0SEAoIaXNfa25vd24YAiABKAgSEQoJaXNfcHJlc2V0GAMgASgIEhkKEWlzX2NyZWRlbnRpYWxfc2V0GAQgASgIEhAKCHZhcmlhYmxlGAUgASgJEg4KBm1vZGVscxgGIAEoDRIyCgZyZWNlbnQYByABKAsyIi5zYWxkby5vcGVyYXRvci52MS5VcHN0cmVhbUZpZ3VyZXMSMAoEaG91chgIIAEoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLlVwc3RyZWFtRmlndXJlcxI0ChBsYXN0X2Fuc3dlcmVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5sYXN0X2ZhaWxlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMbGFzdF9mYWlsdXJlGAsgASgJIhYKFExpc3RVcHN0cmVhbXNSZXF1ZXN0Ik0KFUxpc3RVcHN0cmVhbXNSZXNwb25zZRI0Cgl1cHN0cmVhbXMYASADKAsyIS5zYWxkby5vcGVyYXRvci52MS5VcHN0cmVhbUhlYWx0aGIGcHJvdG8z", [file_google_protobuf_timestamp, file_saldo_operator_v1_catalog]);
+  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS91cHN0cmVhbS5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEisAEKD1Vwc3RyZWFtRmlndXJlcxIPCgdtaW51dGVzGAEgASgNEhAKCGFuc3dlcmVkGAIgASgEEg4KBmZhaWxlZBgDIAEoBBIeChFmaXJzdF9ieXRlX3A1MF9tcxgEIAEoDUgAiAEBEh4KEWZpcnN0X2J5dGVfcDk1X21zGAUgASgNSAGIAQFCFAoSX2ZpcnN0X2J5dGVfcDUwX21zQhQKEl9maXJzdF9ieXRlX3A5NV9tcyLdAwoOVXBzdHJlYW1IZWFsdGgSNAoIdXBzdHJlYW0YASABKAsyIi5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nVXBzdHJlYW0SEAoIaXNfa25vd24YAiABKAgSEQoJaXNfcHJlc2V0GAMgASgIEhkKEWlzX2NyZWRlbnRpYWxfc2V0GAQgASgIEhAKCHZhcmlhYmxlGAUgASgJEg4KBm1vZGVscxgGIAEoDRIyCgZyZWNlbnQYByABKAsyIi5zYWxkby5vcGVyYXRvci52MS5VcHN0cmVhbUZpZ3VyZXMSMAoEaG91chgIIAEoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLlVwc3RyZWFtRmlndXJlcxI0ChBsYXN0X2Fuc3dlcmVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5sYXN0X2ZhaWxlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMbGFzdF9mYWlsdXJlGAsgASgJEi8KC21peGVkX3VwX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIcChRoaWRkZW5fb3V0cHV0X21vZGVscxgNIAMoCSIWChRMaXN0VXBzdHJlYW1zUmVxdWVzdCJNChVMaXN0VXBzdHJlYW1zUmVzcG9uc2USNAoJdXBzdHJlYW1zGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuVXBzdHJlYW1IZWFsdGhiBnByb3RvMw", [file_google_protobuf_timestamp, file_saldo_operator_v1_catalog]);
 
 /**
  * How calls to an upstream went in a stretch of time, over all processes. A process tells what it counted about every ten seconds.
@@ -150,6 +150,22 @@ export type UpstreamHealth = Message<"saldo.operator.v1.UpstreamHealth"> & {
    * @generated from field: string last_failure = 11;
    */
   lastFailure: string;
+
+  /**
+   * When it last sent bytes that answer no request, within the last month. Processes that ran then give each request to it a
+   * connection of its own, until they restart or its settings change. Unset: it has not happened since.
+   *
+   * @generated from field: google.protobuf.Timestamp mixed_up_at = 12;
+   */
+  mixedUpAt?: Timestamp | undefined;
+
+  /**
+   * Models whose answers from it were charged for output that was not shown, though the catalog does not mark them
+   * `hidden_output`. The whole bound of their output is held.
+   *
+   * @generated from field: repeated string hidden_output_models = 13;
+   */
+  hiddenOutputModels: string[];
 };
 
 /**

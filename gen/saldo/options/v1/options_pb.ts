@@ -14,7 +14,35 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file saldo/options/v1/options.proto.
  */
 export const file_saldo_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zYWxkby9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNhbGRvLm9wdGlvbnMudjEiWwoJUmVzdEZpZWxkEhYKDmRlY2ltYWxfbnVtYmVyGAEgASgIEhAKCHJwY19vbmx5GAIgASgIEhMKC29yX2FycmF5X29mGAMgASgJEg8KB2luX21ldGEYBCABKAgqmQEKBkNhbGxlchIWChJDQUxMRVJfVU5TUEVDSUZJRUQQABIRCg1DQUxMRVJfUFVCTElDEAESEgoOQ0FMTEVSX0FQSV9LRVkQAhISCg5DQUxMRVJfU0VTU0lPThADEhMKD0NBTExFUl9NRVJDSEFOVBAEEhIKDkNBTExFUl9TRVJWSUNFEAUSEwoPQ0FMTEVSX09QRVJBVE9SEAYqPAoIRW52ZWxvcGUSGAoURU5WRUxPUEVfVU5TUEVDSUZJRUQQABIWChJFTlZFTE9QRV9EQVRBX01FVEEQATpUCgdjYWxsZXJzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtYcDIAMoDjIYLnNhbGRvLm9wdGlvbnMudjEuQ2FsbGVyUgdjYWxsZXJzOlkKCGVudmVsb3BlEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGLaHAyABKA4yGi5zYWxkby5vcHRpb25zLnYxLkVudmVsb3BlUghlbnZlbG9wZTpQCgRyZXN0Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi3hwMgASgLMhsuc2FsZG8ub3B0aW9ucy52MS5SZXN0RmllbGRSBHJlc3RiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("Ch5zYWxkby9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNhbGRvLm9wdGlvbnMudjEiNwoNUmVxdWVzdEJvdW5kcxIRCgltYXhfYnl0ZXMYASABKA0SEwoLY29tcHJlc3Npb24YAiABKAgicwoJUmVzdEZpZWxkEhYKDmRlY2ltYWxfbnVtYmVyGAEgASgIEhAKCHJwY19vbmx5GAIgASgIEhMKC29yX2FycmF5X29mGAMgASgJEg8KB2luX21ldGEYBCABKAgSFgoObGVmdF9vdXRfZW1wdHkYBSABKAgqmQEKBkNhbGxlchIWChJDQUxMRVJfVU5TUEVDSUZJRUQQABIRCg1DQUxMRVJfUFVCTElDEAESEgoOQ0FMTEVSX0FQSV9LRVkQAhISCg5DQUxMRVJfU0VTU0lPThADEhMKD0NBTExFUl9NRVJDSEFOVBAEEhIKDkNBTExFUl9TRVJWSUNFEAUSEwoPQ0FMTEVSX09QRVJBVE9SEAYqvgEKClRva2VuU2NvcGUSGwoXVE9LRU5fU0NPUEVfVU5TUEVDSUZJRUQQABIUChBUT0tFTl9TQ09QRV9SRUFEEAESFAoQVE9LRU5fU0NPUEVfS0VZUxACEhcKE1RPS0VOX1NDT1BFX1RPUF9VUFMQAxIYChRUT0tFTl9TQ09QRV9TRVRUSU5HUxAEEhkKFVRPS0VOX1NDT1BFX01FUkNIQU5UUxAFEhkKFVRPS0VOX1NDT1BFX1RSQU5TRkVSUxAGKmEKCkZyZXNoUHJvb2YSGwoXRlJFU0hfUFJPT0ZfVU5TUEVDSUZJRUQQABIYChRGUkVTSF9QUk9PRl9SRVFVSVJFRBABEhwKGEZSRVNIX1BST09GX05PVF9SRVFVSVJFRBACKjwKCEVudmVsb3BlEhgKFEVOVkVMT1BFX1VOU1BFQ0lGSUVEEAASFgoSRU5WRUxPUEVfREFUQV9NRVRBEAE6VAoHY2FsbGVycxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLWHAyADKA4yGC5zYWxkby5vcHRpb25zLnYxLkNhbGxlclIHY2FsbGVyczpfCgtmcmVzaF9wcm9vZhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL6HAyABKA4yHC5zYWxkby5vcHRpb25zLnYxLkZyZXNoUHJvb2ZSCmZyZXNoUHJvb2Y6UgoUYmVmb3JlX3NlY29uZF9mYWN0b3ISHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi/hwMgASgIUhJiZWZvcmVTZWNvbmRGYWN0b3I6aAoOcmVxdWVzdF9ib3VuZHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgLMh8uc2FsZG8ub3B0aW9ucy52MS5SZXF1ZXN0Qm91bmRzUg1yZXF1ZXN0Qm91bmRzOl8KC3Rva2VuX3Njb3BlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYw4cDIAEoDjIcLnNhbGRvLm9wdGlvbnMudjEuVG9rZW5TY29wZVIKdG9rZW5TY29wZTpZCghlbnZlbG9wZRIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi2hwMgASgOMhouc2FsZG8ub3B0aW9ucy52MS5FbnZlbG9wZVIIZW52ZWxvcGU6UAoEcmVzdBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYt4cDIAEoCzIbLnNhbGRvLm9wdGlvbnMudjEuUmVzdEZpZWxkUgRyZXN0YgZwcm90bzM", [file_google_protobuf_descriptor]);
+
+/**
+ * The bounds of one request message, checked before the message is decoded.
+ *
+ * @generated from message saldo.options.v1.RequestBounds
+ */
+export type RequestBounds = Message<"saldo.options.v1.RequestBounds"> & {
+  /**
+   * The most bytes of the encoded message, after decompression. 0: 64 KiB.
+   *
+   * @generated from field: uint32 max_bytes = 1;
+   */
+  maxBytes: number;
+
+  /**
+   * Whether RPC callers may compress the message. It is decompressed up to a bounded ratio. Only for model content.
+   *
+   * @generated from field: bool compression = 2;
+   */
+  compression: boolean;
+};
+
+/**
+ * Describes the message saldo.options.v1.RequestBounds.
+ * Use `create(RequestBoundsSchema)` to create a new message.
+ */
+export const RequestBoundsSchema: GenMessage<RequestBounds> = /*@__PURE__*/
+  messageDesc(file_saldo_options_v1_options, 0);
 
 /**
  * How one field looks on the REST face.
@@ -50,6 +78,13 @@ export type RestField = Message<"saldo.options.v1.RestField"> & {
    * @generated from field: bool in_meta = 4;
    */
   inMeta: boolean;
+
+  /**
+   * A list without items is left out of the answer.
+   *
+   * @generated from field: bool left_out_empty = 5;
+   */
+  leftOutEmpty: boolean;
 };
 
 /**
@@ -57,10 +92,10 @@ export type RestField = Message<"saldo.options.v1.RestField"> & {
  * Use `create(RestFieldSchema)` to create a new message.
  */
 export const RestFieldSchema: GenMessage<RestField> = /*@__PURE__*/
-  messageDesc(file_saldo_options_v1_options, 0);
+  messageDesc(file_saldo_options_v1_options, 1);
 
 /**
- * A kind of caller. What identifies each is said in src/accounts/README.md.
+ * A kind of caller. What identifies each is said in src/identity/README.md.
  *
  * @generated from enum saldo.options.v1.Caller
  */
@@ -116,7 +151,7 @@ export const Caller = {
 } as const;
 
 /**
- * A kind of caller. What identifies each is said in src/accounts/README.md.
+ * A kind of caller. What identifies each is said in src/identity/README.md.
  *
  * @generated from enum saldo.options.v1.Caller
  */
@@ -127,6 +162,116 @@ export type Caller = (typeof Caller)[keyof typeof Caller] | UnknownEnum;
  */
 export const CallerSchema: GenEnum<Caller> = /*@__PURE__*/
   enumDesc(file_saldo_options_v1_options, 0);
+
+/**
+ * What a service token may do for the accounts it acts for.
+ *
+ * @generated from enum saldo.options.v1.TokenScope
+ */
+export const TokenScope = {
+  /**
+   * Not a scope. In a request: as if left out.
+   *
+   * @generated from enum value: TOKEN_SCOPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Read: balances, usage, lists, files and quotes. It changes nothing.
+   *
+   * @generated from enum value: TOKEN_SCOPE_READ = 1;
+   */
+  READ: 1,
+
+  /**
+   * Issue, rename and revoke gateway keys. A key spends the account's balance.
+   *
+   * @generated from enum value: TOKEN_SCOPE_KEYS = 2;
+   */
+  KEYS: 2,
+
+  /**
+   * Open top-ups.
+   *
+   * @generated from enum value: TOKEN_SCOPE_TOP_UPS = 3;
+   */
+  TOP_UPS: 3,
+
+  /**
+   * Change settings of the account.
+   *
+   * @generated from enum value: TOKEN_SCOPE_SETTINGS = 4;
+   */
+  SETTINGS: 4,
+
+  /**
+   * Manage merchants without moving their money: callbacks, the sandbox's faucet, and the revocation of credentials.
+   *
+   * @generated from enum value: TOKEN_SCOPE_MERCHANTS = 5;
+   */
+  MERCHANTS: 5,
+
+  /**
+   * Order and cancel merchant transfers, and issue the credentials that can order them.
+   *
+   * @generated from enum value: TOKEN_SCOPE_TRANSFERS = 6;
+   */
+  TRANSFERS: 6,
+} as const;
+
+/**
+ * What a service token may do for the accounts it acts for.
+ *
+ * @generated from enum saldo.options.v1.TokenScope
+ */
+export type TokenScope = (typeof TokenScope)[keyof typeof TokenScope] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.options.v1.TokenScope.
+ */
+export const TokenScopeSchema: GenEnum<TokenScope> = /*@__PURE__*/
+  enumDesc(file_saldo_options_v1_options, 1);
+
+/**
+ * Which people need a fresh proof (password with second factor, passkey or code) for a method.
+ *
+ * @generated from enum saldo.options.v1.FreshProof
+ */
+export const FreshProof = {
+  /**
+   * Operators, where the method may change something. Owners of the account do not.
+   *
+   * @generated from enum value: FRESH_PROOF_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Everyone who is signed in, owners of the account too: the method moves money or changes who may move it.
+   *
+   * @generated from enum value: FRESH_PROOF_REQUIRED = 1;
+   */
+  REQUIRED: 1,
+
+  /**
+   * No caller: the method only reads, or it only removes access, which must not wait for a proof.
+   *
+   * @generated from enum value: FRESH_PROOF_NOT_REQUIRED = 2;
+   */
+  NOT_REQUIRED: 2,
+} as const;
+
+/**
+ * Which people need a fresh proof (password with second factor, passkey or code) for a method.
+ *
+ * @generated from enum saldo.options.v1.FreshProof
+ */
+export type FreshProof = (typeof FreshProof)[keyof typeof FreshProof] | UnknownEnum;
+
+/**
+ * Describes the enum saldo.options.v1.FreshProof.
+ */
+export const FreshProofSchema: GenEnum<FreshProof> = /*@__PURE__*/
+  enumDesc(file_saldo_options_v1_options, 2);
 
 /**
  * The shape of a REST answer around the message.
@@ -160,7 +305,7 @@ export type Envelope = (typeof Envelope)[keyof typeof Envelope] | UnknownEnum;
  * Describes the enum saldo.options.v1.Envelope.
  */
 export const EnvelopeSchema: GenEnum<Envelope> = /*@__PURE__*/
-  enumDesc(file_saldo_options_v1_options, 1);
+  enumDesc(file_saldo_options_v1_options, 3);
 
 /**
  * Who may call the method. Every method names at least one kind of caller; a test fails on a method without one.
@@ -171,12 +316,44 @@ export const callers: GenExtension<MethodOptions, Caller[]> = /*@__PURE__*/
   extDesc(file_saldo_options_v1_options, 0);
 
 /**
+ * Whether a person must have proved who it is within the last five minutes. Unset: FRESH_PROOF_UNSPECIFIED.
+ *
+ * @generated from extension: saldo.options.v1.FreshProof fresh_proof = 50110;
+ */
+export const fresh_proof: GenExtension<MethodOptions, FreshProof> = /*@__PURE__*/
+  extDesc(file_saldo_options_v1_options, 1);
+
+/**
+ * Whether a person who must set up a second factor may call the method before. Only for the own settings.
+ *
+ * @generated from extension: bool before_second_factor = 50111;
+ */
+export const before_second_factor: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
+  extDesc(file_saldo_options_v1_options, 2);
+
+/**
+ * How large a request of the method may be, on every protocol. Unset: 64 KiB, uncompressed.
+ *
+ * @generated from extension: saldo.options.v1.RequestBounds request_bounds = 50104;
+ */
+export const request_bounds: GenExtension<MethodOptions, RequestBounds> = /*@__PURE__*/
+  extDesc(file_saldo_options_v1_options, 3);
+
+/**
+ * What a service token must be allowed to do to call the method. Every method that takes services names one.
+ *
+ * @generated from extension: saldo.options.v1.TokenScope token_scope = 50115;
+ */
+export const token_scope: GenExtension<MethodOptions, TokenScope> = /*@__PURE__*/
+  extDesc(file_saldo_options_v1_options, 4);
+
+/**
  * How REST answers of this service are wrapped. Unset: the message itself is the body.
  *
  * @generated from extension: saldo.options.v1.Envelope envelope = 50102;
  */
 export const envelope: GenExtension<ServiceOptions, Envelope> = /*@__PURE__*/
-  extDesc(file_saldo_options_v1_options, 1);
+  extDesc(file_saldo_options_v1_options, 5);
 
 /**
  * How the field differs on the REST face from plain proto JSON.
@@ -184,5 +361,5 @@ export const envelope: GenExtension<ServiceOptions, Envelope> = /*@__PURE__*/
  * @generated from extension: saldo.options.v1.RestField rest = 50103;
  */
 export const rest: GenExtension<FieldOptions, RestField> = /*@__PURE__*/
-  extDesc(file_saldo_options_v1_options, 2);
+  extDesc(file_saldo_options_v1_options, 6);
 

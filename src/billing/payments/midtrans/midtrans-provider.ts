@@ -3,6 +3,7 @@
 
 import { hash } from "node:crypto";
 import { ValidationError } from "../../../kernel/errors.ts";
+import { type FeeRule, feeOf } from "../../../kernel/fee-rule.ts";
 import type {
   AskedOrder,
   Notification,
@@ -33,6 +34,8 @@ export type MidtransConfig = {
   readonly snapUrl: string;
   readonly apiUrl: string;
   readonly timeoutMs: number;
+  /** What Midtrans keeps of a payment, which its answers do not say. Null or left out: nothing is posted for it. */
+  readonly fee?: FeeRule | null;
 };
 
 const MINUTE_MS = 60_000;
@@ -83,7 +86,7 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
       const transaction = textOf(body, "transaction_id");
       const isOfOrder = textOf(body, "order_id") === orderId || (transaction !== "" && transaction === reference);
       if (!isOfOrder) throw new PaymentProviderError("refused", "the provider's answer is about another order");
-      return factsOf(body, transaction);
+      return factsOf(body, transaction, config.fee ?? null);
     },
 
     readNotification({ body }: NotificationRequest): Promise<Notification | null> {
@@ -110,7 +113,7 @@ function orderBody({ orderId, amount, description, expiresAt, returnUrl }: Payme
   };
 }
 
-function factsOf(body: JsonObject, transaction: string): PaymentFacts {
+function factsOf(body: JsonObject, transaction: string, fee: FeeRule | null): PaymentFacts {
   const said = textOf(body, "transaction_status");
   const amount = isInRupiah(body) ? rupiah(textOf(body, "gross_amount")) : null;
   return {
@@ -118,6 +121,7 @@ function factsOf(body: JsonObject, transaction: string): PaymentFacts {
     amount,
     givenBack: givenBackOf(said, body, amount),
     reference: transaction === "" ? null : transaction,
+    fee: fee === null || amount === null ? null : feeOf(fee, amount),
   };
 }
 

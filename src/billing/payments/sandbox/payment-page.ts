@@ -3,7 +3,7 @@
 
 import { hash } from "node:crypto";
 import { formatMoney, idr } from "../../../kernel/money.ts";
-import { DEFAULT_TIME_ZONE } from "../../time-zone.ts";
+import { DEFAULT_TIME_ZONE } from "../../usage/time-zone.ts";
 import type { SandboxAction } from "./sandbox-desk.ts";
 import type { SandboxPayment, SandboxStatus } from "./store.ts";
 
@@ -103,7 +103,7 @@ a{color:var(--go);display:inline-block;padding:8px 0}
 /** The headers of the page: nothing is loaded, framed, kept or sent on. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  "content-security-policy": `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; form-action 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'`,
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",

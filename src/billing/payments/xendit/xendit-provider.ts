@@ -3,6 +3,7 @@
 
 import { hash } from "node:crypto";
 import { ValidationError } from "../../../kernel/errors.ts";
+import { type FeeRule, feeOf } from "../../../kernel/fee-rule.ts";
 import type {
   AskedOrder,
   Notification,
@@ -36,6 +37,8 @@ export type XenditConfig = {
   /** Such as https://api.xendit.co, without a slash at the end. */
   readonly apiUrl: string;
   readonly timeoutMs: number;
+  /** What Xendit keeps of a payment, where an invoice does not say it. Null or left out: nothing is posted then. */
+  readonly fee?: FeeRule | null;
 };
 
 const SECOND_MS = 1_000;
@@ -112,7 +115,7 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
     async ask(asked: AskedOrder): Promise<PaymentFacts> {
       const invoice = await invoiceOf(asked);
       if (invoice === null) return UNKNOWN_PAYMENT;
-      const facts = factsOf(invoice);
+      const facts = factsOf(invoice, config.fee ?? null);
       // Refunds are rows of their own; an order that was never credited has nothing to take back.
       if (!asked.isCredited || facts.reference === null) return facts;
       const givenBack = await refundedOf(facts.reference);
@@ -154,17 +157,30 @@ function openedOf(invoice: JsonObject): OpenedPayment {
   return { paymentUrl: pageOf(textOf(invoice, "invoice_url")), reference: id };
 }
 
-function factsOf(invoice: JsonObject): PaymentFacts {
+function factsOf(invoice: JsonObject, fee: FeeRule | null): PaymentFacts {
   const state = STATES[textOf(invoice, "status")];
   if (state === undefined) throw new PaymentProviderError("refused", "the provider told a status that is not known");
   const paid = textOf(invoice, "paid_amount");
   const id = textOf(invoice, "id");
+  const amount = isInRupiah(invoice) ? rupiah(paid === "" ? textOf(invoice, "amount") : paid) : null;
   return {
     state,
-    amount: isInRupiah(invoice) ? rupiah(paid === "" ? textOf(invoice, "amount") : paid) : null,
+    amount,
     givenBack: 0n,
     reference: id === "" ? null : id,
+    fee: amount === null ? null : (keptOf(invoice, amount) ?? (fee === null ? null : feeOf(fee, amount))),
   };
+}
+
+/**
+ * What an invoice says Xendit keeps: what is paid less what we receive. Not every invoice has it, and an older field may be 0
+ * beside it; null where neither says anything.
+ */
+function keptOf(invoice: JsonObject, paid: bigint): bigint | null {
+  const received = rupiah(textOf(invoice, "adjusted_received_amount"));
+  if (received !== null && received > 0n && received <= paid) return paid - received;
+  const kept = rupiah(textOf(invoice, "fees_paid_amount"));
+  return kept !== null && kept > 0n && kept <= paid ? kept : null;
 }
 
 /** What a dispute's words mean to us. */

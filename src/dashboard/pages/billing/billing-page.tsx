@@ -1,20 +1,21 @@
 import { createClient } from "@connectrpc/connect";
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { LedgerEntry } from "#gen/saldo/billing/v1/ledger_entry_pb.ts";
 import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { transport } from "../../api/transport.ts";
-import { dayOf } from "../../language/days.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Card, Stat } from "../../parts/card.tsx";
-import { CsvButton } from "../../parts/csv-button.tsx";
-import { LoadMore } from "../../parts/load-more.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { When } from "../../parts/when.tsx";
+import { dayOf } from "../../i18n/days.ts";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Card, Stat } from "../../components/card.tsx";
+import { CsvButton } from "../../components/csv-button.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { ShortId } from "../../components/facts.tsx";
+import { Page } from "../../components/page.tsx";
+import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { When } from "../../components/when.tsx";
 import { BILLING_WORDS, REASON_WORDS } from "./billing-words.ts";
 import { TopUpCard } from "./top-up-card.tsx";
 import { TopUpBadge } from "./top-up-states.tsx";
@@ -103,6 +104,25 @@ function History() {
   );
 }
 
+/** What a line is about: its request, or its top-up. */
+function About({ requestId, topUpId }: Pick<LedgerEntry, "requestId" | "topUpId">) {
+  const words = useWords(BILLING_WORDS);
+  const look = "block w-fit text-xs text-muted underline";
+  if (requestId !== "") {
+    return (
+      <Link to="/usage" search={{ request: requestId }} className={look} title={requestId}>
+        {words.ofRequest} <ShortId id={requestId} />
+      </Link>
+    );
+  }
+  if (topUpId === "") return null;
+  return (
+    <Link to="/billing" search={{ topUp: topUpId }} className={look} title={topUpId}>
+      {words.ofTopUp} <ShortId id={topUpId} />
+    </Link>
+  );
+}
+
 /** The whole ledger as a file, however long that takes. */
 function ledgerFile() {
   return { name: `saldo-ledger-${dayOf(new Date())}.csv`, pieces: billing.exportLedger({}, { timeoutMs: 0 }) };
@@ -129,9 +149,10 @@ function Ledger() {
     {
       key: "reason",
       head: words.reason,
-      cell: ({ reason, postedAt }) => (
+      cell: ({ reason, postedAt, requestId, topUpId }) => (
         <>
           {reasons[reason] ?? reason}
+          <About requestId={requestId} topUpId={topUpId} />
           <span className="block text-xs text-muted md:hidden">
             <When at={postedAt} />
           </span>

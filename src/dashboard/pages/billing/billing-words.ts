@@ -1,6 +1,6 @@
 // The words of the page of balance and billing.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const BILLING_WORDS = {
   id: {
@@ -10,7 +10,7 @@ export const BILLING_WORDS = {
     held: "Ditahan",
     heldHint: "untuk permintaan yang berjalan",
     owed: "Terutang",
-    owedHint: "dilunasi isi saldo berikutnya",
+    owedHint: "pembayaran dikembalikan setelah saldonya terpakai; dilunasi dari isi saldo berikutnya",
     topUp: "Isi saldo",
     amount: "Jumlah",
     own: "Jumlah lain",
@@ -32,6 +32,8 @@ export const BILLING_WORDS = {
     reason: "Keterangan",
     change: "Mutasi",
     running: "Saldo",
+    ofRequest: "Permintaan",
+    ofTopUp: "Isi saldo",
     couldNotOpen: "Pembayaran tidak bisa dibuat",
     gone: "Isi saldo ini tidak ada",
     goneAbout: "Tidak ada isi saldo dengan id ini di akun Anda.",
@@ -43,7 +45,7 @@ export const BILLING_WORDS = {
     held: "Held",
     heldHint: "for requests that are running",
     owed: "Owed",
-    owedHint: "the next top-up pays it",
+    owedHint: "a payment was refunded or charged back after its balance was used; the next top-up pays it first",
     topUp: "Top up",
     amount: "Amount",
     own: "Other amount",
@@ -65,6 +67,8 @@ export const BILLING_WORDS = {
     reason: "What",
     change: "Change",
     running: "Balance",
+    ofRequest: "Request",
+    ofTopUp: "Top-up",
     couldNotOpen: "The payment could not be opened",
     gone: "There is no such top-up",
     goneAbout: "Your account has no top-up with this id.",
@@ -138,24 +142,26 @@ export const REASON_WORDS = {
     usage: "Pemakaian",
     top_up: "Isi saldo",
     operator_credit: "Kredit operator",
+    late_usage: "Pemakaian, ditagih kemudian",
     demo_credit: "Kredit demo",
-    adjustment: "Penyesuaian",
+    operator_adjustment: "Penyesuaian",
     welcome_credit: "Kredit sambutan",
-    usage_credit: "Pengembalian pemakaian",
-    refund: "Pengembalian dana",
-    chargeback: "Penarikan oleh bank",
+    credit_note: "Pengembalian pemakaian",
+    top_up_refunded: "Pengembalian dana",
+    top_up_charged_back: "Penarikan oleh bank",
     receivable_collected: "Pelunasan utang",
   },
   en: {
     usage: "Usage",
     top_up: "Top-up",
     operator_credit: "Operator credit",
+    late_usage: "Usage, charged later",
     demo_credit: "Demo credit",
-    adjustment: "Adjustment",
+    operator_adjustment: "Adjustment",
     welcome_credit: "Welcome credit",
-    usage_credit: "Usage given back",
-    refund: "Refund",
-    chargeback: "Chargeback",
+    credit_note: "Usage given back",
+    top_up_refunded: "Refund",
+    top_up_charged_back: "Chargeback",
     receivable_collected: "Debt paid",
   },
 } satisfies Words<Record<string, string>>;

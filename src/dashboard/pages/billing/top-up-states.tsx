@@ -1,8 +1,8 @@
 // How a top-up's state is told.
 
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
-import { useWords } from "../../language/language.tsx";
-import { Badge, type Tone } from "../../parts/badge.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { Badge, type Tone } from "../../components/badge.tsx";
 import { TOP_UP_STATE_ABOUTS, TOP_UP_STATE_WORDS } from "./billing-words.ts";
 
 type Told = { readonly word: keyof typeof TOP_UP_STATE_WORDS.id; readonly tone: Tone };

@@ -2,8 +2,8 @@
 
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
-import { useWords, type Words } from "../../language/language.tsx";
-import { CodeBlock } from "../../parts/copy.tsx";
+import { useWords, type Words } from "../../i18n/language.tsx";
+import { CodeBlock } from "../../components/copy.tsx";
 import { DocTable } from "./doc-table.tsx";
 import type { Block, Inline } from "./markdown.ts";
 

@@ -9,15 +9,17 @@ type DocTableProps = {
   readonly rows: readonly (readonly ReactNode[])[];
   /** Cells behind the first are numbers, which stand at the right. */
   readonly numbers?: boolean;
+  /** It has so few columns that it fits on a phone. */
+  readonly narrow?: boolean;
 };
 
 /** A table of the documentation. It scrolls by itself, never the page, and is reached by keyboard for that. */
-export function DocTable({ label, head, rows, numbers = false }: DocTableProps) {
+export function DocTable({ label, head, rows, numbers = false, narrow = false }: DocTableProps) {
   const side = (index: number) => (numbers && index > 0 ? "text-right whitespace-nowrap" : "");
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div role="group" tabIndex={0} aria-label={label} className="overflow-x-auto rounded-lg border border-line bg-card">
-      <table className="w-full min-w-lg text-left text-sm [&_code]:wrap-normal">
+      <table className={`w-full text-left text-sm ${narrow ? "" : "min-w-lg [&_code]:wrap-normal"}`}>
         <thead className="border-b border-line text-muted">
           <tr>
             {head.map((cell, index) => (

@@ -1,6 +1,6 @@
 // The texts of the documentation, as the build has read them.
 
-import type { Language } from "../../language/language.tsx";
+import type { Language } from "../../i18n/language.tsx";
 import type { Block } from "./markdown.ts";
 
 /** The pages, in the order in which they are read. */
@@ -10,11 +10,11 @@ export type DocPageName = (typeof DOC_PAGES)[number];
 /** A page: its title, and what stands below it. */
 export type DocText = { readonly title: string; readonly blocks: readonly Block[] };
 
-const files = import.meta.glob<readonly Block[]>("./content/*.md", { eager: true, import: "default" });
+const files = import.meta.glob<readonly Block[]>("../../../docs/pages/*.md", { eager: true, import: "default" });
 
 /** The text of a page in a language. */
 export function docText(page: DocPageName, language: Language): DocText {
-  const [heading, ...blocks] = files[`./content/${page}.${language}.md`] ?? [];
+  const [heading, ...blocks] = files[`../../../docs/pages/${page}.${language}.md`] ?? [];
   return { title: heading?.kind === "heading" ? heading.text : page, blocks };
 }
 

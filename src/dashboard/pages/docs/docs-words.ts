@@ -1,4 +1,4 @@
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 import type { DocPageName } from "./doc-texts.ts";
 
 /** The words around the documentation; its own stand in `content/`. */
@@ -10,6 +10,8 @@ export const DOCS_WORDS = {
     openapi: "OpenAPI",
     next: "Selanjutnya",
     prices: "Harga per satu juta token",
+    otherPrices: "Harga lain",
+    price: "Harga",
     model: "Model",
     input: "Masukan",
     cache: "Cache",
@@ -25,6 +27,8 @@ export const DOCS_WORDS = {
     openapi: "OpenAPI",
     next: "Next",
     prices: "Prices per million tokens",
+    otherPrices: "Other prices",
+    price: "Price",
     model: "Model",
     input: "Input",
     cache: "Cache",

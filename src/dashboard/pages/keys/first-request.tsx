@@ -4,7 +4,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { CircleCheck, LoaderCircle } from "lucide-react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { type UsageRecord, UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { useWords } from "../../language/language.tsx";
+import { useWords } from "../../i18n/language.tsx";
 import { KEYS_WORDS } from "./keys-words.ts";
 
 const POLL_MS = 2_500;

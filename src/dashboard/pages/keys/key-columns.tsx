@@ -1,11 +1,11 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Ban, Pencil } from "lucide-react";
 import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { IconButton } from "../../parts/button.tsx";
-import type { Column } from "../../parts/table.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Badge } from "../../components/badge.tsx";
+import { IconButton } from "../../components/button.tsx";
+import type { Column } from "../../components/table.tsx";
 import type { KeyTask, SpentByKey } from "./keys-page.tsx";
 import { KEYS_WORDS } from "./keys-words.ts";
 

@@ -1,5 +1,5 @@
-import { useWords } from "../../language/language.tsx";
-import { TextField } from "../../parts/field.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { TextField } from "../../components/field.tsx";
 import { KEYS_WORDS } from "./keys-words.ts";
 
 const MOST_CHARACTERS = 100;

@@ -1,6 +1,6 @@
 // The words of the page of API keys.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const KEYS_WORDS = {
   id: {

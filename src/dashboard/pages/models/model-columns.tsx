@@ -1,9 +1,9 @@
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { CopyIconButton } from "../../parts/copy.tsx";
-import type { Column } from "../../parts/table.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Badge } from "../../components/badge.tsx";
+import { CopyIconButton } from "../../components/copy.tsx";
+import type { Column } from "../../components/table.tsx";
 import { MODELS_WORDS } from "./models-words.ts";
 
 /** The columns of the list of models. */
@@ -52,14 +52,14 @@ export function useModelColumns(): readonly Column<Model>[] {
       key: "input",
       head: words.input,
       right: true,
-      cell: ({ pricing }) => <span className="whitespace-nowrap">{formats.exactRupiah(pricing?.input)}</span>,
+      cell: (model) => <PriceWithTier model={model} name="input" />,
     },
     { key: "cache", head: words.cache, right: true, wide: true, cell: (model) => <CachePrice model={model} /> },
     {
       key: "output",
       head: words.output,
       right: true,
-      cell: ({ pricing }) => <span className="whitespace-nowrap">{formats.exactRupiah(pricing?.output)}</span>,
+      cell: (model) => <PriceWithTier model={model} name="output" />,
     },
   ];
 }
@@ -68,6 +68,22 @@ export function useModelColumns(): readonly Column<Model>[] {
 export function Modalities({ model }: { readonly model: Model }) {
   const words: Readonly<Record<string, string>> = useWords(MODELS_WORDS);
   return (model.architecture?.inputModalities ?? []).map((modality) => words[modality] ?? modality).join(", ");
+}
+
+/** A price, and where a long input first changes it. */
+function PriceWithTier({ model: { pricing }, name }: { readonly model: Model; readonly name: "input" | "output" }) {
+  const formats = useFormats();
+  const [tier] = pricing?.longContext ?? [];
+  return (
+    <span className="whitespace-nowrap">
+      {formats.exactRupiah(pricing?.[name])}
+      {tier === undefined ? null : (
+        <span className="block text-xs text-muted max-md:hidden">
+          &gt; {formats.size(tier.above)}: {formats.exactRupiah(tier[name])}
+        </span>
+      )}
+    </span>
+  );
 }
 
 /** The price of input from the cache, with how much of the input price it is. */

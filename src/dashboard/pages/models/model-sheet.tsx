@@ -2,14 +2,15 @@
 
 import { MessageSquare } from "lucide-react";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { LinkButton } from "../../parts/button.tsx";
-import { CopyIconButton } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Fact } from "../../parts/facts.tsx";
-import { Empty, SkeletonLines } from "../../parts/states.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Badge } from "../../components/badge.tsx";
+import { LinkButton } from "../../components/button.tsx";
+import { CopyIconButton } from "../../components/copy.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/facts.tsx";
+import { OtherPriceFacts } from "../../components/price-facts.tsx";
+import { Empty, SkeletonLines } from "../../components/states.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { CachePrice, Modalities } from "./model-columns.tsx";
 import { MODELS_WORDS } from "./models-words.ts";
@@ -72,6 +73,7 @@ function Sheet({ model }: { readonly model: Model }) {
           <CachePrice model={model} />
         </Fact>
         <Fact name={words.output}>{formats.exactRupiah(model.pricing?.output)}</Fact>
+        {model.pricing === undefined ? null : <OtherPriceFacts prices={model.pricing} />}
       </dl>
       {model.pricing === undefined ? null : <PriceCalculator pricing={model.pricing} />}
       <LinkButton to="/playground" search={{ model: model.id }} icon={<MessageSquare aria-hidden />}>

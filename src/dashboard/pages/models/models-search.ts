@@ -1,7 +1,7 @@
 // What the page of models looks at, as it stands in its address, and the models that fit it.
 
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { unitsOf } from "../../language/decimal.ts";
+import { unitsOf } from "../../i18n/decimal.ts";
 
 /** What a model may take besides text. */
 export const MODALITIES = ["image", "audio", "video"] as const;

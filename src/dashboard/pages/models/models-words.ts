@@ -1,6 +1,6 @@
 // The words of the page of models.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const MODELS_WORDS = {
   id: {
@@ -41,6 +41,7 @@ export const MODELS_WORDS = {
     tokensOut: "Token keluar",
     notCount: "Tulis bilangan bulat, paling banyak 12 angka.",
     comesTo: "Biayanya",
+    atLongContext: "Dengan harga untuk token masuk di atas",
     use: "Pakai di klien Anda",
   },
   en: {
@@ -81,6 +82,7 @@ export const MODELS_WORDS = {
     tokensOut: "Output tokens",
     notCount: "A whole number of at most 12 digits.",
     comesTo: "Comes to",
+    atLongContext: "At the prices for input tokens above",
     use: "Use it in your client",
   },
 } satisfies Words<Record<string, string>>;

@@ -1,47 +1,60 @@
 import { useState } from "react";
 import type { ModelPricing } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { UNKNOWN, useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { TextField } from "../../parts/field.tsx";
+import { UNKNOWN, useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { PRICE_WORDS } from "../../i18n/price-words.ts";
+import { TextField } from "../../components/field.tsx";
 import { MODELS_WORDS } from "./models-words.ts";
-import { priceOf, readTokens } from "./price-of.ts";
+import { priceOf, readTokens, tierOf, type Tokens } from "./price-of.ts";
 
-const EXAMPLE = { input: "10000", cached: "0", output: "1000" };
+const EXAMPLE: Readonly<Partial<Record<keyof Tokens, string>>> = { input: "10000", cached: "0", output: "1000" };
+/** Kinds of tokens that are asked for only where the model has a price for them. */
+const OTHER_KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;
 
 /** Tokens in, rupiah out. */
 export function PriceCalculator({ pricing }: { readonly pricing: ModelPricing }) {
   const words = useWords(MODELS_WORDS);
+  const kinds = useWords(PRICE_WORDS);
   const formats = useFormats();
   const [typed, setTyped] = useState(EXAMPLE);
-  const input = readTokens(typed.input);
-  const cached = readTokens(typed.cached);
-  const output = readTokens(typed.output);
-  const price =
-    input === null || cached === null || output === null ? null : priceOf({ input, cached, output }, pricing);
+  const others = OTHER_KINDS.filter((kind) => pricing[kind] !== undefined);
   const fields = [
-    { name: "input", label: words.tokensIn, isWrong: input === null },
-    { name: "cached", label: words.tokensCached, isWrong: cached === null },
-    { name: "output", label: words.tokensOut, isWrong: output === null },
+    { name: "input", label: words.tokensIn },
+    { name: "cached", label: words.tokensCached },
+    ...others.map((kind) => ({ name: kind, label: kinds[kind] })),
+    { name: "output", label: words.tokensOut },
   ] as const;
+  const counts = new Map(fields.map(({ name }) => [name, readTokens(typed[name] ?? "0")]));
+  const tokens = [...counts.values()].includes(null) ? null : (Object.fromEntries(counts) as Tokens);
+  const tier = tokens === null ? undefined : tierOf(tokens, pricing);
   return (
     <section aria-label={words.calculator} className="rounded-lg border border-line">
       <h3 className="border-b border-line px-3 py-2 font-medium">{words.calculator}</h3>
-      <div className="grid gap-3 p-3 sm:grid-cols-3">
-        {fields.map(({ name, label, isWrong }) => (
+      <div className="grid items-end gap-3 p-3 sm:grid-cols-3">
+        {fields.map(({ name, label }) => (
           <TextField
             key={name}
             label={label}
             inputMode="numeric"
-            value={typed[name]}
+            value={typed[name] ?? "0"}
             onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
-            {...(isWrong ? { problem: words.notCount } : {})}
+            {...(counts.get(name) === null ? { problem: words.notCount } : {})}
           />
         ))}
       </div>
-      <p className="digits flex items-baseline justify-between gap-4 border-t border-line px-3 py-2" aria-live="polite">
-        <span className="text-muted">{words.comesTo}</span>
-        <strong className="font-semibold">{price === null ? UNKNOWN : formats.exactRupiah(price)}</strong>
-      </p>
+      <div className="border-t border-line px-3 py-2" aria-live="polite">
+        <p className="digits flex items-baseline justify-between gap-4">
+          <span className="text-muted">{words.comesTo}</span>
+          <strong className="font-semibold">
+            {tokens === null ? UNKNOWN : formats.exactRupiah(priceOf(tokens, pricing))}
+          </strong>
+        </p>
+        {tier === undefined ? null : (
+          <p className="mt-1 text-[0.8125rem] text-muted">
+            {words.atLongContext} {formats.count(tier.above)}.
+          </p>
+        )}
+      </div>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ModelPricingSchema } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { describe, expect, it } from "vitest";
-import { priceOf, readTokens } from "./price-of.ts";
+import { priceOf, readTokens, tierOf } from "./price-of.ts";
 
 const pricing = (input: string, output: string, cacheHit?: string) =>
   create(ModelPricingSchema, { input, output, ...(cacheHit === undefined ? {} : { cacheHit }) });
@@ -18,6 +18,68 @@ describe("what tokens would come to", () => {
 
   it("takes the input price where there is none for the cache", () => {
     expect(priceOf({ input: 0n, cached: 1_000_000n, output: 0n }, pricing("20000", "80000"))).toBe("20000");
+  });
+
+  it("charges each kind at its own price, or at what it is charged as without one", () => {
+    const all = create(ModelPricingSchema, {
+      input: "1000",
+      output: "5000",
+      cacheHit: "100",
+      cacheWrite: "1250",
+      cacheWrite1h: "2000",
+      audioInput: "3000",
+      imageInput: "700",
+      imageOutput: "60000",
+      perRequest: "25",
+    });
+    const none = { input: 0n, cached: 0n, output: 0n };
+    const million = 1_000_000n;
+    const each = (kind: string, price = all) => priceOf({ ...none, [kind]: million }, price);
+    expect(["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"].map((kind) => each(kind))).toEqual(
+      ["1275", "2025", "3025", "725", "60025"],
+    );
+    expect(
+      ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"].map((kind) =>
+        each(kind, pricing("1000", "5000")),
+      ),
+    ).toEqual(["1000", "1000", "1000", "1000", "5000"]);
+    expect(priceOf(none, all)).toBe("0");
+    expect(priceOf({ ...none, output: 1n }, all)).toBe("25.005");
+  });
+
+  it("takes the prices of the last threshold that the whole input exceeds", () => {
+    const tiered = create(ModelPricingSchema, {
+      input: "1000",
+      output: "5000",
+      cacheHit: "100",
+      longContext: [
+        { above: 200_000, input: "2000", output: "7500", cacheHit: "200" },
+        { above: 400_000, input: "4000", output: "9000" },
+      ],
+    });
+    const of = (input: bigint) => ({ input, cached: 100_000n, output: 10_000n });
+    expect(tierOf(of(100_000n), tiered)).toBeUndefined();
+    expect(priceOf(of(100_000n), tiered)).toBe("160");
+    expect(tierOf(of(100_001n), tiered)?.above).toBe(200_000);
+    expect(priceOf(of(100_001n), tiered)).toBe("295.002");
+    // Without a cache price of its own a tier charges cached tokens as its input.
+    expect(priceOf(of(300_001n), tiered)).toBe("1690.004");
+  });
+
+  it("takes a tier's own price of one-hour writes, and without one the larger of both others", () => {
+    const writing = (cacheWrite1h?: string) =>
+      create(ModelPricingSchema, {
+        input: "1000",
+        output: "5000",
+        cacheWrite: "1250",
+        cacheWrite1h: "2000",
+        longContext: [
+          { above: 10, input: "2000", output: "7500", cacheWrite: "2500", ...(cacheWrite1h && { cacheWrite1h }) },
+        ],
+      });
+    const written = { input: 0n, cached: 0n, output: 0n, cacheWrite1h: 1_000_000n };
+    expect(priceOf(written, writing("4000"))).toBe("4000");
+    expect(priceOf(written, writing())).toBe("2500");
   });
 
   it("reads counts as people write them", () => {

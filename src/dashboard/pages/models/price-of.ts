@@ -1,22 +1,71 @@
 // What a number of tokens would come to, digit for digit as a bill would say it: whole numbers throughout, and one rounding,
 // upwards. The bill itself is the server's.
 
-import type { ModelPricing } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { decimalOf, unitsOf } from "../../language/decimal.ts";
-import type { Decimal } from "../../language/format.ts";
-import { amountOf } from "../../language/read-amount.ts";
+import type { LongContextPricing, ModelPricing } from "#gen/saldo/gateway/v1/model_pb.ts";
+import { type Decimal, decimalOf, unitsOf } from "../../i18n/decimal.ts";
+import { amountOf } from "../../i18n/read-amount.ts";
 
-/** Tokens of one request; the three do not overlap. */
-export type Tokens = { readonly input: bigint; readonly cached: bigint; readonly output: bigint };
+/** Tokens of one request; the counts do not overlap. Those that are left out are none. */
+export type Tokens = {
+  readonly input: bigint;
+  readonly cached: bigint;
+  readonly output: bigint;
+  readonly cacheWrite?: bigint;
+  readonly cacheWrite1h?: bigint;
+  readonly audioInput?: bigint;
+  readonly imageInput?: bigint;
+  readonly imageOutput?: bigint;
+};
 
 const TOKENS_PER_PRICE = 1_000_000n;
 const MOST_DIGITS = 12;
 
 /** The price of so many tokens, in rupiah. */
-export function priceOf(tokens: Tokens, { input, output, cacheHit }: ModelPricing): Decimal {
+export function priceOf(tokens: Tokens, pricing: ModelPricing): Decimal {
+  const { input, cached, output } = tokens;
+  const { cacheWrite = 0n, cacheWrite1h = 0n, audioInput = 0n, imageInput = 0n, imageOutput = 0n } = tokens;
+  const price = pricesFor(tokens, pricing);
   const total =
-    tokens.input * unitsOf(input) + tokens.cached * unitsOf(cacheHit ?? input) + tokens.output * unitsOf(output);
-  return decimalOf((total + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE);
+    input * price.input +
+    cached * price.cacheHit +
+    cacheWrite * price.cacheWrite +
+    cacheWrite1h * price.cacheWrite1h +
+    audioInput * price.audioInput +
+    imageInput * price.imageInput +
+    output * price.output +
+    imageOutput * price.imageOutput;
+  const usesAny = inputOf(tokens) > 0n || output > 0n || imageOutput > 0n;
+  const ofTokens = (total + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE;
+  return decimalOf(ofTokens + (usesAny ? unitsOf(pricing.perRequest ?? "0") : 0n));
+}
+
+/** The prices of a long input that apply to so many tokens. Undefined: the usual ones do. */
+export function tierOf(tokens: Tokens, { longContext }: ModelPricing): LongContextPricing | undefined {
+  return longContext.findLast(({ above }) => inputOf(tokens) > BigInt(above));
+}
+
+/** All tokens of the input. */
+function inputOf({ input, cached, ...tokens }: Tokens): bigint {
+  const { cacheWrite = 0n, cacheWrite1h = 0n, audioInput = 0n, imageInput = 0n } = tokens;
+  return input + cached + cacheWrite + cacheWrite1h + audioInput + imageInput;
+}
+
+/** What each kind costs. A kind without a price of its own costs what input or output does. */
+function pricesFor(tokens: Tokens, pricing: ModelPricing) {
+  const tier = tierOf(tokens, pricing);
+  const { input, output, cacheHit, cacheWrite } = tier ?? pricing;
+  const writes = unitsOf(cacheWrite ?? input);
+  const ownWrites1h = unitsOf(tier?.cacheWrite1h ?? pricing.cacheWrite1h ?? "0");
+  return {
+    input: unitsOf(input),
+    output: unitsOf(output),
+    cacheHit: unitsOf(cacheHit ?? input),
+    cacheWrite: writes,
+    cacheWrite1h: tier?.cacheWrite1h !== undefined || ownWrites1h > writes ? ownWrites1h : writes,
+    audioInput: unitsOf(pricing.audioInput ?? input),
+    imageInput: unitsOf(pricing.imageInput ?? input),
+    imageOutput: unitsOf(pricing.imageOutput ?? output),
+  };
 }
 
 /** A count as people write one, with or without separators. Null: it is none. */

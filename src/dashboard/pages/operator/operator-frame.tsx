@@ -4,10 +4,10 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, type LinkProps, Outlet } from "@tanstack/react-router";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { useWords } from "../../language/language.tsx";
-import { LinkButton } from "../../parts/button.tsx";
-import { Page } from "../../parts/page.tsx";
-import { SkeletonLines } from "../../parts/states.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { LinkButton } from "../../components/button.tsx";
+import { Page } from "../../components/page.tsx";
+import { SkeletonLines } from "../../components/states.tsx";
 import { OPERATOR_WORDS } from "./operator-words.ts";
 
 type Section = { readonly to: NonNullable<LinkProps["to"]>; readonly name: keyof typeof OPERATOR_WORDS.id };
@@ -19,10 +19,13 @@ const SECTIONS: readonly Section[] = [
   { to: "/operator/ledger", name: "ledger" },
   { to: "/operator/top-ups", name: "topUps" },
   { to: "/operator/transfers", name: "transfers" },
+  { to: "/operator/orders", name: "orders" },
   { to: "/operator/fees", name: "fees" },
   { to: "/operator/service", name: "service" },
   { to: "/operator/margin", name: "margin" },
+  { to: "/operator/service-tokens", name: "serviceTokens" },
   { to: "/operator/log", name: "log" },
+  { to: "/operator/security", name: "security" },
 ];
 
 /** The sections above, the chosen one below. The server refuses everybody else; here they are only told so. */

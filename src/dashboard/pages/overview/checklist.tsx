@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { Circle, CircleCheck, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
-import { useWords } from "../../language/language.tsx";
-import { LinkButton } from "../../parts/button.tsx";
-import { Card } from "../../parts/card.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { LinkButton } from "../../components/button.tsx";
+import { Card } from "../../components/card.tsx";
 import { OVERVIEW_WORDS } from "./overview-words.ts";
 import type { FirstSteps } from "./use-first-steps.ts";
 

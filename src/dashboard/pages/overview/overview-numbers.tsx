@@ -1,10 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import type { Day } from "../../language/days.ts";
-import { UNKNOWN, useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Stat } from "../../parts/card.tsx";
+import type { Day } from "../../i18n/days.ts";
+import { UNKNOWN, useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Stat } from "../../components/card.tsx";
+import { inputOf } from "../usage/token-totals.ts";
 import { OVERVIEW_WORDS } from "./overview-words.ts";
 import { runwayOf, spentSince } from "./runway.ts";
 
@@ -18,7 +19,7 @@ export function OverviewNumbers({ usage, today }: NumbersProps) {
   const formats = useFormats();
   const totals = usage?.totals;
   const requestsOfToday = usage?.rows.filter(({ day }) => day === today).reduce((sum, row) => sum + row.requests, 0);
-  const input = totals === undefined ? 0n : totals.inputTokensUncached + totals.inputTokensCached;
+  const input = totals === undefined ? 0n : inputOf(totals);
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <BalanceNumber usage={usage} today={today} />
@@ -70,8 +71,10 @@ function BalanceNumber({ usage, today }: NumbersProps) {
       </Stat>
     );
   const days = usage === undefined || available === undefined ? undefined : runwayOf(available, usage.rows, today);
+  const owed = data?.balance?.owed ?? "0";
+  const runway = days === undefined ? UNKNOWN : <Runway days={days} />;
   return (
-    <Stat label={words.balance} hint={days === undefined ? UNKNOWN : <Runway days={days} />}>
+    <Stat label={words.balance} hint={owed === "0" ? runway : `${formats.rupiah(owed)} ${words.owed}`}>
       {formats.rupiah(available)}
     </Stat>
   );

@@ -1,6 +1,6 @@
 // The words of the overview.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const OVERVIEW_WORDS = {
   id: {
@@ -8,6 +8,7 @@ export const OVERVIEW_WORDS = {
     about: "30 hari terakhir · WIB (UTC+7)",
     topUp: "Isi saldo",
     balance: "Saldo",
+    owed: "terutang setelah pembayaran dikembalikan; dilunasi dari isi saldo berikutnya",
     runway: "cukup sekitar",
     day: "hari",
     days: "hari",
@@ -47,6 +48,7 @@ export const OVERVIEW_WORDS = {
     about: "Last 30 days · WIB (UTC+7)",
     topUp: "Top up",
     balance: "Balance",
+    owed: "is owed after a refund or chargeback; the next top-up pays it first",
     runway: "enough for about",
     day: "day",
     days: "days",

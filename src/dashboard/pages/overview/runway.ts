@@ -1,9 +1,9 @@
 // How long a balance lasts if days go on as they did. A guess to plan by; nothing is billed by it.
 
 import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { type Day, daysLater } from "../../language/days.ts";
-import { sumOf, unitsOf } from "../../language/decimal.ts";
-import type { Decimal } from "../../language/format.ts";
+import { type Day, daysLater } from "../../i18n/days.ts";
+import { sumOf, unitsOf } from "../../i18n/decimal.ts";
+import type { Decimal } from "../../i18n/format.ts";
 
 /** How many days are looked back at, today included. */
 const LOOKED_BACK = 7;

@@ -1,8 +1,8 @@
 import { useState } from "react";
-import { useWords } from "../../language/language.tsx";
-import { LinkButton } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Segments } from "../../parts/segments.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { LinkButton } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Segments } from "../../components/segments.tsx";
 import type { SnippetRequest } from "../../snippets/code.ts";
 import { SNIPPET_WORDS } from "../../snippets/snippet-words.ts";
 import { ProgramCode } from "../../snippets/snippets.tsx";

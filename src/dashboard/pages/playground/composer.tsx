@@ -1,8 +1,8 @@
 import { Send, Square } from "lucide-react";
 import type { KeyboardEvent } from "react";
-import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { TextArea } from "../../parts/field.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { TextArea } from "../../components/field.tsx";
 import { PLAYGROUND_WORDS } from "./playground-words.ts";
 
 type ComposerProps = {

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { LoaderCircle } from "lucide-react";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { CopyIconButton } from "../../parts/copy.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { CopyIconButton } from "../../components/copy.tsx";
 import type { Exchange } from "./conversation.ts";
 import { PLAYGROUND_WORDS } from "./playground-words.ts";
 import { RequestFailure } from "./request-failure.tsx";
@@ -41,7 +41,9 @@ export function ExchangeView({
         {state === "done" && text === "" ? <p className="text-muted">{words.nothing}</p> : null}
         {finishReason === "length" ? <p className="mt-1 text-warn">{words.cutShort}</p> : null}
         {state === "stopped" ? <p className="mt-1 text-muted">{words.stopped}</p> : null}
-        {error === null ? null : <RequestFailure error={error} retry={retry} />}
+        {error === null ? null : (
+          <RequestFailure error={error} isPartial={text !== "" || reasoning !== ""} retry={retry} />
+        )}
         {state === "running" ? null : <Figures exchange={exchange} />}
       </div>
     </li>

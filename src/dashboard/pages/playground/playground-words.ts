@@ -1,6 +1,6 @@
 // The words of the playground.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const PLAYGROUND_WORDS = {
   id: {
@@ -51,13 +51,15 @@ export const PLAYGROUND_WORDS = {
     insufficient: "Saldo tidak cukup untuk permintaan ini",
     available: "Tersedia",
     needed: "Dibutuhkan",
-    insufficientHint: "Isi saldo, atau turunkan token jawaban paling banyak.",
+    owed: "Terutang karena pembayaran yang dibatalkan; dilunasi lebih dulu dari isi saldo berikutnya:",
+    insufficientHint: "Isi saldo, atau turunkan angka di “Token jawaban paling banyak”.",
     rateLimit: "Terlalu banyak permintaan",
     wait: "Bisa dikirim lagi dalam",
     waitOver: "Sekarang bisa dikirim lagi.",
     seconds: "detik",
     busy: "Model sedang sibuk atau terputus",
     busyAbout: "Yang sempat diterima sudah ditagih; selain itu tidak.",
+    busyFree: "Tidak ada yang diterima, jadi tidak ada yang ditagih.",
     gone: "Model ini tidak ada lagi di katalog",
     invalid: "Permintaan tidak diterima",
     failed: "Permintaan gagal",
@@ -111,13 +113,15 @@ export const PLAYGROUND_WORDS = {
     insufficient: "The balance is too low for this request",
     available: "Available",
     needed: "Needed",
-    insufficientHint: "Top up, or lower the most tokens of an answer.",
+    owed: "Owed for a payment that was reversed; the next top-up pays it first:",
+    insufficientHint: "Top up, or lower the number in “Most tokens of an answer”.",
     rateLimit: "Too many requests",
     wait: "Can be sent again in",
     waitOver: "It can be sent again now.",
     seconds: "seconds",
     busy: "The model is busy or broke off",
     busyAbout: "What was received has been billed, and nothing else.",
+    busyFree: "Nothing was received, so nothing was billed.",
     gone: "This model is not in the catalog any more",
     invalid: "The request was not accepted",
     failed: "The request failed",

@@ -4,19 +4,21 @@ import { CircleAlert, Wallet } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { factsOf } from "../../api/transport.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Button, LinkButton } from "../../parts/button.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Button, LinkButton } from "../../components/button.tsx";
 import { PLAYGROUND_WORDS } from "./playground-words.ts";
 
 type FailureProps = {
   readonly error: unknown;
+  /** Whether a part of the answer was received before it. */
+  readonly isPartial: boolean;
   /** Sends it again; null where something else was sent since. */
   readonly retry: (() => void) | null;
 };
 
 /** The card of an error. Which one it is, the code of its facts says. */
-export function RequestFailure({ error, retry }: FailureProps) {
+export function RequestFailure({ error, isPartial, retry }: FailureProps) {
   const words = useWords(PLAYGROUND_WORDS);
   const facts = factsOf(error);
   const again = retry === null ? null : <Button onClick={retry}>{words.retry}</Button>;
@@ -24,7 +26,7 @@ export function RequestFailure({ error, retry }: FailureProps) {
   if (facts?.code === "rate_limit") return <TooMany facts={facts} retry={retry} />;
   return (
     <FailureCard title={words[titleOf(facts?.code)]} facts={facts} actions={again}>
-      {facts?.code === "upstream_busy" ? <p>{words.busyAbout}</p> : null}
+      {facts?.code === "upstream_busy" ? <p>{isPartial ? words.busyAbout : words.busyFree}</p> : null}
       {(facts?.details ?? []).map(({ field, message }) => (
         <p key={`${field} ${message}`}>
           {field === "" ? null : <code className="font-mono">{field}: </code>}
@@ -61,6 +63,11 @@ function TooLittle({ facts, again }: { readonly facts: ErrorFacts; readonly agai
         {words.available} <strong>{formats.exactRupiah(facts.availableIdr)}</strong> · {words.needed}{" "}
         <strong>{formats.exactRupiah(facts.neededIdr)}</strong>
       </p>
+      {facts.owedIdr === "" ? null : (
+        <p className="digits">
+          {words.owed} <strong>{formats.exactRupiah(facts.owedIdr)}</strong>
+        </p>
+      )}
       <p>{words.insufficientHint}</p>
     </FailureCard>
   );
@@ -111,14 +118,14 @@ function FailureCard({
   const words = useWords(PLAYGROUND_WORDS);
   return (
     <div role="alert" className="mt-2 flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-4 text-bad">
-      <p className="flex items-center gap-2 font-medium">
-        <CircleAlert className="size-4 shrink-0" aria-hidden />
+      <p className="flex items-start gap-2 font-medium">
+        <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
         {title}
       </p>
       {children}
       {facts === null || facts.requestId === "" ? null : (
         <p className="text-xs">
-          {words.requestId}: <code className="font-mono break-all">{facts.requestId}</code>
+          {words.requestId}: <code className="font-mono wrap-anywhere">{facts.requestId}</code>
         </p>
       )}
       <div className="flex flex-wrap gap-2">{actions}</div>

@@ -1,9 +1,9 @@
 import { useId, useState } from "react";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Card } from "../../parts/card.tsx";
-import { SelectField, TextArea, TextField } from "../../parts/field.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Card } from "../../components/card.tsx";
+import { SelectField, TextArea, TextField } from "../../components/field.tsx";
 import type { PlaygroundSettings } from "./conversation.ts";
 import { PLAYGROUND_WORDS } from "./playground-words.ts";
 

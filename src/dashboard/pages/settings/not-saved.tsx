@@ -1,5 +1,5 @@
 import { factsOf } from "../../api/transport.ts";
-import { useWords } from "../../language/language.tsx";
+import { useWords } from "../../i18n/language.tsx";
 import { SETTINGS_WORDS } from "./settings-words.ts";
 
 /** Says that something was not saved, and the id to ask us about. Nothing where there is no error. */

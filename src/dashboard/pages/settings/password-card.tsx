@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from "react";
 import { changePassword, isSessionOver, SignInError } from "../../api/sign-in.ts";
 import { tellSignedOut } from "../../api/transport.ts";
-import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Card } from "../../parts/card.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { useNotify } from "../../parts/notices.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { Card } from "../../components/card.tsx";
+import { TextField } from "../../components/field.tsx";
+import { useNotify } from "../../components/notices.tsx";
 import { SignInProblem } from "../sign-in/sign-in-form.tsx";
 import { SETTINGS_WORDS } from "./settings-words.ts";
 

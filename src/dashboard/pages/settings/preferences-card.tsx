@@ -3,10 +3,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Language as LanguageOfMails, type Settings } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { type Language, useLanguage, useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { SelectField } from "../../parts/field.tsx";
-import { useNotify } from "../../parts/notices.tsx";
+import { type Language, useLanguage, useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { useNotify } from "../../components/notices.tsx";
 import { NotSaved } from "./not-saved.tsx";
 import { SETTINGS_WORDS } from "./settings-words.ts";
 

@@ -1,14 +1,16 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { type Person, Role } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { UNKNOWN } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Card } from "../../parts/card.tsx";
-import { Page } from "../../parts/page.tsx";
-import { Failed, SkeletonLines } from "../../parts/states.tsx";
+import { UNKNOWN } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Card } from "../../components/card.tsx";
+import { Page } from "../../components/page.tsx";
+import { Failed, SkeletonLines } from "../../components/states.tsx";
+import { SecondFactorCard } from "../second-factor/second-factor-card.tsx";
 import { LowBalanceCard } from "./low-balance-card.tsx";
 import { PasswordCard } from "./password-card.tsx";
 import { PreferencesCard } from "./preferences-card.tsx";
+import { RetriesCard } from "./retries-card.tsx";
 import { SessionsCard } from "./sessions-card.tsx";
 import { SETTINGS_WORDS } from "./settings-words.ts";
 
@@ -27,6 +29,8 @@ export function SettingsPage() {
           {data?.settings === undefined ? <SkeletonLines /> : <PreferencesCard settings={data.settings} />}
         </Card>
         <LowBalanceCard />
+        <RetriesCard />
+        <SecondFactorCard />
         <PasswordCard email={data?.person?.email ?? ""} />
       </div>
       <SessionsCard />

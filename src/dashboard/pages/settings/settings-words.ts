@@ -1,6 +1,6 @@
 // The words of the settings.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const SETTINGS_WORDS = {
   id: {
@@ -30,6 +30,13 @@ export const SETTINGS_WORDS = {
     alertOn: "Aktif",
     alertBelow: "Saldo di bawah batas",
     lastMail: "E-mail terakhir",
+    retries: "Jawaban untuk percobaan ulang",
+    retriesAbout:
+      "Permintaan dengan header Idempotency-Key hanya ditagih sekali dalam 24 jam. Jika diaktifkan, jawabannya disimpan terenkripsi selama 15 menit (maks. 1 MiB) dan dikirim lagi saat permintaan diulang. Jika klien terputus, jawaban tetap diselesaikan dan ditagih penuh.",
+    retriesOn: "Aktif",
+    retriesOff: "Nonaktif",
+    retriesStart: "Simpan jawaban",
+    retriesStop: "Berhenti menyimpan jawaban",
     password: "Ganti kata sandi",
     passwordAbout: "Setelah diganti, Anda keluar dari semua tempat lain.",
     current: "Kata sandi sekarang",
@@ -80,6 +87,13 @@ export const SETTINGS_WORDS = {
     alertOn: "On",
     alertBelow: "Balance is below it",
     lastMail: "Last mail",
+    retries: "Answers for retries",
+    retriesAbout:
+      "A request with the header Idempotency-Key is billed once within 24 hours. When this is on, its answer is stored encrypted for 15 minutes (up to 1 MiB) and sent again when the request is repeated. If the client disconnects, the answer is still completed and billed in full.",
+    retriesOn: "On",
+    retriesOff: "Off",
+    retriesStart: "Store answers",
+    retriesStop: "Stop storing answers",
     password: "Change password",
     passwordAbout: "After that you are signed out everywhere else.",
     current: "Current password",

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Outside } from "../../shell/outside.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { Outside } from "../../layouts/outside.tsx";
 import { isDemo } from "./is-demo.ts";
 import { SignInProblem } from "./sign-in-form.tsx";
 import { SIGN_IN_WORDS } from "./sign-in-words.ts";

@@ -2,8 +2,8 @@
 
 import { type FormEvent, type ReactNode, useState } from "react";
 import { SignInError } from "../../api/sign-in.ts";
-import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
 import { SIGN_IN_WORDS } from "./sign-in-words.ts";
 
 type SignInFormProps = {
@@ -75,6 +75,7 @@ function sentenceOf(facts: SignInError | null): keyof typeof SIGN_IN_WORDS.id {
   if (facts.status === 0) return "unreachable";
   if (facts.status === 429) return "slow";
   if (facts.status === 401) return "wrong";
-  if (facts.status === 403) return "unverified";
+  if (facts.status === 403) return "denied";
+  if (facts.rule === "password.breached") return "breached";
   return SENTENCE_OF_FIELD.get(facts.field) ?? "failed";
 }

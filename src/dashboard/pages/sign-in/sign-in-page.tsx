@@ -2,13 +2,16 @@ import { createClient } from "@connectrpc/connect";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
-import { signIn, signInToDemo } from "../../api/sign-in.ts";
+import { canUsePasskeys } from "../../api/second-factor.ts";
+import { type SecondStep, signIn, signInToDemo } from "../../api/sign-in.ts";
 import { isSignedOut, transport } from "../../api/transport.ts";
-import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { Outside } from "../../shell/outside.tsx";
-import { rememberSignedIn, wasSignedIn } from "../../shell/was-signed-in.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { TextField } from "../../components/field.tsx";
+import { Outside } from "../../layouts/outside.tsx";
+import { rememberSignedIn, wasSignedIn } from "../../layouts/was-signed-in.ts";
+import { PasskeyButton, ProofForms } from "../second-factor/proof-forms.tsx";
+import { FACTOR_WORDS } from "../second-factor/second-factor-words.ts";
 import { isDemo } from "./is-demo.ts";
 import { pageAfter } from "./page-after.ts";
 import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
@@ -19,6 +22,7 @@ const accounts = createClient(AccountsService, transport);
 /** Signs in; in a demo also with one click. */
 export function SignInPage() {
   const words = useWords(SIGN_IN_WORDS);
+  const factorWords = useWords(FACTOR_WORDS);
   const { next } = useSearch({ from: "/sign-in" });
   const after = pageAfter(next, window.location.origin);
   const enter = () => {
@@ -26,19 +30,23 @@ export function SignInPage() {
     window.location.assign(after);
   };
   useEnterIfSignedIn(after);
+  const [ways, setWays] = useState<SecondStep>(null);
+  if (ways !== null) return <SecondStepPage ways={ways} onProved={enter} onBack={() => setWays(null)} />;
   return (
     <Outside title={words.signIn}>
       {isDemo() ? <DemoDoor onOpen={enter} /> : null}
       <SignInForm
         submit={words.signIn}
         onSend={async (typed) => {
-          await signIn({ email: typed("email"), password: typed("password") });
-          enter();
+          const secondStep = await signIn({ email: typed("email"), password: typed("password") });
+          if (secondStep === null) enter();
+          else setWays(secondStep);
         }}
       >
         <TextField name="email" type="email" autoComplete="username" required label={words.email} />
         <TextField name="password" type="password" autoComplete="current-password" required label={words.password} />
       </SignInForm>
+      {canUsePasskeys() ? <PasskeyButton label={factorWords.signInPasskey} onProved={enter} /> : null}
       <p className="flex flex-wrap justify-between gap-2 text-muted">
         <Link to="/forgot-password" className="underline underline-offset-2 hover:text-ink">
           {words.forgot}
@@ -68,6 +76,31 @@ function useEnterIfSignedIn(after: string): void {
     );
     return () => leaving.abort();
   }, [after]);
+}
+
+type SecondStepProps = {
+  readonly ways: NonNullable<SecondStep>;
+  readonly onProved: () => void;
+  readonly onBack: () => void;
+};
+
+/** Asks for the second factor of somebody whose password was right. */
+function SecondStepPage({ ways, onProved, onBack }: SecondStepProps) {
+  const words = useWords(FACTOR_WORDS);
+  return (
+    <Outside title={words.stepTitle}>
+      <p className="text-muted">{words.stepAbout}</p>
+      <ProofForms
+        ways={{ app: ways.includes("totp"), passkey: ways.includes("passkey"), password: false }}
+        onProved={onProved}
+        aside={
+          <Button look="quiet" onClick={onBack}>
+            {words.back}
+          </Button>
+        }
+      />
+    </Outside>
+  );
 }
 
 function DemoDoor({ onOpen }: { readonly onOpen: () => void }) {

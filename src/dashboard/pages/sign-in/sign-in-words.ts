@@ -1,6 +1,6 @@
 // The words of the pages for people who are not signed in yet.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const SIGN_IN_WORDS = {
   id: {
@@ -29,13 +29,14 @@ export const SIGN_IN_WORDS = {
     linkSpent: "Tautan ini sudah terpakai atau kedaluwarsa. Minta yang baru.",
     saved: "Kata sandi tersimpan. Silakan masuk.",
     backToSignIn: "Kembali ke halaman masuk",
-    wrong: "E-mail atau kata sandi salah.",
-    unverified: "Alamat e-mail belum dikonfirmasi. Buka tautan di e-mail yang kami kirim.",
+    wrong: "E-mail atau kata sandi salah. Baru mendaftar? Buka dulu tautan di e-mail yang kami kirim.",
+    denied: "Ini tidak diizinkan.",
     slow: "Terlalu banyak percobaan. Tunggu sebentar, lalu coba lagi.",
     unreachable: "Server tidak bisa dihubungi. Periksa sambungan Anda.",
     noAddress: "Alamat e-mail itu tidak lengkap atau salah tulis.",
     longName: "Nama terlalu panjang, paling banyak 100 karakter.",
     weak: "Kata sandi terlalu pendek atau terlalu mudah ditebak.",
+    breached: "Kata sandi ini pernah bocor dari layanan lain, jadi mudah dicoba orang. Pilih yang lain.",
     failed: "Ada yang salah di pihak kami.",
     requestId: "Id permintaan",
   },
@@ -66,13 +67,14 @@ export const SIGN_IN_WORDS = {
     linkSpent: "This link was used or is too old. Ask for a new one.",
     saved: "Password saved. Please sign in.",
     backToSignIn: "Back to sign-in",
-    wrong: "Wrong e-mail or password.",
-    unverified: "The e-mail address is not confirmed yet. Open the link in the mail we sent.",
+    wrong: "Wrong e-mail or password. Just signed up? Open the link in the mail we sent first.",
+    denied: "This is not allowed.",
     slow: "Too many tries. Wait a little, then try again.",
     unreachable: "The server cannot be reached. Check your connection.",
     noAddress: "That is no complete e-mail address.",
     longName: "The name is too long: at most 100 characters.",
     weak: "The password is too short or too easy to guess.",
+    breached: "This password was in a breach of another service, so others will try it. Choose another one.",
     failed: "Something went wrong on our side.",
     requestId: "Request id",
   },

@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { sendVerification, signUp } from "../../api/sign-in.ts";
-import { useWords } from "../../language/language.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { Outside } from "../../shell/outside.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { TextField } from "../../components/field.tsx";
+import { Outside } from "../../layouts/outside.tsx";
 import { MailSent } from "./mail-sent.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SIGN_IN_WORDS } from "./sign-in-words.ts";

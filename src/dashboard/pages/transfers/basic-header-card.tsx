@@ -1,10 +1,10 @@
 // How a pair is sent. What is typed here stays in this page: it is put together in the browser and sent nowhere.
 
 import { useState } from "react";
-import { useWords } from "../../language/language.tsx";
-import { Card } from "../../parts/card.tsx";
-import { CodeBlock } from "../../parts/copy.tsx";
-import { TextField } from "../../parts/field.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { Card } from "../../components/card.tsx";
+import { CodeBlock } from "../../components/copy.tsx";
+import { TextField } from "../../components/field.tsx";
 import { CREDENTIAL_WORDS } from "./credential-words.ts";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { apiBase, basicHeaderOf } from "./pair-dialog.tsx";

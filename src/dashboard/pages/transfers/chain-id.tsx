@@ -1,6 +1,6 @@
 import { ExternalLink } from "lucide-react";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { useWords } from "../../language/language.tsx";
+import { useWords } from "../../i18n/language.tsx";
 import { explorerLink } from "./coins.ts";
 import { TRANSFER_WORDS } from "./transfer-words.ts";
 

@@ -1,7 +1,7 @@
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { networkName } from "./coins.ts";
 import { EnvironmentBadge } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";

@@ -1,6 +1,6 @@
 // The words of the page of a merchant's credentials.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const CREDENTIAL_WORDS = {
   id: {

@@ -3,7 +3,7 @@
 
 import { FlaskConical, Landmark } from "lucide-react";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
-import { useWords } from "../../language/language.tsx";
+import { useWords } from "../../i18n/language.tsx";
 import type { EnvironmentName } from "./environment-names.ts";
 import { MERCHANT_WORDS } from "./merchant-words.ts";
 

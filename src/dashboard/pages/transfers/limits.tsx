@@ -1,11 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import type { TransferLimit } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { UNKNOWN, useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Card } from "../../parts/card.tsx";
-import { Failed } from "../../parts/states.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { UNKNOWN, useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Card } from "../../components/card.tsx";
+import { Failed } from "../../components/states.tsx";
+import { type Column, Table } from "../../components/table.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { MERCHANT_WORDS } from "./merchant-words.ts";
 

@@ -1,6 +1,6 @@
 // The words of the frame of the merchant's pages, of balances and of the list of transfers.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const MERCHANT_WORDS = {
   id: {

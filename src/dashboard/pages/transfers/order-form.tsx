@@ -1,13 +1,13 @@
 // The form of an order. It asks for the price of what stands in it and hands both on together.
 
 import { type FormEvent, useState } from "react";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { COINS } from "../../language/read-amount.ts";
-import { AmountField } from "../../parts/amount-field.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Card } from "../../parts/card.tsx";
-import { TextField } from "../../parts/field.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { COINS } from "../../i18n/read-amount.ts";
+import { AmountField } from "../../components/amount-field.tsx";
+import { Button } from "../../components/button.tsx";
+import { Card } from "../../components/card.tsx";
+import { TextField } from "../../components/field.tsx";
 import { CurrencyFields } from "./currency-fields.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { MERCHANT_WORDS } from "./merchant-words.ts";

@@ -1,6 +1,6 @@
 // The words of the page on which a transfer is priced and ordered.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const ORDER_WORDS = {
   id: {

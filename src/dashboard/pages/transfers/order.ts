@@ -1,7 +1,7 @@
 // What is ordered, while it is typed.
 
 import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { amountOf, COINS } from "../../language/read-amount.ts";
+import { amountOf, COINS } from "../../i18n/read-amount.ts";
 import { type ChosenCoin, FIRST_COIN } from "./currency-fields.tsx";
 
 /** An order as it stands in the form. */

@@ -1,9 +1,10 @@
 // A new pair of API key and secret key: this is the only time it is seen, so it is not closed by accident.
 
-import { useWords, type Words } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { CodeBlock, CopyButton } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { useWords, type Words } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { CodeBlock } from "../../components/copy.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Secret } from "../../components/secret.tsx";
 import type { EnvironmentName } from "./environment-names.ts";
 import { EnvironmentBadge } from "./environments.tsx";
 
@@ -64,30 +65,6 @@ export function PairDialog({
         </>
       )}
     </Dialog>
-  );
-}
-
-/** A secret that is shown once, with its name and a button to copy it. */
-export function Secret({
-  name,
-  text,
-  about,
-}: {
-  readonly name: string;
-  readonly text: string;
-  readonly about?: string;
-}) {
-  return (
-    <section className="flex min-w-0 flex-col gap-1.5">
-      <h3 className="text-[0.8125rem] font-medium">{name}</h3>
-      <div className="flex items-start gap-2">
-        <code className="min-w-0 flex-1 rounded-lg bg-sunken px-3 py-2 font-mono text-[0.8125rem] break-all">
-          {text}
-        </code>
-        <CopyButton text={text} what={name} />
-      </div>
-      {about === undefined ? null : <p className="text-xs text-muted">{about}</p>}
-    </section>
   );
 }
 

@@ -1,7 +1,7 @@
-import { isMore } from "../../language/decimal.ts";
-import { UNKNOWN, useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Card } from "../../parts/card.tsx";
+import { isMore } from "../../i18n/decimal.ts";
+import { UNKNOWN, useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Card } from "../../components/card.tsx";
 import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useAvailable } from "./balances.tsx";
 import { ORDER_WORDS } from "./order-words.ts";

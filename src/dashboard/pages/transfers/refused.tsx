@@ -2,8 +2,8 @@
 
 import { CircleAlert } from "lucide-react";
 import { factsOf } from "../../api/transport.ts";
-import { useLanguage, useWords, type Words } from "../../language/language.tsx";
-import { problemText } from "../../language/problem-text.ts";
+import { useLanguage, useWords, type Words } from "../../i18n/language.tsx";
+import { problemText } from "../../i18n/problem-text.ts";
 
 const WORDS = {
   id: {

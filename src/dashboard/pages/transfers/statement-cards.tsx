@@ -3,11 +3,11 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { PayoutAttempt, TransferLedgerEntry, TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { UNKNOWN, useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Badge, type Tone } from "../../parts/badge.tsx";
-import { Card } from "../../parts/card.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { UNKNOWN, useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Badge, type Tone } from "../../components/badge.tsx";
+import { Card } from "../../components/card.tsx";
+import { type Column, Table } from "../../components/table.tsx";
 import { ChainId } from "./chain-id.tsx";
 import { TRANSFER_WORDS } from "./transfer-words.ts";
 

@@ -1,7 +1,7 @@
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Card } from "../../parts/card.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Card } from "../../components/card.tsx";
 import { ChainId } from "./chain-id.tsx";
 import { StatusBadge } from "./transfer-status.tsx";
 import { TRANSFER_WORDS } from "./transfer-words.ts";

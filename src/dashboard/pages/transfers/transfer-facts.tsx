@@ -1,10 +1,10 @@
 import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Card } from "../../parts/card.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
-import { Fact, Mono } from "../../parts/facts.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Card } from "../../components/card.tsx";
+import { CopyButton } from "../../components/copy.tsx";
+import { Fact, Mono } from "../../components/facts.tsx";
 import { ChainId } from "./chain-id.tsx";
 import { networkName } from "./coins.ts";
 import { TRANSFER_WORDS } from "./transfer-words.ts";

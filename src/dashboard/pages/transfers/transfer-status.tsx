@@ -1,7 +1,7 @@
 // How a transfer's status is told.
 
-import { useWords } from "../../language/language.tsx";
-import { Badge, type Tone } from "../../parts/badge.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { Badge, type Tone } from "../../components/badge.tsx";
 import { MERCHANT_WORDS } from "./merchant-words.ts";
 
 /** Every status, in the order in which a transfer comes to them. */

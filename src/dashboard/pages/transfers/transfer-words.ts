@@ -1,6 +1,6 @@
 // The words of the page of one transfer.
 
-import type { Words } from "../../language/language.tsx";
+import type { Words } from "../../i18n/language.tsx";
 
 export const TRANSFER_WORDS = {
   id: {

@@ -1,8 +1,8 @@
 import { useState } from "react";
-import { useWords } from "../../language/language.tsx";
-import { Card } from "../../parts/card.tsx";
-import { CodeBlock } from "../../parts/copy.tsx";
-import { Segments } from "../../parts/segments.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { Card } from "../../components/card.tsx";
+import { CodeBlock } from "../../components/copy.tsx";
+import { Segments } from "../../components/segments.tsx";
 import { CALLBACK_WORDS } from "./callback-words.ts";
 import { type ExampleLanguage, VERIFICATION_CODE } from "./verification-code.ts";
 

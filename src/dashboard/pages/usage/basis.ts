@@ -1,7 +1,7 @@
 // How the tokens of a record are known, as a word, a tone and a sentence.
 
 import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
-import type { Tone } from "../../parts/badge.tsx";
+import type { Tone } from "../../components/badge.tsx";
 import type { USAGE_WORDS } from "./usage-words.ts";
 
 type Word = keyof typeof USAGE_WORDS.id;

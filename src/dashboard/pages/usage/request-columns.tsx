@@ -2,12 +2,13 @@
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { UsageBasis, type UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Badge } from "../../parts/badge.tsx";
-import { ModelId } from "../../parts/model-id.tsx";
-import type { Column } from "../../parts/table.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Badge } from "../../components/badge.tsx";
+import { ModelId } from "../../components/model-id.tsx";
+import type { Column } from "../../components/table.tsx";
 import { toldBasis } from "./basis.ts";
+import { inputOf, outputOf } from "./token-totals.ts";
 import { useKeyNames } from "./usage-filters.tsx";
 import { USAGE_WORDS } from "./usage-words.ts";
 
@@ -31,7 +32,7 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
       head: words.output,
       right: true,
       wide: true,
-      cell: (record) => formats.count(record.outputTokens),
+      cell: (record) => formats.count(outputOf(record)),
     },
     {
       key: "cost",
@@ -76,12 +77,13 @@ function KeyName({ name }: { readonly name: string }) {
   );
 }
 
-function InputTokens({ record: { inputTokensUncached, inputTokensCached } }: RecordProps) {
+function InputTokens({ record }: RecordProps) {
+  const { inputTokensCached } = record;
   const words = useWords(USAGE_WORDS);
   const formats = useFormats();
   return (
     <>
-      {formats.count(inputTokensUncached + inputTokensCached)}
+      {formats.count(inputOf(record))}
       {inputTokensCached === 0 ? null : (
         <span className="block text-xs whitespace-nowrap text-muted">
           {formats.count(inputTokensCached)} {words.ofCache}

@@ -1,17 +1,18 @@
 // From the rows of one summary to the bars of the chart: the largest models have a colour each, the rest share one.
 
 import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { type Day, daysBetween } from "../../language/days.ts";
-import { byAmount, heightOf, sumOf } from "../../language/decimal.ts";
-import type { Decimal } from "../../language/format.ts";
-import { type Bar, type BarPart, OWN_COLOURS } from "../../parts/stacked-bars.tsx";
+import { type Day, daysBetween } from "../../i18n/days.ts";
+import { byAmount, heightOf, sumOf } from "../../i18n/decimal.ts";
+import type { Decimal } from "../../i18n/format.ts";
+import { type Bar, type BarPart, OWN_COLOURS } from "../../components/stacked-bars.tsx";
+import { inputOf, outputOf } from "./token-totals.ts";
 import type { UsageUnit } from "./usage-search.ts";
 
 /** The value of a row in a unit, as a decimal string. */
 function valueOf(row: UsageSummary, unit: UsageUnit): Decimal {
   if (unit === "rupiah") return row.charge;
   if (unit === "requests") return String(row.requests);
-  return String(row.inputTokensUncached + row.inputTokensCached + row.outputTokens);
+  return String(inputOf(row) + outputOf(row));
 }
 
 export type ModelShare = { readonly model: string | null; readonly colour: number; readonly total: Decimal };

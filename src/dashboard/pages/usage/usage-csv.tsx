@@ -3,7 +3,7 @@
 import { createClient } from "@connectrpc/connect";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { transport } from "../../api/transport.ts";
-import { CsvButton } from "../../parts/csv-button.tsx";
+import { CsvButton } from "../../components/csv-button.tsx";
 import type { filterOf, rangeOf } from "./usage-search.ts";
 
 const billing = createClient(BillingService, transport);

@@ -1,11 +1,12 @@
 import { type ReactNode, useState } from "react";
 import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { SkeletonLines } from "../../parts/states.tsx";
-import { ModelId } from "../../parts/model-id.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { SkeletonLines } from "../../components/states.tsx";
+import { ModelId } from "../../components/model-id.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { inputOf, outputOf } from "./token-totals.ts";
 import { USAGE_WORDS } from "./usage-words.ts";
 
 const SHOWN_AT_ONCE = 50;
@@ -40,7 +41,7 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
       head: words.input,
       right: true,
       wide: true,
-      cell: (row) => formats.compact(row.inputTokensUncached + row.inputTokensCached),
+      cell: (row) => formats.compact(inputOf(row)),
     },
     {
       key: "cached",
@@ -49,7 +50,7 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
       wide: true,
       cell: (row) => formats.compact(row.inputTokensCached),
     },
-    { key: "output", head: words.output, right: true, wide: true, cell: (row) => formats.compact(row.outputTokens) },
+    { key: "output", head: words.output, right: true, wide: true, cell: (row) => formats.compact(outputOf(row)) },
     {
       key: "cost",
       head: words.cost,

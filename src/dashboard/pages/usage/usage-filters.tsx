@@ -3,10 +3,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import type { Day } from "../../language/days.ts";
-import { useWords } from "../../language/language.tsx";
-import { Button } from "../../parts/button.tsx";
-import { SelectField } from "../../parts/field.tsx";
+import type { Day } from "../../i18n/days.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { SelectField } from "../../components/field.tsx";
 import { useAllKeys } from "../keys/all-keys.ts";
 import { useChangeSearch } from "./change-search.ts";
 import { RangeFilter } from "./usage-range.tsx";

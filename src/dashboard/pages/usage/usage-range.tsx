@@ -1,10 +1,10 @@
 // Which days are looked at: so many until today, or two that are chosen.
 
 import { useEffect, useRef, useState } from "react";
-import { type Day, isDay } from "../../language/days.ts";
-import { useWords } from "../../language/language.tsx";
-import { TextField } from "../../parts/field.tsx";
-import { Segments } from "../../parts/segments.tsx";
+import { type Day, isDay } from "../../i18n/days.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { TextField } from "../../components/field.tsx";
+import { Segments } from "../../components/segments.tsx";
 import { useChangeSearch } from "./change-search.ts";
 import { DEFAULT_DAYS, PRESETS, rangeOf, type UsageSearch } from "./usage-search.ts";
 import { USAGE_WORDS } from "./usage-words.ts";

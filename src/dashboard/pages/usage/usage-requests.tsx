@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import type { ReactNode } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { useWords } from "../../language/language.tsx";
-import { LoadMore } from "../../parts/load-more.tsx";
-import { Failed, SkeletonLines, Stale } from "../../parts/states.tsx";
-import { Table } from "../../parts/table.tsx";
+import { useWords } from "../../i18n/language.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { Failed, SkeletonLines, Stale } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
 import { useChangeSearch } from "./change-search.ts";
 import { useRequestColumns } from "./request-columns.tsx";
 import { WAITING_MS } from "./usage-nothing.tsx";

@@ -2,7 +2,7 @@
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { beginOf, type Day, daysLater, isDay } from "../../language/days.ts";
+import { beginOf, type Day, daysLater, isDay } from "../../i18n/days.ts";
 
 /** How many days a preset looks back, today included. */
 export const PRESETS = [7, 30, 90] as const;

@@ -4,15 +4,16 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { UNKNOWN, useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
+import { UNKNOWN, useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
 import { isNotThere } from "../../api/transport.ts";
-import { Badge } from "../../parts/badge.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Fact } from "../../parts/facts.tsx";
-import { Empty, Failed, SkeletonLines } from "../../parts/states.tsx";
+import { Badge } from "../../components/badge.tsx";
+import { CopyIconButton } from "../../components/copy.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/facts.tsx";
+import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { toldBasis } from "./basis.ts";
+import { Counting } from "./counting.tsx";
 import { formulaOf } from "./formula.ts";
 import { useKeyNames } from "./usage-filters.tsx";
 import { USAGE_WORDS } from "./usage-words.ts";
@@ -51,7 +52,10 @@ function Sheet({ requestId }: { readonly requestId: string }) {
     <div className="flex flex-col gap-5">
       <dl className="flex flex-col gap-2">
         <Fact name={words.id}>
-          <code className="font-mono text-xs break-all">{record.requestId}</code>
+          <span className="flex items-center gap-1">
+            <code className="font-mono text-xs wrap-anywhere">{record.requestId}</code>
+            <CopyIconButton text={record.requestId} what={words.id} />
+          </span>
         </Fact>
         <Fact name={words.time}>
           {record.createdAt === undefined ? UNKNOWN : formats.time(timestampDate(record.createdAt))}
@@ -72,16 +76,19 @@ function Sheet({ requestId }: { readonly requestId: string }) {
       <p className="text-muted">
         {words[basis.about]} {record.clamped ? words.clamped : ""}
       </p>
+      {record.metering === undefined ? null : <Counting metering={record.metering} />}
       <Formula record={record} credited={data?.credited ?? "0"} />
-      <CopyButton text={record.requestId} what={words.id} />
     </div>
   );
 }
 
+const isNothing = (amount: string): boolean => amount === "0" || amount === "";
+
 function Formula({ record, credited }: { readonly record: UsageRecord; readonly credited: string }) {
   const words = useWords(USAGE_WORDS);
   const formats = useFormats();
-  const { lines, rounding } = formulaOf(record);
+  const { lines, perRequest, rounding, cost } = formulaOf(record);
+  const above = record.billedPrices?.longContextAbove;
   return (
     <section aria-label={words.formula} className="rounded-lg border border-line">
       <h3 className="border-b border-line px-3 py-2 font-medium">{words.formula}</h3>
@@ -94,18 +101,27 @@ function Formula({ record, credited }: { readonly record: UsageRecord; readonly 
             </span>
           </Fact>
         ))}
+        {perRequest === "0" ? null : <Fact name={words.perRequest}>{formats.exactRupiah(perRequest)}</Fact>}
         {/* What was free cost less than it comes to; that is told above, and is no rounding. */}
         {rounding === "0" || rounding.startsWith("-") ? null : (
           <Fact name={words.rounding}>{formats.exactRupiah(rounding)}</Fact>
         )}
-        <Fact name={words.cost}>{formats.exactRupiah(record.cost)}</Fact>
+        <Fact name={words.cost}>{formats.exactRupiah(cost)}</Fact>
         <Fact name={words.charged}>
           <strong className="font-semibold">{formats.exactRupiah(record.charge)}</strong>
         </Fact>
-        {credited === "0" || credited === "" ? null : (
-          <Fact name={words.credited}>{formats.exactRupiah(credited)}</Fact>
+        {isNothing(record.lateCharge) ? null : <Fact name={words.late}>{formats.exactRupiah(record.lateCharge)}</Fact>}
+        {isNothing(credited) ? null : <Fact name={words.credited}>{formats.exactRupiah(credited)}</Fact>}
+        {record.unbilledCost === undefined || isNothing(record.unbilledCost) ? null : (
+          <Fact name={words.unbilled}>{formats.exactRupiah(record.unbilledCost)}</Fact>
         )}
       </dl>
+      {above === undefined ? null : (
+        <p className="px-3 pb-3 text-xs text-muted">
+          {words.longContext} {formats.count(above)}.
+        </p>
+      )}
+      {isNothing(record.lateCharge) ? null : <p className="px-3 pb-3 text-xs text-muted">{words.lateAbout}</p>}
       {record.charge === record.cost ? null : <p className="px-3 pb-3 text-xs text-muted">{words.notCharged}</p>}
     </section>
   );

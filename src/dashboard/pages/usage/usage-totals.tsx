@@ -1,8 +1,9 @@
 import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { UNKNOWN, useFormats } from "../../language/format.ts";
-import { useWords } from "../../language/language.tsx";
-import { Stat } from "../../parts/card.tsx";
-import { Skeleton } from "../../parts/states.tsx";
+import { UNKNOWN, useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Stat } from "../../components/card.tsx";
+import { Skeleton } from "../../components/states.tsx";
+import { inputOf, outputOf } from "./token-totals.ts";
 import { USAGE_WORDS } from "./usage-words.ts";
 
 type UsageTotalsProps = {
@@ -16,7 +17,7 @@ export function UsageTotals({ data, isFailed }: UsageTotalsProps) {
   const words = useWords(USAGE_WORDS);
   const formats = useFormats();
   const totals = data?.totals;
-  const input = totals === undefined ? 0n : totals.inputTokensUncached + totals.inputTokensCached;
+  const input = totals === undefined ? 0n : inputOf(totals);
   const share = totals === undefined || input === 0n ? null : Number(totals.inputTokensCached) / Number(input);
   const missing = isFailed ? UNKNOWN : <Skeleton className="h-8 w-28" />;
   return (
@@ -27,7 +28,7 @@ export function UsageTotals({ data, isFailed }: UsageTotalsProps) {
       <Stat label={words.requests}>
         {totals === undefined ? missing : <span data-testid="total-requests">{formats.count(totals.requests)}</span>}
       </Stat>
-      <Stat label={words.tokens}>{totals === undefined ? missing : formats.compact(input + totals.outputTokens)}</Stat>
+      <Stat label={words.tokens}>{totals === undefined ? missing : formats.compact(input + outputOf(totals))}</Stat>
       <Stat
         label={words.fromCache}
         hint={totals === undefined ? undefined : `${words.saved} ${formats.cost(totals.savedByCache)}`}

@@ -1,50 +1,43 @@
 // Any upstream that speaks OpenAI's chat completions over HTTP. Requests go through undici's dispatch, the cheapest way
 // Node has; connections are kept and their number is bounded.
 
-import { buildConnector, type Dispatcher, Pool } from "undici";
+import { buildConnector, type Dispatcher } from "undici";
 import type { UpstreamConfig } from "../../../catalog/catalog.ts";
 import { failpoint } from "../../../kernel/failpoint.ts";
-import { outsideConnector } from "../../../kernel/outside-connector.ts";
+import { outsideConnector } from "../../../outbound/public-connector.ts";
 import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
+import { Connections } from "./connections.ts";
 import { failureOfError, failureOfStatus, retryAfterOf } from "./failures.ts";
-import { Turns, type UpstreamLimits } from "./turns.ts";
+import { Turns, type UpstreamLimits } from "./semaphore.ts";
 
 /** Streams hold a connection each, so this is also how many can run at once on one upstream. */
 const MAX_CONNECTIONS = 2_048;
 /** Requests that may wait for a connection; those beyond are told at once that the upstream is busy. */
 const MAX_WAITING = 2_048;
-/** Below the five seconds after which common servers close an idle connection: a reset after sending may be billed. */
-const KEEP_ALIVE_MS = 4_000;
 const MAX_ERROR_BYTES = 64 * 1024;
-const MAX_HEADER_BYTES = 32 * 1024;
 /** How long the body of a refusal may take: whoever waits wants to be told, or another route. */
 const ERROR_WITHIN_MS = 1_500;
 /** How long a call may go on behind the end of its answer: mostly only the end of the body is missing. */
 const END_WITHIN_MS = 500;
 
-/** The one upstream whose newest models take only the new name. */
-const TAKES_COMPLETION_TOKENS = new Set(["api.openai.com"]);
-
-/** Opens an upstream. `apiKey` null: it wants no credential. */
+/** Opens an upstream. `apiKey` null: it wants no credential. `onMixedUp`: it has sent bytes that answer no request. */
 export function createOpenAiCompatibleUpstream(
   config: UpstreamConfig,
   apiKey: string | null,
   limits: UpstreamLimits = { connections: MAX_CONNECTIONS, waiting: MAX_WAITING },
+  onMixedUp: () => void = () => undefined,
 ): ChatUpstream {
   const base = new URL(config.baseUrl);
   const timeoutMs = config.connectTimeoutMs;
-  const pool = new Pool(base.origin, {
+  const connections = new Connections({
+    origin: base.origin,
     connections: limits.connections,
-    pipelining: 1,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: config.firstByteTimeoutMs,
-    bodyTimeout: config.idleTimeoutMs,
-    maxHeaderSize: MAX_HEADER_BYTES,
     connect: config.allowPrivateAddress
       ? buildConnector({ timeout: timeoutMs, allowH2: false })
       : outsideConnector({ timeoutMs }),
+    onMixedUp,
   });
-  const path = `${base.pathname.replace(/\/+$/, "")}/chat/completions`;
+  const path = `${base.pathname.replace(/(?<!\/)\/+$/, "")}/chat/completions`;
   const headers = ["content-type", "application/json", "user-agent", "saldo"];
   if (apiKey !== null) headers.push("authorization", `Bearer ${apiKey}`);
   const headersOf = {
@@ -56,19 +49,27 @@ export function createOpenAiCompatibleUpstream(
   return {
     id: config.id,
     kind: config.kind,
-    outputCapField: TAKES_COMPLETION_TOKENS.has(base.hostname) ? "max_completion_tokens" : "max_tokens",
-    call({ body, stream }, listener) {
-      const call = new HttpCall(listener, turns);
+    outputCapField: config.outputCapField ?? "max_tokens",
+    call({ body, stream, firstByteTimeoutMs, idleTimeoutMs }, listener) {
+      const call = new HttpCall(listener, turns, connections);
       if (turns.areAllTaken) {
         call.failLater({ kind: "unbilled", reason: "too many requests wait for this upstream" });
       } else {
-        const options = { path, method: "POST", headers: stream ? headersOf.stream : headersOf.whole, body } as const;
-        turns.ask(call, () => call.dispatch(pool, options));
+        const options = {
+          path,
+          method: "POST",
+          headers: stream ? headersOf.stream : headersOf.whole,
+          body,
+          headersTimeout: firstByteTimeoutMs ?? config.firstByteTimeoutMs,
+          bodyTimeout: idleTimeoutMs ?? config.idleTimeoutMs,
+        } as const;
+        turns.ask(call, () => call.dispatch(options));
       }
       return call;
     },
-    close: () => pool.close(),
-    destroy: () => pool.destroy(),
+    stopReuse: () => void connections.stopReuse(),
+    close: () => connections.close(),
+    destroy: () => connections.destroy(),
   };
 }
 
@@ -77,6 +78,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   sent = false;
   readonly #listener: UpstreamListener;
   readonly #turns: Turns;
+  readonly #connections: Connections;
   #hasTurn = false;
   #controller: Dispatcher.DispatchController | null = null;
   #isOver = false;
@@ -84,19 +86,20 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   /** Set once an error status has come: its body is collected instead of passed on. */
   #refusal: { status: number; retryAfterSeconds: number | undefined; parts: Buffer[]; bytes: number } | null = null;
 
-  constructor(listener: UpstreamListener, turns: Turns) {
+  constructor(listener: UpstreamListener, turns: Turns, connections: Connections) {
     this.#listener = listener;
+    this.#connections = connections;
     this.#turns = turns;
   }
 
-  dispatch(pool: Pool, options: Dispatcher.DispatchOptions): void {
+  dispatch(options: Dispatcher.DispatchOptions): void {
     this.#hasTurn = true;
     if (this.#isOver) {
       this.#passTurn();
       return;
     }
     try {
-      pool.dispatch(options, this);
+      this.#connections.dispatch(options, this);
     } catch (error) {
       this.#passTurn();
       this.#fail(failureOfError(error instanceof Error ? error : new Error("dispatch failed"), this.sent));
@@ -182,6 +185,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#connections.noteCallError(error);
     this.#passTurn();
     if (this.#refusal === null) this.#fail(failureOfError(error, this.sent));
     else this.#failRefused();

@@ -2,7 +2,6 @@
 // come from the engine. Nothing here is retried: the engine asks again with its next round.
 
 import {
-  BaseError,
   createPublicClient,
   encodeFunctionData,
   getAddress,
@@ -18,18 +17,21 @@ import {
   type TransactionReceipt,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { parseDecimal } from "../../../kernel/decimal.ts";
 import { invariant } from "../../../kernel/invariant.ts";
-import { type Coin, findCoin, type Network } from "../../currencies.ts";
+import { type Coin, findCoin, type Network } from "../currencies.ts";
 import {
   type ChainHead,
   type ChainPayment,
   type FeeOffer,
+  type MinedTransaction,
   type NonceHolder,
   type PayoutChain,
   replacingFee,
   type SeenTransaction,
   UnsignablePayment,
 } from "../payout-chain.ts";
+import { absentAsNull, type BlockName, Finality, type FinalityRule, type Verdict } from "./finality.ts";
 import { withoutUrlInErrors } from "./node-error.ts";
 import { findNonceHolder } from "./nonce-holder.ts";
 
@@ -46,11 +48,19 @@ export type EvmSettings = {
   /** The contract of each token, by currency code. */
   readonly tokens: Readonly<Record<string, string>>;
   /** How many blocks make a transaction final, its own included; or what the chain itself calls final. */
-  readonly finality: number | "finalized";
+  readonly finality: FinalityRule;
+  /** A node of another provider, which has to agree before a large payment counts as final. Absent: there is none. */
+  readonly second?: SecondNode;
   /** Offers never go above so many gwei. */
   readonly maxFeeGwei: number;
   /** A node that takes longer has not answered. */
   readonly timeoutMs: number;
+};
+
+export type SecondNode = {
+  readonly rpcUrl: string;
+  /** Payments above so many whole coins need its agreement, by currency; every payment of a currency that is not named. */
+  readonly above: Readonly<Record<string, string>>;
 };
 
 /**
@@ -66,16 +76,31 @@ const TOKEN_ABI = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 
+/** A transaction and the block it is in. `payment` is absent where it is not one of ours. */
+type SeenBlock = {
+  readonly hash: string;
+  readonly block: BlockName;
+  readonly payment?: ChainPayment | null;
+  readonly succeeded?: boolean;
+};
+
 /** Makes the chain. Errors: a key or an address that is none; nothing is asked of the network yet. */
 export function createEvmChain(settings: EvmSettings): PayoutChain {
-  const { network, chainId, finality } = settings;
+  const { network, chainId } = settings;
   const account = accountOf(settings);
   const nativeCode = nativeCurrencies[network];
   const tokens = new Map(Object.entries(settings.tokens).map(([code, address]) => [code, tokenOf(code, address)]));
-  const client: PublicClient = createPublicClient({
-    transport: http(settings.rpcUrl, { timeout: settings.timeoutMs, retryCount: 0 }),
-    cacheTime: 0,
-  });
+  const clientOf = (rpcUrl: string): PublicClient =>
+    createPublicClient({ transport: http(rpcUrl, { timeout: settings.timeoutMs, retryCount: 0 }), cacheTime: 0 });
+  const client = clientOf(settings.rpcUrl);
+  const finality = new Finality(client, settings.finality);
+  const second = settings.second === undefined ? null : clientOf(settings.second.rpcUrl);
+  const secondAbove = new Map(
+    Object.entries(settings.second?.above ?? {}).map(([code, amount]) => [
+      code,
+      parseDecimal(amount, findCoin(code, network).decimals),
+    ]),
+  );
 
   function tokenOf(code: string, address: string): { readonly coin: Coin; readonly address: Address } {
     if (code === nativeCode) throw new Error(`${code} is the coin of ${network} itself and has no contract`);
@@ -91,26 +116,61 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     return token.address;
   }
 
-  async function blockHashAt(blockNumber: number): Promise<Hex | null> {
-    return (await client.getBlock({ blockNumber: BigInt(blockNumber) })).hash;
-  }
-
-  async function isFinal({ number, hash }: { number: number; hash: string }, head: ChainHead): Promise<boolean> {
-    return number <= head.final && (await blockHashAt(number)) === hash;
-  }
-
-  function didPay(receipt: TransactionReceipt, payment: ChainPayment | null): boolean {
-    if (receipt.status !== "success") return false;
+  /** How a mined transaction did what it was sent for. */
+  function outcomeOf(
+    receipt: TransactionReceipt,
+    payment: ChainPayment | null,
+  ): Pick<MinedTransaction, "succeeded" | "isShort"> {
+    if (receipt.status !== "success") return { succeeded: false };
     const contract = payment === null ? null : contractOf(payment.coin);
-    if (payment === null || contract === null) return true;
-    // A token may answer "no" without reverting. What counts is that it says it moved something to the recipient.
-    return parseEventLogs({ abi: TOKEN_ABI, eventName: "Transfer", logs: receipt.logs }).some(
-      (log) =>
-        isAddressEqual(log.address, contract) &&
-        isAddressEqual(log.args.from, account.address) &&
-        isAddressEqual(log.args.to, payment.to as Address) &&
-        log.args.value > 0n,
-    );
+    if (payment === null || contract === null) return { succeeded: true };
+    // A token may answer "no" without reverting, or keep a part of what it moves. What counts is what it delivered.
+    const delivered = parseEventLogs({ abi: TOKEN_ABI, eventName: "Transfer", logs: receipt.logs })
+      .filter(
+        (log) =>
+          isAddressEqual(log.address, contract) &&
+          isAddressEqual(log.args.from, account.address) &&
+          isAddressEqual(log.args.to, payment.to as Address),
+      )
+      .reduce((sum, log) => sum + log.args.value, 0n);
+    return delivered > 0n && delivered < payment.units
+      ? { succeeded: false, isShort: true }
+      : { succeeded: delivered >= payment.units };
+  }
+
+  /** Whether a transaction's block is final, by the second node too where the payment needs that. */
+  async function judge(transaction: SeenBlock, head: ChainHead): Promise<Verdict> {
+    const verdict = await finality.judge(transaction.block, head);
+    if (!verdict.isFinal || second === null || !needsSecond(transaction.payment)) return verdict;
+    const judged = await judgeBySecond(second, transaction);
+    return { isFinal: judged === true, doubt: typeof judged === "string" ? judged : null };
+  }
+
+  function needsSecond(payment: ChainPayment | null | undefined): boolean {
+    // What fills a nonce, or has taken one from us, gives money back or sends it again.
+    if (payment === null || payment === undefined) return true;
+    const above = secondAbove.get(payment.coin.currencyCode);
+    return above === undefined || payment.units > above;
+  }
+
+  /** True: it agrees. False: it does not know yet. A text: it contradicts. */
+  async function judgeBySecond(
+    node: PublicClient,
+    { hash, block, payment, succeeded }: SeenBlock,
+  ): Promise<boolean | string> {
+    const other = new Finality(node, settings.finality);
+    const head = await other.head();
+    const { isFinal, doubt } = await other.judge(block, head);
+    if (doubt !== null) return `the second node: ${doubt}`;
+    if (!isFinal) {
+      const isOther = block.number <= head.final && (await other.hasBlock(block, head)) === false;
+      return isOther ? `the second node has another block ${block.number}` : false;
+    }
+    const receipt = await receiptOf(node, hash);
+    if (receipt === null || receipt.blockHash !== block.hash)
+      return "the second node does not have the transaction there";
+    const agrees = payment === undefined || outcomeOf(receipt, payment).succeeded === succeeded;
+    return agrees || "the second node says that the transaction ended otherwise";
   }
 
   const chain: PayoutChain = {
@@ -133,17 +193,10 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
       }
     },
 
-    async head() {
-      const latest = Number(await client.getBlockNumber());
-      if (finality !== "finalized") return { latest, final: latest - finality + 1 };
-      const { number } = await client.getBlock({ blockTag: "finalized" });
-      return { latest, final: number === null ? -1 : Number(number) };
-    },
+    head: () => finality.head(),
 
     async find({ hash, payment }, head): Promise<SeenTransaction> {
-      const receipt = await absentAsNull("TransactionReceiptNotFoundError", () =>
-        client.getTransactionReceipt({ hash: hash as Hex }),
-      );
+      const receipt = await receiptOf(client, hash);
       if (receipt === null) {
         const known = await absentAsNull("TransactionNotFoundError", () =>
           client.getTransaction({ hash: hash as Hex }),
@@ -151,21 +204,26 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
         return { status: known === null ? "unknown" : "pending" };
       }
       const block = { number: Number(receipt.blockNumber), hash: receipt.blockHash };
+      const outcome = outcomeOf(receipt, payment);
+      const { isFinal, doubt } = await judge({ hash, block, payment, succeeded: outcome.succeeded }, head);
       return {
         status: "mined",
         block,
         confirmations: Math.max(head.latest - block.number + 1, 1),
-        isFinal: await isFinal(block, head),
-        succeeded: didPay(receipt, payment),
+        isFinal,
+        ...(doubt === null ? {} : { doubt }),
+        ...outcome,
         feePaid: receipt.gasUsed * receipt.effectiveGasPrice,
       };
     },
+
+    hasBlock: (block, head) => finality.hasBlock(block, head),
 
     nextNonce: () => client.getTransactionCount({ address: account.address, blockTag: "latest" }),
 
     async holderOf(nonce, head): Promise<NonceHolder | null> {
       const found = await findNonceHolder(client, { address: account.address, nonce, latest: head.latest });
-      return found && { hash: found.hash, isFinal: await isFinal(found.block, head) };
+      return found && { hash: found.hash, isFinal: (await judge(found, head)).isFinal };
     },
 
     balance(coin) {
@@ -212,7 +270,10 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
       await client.sendRawTransaction({ serializedTransaction: raw as Hex });
     },
   };
-  return withoutUrlInErrors(chain, settings.rpcUrl);
+  return withoutUrlInErrors(chain, [
+    settings.rpcUrl,
+    ...(settings.second === undefined ? [] : [settings.second.rpcUrl]),
+  ]);
 
   function callOf(payment: ChainPayment | null): { to: Address; value: bigint; data?: Hex } {
     if (payment === null) return { to: account.address, value: 0n };
@@ -233,11 +294,11 @@ function accountOf({ privateKey, network }: EvmSettings): ReturnType<typeof priv
   }
 }
 
-async function absentAsNull<T>(name: string, ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof BaseError && error.name === name) return null;
-    throw error;
-  }
+/** The receipt of a transaction, which must be its own; null: the node has none. */
+async function receiptOf(client: PublicClient, hash: string): Promise<TransactionReceipt | null> {
+  const receipt = await absentAsNull("TransactionReceiptNotFoundError", () =>
+    client.getTransactionReceipt({ hash: hash as Hex }),
+  );
+  if (receipt !== null && receipt.transactionHash !== hash) throw new Error("the node answered with another receipt");
+  return receipt;
 }

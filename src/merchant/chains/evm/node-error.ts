@@ -11,9 +11,9 @@ export class NodeError extends Error {
   override readonly name = "NodeError";
 }
 
-/** The same chain, whose errors say nothing of its node's URL. */
-export function withoutUrlInErrors(chain: PayoutChain, url: string): PayoutChain {
-  const keys = keysIn(url);
+/** The same chain, whose errors say nothing of its nodes' URLs. */
+export function withoutUrlInErrors(chain: PayoutChain, urls: readonly string[]): PayoutChain {
+  const keys = urls.flatMap(keysIn).toSorted((one, other) => other.length - one.length);
   const guarded = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
     try {
       return await answer;
@@ -26,6 +26,7 @@ export function withoutUrlInErrors(chain: PayoutChain, url: string): PayoutChain
     check: () => guarded(chain.check()),
     head: () => guarded(chain.head()),
     find: (transaction, head) => guarded(chain.find(transaction, head)),
+    hasBlock: (block, head) => guarded(chain.hasBlock(block, head)),
     nextNonce: () => guarded(chain.nextNonce()),
     holderOf: (nonce, head) => guarded(chain.holderOf(nonce, head)),
     balance: (coin) => guarded(chain.balance(coin)),

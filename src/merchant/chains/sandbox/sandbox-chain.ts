@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../../database/database.ts";
 import type { Clock } from "../../../kernel/clock.ts";
-import { coins } from "../../currencies.ts";
+import { coins } from "../currencies.ts";
 import {
   type ChainPayment,
   type FeeOffer,
@@ -81,6 +81,9 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
         feePaid: 0n,
       };
     },
+
+    // What is final here is never replaced.
+    hasBlock: () => Promise.resolve(true),
 
     nextNonce: () => readMinedCount(pool),
 

@@ -2,12 +2,12 @@
 
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { TextField } from "../../../components/field.tsx";
+import { useNotify } from "../../../components/notices.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { OrderDialog, orderTexts, ReasonField, useOrder } from "../components/order.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 
 const MOST_REQUESTS = 1_000_000;
@@ -21,13 +21,6 @@ type AccessDialogProps = {
   readonly most: number;
   readonly onClose: () => void;
 };
-
-const TEXTS = {
-  freeze: { title: "freezeTitle", about: "freezeAbout", confirm: "confirmFreeze" },
-  unfreeze: { title: "unfreezeTitle", about: "unfreezeAbout", confirm: "confirmUnfreeze" },
-  limit: { title: "limitTitle", about: "limitAbout", confirm: "confirmLimit" },
-  recount: { title: "recountTitle", about: "recountAbout", confirm: "confirmRecount" },
-} as const satisfies Record<AccessOrder, Record<string, keyof typeof ACCOUNTS_WORDS.id>>;
 
 /** The dialog of one of them. */
 export function AccessDialog({ order, accountId, most, onClose }: AccessDialogProps) {
@@ -52,17 +45,8 @@ export function AccessDialog({ order, accountId, most, onClose }: AccessDialogPr
     }
     notify(shared.done);
   };
-  const texts = TEXTS[order];
   return (
-    <OrderDialog
-      open
-      onClose={onClose}
-      title={words[texts.title]}
-      about={words[texts.about]}
-      confirm={words[texts.confirm]}
-      isDanger={order === "freeze"}
-      onOrder={send}
-    >
+    <OrderDialog {...orderTexts(words, order)} onClose={onClose} isDanger={order === "freeze"} onOrder={send}>
       {order === "limit" ? (
         <TextField
           type="number"

@@ -2,18 +2,19 @@
 
 import { useState } from "react";
 import type { AccountLimits, AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
-import { UNKNOWN, useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts } from "../../../parts/facts.tsx";
-import { later } from "../parts/later.tsx";
+import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { useWhen } from "../components/amounts.ts";
+import { Fact, Facts } from "../../../components/facts.tsx";
+import { later } from "../components/later.tsx";
 import type { AccessOrder } from "./access-dialog.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 
 const AccessDialog = later(() => import("./access-dialog.tsx"), "AccessDialog");
+const SignOutDialog = later(() => import("./sign-out-dialog.tsx"), "SignOutDialog");
 
 /** Frozen or not, how many requests at once, and the orders that change it. */
 export function AccountAccess({
@@ -26,9 +27,10 @@ export function AccountAccess({
   const words = useWords(ACCOUNTS_WORDS);
   const formats = useFormats();
   const when = useWhen();
-  const [order, setOrder] = useState<AccessOrder | null>(null);
+  const [order, setOrder] = useState<AccessOrder | "signOut" | null>(null);
   const isFrozen = account.frozenAt !== undefined;
   const most = limits?.maxOpenRequests;
+  const close = () => setOrder(null);
   return (
     <Card
       title={words.access}
@@ -51,10 +53,16 @@ export function AccountAccess({
         )}
         <Button onClick={() => setOrder("limit")}>{words.setLimit}</Button>
         <Button onClick={() => setOrder("recount")}>{words.recount}</Button>
+        <Button onClick={() => setOrder("signOut")}>{words.signOut}</Button>
       </div>
       <AccessDialog
-        given={order === null ? null : { order, accountId: account.id, most: most ?? 0, onClose: () => setOrder(null) }}
+        given={
+          order === null || order === "signOut"
+            ? null
+            : { order, accountId: account.id, most: most ?? 0, onClose: close }
+        }
       />
+      <SignOutDialog given={order === "signOut" ? { email: account.email, onClose: close } : null} />
     </Card>
   );
 }

@@ -2,11 +2,11 @@
 
 import { useState } from "react";
 import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { later } from "../parts/later.tsx";
-import { useOrderName } from "../parts/order-name.tsx";
+import { useWords } from "../../../i18n/language.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { later } from "../components/later.tsx";
+import { useOrderName } from "../components/order-name.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 import type { MoneyOrder } from "./money-dialog.tsx";
 

@@ -2,18 +2,18 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
 import type { AccountSummary, GetAccountResponse, MerchantSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { LinkButton } from "../../../parts/button.tsx";
-import { Card, Stat } from "../../../parts/card.tsx";
-import { CopyButton } from "../../../parts/copy.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { LinkButton } from "../../../components/button.tsx";
+import { Card, Stat } from "../../../components/card.tsx";
+import { CopyButton } from "../../../components/copy.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Empty, Failed, SkeletonLines } from "../../../components/states.tsx";
+import { type Column, Table } from "../../../components/table.tsx";
 import { isNotFound } from "../../../api/transport.ts";
-import { useWhen } from "../parts/amounts.ts";
-import { Environment } from "../parts/environment.tsx";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
+import { useWhen } from "../components/amounts.ts";
+import { Environment } from "../components/environment.tsx";
+import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { AccountAccess } from "./account-access.tsx";
 import { AccountMoney } from "./account-money.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
@@ -107,6 +107,9 @@ function Summary({ data, account }: { readonly data: GetAccountResponse; readonl
         </LinkButton>
         <LinkButton to="/operator/log" search={{ subject: account.id }}>
           {words.actions}
+        </LinkButton>
+        <LinkButton to="/operator/security" search={{ account: account.id }}>
+          {words.securityLog}
         </LinkButton>
       </div>
     </Card>

@@ -2,17 +2,16 @@
 
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { amountOf, RUPIAH } from "../../../language/read-amount.ts";
-import { AmountField } from "../../../parts/amount-field.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { amountOf, RUPIAH } from "../../../i18n/read-amount.ts";
+import { AmountField } from "../../../components/amount-field.tsx";
+import { TextField } from "../../../components/field.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { UUID_PATTERN } from "../parts/amounts.ts";
-import { Fact, Mono } from "../../../parts/facts.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { Review } from "../parts/review.tsx";
+import { UUID_PATTERN } from "../components/amounts.ts";
+import { Fact, Mono } from "../../../components/facts.tsx";
+import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { Review } from "../components/review.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 
 const LONGEST_NAME = 100;
@@ -28,7 +27,7 @@ export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
   const words = useWords(ACCOUNTS_WORDS);
   const shared = useWords(OPERATOR_WORDS);
   const formats = useFormats();
-  const notify = useNotify();
+  const notifyOutcome = useNotifyOutcome();
   const note = useOrder(OperatorService.method.creditUsage);
   const [requestId, setRequestId] = useState(of ?? "");
   const [typed, setTyped] = useState("");
@@ -36,17 +35,14 @@ export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
   const [name, setName] = useState("");
   const [reason, setReason] = useState("");
   const send = async () => {
-    const { isNew, amount: given, left } = await note.mutateAsync({ requestId, amount, name, reason });
-    const result = `${words.noteResult}: ${formats.exactRupiah(given)}, ${formats.exactRupiah(left)}`;
-    notify(isNew ? words.noteDone : shared.doneBefore, result);
+    const answer = await note.mutateAsync({ requestId, amount, name, reason });
+    const result = `${words.noteResult}: ${formats.exactRupiah(answer.amount)}, ${formats.exactRupiah(answer.left)}`;
+    notifyOutcome(answer, words.noteDone, result);
   };
   return (
     <OrderDialog
-      open
+      {...orderTexts(words, "note")}
       onClose={onClose}
-      title={words.noteTitle}
-      about={words.noteAbout}
-      confirm={words.confirmNote}
       onOrder={send}
       review={() => (
         <Review>

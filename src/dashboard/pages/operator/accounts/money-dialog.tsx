@@ -3,17 +3,16 @@
 import { useState } from "react";
 import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { amountOf, RUPIAH } from "../../../language/read-amount.ts";
-import { AmountField } from "../../../parts/amount-field.tsx";
-import { Fact, Mono } from "../../../parts/facts.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
-import { Segments } from "../../../parts/segments.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { amountOf, RUPIAH } from "../../../i18n/read-amount.ts";
+import { AmountField } from "../../../components/amount-field.tsx";
+import { Fact, Mono } from "../../../components/facts.tsx";
+import { Segments } from "../../../components/segments.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { NewOrder, type OrderName, renew } from "../parts/order-name.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { Review } from "../parts/review.tsx";
+import { NewOrder, type OrderName, renew } from "../components/order-name.tsx";
+import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { Review } from "../components/review.tsx";
 import { ACCOUNTS_WORDS } from "./accounts-words.ts";
 
 /** What is done with the balance. */
@@ -29,8 +28,7 @@ type MoneyDialogProps = {
 /** The order, looked at once more before it is sent. */
 export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
   const words = useWords(ACCOUNTS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
-  const notify = useNotify();
+  const notifyOutcome = useNotifyOutcome();
   const credit = useOrder(OperatorService.method.creditAccount);
   const adjust = useOrder(OperatorService.method.adjustAccount);
   const [direction, setDirection] = useState<"add" | "take">("add");
@@ -42,16 +40,12 @@ export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) 
     const order = { accountId: account.id, amount: signed, reason, idempotencyKey: name.current };
     const answer = await (kind === "credit" ? credit : adjust).mutateAsync(order);
     renew(name);
-    notify(answer.order?.isNew === false ? shared.doneBefore : shared.done);
+    notifyOutcome({ isNew: answer.order?.isNew, pendingOrderId: answer.pendingOrderId });
   };
-  const isCredit = kind === "credit";
   return (
     <OrderDialog
-      open
+      {...orderTexts(words, kind)}
       onClose={onClose}
-      title={isCredit ? words.creditTitle : words.adjustTitle}
-      about={isCredit ? words.creditAbout : words.adjustAbout}
-      confirm={isCredit ? words.confirmCredit : words.confirmAdjust}
       isDanger={signed.startsWith("-")}
       onOrder={send}
       review={() => <Reviewed account={account} amount={signed} reason={reason} />}

@@ -4,10 +4,10 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { GitMerge } from "lucide-react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { useWhen } from "../parts/amounts.ts";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Button } from "../../../components/button.tsx";
+import { useWhen } from "../components/amounts.ts";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 
 /** So many versions are named; the others are in the history. */

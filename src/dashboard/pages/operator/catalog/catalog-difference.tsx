@@ -1,12 +1,13 @@
 // What changes between two catalogs: prices of each model as they were and will be, and everything else below.
 
 import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/saldo/operator/v1/catalog_pb.ts";
-import { UNKNOWN, useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge, type Tone } from "../../../parts/badge.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
-import { Mono } from "../../../parts/facts.tsx";
-import { isPriceField, priceMove, type PriceName } from "./price-move.ts";
+import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { PRICE_WORDS } from "../../../i18n/price-words.ts";
+import { Badge, type Tone } from "../../../components/badge.tsx";
+import { type Column, Table } from "../../../components/table.tsx";
+import { Mono } from "../../../components/facts.tsx";
+import { isPriceField, otherMoves, priceMove, type PriceMove, type PriceName } from "./price-move.ts";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 
 const KINDS: Readonly<Record<number, { readonly word: "added" | "changed" | "retired"; readonly tone: Tone }>> = {
@@ -25,7 +26,12 @@ export function CatalogDifference({ changes }: { readonly changes: readonly Cata
       {priced.length === 0 ? null : (
         <>
           <h3 className="px-4 pb-1 text-[0.8125rem] font-medium text-muted">{words.priceChanges}</h3>
-          <Table label={words.priceChanges} columns={usePriceColumns()} rows={priced} keyOf={({ id }) => id} />
+          <Table
+            label={words.priceChanges}
+            columns={usePriceColumns(priced.some((change) => otherMoves(change).length > 0))}
+            rows={priced}
+            keyOf={({ id }) => id}
+          />
         </>
       )}
       {others.length === 0 ? null : (
@@ -47,7 +53,7 @@ function ChangeBadge({ change }: { readonly change: CatalogChangeKind }) {
   return told === undefined ? null : <Badge tone={told.tone}>{words[told.word]}</Badge>;
 }
 
-function usePriceColumns(): readonly Column<CatalogChange>[] {
+function usePriceColumns(hasOthers: boolean): readonly Column<CatalogChange>[] {
   const words = useWords(CATALOG_WORDS);
   return [
     {
@@ -63,6 +69,9 @@ function usePriceColumns(): readonly Column<CatalogChange>[] {
     priceColumn("input", words.input),
     priceColumn("output", words.output),
     priceColumn("cacheHit", words.cache),
+    ...(hasOthers
+      ? [{ key: "others", head: words.otherPrices, cell: (change: CatalogChange) => <OtherMoves change={change} /> }]
+      : []),
   ];
 }
 
@@ -70,12 +79,39 @@ function priceColumn(name: PriceName, head: string): Column<CatalogChange> {
   return { key: name, head, right: true, cell: (change) => <PriceCell change={change} name={name} /> };
 }
 
+/** The moves of prices that few models have, each with its name. */
+function OtherMoves({ change }: { readonly change: CatalogChange }) {
+  const words = useWords(PRICE_WORDS);
+  const formats = useFormats();
+  const moves = otherMoves(change);
+  if (moves.length === 0) return <span className="text-muted">{UNKNOWN}</span>;
+  return (
+    <ul className="flex flex-col gap-2">
+      {moves.map(({ name, above, move }) => (
+        <li key={`${name} ${above}`} className="flex items-start justify-between gap-4">
+          <span className="min-w-32 text-muted">
+            {words[name]}
+            {above === null ? null : (
+              <span className="block text-xs">
+                {words.longContext} {formats.count(above)}
+              </span>
+            )}
+          </span>
+          <Move move={move} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function PriceCell({ change, name }: { readonly change: CatalogChange; readonly name: PriceName }) {
+  const move = priceMove(change, name);
+  return move === null ? <span className="text-muted">{UNKNOWN}</span> : <Move move={move} />;
+}
+
+function Move({ move: { before, after, difference } }: { readonly move: PriceMove }) {
   const words = useWords(CATALOG_WORDS);
   const formats = useFormats();
-  const move = priceMove(change, name);
-  if (move === null) return <span className="text-muted">{UNKNOWN}</span>;
-  const { before, after, difference } = move;
   return (
     <span className="inline-flex flex-col items-end whitespace-nowrap">
       {before === null ? null : (

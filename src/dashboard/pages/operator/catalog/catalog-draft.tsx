@@ -6,17 +6,18 @@ import { type FormEvent, useState } from "react";
 import type { GetCatalogResponse, PreviewCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { TextArea } from "../../../parts/field.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
-import { Empty } from "../../../parts/states.tsx";
-import { OrderDialog } from "../parts/order.tsx";
-import { Refused } from "../parts/refused.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { TextArea } from "../../../components/field.tsx";
+import { useNotify } from "../../../components/notices.tsx";
+import { Empty } from "../../../components/states.tsx";
+import { OrderDialog } from "../components/order.tsx";
+import { Refused } from "../components/refused.tsx";
 import { CatalogConflict } from "./catalog-conflict.tsx";
 import { CatalogDifference } from "./catalog-difference.tsx";
+import { CatalogWarnings } from "./catalog-warnings.tsx";
 import { CatalogPublish } from "./catalog-publish.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 import { type Draft, useDraft } from "./draft.ts";
@@ -105,11 +106,12 @@ type DifferenceProps = {
 
 function Difference({ draft, preview, onRebase, onCompareAgain, onPublished }: DifferenceProps) {
   const words = useWords(CATALOG_WORDS);
-  const { version, changes } = preview;
+  const { version, changes, warnings } = preview;
   const isBehind = version !== draft.base;
   return (
     <>
       {isBehind ? <CatalogConflict base={draft.base} version={version} onRebase={() => onRebase(version)} /> : null}
+      <CatalogWarnings warnings={warnings} />
       <Card
         flush
         title={words.difference}

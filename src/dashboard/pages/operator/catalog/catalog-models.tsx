@@ -3,19 +3,20 @@
 import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { CatalogModel, CatalogPrices } from "#gen/saldo/operator/v1/catalog_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Empty } from "../../../parts/states.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { Dialog } from "../../../components/dialog.tsx";
+import { TextField } from "../../../components/field.tsx";
+import { Empty } from "../../../components/states.tsx";
+import { type Column, Table } from "../../../components/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useChangeAddress } from "../parts/address.ts";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
-import { Filters } from "../parts/filters.tsx";
+import { useChangeAddress } from "../components/address.ts";
+import { Fact, Facts, Mono } from "../../../components/facts.tsx";
+import { OtherPriceFacts } from "../../../components/price-facts.tsx";
+import { Filters } from "../components/filters.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 
 /** So many at once: a catalog may have five thousand. */
@@ -151,7 +152,12 @@ function ModelFacts({ model }: { readonly model: CatalogModel }) {
               </Mono>
             }
             prices={route.cost}
-          />
+          >
+            {route.firstByteTimeoutMs === 0 ? null : (
+              <Fact name={words.firstByte}>{formats.count(route.firstByteTimeoutMs)} ms</Fact>
+            )}
+            {route.mayRepeatPaid ? <Fact name={words.mayRepeatPaid}>{shared.yes}</Fact> : null}
+          </PriceFacts>
         ))}
       </section>
     </div>
@@ -162,9 +168,11 @@ type PriceFactsProps = {
   readonly as: "h3" | "h4";
   readonly title: ReactNode;
   readonly prices: CatalogPrices | undefined;
+  /** More facts, behind the prices. */
+  readonly children?: ReactNode;
 };
 
-function PriceFacts({ as: Heading, title, prices }: PriceFactsProps) {
+function PriceFacts({ as: Heading, title, prices, children }: PriceFactsProps) {
   const words = useWords(CATALOG_WORDS);
   const formats = useFormats();
   return (
@@ -172,7 +180,10 @@ function PriceFacts({ as: Heading, title, prices }: PriceFactsProps) {
       <Heading className="border-b border-line px-3 py-2 font-medium">{title}</Heading>
       <div className="p-3">
         {prices === undefined ? (
-          <p className="text-muted">{words.costUnknown}</p>
+          <>
+            <p className="text-muted">{words.costUnknown}</p>
+            <Facts>{children}</Facts>
+          </>
         ) : (
           <Facts>
             <Fact name={words.input}>{formats.exactRupiah(prices.input)}</Fact>
@@ -180,6 +191,8 @@ function PriceFacts({ as: Heading, title, prices }: PriceFactsProps) {
             <Fact name={words.cache}>
               {prices.cacheHit === undefined ? words.asInput : formats.exactRupiah(prices.cacheHit)}
             </Fact>
+            <OtherPriceFacts prices={prices} />
+            {children}
           </Facts>
         )}
       </div>

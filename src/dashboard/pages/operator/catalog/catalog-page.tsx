@@ -1,13 +1,13 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Segments } from "../../../parts/segments.tsx";
-import { Failed, SkeletonLines } from "../../../parts/states.tsx";
-import { useChangeAddress } from "../parts/address.ts";
-import { later } from "../parts/later.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Segments } from "../../../components/segments.tsx";
+import { Failed, SkeletonLines } from "../../../components/states.tsx";
+import { useChangeAddress } from "../components/address.ts";
+import { later } from "../components/later.tsx";
 import { CatalogModels } from "./catalog-models.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 

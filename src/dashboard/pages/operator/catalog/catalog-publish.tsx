@@ -4,12 +4,12 @@ import { useState } from "react";
 import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Button } from "../../../components/button.tsx";
+import { useNotify } from "../../../components/notices.tsx";
+import { Fact, Facts, Mono } from "../../../components/facts.tsx";
+import { OrderDialog, ReasonField, useOrder } from "../components/order.tsx";
 import { CATALOG_WORDS } from "./catalog-words.ts";
 import type { Draft } from "./draft.ts";
 

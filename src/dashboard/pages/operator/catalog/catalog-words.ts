@@ -1,6 +1,6 @@
 // The words of the operators' pages of the catalog.
 
-import type { Words } from "../../../language/language.tsx";
+import type { Words } from "../../../i18n/language.tsx";
 
 export const CATALOG_WORDS = {
   id: {
@@ -32,6 +32,8 @@ export const CATALOG_WORDS = {
     costUnknown: "biaya tidak diketahui",
     routes: "Rute, menurut urutan dicoba",
     asInput: "seperti masukan",
+    firstByte: "Batas byte pertama",
+    mayRepeatPaid: "Ulangi meski mungkin sudah ditagih",
     draftAbout:
       "Draf disimpan di peramban ini saja sampai diterbitkan. Model yang tidak ada di draf tidak dijual lagi. Rahasia tidak pernah ditulis di sini: sebut nama variabelnya.",
     yaml: "Katalog sebagai YAML",
@@ -59,6 +61,15 @@ export const CATALOG_WORDS = {
     publishAbout: "Semua node memakai katalog baru dalam satu menit. Pemakaian yang sudah dicatat tidak berubah.",
     confirmPublish: "Terbitkan sekarang",
     retiredWarning: "Model yang dihentikan tidak bisa dipakai pelanggan lagi:",
+    otherPrices: "Harga lain",
+    losses: "Rute yang bisa merugi",
+    lossesAbout: "Upstream dapat menagih lebih dari yang dibayar pelanggan. Katalog tetap bisa diterbitkan.",
+    costs: "biaya",
+    soldFor: "harga jual",
+    aboveInput: "token masuk di atas",
+    costWithoutWrite: "Upstream menagih tulis cache, tetapi cost tidak menyebut cache_write.",
+    priceWithoutWrite:
+      "Upstream menagih tulis cache, tetapi price tidak menyebut cache_write: token itu dijual seharga token masuk.",
     published: "Katalog diterbitkan",
     unchanged: "Tidak ada perubahan; versi tetap",
     conflict: "Katalog sudah berubah sejak draf ini dimulai",
@@ -111,6 +122,8 @@ export const CATALOG_WORDS = {
     costUnknown: "cost not known",
     routes: "Routes in the order they are tried",
     asInput: "as input",
+    firstByte: "First-byte limit",
+    mayRepeatPaid: "Repeat if possibly charged",
     draftAbout:
       "The draft stays in this browser until it is published. What it leaves out is not sold any more. Never write a secret here: name its variable.",
     yaml: "The catalog as YAML",
@@ -138,6 +151,15 @@ export const CATALOG_WORDS = {
     publishAbout: "Every node serves the new catalog within a minute. Usage that was recorded does not change.",
     confirmPublish: "Publish now",
     retiredWarning: "Customers cannot use retired models any more:",
+    otherPrices: "Other prices",
+    losses: "Routes that can lose money",
+    lossesAbout: "The upstream can charge more than customers pay. The catalog can still be published.",
+    costs: "costs",
+    soldFor: "sold for",
+    aboveInput: "input tokens above",
+    costWithoutWrite: "The upstream charges for cache writes, and cost has no cache_write.",
+    priceWithoutWrite:
+      "The upstream charges for cache writes, and price has no cache_write: they are sold at the input price.",
     published: "Catalog published",
     unchanged: "Nothing changed; the version stays",
     conflict: "The catalog has changed since this draft was begun",

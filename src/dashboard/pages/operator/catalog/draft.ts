@@ -2,7 +2,7 @@
 // reload nor a closed tab loses it and nobody's publication is undone unseen.
 
 import { useState } from "react";
-import { keep } from "../../../language/language.tsx";
+import { keep } from "../../../i18n/language.tsx";
 
 export type Draft = { readonly yaml: string; readonly base: number };
 

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { CatalogChangeKind, CatalogChangeSchema } from "#gen/saldo/operator/v1/catalog_pb.ts";
-import { isPriceField, priceMove } from "./price-move.ts";
+import { isPriceField, otherMoves, priceMove } from "./price-move.ts";
 
 const change = create(CatalogChangeSchema, {
   id: "acme/large",
@@ -30,6 +30,38 @@ describe("the move of a price", () => {
   it("has no distance where a model comes", () => {
     const added = create(CatalogChangeSchema, { fields: [{ field: "price.input", before: "", after: "1000" }] });
     expect(priceMove(added, "input")).toEqual({ before: null, after: "1000", difference: null });
+  });
+
+  it("names the moves of kinds and of tiers, by rising threshold", () => {
+    const kinds = create(CatalogChangeSchema, {
+      fields: [
+        { field: "price.long_context.400000.input", before: '"20"', after: "" },
+        { field: "price.long_context.200000.output", before: '"30"', after: '"45"' },
+        { field: "price.long_context.200000.cache_write", before: "", after: '"12.5"' },
+        { field: "price.per_request", before: "", after: '"1"' },
+        { field: "price.cache_write", before: '"6"', after: '"6.5"' },
+      ],
+      priceDifference: {
+        input: "0",
+        output: "0",
+        cacheHit: "0",
+        cacheWrite: "+0.5",
+        perRequest: "+1",
+        longContext: [
+          { above: 200_000, input: "0", output: "+15", cacheHit: "0", cacheWrite: "+2.5" },
+          { above: 400_000, input: "-10", output: "0", cacheHit: "-10" },
+        ],
+      },
+    });
+    expect(otherMoves(kinds)).toEqual([
+      { name: "cacheWrite", above: null, move: { before: "6", after: "6.5", difference: "+0.5" } },
+      { name: "perRequest", above: null, move: { before: null, after: "1", difference: "+1" } },
+      { name: "cacheWrite", above: 200_000, move: { before: null, after: "12.5", difference: "+2.5" } },
+      { name: "output", above: 200_000, move: { before: "30", after: "45", difference: "+15" } },
+      { name: "input", above: 400_000, move: { before: "20", after: null, difference: "-10" } },
+    ]);
+    expect(kinds.fields.every(isPriceField)).toBe(true);
+    expect(otherMoves(change)).toEqual([]);
   });
 
   it("knows prices from other fields", () => {

@@ -1,9 +1,10 @@
-// How one price of a model moves, read from the difference that the server made.
+// How the prices of a model move, read from the difference that the server made.
 
 import type { CatalogChange, CatalogFieldChange } from "#gen/saldo/operator/v1/catalog_pb.ts";
+import { OTHER_PRICES, type OtherPrice } from "../../../components/other-prices.ts";
 
 /** A price by its name in the contract. */
-export type PriceName = "input" | "output" | "cacheHit";
+export type PriceName = "input" | "output" | "cacheHit" | OtherPrice;
 
 /** A price as it was and will be, decimal strings; null: it was not there, or is gone. `difference` has a sign, null: unknown. */
 export type PriceMove = {
@@ -12,25 +13,55 @@ export type PriceMove = {
   readonly difference: string | null;
 };
 
-const FIELDS = {
-  input: "price.input",
-  output: "price.output",
-  cacheHit: "price.cache_hit",
+/** The move of a price that few models have. `above`: it is that of requests with a longer input. */
+export type OtherMove = { readonly name: PriceName; readonly above: number | null; readonly move: PriceMove };
+
+type Change = Pick<CatalogChange, "fields" | "priceDifference">;
+
+const FILE_NAMES = {
+  input: "input",
+  output: "output",
+  cacheHit: "cache_hit",
+  cacheWrite: "cache_write",
+  cacheWrite1h: "cache_write_1h",
+  audioInput: "audio_input",
+  imageInput: "image_input",
+  imageOutput: "image_output",
+  perRequest: "per_request",
 } as const satisfies Record<PriceName, string>;
+const TIER_FIELD = /^price\.long_context\.(\d+)\.(\w+)$/;
+const TIER_PRICES = ["input", "cacheHit", "cacheWrite", "cacheWrite1h", "output"] as const;
 
 /** Whether a field of the file is one of the prices that customers pay. */
 export function isPriceField({ field }: Pick<CatalogFieldChange, "field">): boolean {
-  return Object.values<string>(FIELDS).includes(field);
+  return field.startsWith("price.");
 }
 
 /** The move of one price. Null: it stays. */
-export function priceMove(
-  change: Pick<CatalogChange, "fields" | "priceDifference">,
-  name: PriceName,
-): PriceMove | null {
-  const found = change.fields.find(({ field }) => field === FIELDS[name]);
+export function priceMove(change: Change, name: PriceName): PriceMove | null {
+  return moveOf(change, `price.${FILE_NAMES[name]}`, change.priceDifference?.[name]);
+}
+
+/** The moves of the prices that few models have, first those of kinds of tokens and then those of tiers. */
+export function otherMoves(change: Change): OtherMove[] {
+  const ofKinds = OTHER_PRICES.map((name) => ({ name, above: null, move: priceMove(change, name) }));
+  const thresholds = new Set(change.fields.map(({ field }) => Number(TIER_FIELD.exec(field)?.[1])));
+  const ofTiers = [...thresholds]
+    .filter((above) => !Number.isNaN(above))
+    .toSorted((one, next) => one - next)
+    .flatMap((above) => {
+      const moved = change.priceDifference?.longContext.find((tier) => tier.above === above);
+      return TIER_PRICES.map((name) => {
+        const field = `price.long_context.${above}.${FILE_NAMES[name]}`;
+        return { name, above, move: moveOf(change, field, moved?.[name]) };
+      });
+    });
+  return [...ofKinds, ...ofTiers].flatMap(({ move, ...of }) => (move === null ? [] : [{ ...of, move }]));
+}
+
+function moveOf({ fields }: Change, name: string, moved = "0"): PriceMove | null {
+  const found = fields.find(({ field }) => field === name);
   if (found === undefined) return null;
-  const moved = change.priceDifference?.[name] ?? "0";
   return { before: decimalOf(found.before), after: decimalOf(found.after), difference: moved === "0" ? null : moved };
 }
 

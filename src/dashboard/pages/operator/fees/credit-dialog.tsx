@@ -2,17 +2,16 @@
 
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { amountOf, COINS } from "../../../language/read-amount.ts";
-import { AmountField } from "../../../parts/amount-field.tsx";
-import { Fact, Mono } from "../../../parts/facts.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { amountOf, COINS } from "../../../i18n/read-amount.ts";
+import { AmountField } from "../../../components/amount-field.tsx";
+import { Fact, Mono } from "../../../components/facts.tsx";
+import { TextField } from "../../../components/field.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { NewOrder, type OrderName, renew } from "../parts/order-name.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { Review } from "../parts/review.tsx";
+import { NewOrder, type OrderName, renew } from "../components/order-name.tsx";
+import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { Review } from "../components/review.tsx";
 import { FEES_WORDS } from "./fees-words.ts";
 
 const LONGEST_CURRENCY = 16;
@@ -35,25 +34,21 @@ type CreditDialogProps = {
 /** The order, looked at once more before it is sent. */
 export function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
   const words = useWords(FEES_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
   const formats = useFormats();
-  const notify = useNotify();
+  const notifyOutcome = useNotifyOutcome();
   const credit = useOrder(OperatorService.method.creditMerchant);
   const [written, setWritten] = useState<Written>({ currencyCode: "", network: "", typed: "", reason: "" });
   const { currencyCode, network, typed, reason } = written;
   const send = async () => {
     const order = { merchantId, currencyCode, network, amount: amountOf(typed, COINS) ?? "", reason };
-    const { isNew, available } = await credit.mutateAsync({ ...order, idempotencyKey: name.current });
+    const answer = await credit.mutateAsync({ ...order, idempotencyKey: name.current });
     renew(name);
-    notify(isNew ? words.credited : shared.doneBefore, formats.coins(available, currencyCode));
+    notifyOutcome(answer, words.credited, formats.coins(answer.available, currencyCode));
   };
   return (
     <OrderDialog
-      open
+      {...orderTexts(words, "credit")}
       onClose={onClose}
-      title={words.creditTitle}
-      about={words.creditAbout}
-      confirm={words.confirmCredit}
       onOrder={send}
       onRefused={(error, clear) => <NewOrder error={error} name={name} onNew={clear} />}
       review={() => <Reviewed merchantId={merchantId} written={written} />}

@@ -3,20 +3,21 @@ import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { FeeRow } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { UNKNOWN, useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Empty } from "../../../parts/states.tsx";
-import type { Column } from "../../../parts/table.tsx";
-import { useWhen, UUID_PATTERN } from "../parts/amounts.ts";
-import { Mono } from "../../../parts/facts.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { later } from "../parts/later.tsx";
-import { Rows } from "../parts/rows.tsx";
+import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { TextField } from "../../../components/field.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Empty } from "../../../components/states.tsx";
+import type { Column } from "../../../components/table.tsx";
+import { useWhen, UUID_PATTERN } from "../components/amounts.ts";
+import { Mono } from "../../../components/facts.tsx";
+import { SwitchFilter } from "../components/filter-fields.tsx";
+import { Filters } from "../components/filters.tsx";
+import { later } from "../components/later.tsx";
+import { Rows } from "../components/rows.tsx";
 import { FEES_WORDS } from "./fees-words.ts";
 import { Merchants } from "./merchants.tsx";
 
@@ -46,10 +47,7 @@ export function FeesPage() {
     >
       <Filters values={{ merchant, old }}>
         <TextField name="merchant" label={words.merchant} pattern={UUID_PATTERN} className="w-full sm:w-80" />
-        <label className="flex min-h-9 items-center gap-2">
-          <input type="checkbox" name="old" value="yes" className="size-4 accent-[var(--action)]" />
-          {words.withReplaced}
-        </label>
+        <SwitchFilter name="old">{words.withReplaced}</SwitchFilter>
       </Filters>
       <Card flush title={words.schedule}>
         <Rows

@@ -4,20 +4,18 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import type { FeePreview } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { amountOf, COINS } from "../../../language/read-amount.ts";
-import { AmountField } from "../../../parts/amount-field.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
-import { Skeleton } from "../../../parts/states.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
-import { UUID_PATTERN } from "../parts/amounts.ts";
-import { Fact, Mono } from "../../../parts/facts.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { Refused } from "../parts/refused.tsx";
-import { Review } from "../parts/review.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { amountOf, COINS } from "../../../i18n/read-amount.ts";
+import { AmountField } from "../../../components/amount-field.tsx";
+import { TextField } from "../../../components/field.tsx";
+import { Skeleton } from "../../../components/states.tsx";
+import { type Column, Table } from "../../../components/table.tsx";
+import { UUID_PATTERN } from "../components/amounts.ts";
+import { Fact, Mono } from "../../../components/facts.tsx";
+import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { Refused } from "../components/refused.tsx";
+import { Review } from "../components/review.tsx";
 import { FEES_WORDS } from "./fees-words.ts";
 
 const LONGEST_CURRENCY = 16;
@@ -40,8 +38,7 @@ type Written = {
 /** The dialog. `merchantId` is filled in where the page looks at one. */
 export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: string; readonly onClose: () => void }) {
   const words = useWords(FEES_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
-  const notify = useNotify();
+  const notifyOutcome = useNotifyOutcome();
   const set = useOrder(OperatorService.method.setFee);
   const [reason, setReason] = useState("");
   const [written, setWritten] = useState<Written>({
@@ -57,15 +54,12 @@ export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: str
   const send = async () => {
     const { currencyCode } = written;
     await set.mutateAsync({ merchantId: written.merchantId, currencyCode, terms: termsOf(written), reason });
-    notify(shared.done);
+    notifyOutcome({});
   };
   return (
     <OrderDialog
-      open
+      {...orderTexts(words, "set")}
       onClose={onClose}
-      title={words.setTitle}
-      about={words.setAbout}
-      confirm={words.confirmSet}
       onOrder={send}
       review={() => <Reviewed written={written} />}
     >

@@ -1,7 +1,7 @@
 // Classes of accounts and reasons of postings for people. The books have short names of their own, by which operators also look
 // things up; these stand beside them.
 
-import type { Words } from "../../../language/language.tsx";
+import type { Words } from "../../../i18n/language.tsx";
 import { REASON_WORDS } from "../../billing/billing-words.ts";
 
 /** By the class the server gives; one that is not known here is shown by its own name. */
@@ -18,6 +18,8 @@ export const CLASS_WORDS = {
     payout_clearing: "Kliring pembayaran keluar",
     receivables: "Piutang",
     network_fees: "Biaya jaringan",
+    provider_fees: "Biaya penyedia pembayaran",
+    overpayments: "Kelebihan bayar",
     sandbox: "Sandbox",
   },
   en: {
@@ -32,6 +34,8 @@ export const CLASS_WORDS = {
     payout_clearing: "Payout clearing",
     receivables: "Receivables",
     network_fees: "Network fees",
+    provider_fees: "Payment provider fees",
+    overpayments: "Overpayments",
     sandbox: "Sandbox",
   },
 } satisfies Words<Record<string, string>>;
@@ -45,10 +49,14 @@ export const POSTING_REASON_WORDS = {
     merchant_credit: "Kredit merchant",
     faucet: "Koin sandbox",
     network_fee: "Biaya jaringan",
+    provider_fee: "Biaya penyedia pembayaran",
+    overpayment: "Kelebihan bayar",
+    overpayment_returned: "Kelebihan bayar dikembalikan",
     transfer_payout: "Transfer: pembayaran",
     transfer_sent: "Transfer: keluar ke rantai",
     transfer_fee: "Transfer: biaya",
     uncollected: "Pemakaian tak tertagih",
+    late_uncollected: "Pemakaian kemudian, tak tertagih",
   },
   en: {
     ...REASON_WORDS.en,
@@ -57,9 +65,13 @@ export const POSTING_REASON_WORDS = {
     merchant_credit: "Merchant credit",
     faucet: "Sandbox coins",
     network_fee: "Network fee",
+    provider_fee: "Payment provider fee",
+    overpayment: "Overpayment",
+    overpayment_returned: "Overpayment returned",
     transfer_payout: "Transfer: payout",
     transfer_sent: "Transfer: sent on chain",
     transfer_fee: "Transfer: fee",
     uncollected: "Usage nobody paid",
+    late_uncollected: "Later usage nobody paid",
   },
 } satisfies Words<Record<string, string>>;

@@ -1,8 +1,8 @@
 import { useSearch } from "@tanstack/react-router";
-import { useWords } from "../../../language/language.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Segments } from "../../../parts/segments.tsx";
-import { useChangeAddress } from "../parts/address.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Segments } from "../../../components/segments.tsx";
+import { useChangeAddress } from "../components/address.ts";
 import { LEDGER_WORDS } from "./ledger-words.ts";
 import { Postings } from "./postings.tsx";
 import { TrialBalance } from "./trial-balance.tsx";

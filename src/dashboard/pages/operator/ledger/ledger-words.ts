@@ -1,6 +1,6 @@
 // The words of the operators' pages of the ledger.
 
-import type { Words } from "../../../language/language.tsx";
+import type { Words } from "../../../i18n/language.tsx";
 
 export const LEDGER_WORDS = {
   id: {

@@ -1,5 +1,5 @@
-import { useWords, type Words } from "../../../language/language.tsx";
-import { Mono } from "../../../parts/facts.tsx";
+import { useWords, type Words } from "../../../i18n/language.tsx";
+import { Mono } from "../../../components/facts.tsx";
 import { CLASS_WORDS, POSTING_REASON_WORDS } from "./book-words.ts";
 
 type NamedProps = { readonly name: string };

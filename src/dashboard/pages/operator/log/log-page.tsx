@@ -2,24 +2,24 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import type { OperatorAction } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { UNKNOWN } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { LinkButton } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { CodeBlock } from "../../../parts/copy.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { TextField } from "../../../parts/field.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Empty, SkeletonLines } from "../../../parts/states.tsx";
-import type { Column } from "../../../parts/table.tsx";
+import { UNKNOWN } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { LinkButton } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { CodeBlock } from "../../../components/copy.tsx";
+import { TextField } from "../../../components/field.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Empty } from "../../../components/states.tsx";
+import type { Column } from "../../../components/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useChangeAddress } from "../parts/address.ts";
-import { useWhen } from "../parts/amounts.ts";
-import { DayFields } from "../parts/day-fields.tsx";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { momentsOf } from "../parts/moments.ts";
-import { NotLoaded, type Paged, Rows } from "../parts/rows.tsx";
+import { useChangeAddress } from "../components/address.ts";
+import { useWhen } from "../components/amounts.ts";
+import { DayFields } from "../components/day-fields.tsx";
+import { Fact, Facts, Mono } from "../../../components/facts.tsx";
+import { Filters } from "../components/filters.tsx";
+import { momentsOf } from "../components/moments.ts";
+import { RowSheet } from "../components/row-sheet.tsx";
+import { Rows } from "../components/rows.tsx";
 import { LOG_WORDS } from "./log-words.ts";
 
 const PAGE_SIZE = 50;
@@ -41,7 +41,6 @@ export function LogPage() {
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
   const actions = query.data?.pages.flatMap((page) => page.actions);
-  const opened = actions?.find(({ id }) => id === search.open);
   const { operator, action, subject, from, to } = search;
   return (
     <Page title={words.title} about={words.about}>
@@ -62,19 +61,18 @@ export function LogPage() {
           empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
         />
       </Card>
-      <Dialog side open={search.open !== undefined} onClose={() => change({ open: undefined })} title={words.entry}>
-        {opened === undefined ? <Missing query={query} /> : <Entry action={opened} />}
-      </Dialog>
+      <RowSheet
+        query={query}
+        open={search.open !== undefined}
+        row={actions?.find(({ id }) => id === search.open)}
+        title={words.entry}
+        missing={{ title: words.missing, about: words.missingAbout }}
+        onClose={() => change({ open: undefined })}
+      >
+        {(opened) => <Entry action={opened} />}
+      </RowSheet>
     </Page>
   );
-}
-
-/** The list has no such entry: not yet, or not at all. */
-function Missing({ query }: { readonly query: Pick<Paged, "error" | "refetch"> & { readonly isPending: boolean } }) {
-  const words = useWords(LOG_WORDS);
-  if (query.isPending) return <SkeletonLines lines={8} />;
-  if (query.error !== null) return <NotLoaded query={query} />;
-  return <Empty title={words.missing}>{words.missingAbout}</Empty>;
 }
 
 function useColumns(): readonly Column<OperatorAction>[] {

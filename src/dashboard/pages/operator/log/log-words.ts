@@ -1,6 +1,6 @@
 // The words of the operators' log.
 
-import type { Words } from "../../../language/language.tsx";
+import type { Words } from "../../../i18n/language.tsx";
 
 export const LOG_WORDS = {
   id: {

@@ -4,21 +4,21 @@ import { useSearch } from "@tanstack/react-router";
 import { type MarginLine, MarginGroup, type ReportMarginResponse } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
-import { daysLater, isDay } from "../../../language/days.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { useToday } from "../../../language/today.ts";
-import { Card, Stat } from "../../../parts/card.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Segments } from "../../../parts/segments.tsx";
-import { Empty, SkeletonLines } from "../../../parts/states.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
+import { daysLater, isDay } from "../../../i18n/days.ts";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { useToday } from "../../../i18n/today.ts";
+import { Card, Stat } from "../../../components/card.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Segments } from "../../../components/segments.tsx";
+import { Empty, SkeletonLines } from "../../../components/states.tsx";
+import { type Column, Table } from "../../../components/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useChangeAddress } from "../parts/address.ts";
-import { DayFields } from "../parts/day-fields.tsx";
-import { Mono } from "../../../parts/facts.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { NotLoaded } from "../parts/rows.tsx";
+import { useChangeAddress } from "../components/address.ts";
+import { DayFields } from "../components/day-fields.tsx";
+import { Mono } from "../../../components/facts.tsx";
+import { Filters } from "../components/filters.tsx";
+import { NotLoaded } from "../components/rows.tsx";
 import { MARGIN_WORDS } from "./margin-words.ts";
 
 const DEFAULT_DAYS = 30;
@@ -103,7 +103,7 @@ function Totals({ total }: { readonly total: MarginLine }) {
   const words = useWords(MARGIN_WORDS);
   const formats = useFormats();
   return (
-    <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-4">
+    <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3 xl:grid-cols-5">
       <Stat label={words.revenue} hint={`${words.credited} ${formats.cost(total.credited)}`}>
         {formats.cost(total.revenue)}
       </Stat>
@@ -113,6 +113,9 @@ function Totals({ total }: { readonly total: MarginLine }) {
       </Stat>
       <Stat label={words.uncollected} hint={words.uncollectedHint}>
         {formats.cost(total.uncollected)}
+      </Stat>
+      <Stat label={words.unbilled} hint={words.unbilledHint}>
+        {formats.cost(total.unbilled)}
       </Stat>
     </div>
   );
@@ -148,6 +151,7 @@ function useColumns(by: Group): readonly Column<MarginLine>[] {
         </strong>
       ),
     },
+    { key: "unbilled", head: words.unbilled, right: true, wide: true, cell: ({ unbilled }) => money(unbilled) },
     {
       key: "withoutCost",
       head: words.withoutCost,

@@ -1,6 +1,6 @@
 // The words of the operators' page of the margin.
 
-import type { Words } from "../../../language/language.tsx";
+import type { Words } from "../../../i18n/language.tsx";
 
 export const MARGIN_WORDS = {
   id: {
@@ -14,9 +14,11 @@ export const MARGIN_WORDS = {
     cost: "Biaya upstream",
     margin: "Margin",
     requests: "Permintaan",
-    uncollected: "Tidak tertagih",
+    uncollected: "Tak tertagih",
     uncollectedHint: "biaya di atas saldo pelanggan",
-    withoutCost: "Tanpa biaya diketahui",
+    unbilled: "Tak ditagihkan",
+    unbilledHint: "dilaporkan di atas yang ditagih, percobaan yang dihentikan",
+    withoutCost: "Biaya tak diketahui",
     withoutCostWarning:
       "permintaan dijawab tanpa biaya upstream yang diketahui: margin yang tampil terlalu tinggi sebesar itu. Isi biaya rute di katalog.",
     lines: "Rincian margin, yang terkecil lebih dulu",
@@ -37,7 +39,9 @@ export const MARGIN_WORDS = {
     requests: "Requests",
     uncollected: "Uncollected",
     uncollectedHint: "cost beyond customers' balances",
-    withoutCost: "Without known cost",
+    unbilled: "Unbilled",
+    unbilledHint: "reported above what was billed, abandoned attempts",
+    withoutCost: "Cost unknown",
     withoutCostWarning:
       "answered requests have no known upstream cost: the margin shown is too high by that. Set the cost of routes in the catalog.",
     lines: "Margin by line, smallest first",

@@ -4,16 +4,15 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import type { Admission } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
-import { Failed, SkeletonLines } from "../../../parts/states.tsx";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts } from "../../../parts/facts.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
+import { useWhen } from "../components/amounts.ts";
+import { Fact, Facts } from "../../../components/facts.tsx";
+import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";
 
 const ASK_AGAIN_MS = 15_000;
@@ -67,8 +66,7 @@ function Switch({ admission }: { readonly admission: Admission }) {
 
 function SwitchDialog({ isStopped, onClose }: { readonly isStopped: boolean; readonly onClose: () => void }) {
   const words = useWords(SERVICE_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
-  const notify = useNotify();
+  const notifyOutcome = useNotifyOutcome();
   const stop = useOrder(OperatorService.method.stopAdmission);
   const start = useOrder(OperatorService.method.startAdmission);
   // The dialog stays what it was opened as, while the switch beneath is asked for again.
@@ -77,15 +75,12 @@ function SwitchDialog({ isStopped, onClose }: { readonly isStopped: boolean; rea
   const send = async () => {
     if (isStarting) await start.mutateAsync({});
     else await stop.mutateAsync({ reason });
-    notify(shared.done);
+    notifyOutcome({});
   };
   return (
     <OrderDialog
-      open
+      {...orderTexts(words, isStarting ? "start" : "stop")}
       onClose={onClose}
-      title={isStarting ? words.startTitle : words.stopTitle}
-      about={isStarting ? words.startAbout : words.stopAbout}
-      confirm={isStarting ? words.confirmStart : words.confirmStop}
       isDanger={!isStarting}
       onOrder={send}
     >

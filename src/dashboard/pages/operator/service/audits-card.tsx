@@ -3,14 +3,14 @@
 import { useQuery } from "@connectrpc/connect-query";
 import type { AuditState, AuditViolation } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { Failed, SkeletonLines } from "../../../parts/states.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
-import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Card } from "../../../components/card.tsx";
+import { Failed, SkeletonLines } from "../../../components/states.tsx";
+import { type Column, Table } from "../../../components/table.tsx";
+import { useWhen } from "../components/amounts.ts";
+import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";
 
 const ASK_AGAIN_MS = 30_000;

@@ -1,5 +1,5 @@
-import { useWords } from "../../../language/language.tsx";
-import { Page } from "../../../parts/page.tsx";
+import { useWords } from "../../../i18n/language.tsx";
+import { Page } from "../../../components/page.tsx";
 import { AdmissionCard } from "./admission-card.tsx";
 import { AuditsCard } from "./audits-card.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";

@@ -1,6 +1,6 @@
 // The words of the operators' page of how the service runs.
 
-import type { Words } from "../../../language/language.tsx";
+import type { Words } from "../../../i18n/language.tsx";
 
 export const SERVICE_WORDS = {
   id: {

@@ -3,19 +3,17 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { byAmount } from "../../../language/decimal.ts";
-import { useWords } from "../../../language/language.tsx";
-import { amountOf, asTyped, RUPIAH } from "../../../language/read-amount.ts";
-import { AmountField } from "../../../parts/amount-field.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
-import { Failed, SkeletonLines } from "../../../parts/states.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
-import { Fact, Facts } from "../../../parts/facts.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { Review } from "../parts/review.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { byAmount } from "../../../i18n/decimal.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { amountOf, asTyped, RUPIAH } from "../../../i18n/read-amount.ts";
+import { AmountField } from "../../../components/amount-field.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { Failed, SkeletonLines } from "../../../components/states.tsx";
+import { Fact, Facts } from "../../../components/facts.tsx";
+import { OrderDialog, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { Review } from "../components/review.tsx";
 import { SERVICE_WORDS } from "./service-words.ts";
 
 /** From nothing to ten million rupiah, as the contract takes it. */
@@ -53,20 +51,18 @@ export function SettingsCard() {
 
 function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClose: () => void }) {
   const words = useWords(SERVICE_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
   const formats = useFormats();
-  const notify = useNotify();
+  const notifyOutcome = useNotifyOutcome();
   const update = useOrder(OperatorService.method.updateSettings);
   const [typed, setTyped] = useState(asTyped(now));
   const amount = amountOf(typed, WELCOME) ?? "";
   const [reason, setReason] = useState("");
   const send = async () => {
     await update.mutateAsync({ settings: { welcomeCredit: amount }, reason });
-    notify(shared.done);
+    notifyOutcome({});
   };
   return (
     <OrderDialog
-      open
       onClose={onClose}
       title={words.changeTitle}
       about={words.welcomeAbout}

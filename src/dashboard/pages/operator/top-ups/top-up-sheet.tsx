@@ -6,19 +6,19 @@ import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { AccountTopUp, GetTopUpResponse, PaymentEvent } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
-import { Empty, SkeletonLines } from "../../../parts/states.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Dialog } from "../../../components/dialog.tsx";
+import { useNotify } from "../../../components/notices.tsx";
+import { Empty, SkeletonLines } from "../../../components/states.tsx";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { NotLoaded } from "../parts/rows.tsx";
+import { useWhen } from "../components/amounts.ts";
+import { Fact, Facts, Mono } from "../../../components/facts.tsx";
+import { orderTexts, ReasonDialog, useOrder } from "../components/order.tsx";
+import { NotLoaded } from "../components/rows.tsx";
 import { TOP_UPS_WORDS } from "./top-ups-words.ts";
 
 /** Opens at the right when the address names a top-up. */
@@ -140,21 +140,9 @@ function VerifyDialog({ topUpId, onClose }: { readonly topUpId: string; readonly
   const words = useWords(TOP_UPS_WORDS);
   const notify = useNotify();
   const verify = useOrder(OperatorService.method.verifyTopUp);
-  const [reason, setReason] = useState("");
-  const send = async () => {
+  const send = async (reason: string) => {
     await verify.mutateAsync({ topUpId, reason });
     notify(words.verified);
   };
-  return (
-    <OrderDialog
-      open
-      onClose={onClose}
-      title={words.verifyTitle}
-      about={words.verifyAbout}
-      confirm={words.confirmVerify}
-      onOrder={send}
-    >
-      <ReasonField value={reason} onChange={setReason} />
-    </OrderDialog>
-  );
+  return <ReasonDialog {...orderTexts(words, "verify")} onClose={onClose} onOrder={send} />;
 }

@@ -3,22 +3,23 @@ import { useSearch } from "@tanstack/react-router";
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { AccountTopUp } from "#gen/saldo/operator/v1/top_up_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { SelectField, TextField } from "../../../parts/field.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Empty } from "../../../parts/states.tsx";
-import type { Column } from "../../../parts/table.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Card } from "../../../components/card.tsx";
+import { TextField } from "../../../components/field.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Empty } from "../../../components/states.tsx";
+import type { Column } from "../../../components/table.tsx";
 import { TOP_UP_STATE_WORDS } from "../../billing/billing-words.ts";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useChangeAddress } from "../parts/address.ts";
-import { useWhen, UUID_PATTERN } from "../parts/amounts.ts";
-import { Mono } from "../../../parts/facts.tsx";
-import { Filters } from "../parts/filters.tsx";
-import { Rows } from "../parts/rows.tsx";
+import { useChangeAddress } from "../components/address.ts";
+import { useWhen, UUID_PATTERN } from "../components/amounts.ts";
+import { Mono } from "../../../components/facts.tsx";
+import { ChoiceFilter, SwitchFilter } from "../components/filter-fields.tsx";
+import { Filters } from "../components/filters.tsx";
+import { Rows } from "../components/rows.tsx";
 import { TopUpSheet } from "./top-up-sheet.tsx";
 import { TOP_UPS_WORDS } from "./top-ups-words.ts";
 
@@ -78,31 +79,15 @@ export function TopUpsPage() {
 
 function TopUpFilters() {
   const words = useWords(TOP_UPS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
   const states = useWords(TOP_UP_STATE_WORDS);
   const { account, provider, state, problems } = useSearch({ from: "/inside/operator/top-ups" });
   const names = Object.keys(STATES) as (keyof typeof STATES)[];
   return (
     <Filters values={{ account, provider, state, problems }}>
       <TextField name="account" label={words.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
-      <SelectField name="provider" label={words.provider}>
-        <option value="">{shared.all}</option>
-        {PROVIDERS.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </SelectField>
-      <SelectField name="state" label={words.state}>
-        <option value="">{shared.all}</option>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {states[name]}
-          </option>
-        ))}
-      </SelectField>
-      <label className="flex min-h-9 items-center gap-2">
-        <input type="checkbox" name="problems" value="yes" className="size-4 accent-[var(--action)]" />
-        {words.onlyProblems}
-      </label>
+      <ChoiceFilter name="provider" label={words.provider} choices={PROVIDERS.map((each) => [each, each])} />
+      <ChoiceFilter name="state" label={words.state} choices={names.map((each) => [each, states[each]])} />
+      <SwitchFilter name="problems">{words.onlyProblems}</SwitchFilter>
     </Filters>
   );
 }

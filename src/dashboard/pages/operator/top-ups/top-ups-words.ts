@@ -1,6 +1,6 @@
 // The words of the operators' page of top-ups.
 
-import type { Words } from "../../../language/language.tsx";
+import type { Words } from "../../../i18n/language.tsx";
 
 export const TOP_UPS_WORDS = {
   id: {

@@ -1,4 +1,4 @@
-import { useWords } from "../../../language/language.tsx";
+import { useWords } from "../../../i18n/language.tsx";
 import { networkName } from "../../transfers/coins.ts";
 import { MERCHANT_WORDS } from "../../transfers/merchant-words.ts";
 

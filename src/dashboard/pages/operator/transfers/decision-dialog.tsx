@@ -1,18 +1,16 @@
 // Approving and rejecting a transfer: a reason, one more look, and the order.
 
-import { useState } from "react";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Fact, Mono } from "../../../parts/facts.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Fact, Mono } from "../../../components/facts.tsx";
 import { networkName } from "../../transfers/coins.ts";
 import { TRANSFER_WORDS } from "../../transfers/transfer-words.ts";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { Review } from "../parts/review.tsx";
+import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { Review } from "../components/review.tsx";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 
 /** What an operator decides about a transfer. */
@@ -27,36 +25,25 @@ type DecisionDialogProps = {
 /** The dialog of a decision. What was decided before is told as such. */
 export function DecisionDialog({ transfer, decision, onClose }: DecisionDialogProps) {
   const words = useWords(TRANSFERS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
-  const notify = useNotify();
+  const notifyOutcome = useNotifyOutcome();
   const approve = useOrder(OperatorService.method.approveTransfer);
   const reject = useOrder(OperatorService.method.rejectTransfer);
-  const [reason, setReason] = useState("");
   const isApproval = decision === "approve";
-  const send = async () => {
+  const send = async (reason: string) => {
     const order = { transferId: transfer.id, reason };
-    const { isNew } = isApproval ? await approve.mutateAsync(order) : await reject.mutateAsync(order);
-    notify(isNew ? shared.done : shared.doneBefore);
+    notifyOutcome(isApproval ? await approve.mutateAsync(order) : await reject.mutateAsync(order));
   };
   return (
-    <OrderDialog
-      open
+    <ReasonDialog
+      {...orderTexts(words, decision)}
       onClose={onClose}
-      title={isApproval ? words.approveTitle : words.rejectTitle}
-      about={isApproval ? words.approveAbout : words.rejectAbout}
-      confirm={isApproval ? words.confirmApprove : words.confirmReject}
       isDanger={!isApproval}
       onOrder={send}
       onRefused={(error) => (isTooLate(error) ? <p className="text-muted">{words.tooLate}</p> : null)}
-      review={() => <Reviewed transfer={transfer} reason={reason} />}
-    >
-      <ReasonField
-        required
-        value={reason}
-        onChange={setReason}
-        {...(isApproval ? {} : { hint: words.rejectReasonHint })}
-      />
-    </OrderDialog>
+      isReasonRequired
+      hint={isApproval ? undefined : words.rejectReasonHint}
+      review={(reason) => <Reviewed transfer={transfer} reason={reason} />}
+    />
   );
 }
 

@@ -1,16 +1,14 @@
 // Letting a wallet that has stopped sign again.
 
-import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { PayoutWallet } from "#gen/saldo/operator/v1/transfer_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Fact, Mono } from "../../../parts/facts.tsx";
-import { useNotify } from "../../../parts/notices.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Fact, Mono } from "../../../components/facts.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useWhen } from "../parts/amounts.ts";
-import { OrderDialog, ReasonField, useOrder } from "../parts/order.tsx";
-import { Review } from "../parts/review.tsx";
+import { useWhen } from "../components/amounts.ts";
+import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { Review } from "../components/review.tsx";
 import { useChainName } from "./chain-name.ts";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 
@@ -20,30 +18,28 @@ export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWalle
   const shared = useWords(OPERATOR_WORDS);
   const formats = useFormats();
   const when = useWhen();
-  const notify = useNotify();
+  const notifyOutcome = useNotifyOutcome();
   const chainName = useChainName();
   const resume = useOrder(OperatorService.method.resumePayoutWallet);
-  const [reason, setReason] = useState("");
-  const send = async () => {
+  const send = async (reason: string) => {
     // The stop that is shown here: the wallet may have gone on meanwhile and stopped again for something else.
     const { isNew, foreignNonces } = await resume.mutateAsync({
       chain: wallet.chain,
       reason,
       ...(wallet.stoppedAt && { stoppedAt: wallet.stoppedAt }),
     });
-    if (isNew) notify(words.resumed, `${formats.count(foreignNonces)} ${words.foreignNonces}`);
-    else notify(shared.doneBefore);
+    const found = isNew ? `${formats.count(foreignNonces)} ${words.foreignNonces}` : undefined;
+    notifyOutcome({ isNew }, words.resumed, found);
   };
   return (
-    <OrderDialog
-      open
+    <ReasonDialog
+      {...orderTexts(words, "resume")}
       onClose={onClose}
-      title={words.resumeTitle}
-      about={words.resumeAbout}
-      confirm={words.confirmResume}
       isDanger
+      isReasonRequired
+      hint={words.resumeReason}
       onOrder={send}
-      review={() => (
+      review={(reason) => (
         <Review>
           <Fact name={words.chain}>{chainName(wallet.chain)}</Fact>
           <Fact name={words.wallet}>
@@ -56,8 +52,6 @@ export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWalle
           <Fact name={shared.reason}>{reason}</Fact>
         </Review>
       )}
-    >
-      <ReasonField required value={reason} onChange={setReason} hint={words.resumeReason} />
-    </OrderDialog>
+    />
   );
 }

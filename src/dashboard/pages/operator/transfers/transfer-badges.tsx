@@ -1,8 +1,8 @@
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
 import { StatusBadge } from "../../transfers/transfer-status.tsx";
-import { Environment } from "../parts/environment.tsx";
+import { Environment } from "../components/environment.tsx";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 
 /** How a transfer stands and in which world. What waits for an operator says so instead of that it waits. */

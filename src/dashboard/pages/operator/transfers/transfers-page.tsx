@@ -2,24 +2,24 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { AccountTransfer } from "#gen/saldo/operator/v1/transfer_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { Mono } from "../../../parts/facts.tsx";
-import { SelectField, TextField } from "../../../parts/field.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Empty } from "../../../parts/states.tsx";
-import type { Column } from "../../../parts/table.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Card } from "../../../components/card.tsx";
+import { Mono } from "../../../components/facts.tsx";
+import { TextField } from "../../../components/field.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Empty } from "../../../components/states.tsx";
+import type { Column } from "../../../components/table.tsx";
 import { networkName } from "../../transfers/coins.ts";
 import { ENVIRONMENTS, isEnvironmentName } from "../../transfers/environment-names.ts";
 import { MERCHANT_WORDS } from "../../transfers/merchant-words.ts";
 import { isOpen, isStatus, STATUSES } from "../../transfers/transfer-status.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useChangeAddress } from "../parts/address.ts";
-import { UUID_PATTERN } from "../parts/amounts.ts";
-import { Filters } from "../parts/filters.tsx";
-import { later } from "../parts/later.tsx";
-import { Rows } from "../parts/rows.tsx";
+import { useChangeAddress } from "../components/address.ts";
+import { UUID_PATTERN } from "../components/amounts.ts";
+import { ChoiceFilter, SwitchFilter } from "../components/filter-fields.tsx";
+import { Filters } from "../components/filters.tsx";
+import { later } from "../components/later.tsx";
+import { Rows } from "../components/rows.tsx";
 import { TransferBadges } from "./transfer-badges.tsx";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 import { WalletsCard } from "./wallets-card.tsx";
@@ -87,33 +87,19 @@ function isUnderWay({ transfer, awaitsApproval }: AccountTransfer): boolean {
 
 function TransferFilters() {
   const words = useWords(TRANSFERS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
   const names = useWords(MERCHANT_WORDS);
   const { name, account, environment, status, approval } = useSearch({ from: "/inside/operator/transfers" });
   return (
     <Filters values={{ name, account, environment, status, approval }}>
       <TextField name="name" label={words.name} maxLength={LONGEST_NAME} className="w-full sm:w-80" />
       <TextField name="account" label={words.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
-      <SelectField name="environment" label={words.environment}>
-        <option value="">{shared.all}</option>
-        {ENVIRONMENTS.map((each) => (
-          <option key={each} value={each}>
-            {names[each]}
-          </option>
-        ))}
-      </SelectField>
-      <SelectField name="status" label={words.status}>
-        <option value="">{shared.all}</option>
-        {STATUSES.map((each) => (
-          <option key={each} value={each}>
-            {names[each]}
-          </option>
-        ))}
-      </SelectField>
-      <label className="flex min-h-9 items-center gap-2">
-        <input type="checkbox" name="approval" value="yes" className="size-4 accent-[var(--action)]" />
-        {words.onlyApproval}
-      </label>
+      <ChoiceFilter
+        name="environment"
+        label={words.environment}
+        choices={ENVIRONMENTS.map((each) => [each, names[each]])}
+      />
+      <ChoiceFilter name="status" label={words.status} choices={STATUSES.map((each) => [each, names[each]])} />
+      <SwitchFilter name="approval">{words.onlyApproval}</SwitchFilter>
     </Filters>
   );
 }

@@ -4,17 +4,18 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { PayoutWallet } from "#gen/saldo/operator/v1/transfer_pb.ts";
-import { useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Button } from "../../../parts/button.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { Fact, Facts } from "../../../parts/facts.tsx";
-import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Card } from "../../../components/card.tsx";
+import { Fact, Facts } from "../../../components/facts.tsx";
+import { Empty, Failed, SkeletonLines } from "../../../components/states.tsx";
 import { ChainId } from "../../transfers/chain-id.tsx";
-import { useWhen } from "../parts/amounts.ts";
-import { later } from "../parts/later.tsx";
+import { useWhen } from "../components/amounts.ts";
+import { later } from "../components/later.tsx";
 import { useChainName } from "./chain-name.ts";
+import { StopsCard } from "./stops-card.tsx";
 import { TRANSFERS_WORDS } from "./transfers-words.ts";
 
 const ASK_AGAIN_MS = 20_000;
@@ -47,6 +48,7 @@ export function WalletsCard() {
           <Empty title={words.noWallets}>{words.noWalletsAbout}</Empty>
         </Card>
       ) : null}
+      {data === undefined ? null : <StopsCard stops={data.stops} />}
       <div className="grid items-start gap-4 lg:grid-cols-2">
         {data?.wallets.map((wallet) => (
           <Wallet key={`${wallet.chain} ${wallet.address}`} wallet={wallet} onResume={() => setResumed(wallet)} />
@@ -81,6 +83,15 @@ function Wallet({ wallet, onResume }: { readonly wallet: PayoutWallet; readonly 
             <Fact name={words.balances}>
               <Balances wallet={wallet} />
             </Fact>
+            {wallet.caps.length === 0 ? null : (
+              <Fact name={words.dailyCap}>
+                {wallet.caps.map(({ currencyCode, used, cap }) => (
+                  <span key={currencyCode} className="block">
+                    {formats.coins(used, currencyCode)} / {formats.coins(cap, currencyCode)}
+                  </span>
+                ))}
+              </Fact>
+            )}
             <Fact name={words.openPayouts}>
               {formats.count(wallet.openPayouts)}
               {ago(wallet.oldestPayoutSeconds)}

@@ -2,18 +2,18 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { UpstreamFigures, UpstreamHealth } from "#gen/saldo/operator/v1/upstream_pb.ts";
-import { UNKNOWN, useFormats } from "../../../language/format.ts";
-import { useWords } from "../../../language/language.tsx";
-import { Badge } from "../../../parts/badge.tsx";
-import { Card } from "../../../parts/card.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { Page } from "../../../parts/page.tsx";
-import { Empty, Failed, SkeletonLines } from "../../../parts/states.tsx";
-import { type Column, Table } from "../../../parts/table.tsx";
+import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Card } from "../../../components/card.tsx";
+import { Dialog } from "../../../components/dialog.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Empty, Failed, SkeletonLines } from "../../../components/states.tsx";
+import { type Column, Table } from "../../../components/table.tsx";
 import { OPERATOR_WORDS } from "../operator-words.ts";
-import { useChangeAddress } from "../parts/address.ts";
-import { useWhen } from "../parts/amounts.ts";
-import { Fact, Facts, Mono } from "../../../parts/facts.tsx";
+import { useChangeAddress } from "../components/address.ts";
+import { useWhen } from "../components/amounts.ts";
+import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { UPSTREAMS_WORDS } from "./upstreams-words.ts";
 
 const ASK_AGAIN_MS = 10_000;
@@ -131,7 +131,7 @@ function Details({ health }: { readonly health: UpstreamHealth }) {
   const words = useWords(UPSTREAMS_WORDS);
   const shared = useWords(OPERATOR_WORDS);
   const when = useWhen();
-  const { upstream, variable, lastAnsweredAt, lastFailedAt, lastFailure } = health;
+  const { upstream, variable, lastAnsweredAt, lastFailedAt, lastFailure, mixedUpAt, hiddenOutputModels } = health;
   return (
     <Facts>
       <Fact name={words.credential}>
@@ -153,6 +153,16 @@ function Details({ health }: { readonly health: UpstreamHealth }) {
       <Fact name={words.lastAnswered}>{lastAnsweredAt === undefined ? words.notInADay : when(lastAnsweredAt)}</Fact>
       <Fact name={words.lastFailed}>{lastFailedAt === undefined ? words.notInADay : when(lastFailedAt)}</Fact>
       {lastFailure === "" ? null : <Fact name={words.failure}>{lastFailure}</Fact>}
+      {mixedUpAt === undefined ? null : (
+        <Fact name={words.mixedUp}>
+          {when(mixedUpAt)}. {words.mixedUpAbout}
+        </Fact>
+      )}
+      {hiddenOutputModels.length === 0 ? null : (
+        <Fact name={words.hiddenOutput}>
+          <Mono>{hiddenOutputModels.join(", ")}</Mono> {words.hiddenOutputAbout}
+        </Fact>
+      )}
     </Facts>
   );
 }

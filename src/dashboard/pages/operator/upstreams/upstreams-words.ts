@@ -1,6 +1,6 @@
 // The words of the operators' page of upstreams.
 
-import type { Words } from "../../../language/language.tsx";
+import type { Words } from "../../../i18n/language.tsx";
 
 export const UPSTREAMS_WORDS = {
   id: {
@@ -30,6 +30,12 @@ export const UPSTREAMS_WORDS = {
     variable: "Variabel",
     privateAddress: "Boleh di jaringan privat",
     failure: "Kegagalan terakhir",
+    mixedUp: "Jawaban tercampur",
+    mixedUpAbout:
+      "Upstream mengirim byte yang tidak menjawab permintaan apa pun. Setiap permintaan kini memakai sambungannya sendiri, sampai proses dimulai ulang atau pengaturannya diubah.",
+    hiddenOutput: "Keluaran tersembunyi",
+    hiddenOutputAbout:
+      "ditagih untuk keluaran yang tidak tampil. Seluruh batas keluarannya ditahan; tandai hidden_output di katalog.",
     notInADay: "tidak dalam sehari terakhir",
   },
   en: {
@@ -59,6 +65,12 @@ export const UPSTREAMS_WORDS = {
     variable: "Variable",
     privateAddress: "May be in a private network",
     failure: "Last failure",
+    mixedUp: "Mixed-up answers",
+    mixedUpAbout:
+      "The upstream sent bytes that answer no request. Each request now has a connection of its own, until the processes restart or its settings change.",
+    hiddenOutput: "Hidden output",
+    hiddenOutputAbout:
+      "was charged for output that is not shown. Its whole output bound is held; mark it hidden_output in the catalog.",
     notInADay: "not within the last day",
   },
 } satisfies Words<Record<string, string>>;

@@ -1,0 +1,270 @@
+// The composition root: builds every room of a serving process and hands it to those that need it. Nothing else knows them
+// all. What a node has once, however many processes serve in it, is in process/node.ts.
+
+import { join } from "node:path";
+import process from "node:process";
+import { setFlagsFromString } from "node:v8";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { isDatabaseAway } from "../../database/transactions.ts";
+import { presetCatalog, usesRealUpstreams } from "./catalog.ts";
+import { agentsPackage } from "../../agents/package.ts";
+import { baseUrlOf } from "./announcement.ts";
+import { createCallbackDeliverer } from "./callbacks.ts";
+import { createGatewayEvents, lateLog } from "../observability/events.ts";
+import { merchantServices } from "./merchant.ts";
+import { callerLimits } from "./limits.ts";
+import { addIntakeMetrics, intakeSettings } from "./intake.ts";
+import { addLogMetric, addPortMetric, createMetrics } from "../observability/metrics.ts";
+import { noteOrders, operatorService } from "./operator.ts";
+import { createAppPeople } from "./people.ts";
+import { addPayoutMetrics, createPayouts } from "./payouts.ts";
+import { watchRequests } from "../observability/requests.ts";
+import { createTopUpParts } from "./top-ups.ts";
+import { createTopUpMethods } from "../../billing/proto-top-ups.ts";
+import { watchUpstreams } from "./upstreams.ts";
+import { createBillingService } from "../../billing/service.ts";
+import { createCatalog } from "../../catalog/catalog.ts";
+import type { Config } from "../config/config.ts";
+import { type Database, forRequests } from "../../database/database.ts";
+import { Reachability } from "../../database/reachability.ts";
+import { BUILT_DASHBOARD, createDashboard } from "../../transport/web/dashboard.ts";
+import { createServers } from "../../transport/server/servers.ts";
+import { signingSecret } from "../../identity/signing-secret.ts";
+import { createGateway } from "../../gateway/answer/answer-chat.ts";
+import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
+import { createRetries } from "../../gateway/retries/retries.ts";
+import { createGatewayService } from "../../gateway/service.ts";
+import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
+import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";
+import { createUpstreams } from "../../gateway/upstreams/upstreams.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { armFailpoint } from "../../kernel/failpoint.ts";
+import { createKeys } from "../../keys/keys.ts";
+import { createPlaygroundKeys } from "../../keys/playground-key.ts";
+import { createKeysService } from "../../keys/service.ts";
+import { AdmissionGate } from "../../ledger/admission-switch.ts";
+import type { AuditReport } from "../../ledger/audit/audit.ts";
+import type { AuditKind } from "../../ledger/audit/run.ts";
+import { GroupCommitLedger } from "../../ledger/group-commit/group-commit.ts";
+import { OwedSpool } from "../../ledger/group-commit/owed-spool.ts";
+import { ProcessLease } from "../../ledger/process-lease.ts";
+import { createPairVerifier } from "../../merchant/merchants/credentials.ts";
+import { accountOf, createKeyCallOf, isOperator } from "../../transport/calls/callers.ts";
+import { PortRefusals } from "../../transport/grpc/port-refusals.ts";
+import { switchTick } from "../../ledger/jobs/admission-switch.ts";
+import { auditTicks } from "./audit.ts";
+import { callbackTick } from "../../merchant/jobs/callbacks.ts";
+import { watchDatabase } from "../observability/database-watch.ts";
+import { holdTicks } from "../../ledger/jobs/holds.ts";
+import { partitionTick } from "../../ledger/jobs/partitions.ts";
+import { retriesTick } from "../../gateway/jobs/retries.ts";
+import { signInTick } from "../../identity/jobs/expired-rows.ts";
+import { usageTick } from "../../billing/jobs/usage.ts";
+import { figuresTick, forgetFiguresTick, learnedFactsTick } from "../../gateway/jobs/upstream-figures.ts";
+import { startTicks, type Tick } from "../../workers/tick.ts";
+import { receivableTick, topUpTicks } from "../../billing/jobs/top-ups.ts";
+
+/** A process, or several, that answer callers. */
+export type Serving = {
+  readonly ports: { readonly httpPort: number; readonly grpcPort: number };
+  /** The metrics of all of it. */
+  readonly registry: Pick<Registry, "metrics" | "contentType">;
+  /** Stops taking requests, lets running ones end and settle, then lets go of everything but the database. */
+  stop(): Promise<void>;
+};
+
+export type ServingOptions = {
+  readonly config: Config;
+  readonly database: Database;
+  readonly logger: Logger;
+  /** How many lines of the log were lost. */
+  readonly linesLost: () => number;
+  /** Whether this process does the background work that a node needs done by one of its processes. */
+  readonly worksForNode: boolean;
+};
+
+/** How long the last requests may take to settle once the servers are closed. */
+const SETTLE_LIMIT_MS = 10_000;
+
+/** Serves from this process. Errors: whatever keeps a part from starting; nothing is left running then. */
+export async function startServing(options: ServingOptions): Promise<Serving & { readonly registry: Registry }> {
+  const { config, database, logger } = options;
+  // Request bodies lie outside V8's heap. Counted on their own they made it collect everything every thirty large requests.
+  setFlagsFromString("--external-memory-accounted-in-global-limit");
+  // Taken down in the opposite order: the servers first, the lease last, each even if another fails.
+  await using stack = new AsyncDisposableStack();
+  if (config.failpoint !== null) {
+    logger.warn(config.failpoint, "this process will kill itself at a failpoint");
+    armFailpoint(config.failpoint, () => process.kill(process.pid, "SIGKILL"));
+  }
+  // What a chat request waits for has connections of its own.
+  const requests = forRequests(database);
+  const lease = await ProcessLease.take(database);
+  stack.defer(() => lease.resign());
+  const ledger = new GroupCommitLedger({
+    database: requests,
+    owner: (requestId) => lease.ownerOf(requestId),
+    lanes: config.lanes,
+    onLate: lateLog(logger),
+    spool: new OwedSpool(join(config.dataDir, "owed")),
+  });
+  // Until the ledger is closed the lease has to live: the last requests are settled under it.
+  const gate = new AdmissionGate(requests.pool);
+  await gate.refresh();
+  const events = createGatewayEvents(logger);
+  const watched = watchUpstreams(ledger, events.report);
+  const watch = options.worksForNode ? watchDatabase(database.pool) : null;
+  let [baseUrl, httpPort] = [baseUrlOf(config, config.httpPort), config.httpPort];
+  const people = createAppPeople({ config, database, logger, baseUrl: () => baseUrl });
+  stack.defer(() => people.securityLog.close());
+  stack.defer(() => people.breachedPasswords.close());
+  const payments = createTopUpParts(options, { baseUrl: () => baseUrl, httpPort: () => httpPort });
+  stack.defer(() => payments.close());
+  const { topUps } = payments;
+  const payouts = await createPayouts({ config, database, logger });
+  stack.defer(() => payouts.stop());
+  const callbacks = createCallbackDeliverer(database, options);
+  stack.defer(() => callbacks.stop());
+  const [marks, learned] = [new UpstreamMarks(), new LearnedModels()];
+  const upstreams = createUpstreams({
+    credential: config.variable,
+    demo: { tokenIntervalMs: config.demoPaceMs },
+    ...(usesRealUpstreams(config) ? {} : { onlyDemoUnless: "SALDO_DEMO_ALLOW" }),
+    onMixedUp(upstream) {
+      marks.add(upstream);
+      watched.report({ kind: "upstream_mixed_up", requestId: null, upstream });
+    },
+  });
+  const ticks = startTicks(
+    [
+      ...holdTicks({ pool: database.pool, lease, ledger }),
+      switchTick(gate),
+      ...topUpTicks(topUps),
+      figuresTick(database.pool, watched.counts),
+      learnedFactsTick(database.pool, { marks, learned, onMark: upstreams.markMixedUp }),
+      ...(watch === null
+        ? []
+        : [
+            watch.tick,
+            people.lowBalanceTick,
+            receivableTick(database.pool),
+            callbackTick(callbacks),
+            ...nodeTicks(database.pool, options),
+            ...payouts.ticks,
+          ]),
+    ],
+    (tick, err) => logger[isDatabaseAway(err) ? "warn" : "error"]({ tick, err }, "tick failed"),
+  );
+  stack.defer(() => ticks.stop());
+  stack.defer(() => ledger.close());
+  await ledger.open();
+  await ledger.takeOverOwed();
+
+  const keys = createKeys({ database: requests });
+  const catalog = createCatalog({ database: requests, ...presetCatalog(config) });
+  stack.defer(() => upstreams.close());
+  const drains = new Drains({ most: config.maxDrains, withinMs: DRAIN_WITHIN_MS });
+  const waitingStreams = new Set();
+  const running = watchRequests(
+    createGateway({
+      drains,
+      keepAliveMs: config.keepAliveMs,
+      learned,
+      waitingStreams,
+      keys,
+      ledger: watched.ledger,
+      catalog,
+      upstreams,
+      clock: systemClock,
+      term: () => lease.term(),
+      topUpUrl: () => `${baseUrl}/billing`,
+      retries: createRetries(requests.pool, () => signingSecret(requests.pool, config.authSecret)),
+      report: watched.report,
+    }),
+    () => gate.isStopped,
+  );
+  stack.defer(() => running.idle(SETTLE_LIMIT_MS));
+  stack.defer(() => drains.stop());
+  const verifyMerchant = createPairVerifier(database);
+  const reachability = new Reachability(() => database.connect());
+  stack.defer(() => reachability.close());
+  const refusals = new PortRefusals();
+  const servers = createServers({
+    implementations: {
+      accounts: people.accounts,
+      gateway: createGatewayService({
+        gateway: running.gateway,
+        catalog,
+        caller: createKeyCallOf(createPlaygroundKeys(requests)),
+      }),
+      keys: createKeysService({ database, accountOf }),
+      billing: {
+        ...createBillingService({ database, requests, accountOf, isOperator }),
+        ...createTopUpMethods({ topUps, accountOf }),
+      },
+      ...merchantServices(database, config, payouts),
+      operator: operatorService(options, { topUps, payouts }),
+    },
+    gateway: running.gateway,
+    keys,
+    verifyMerchant,
+    noteOrder: noteOrders(database),
+    ...callerLimits({ config, database, people, keys, verifyMerchant }),
+    ...people,
+    publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies,
+    ready: () => reachability.isReachable(),
+    grpc: {
+      host: config.grpcHost,
+      tls: config.grpcTls,
+      reflection: config.grpcReflection,
+      onRefused: (reason) => refusals.note(reason),
+    },
+    agentsPackage: agentsPackage(() => baseUrl),
+    docs: { catalog, baseUrl: () => baseUrl },
+    dashboard: createDashboard({ folder: BUILT_DASHBOARD, isDemo: config.demo }),
+    payments,
+    logger,
+    ...intakeSettings(config),
+    host: config.host,
+    ports: { http: config.httpPort, grpc: config.grpcPort },
+  });
+  stack.defer(() => servers.close(config.drainMs));
+  stack.defer(() => topUps.endWatching());
+  const ports = await servers.listen();
+  ({ httpPort } = ports);
+  baseUrl = baseUrlOf(config, httpPort);
+  const registry = createMetrics({
+    ledger,
+    events: events.counts,
+    requests: running,
+    isStopped: () => gate.isStopped,
+    streams: { drains, waiting: waitingStreams },
+    catalogAgeSeconds: () => catalog.ageSeconds(),
+    database: watch?.facts ?? null,
+  });
+  addLogMetric(registry, options.linesLost);
+  addPortMetric(registry, refusals);
+  addIntakeMetrics(registry, servers);
+  if (options.worksForNode) addPayoutMetrics(registry, payouts);
+  const started = stack.move();
+  return { ports, registry, stop: () => started.disposeAsync() };
+}
+
+/** Work that one process of a node does for all of them. */
+function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger" | "config">): Tick[] {
+  const onViolations = (audit: AuditKind, { violations, hasMore }: AuditReport): void =>
+    logger.error({ audit, violations, hasMore }, "the books are not in order");
+  const onMissed = (accountIds: readonly string[]): void =>
+    logger.error({ accountIds }, "roll-ups of usage had missed a record and were made anew");
+  return [
+    partitionTick(pool),
+    forgetFiguresTick(pool),
+    signInTick(pool, config),
+    retriesTick(pool),
+    usageTick(pool, onMissed),
+    ...auditTicks({ pool, onViolations }),
+  ];
+}

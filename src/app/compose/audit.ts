@@ -1,0 +1,38 @@
+import type { Pool } from "pg";
+import { audit, type AuditReport } from "../../ledger/audit/audit.ts";
+import { type AuditKind, claimAudit } from "../../ledger/audit/run.ts";
+import { topicChecks } from "./audit-checks.ts";
+import type { Tick } from "../../workers/tick.ts";
+
+const MINUTE_MS = 60_000;
+/** How often everything is read from its beginning, and how often what is new. */
+const EVERY_MS = { full: 24 * 60 * MINUTE_MS, incremental: MINUTE_MS } as const satisfies Record<AuditKind, number>;
+/**
+ * A run that was cut short is taken up after so long. A full one of a large database takes hours, because it goes gently; of
+ * an incremental one the alarm would ring after ten minutes.
+ */
+const RETRY_AFTER_MS = { full: 12 * 60 * MINUTE_MS, incremental: 5 * MINUTE_MS } as const;
+/** The part of its time that the database works for an audit beside requests. */
+const SHARE = 0.1;
+
+export type AuditWork = {
+  readonly pool: Pool;
+  /** Hears what an audit has found, when it has found something. */
+  readonly onViolations: (kind: AuditKind, report: AuditReport) => void;
+};
+
+/** Audits what is new every minute and everything once a day; processes on one database take turns. */
+export function auditTicks({ pool, onViolations }: AuditWork): Tick[] {
+  const tickOf = (kind: AuditKind, name: string): Tick => ({
+    name,
+    everyMs: MINUTE_MS,
+    run: async (signal) => {
+      // A tick comes a little sooner or later than the minute it stands for.
+      const everyMs = EVERY_MS[kind] * 0.9;
+      if (!(await claimAudit(pool, { kind, everyMs, retryAfterMs: RETRY_AFTER_MS[kind] }))) return;
+      const report = await audit(pool, { kind, share: SHARE, checks: topicChecks, signal });
+      if (!report.ok) onViolations(kind, report);
+    },
+  });
+  return [tickOf("incremental", "audit what is new"), tickOf("full", "audit everything")];
+}

@@ -1,0 +1,49 @@
+// What operators look at and order, built from the parts of a serving process.
+
+import { recordAction } from "../../operator/audit-log/operator-actions.ts";
+import { presetCatalog } from "./catalog.ts";
+import type { Payouts } from "./payouts.ts";
+import type { TopUps } from "../../billing/top-ups/top-ups.ts";
+import type { Config } from "../config/config.ts";
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { createOperatorService } from "../../operator/rpc/service.ts";
+import { operatorOf } from "../../transport/calls/callers.ts";
+import type { CallPorts } from "../../transport/calls/interceptors.ts";
+
+/** OperatorService of a configuration. */
+export function operatorService(
+  { config, database }: { readonly config: Config; readonly database: Database },
+  {
+    topUps,
+    payouts,
+  }: { readonly topUps: Pick<TopUps, "verifyNow">; readonly payouts: Pick<Payouts, "chains" | "dailyCaps"> },
+) {
+  const isSet = (variable: string): boolean => (config.variable(variable) ?? "") !== "";
+  return createOperatorService({
+    database,
+    operatorOf,
+    isSet,
+    verifyTopUp: topUps.verifyNow,
+    payoutChains: payouts.chains,
+    dailyCaps: payouts.dailyCaps,
+    secondPerson: config.secondPerson,
+    ...presetCatalog(config),
+  });
+}
+
+/** Writes down what operators ask for on the accounts of others, as the door of the contracts wants it. */
+export function noteOrders(database: Pick<Database, "pool">): CallPorts["noteOrder"] {
+  return ({ operator, method, accountId, requestId }) =>
+    withRetry(() =>
+      withTransaction(database, (client) =>
+        recordAction(client, {
+          operator,
+          action: method,
+          subject: accountId === "" ? null : accountId,
+          reason: null,
+          facts: { requestId },
+        }),
+      ),
+    );
+}

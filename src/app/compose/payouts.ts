@@ -1,0 +1,275 @@
+// The chains that payouts go out on, from the configuration, and the engines that work on them.
+
+import { LRUCache } from "lru-cache";
+import type { Logger } from "pino";
+import { Gauge, type Registry } from "prom-client";
+import { addCounter } from "../observability/metrics.ts";
+import type { Config } from "../config/config.ts";
+import type { Database } from "../../database/database.ts";
+import { billingDay, systemClock } from "../../kernel/clock.ts";
+import { parseDecimal } from "../../kernel/decimal.ts";
+import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
+import type { Asset } from "../../kernel/money.ts";
+import { assetOf, type Coin, findCoin, type Network } from "../../merchant/chains/currencies.ts";
+import type { DailyCaps } from "../../merchant/payouts/daily-cap.ts";
+import { createSandboxChain } from "../../merchant/chains/sandbox/sandbox-chain.ts";
+import { PayoutEngine, type PayoutPolicy, type PayoutTrouble } from "../../merchant/payouts/payout-engine.ts";
+import { countPending } from "../../operator/second-person/order-store.ts";
+import type { Floor, IsServed } from "../../merchant/transfers/quote.ts";
+import { type PayoutFacts, payoutTicks } from "../../merchant/jobs/payouts.ts";
+import type { Tick } from "../../workers/tick.ts";
+
+const LEASE_MS = 15_000;
+/** Nodes keep some sixteen transactions of one wallet that wait for each other. */
+const REAL_IN_FLIGHT = 16;
+/** How many blocks a node may be ahead of its last answer at once, besides those that its chain can have made since. */
+const BLOCKS_AT_ONCE = 64;
+const SANDBOX: PayoutPolicy = {
+  leaseMs: LEASE_MS,
+  maxInFlight: 200,
+  stuckAfterMs: 10_000,
+  giveUpAfterMs: 10_000,
+  headPace: null,
+  dailyCaps: {},
+};
+
+export type Payouts = {
+  /** Whether a transfer of a currency can be carried out: the sandbox sends everything, production what is configured. */
+  readonly isServed: IsServed;
+  /** The least amount and fee of a coin in production; null: nothing pays it there. */
+  readonly floorOf: (coin: Coin) => Floor | null;
+  /** Addresses of ours on real chains, which no transfer may pay: wallets and contracts of tokens. */
+  readonly ownAddresses: readonly { readonly network: Network; readonly address: string }[];
+  /** The sandbox and what is configured. */
+  readonly chains: readonly PayoutChain[];
+  readonly ticks: readonly Tick[];
+  /** What goes out on a day at most, by chain. */
+  readonly dailyCaps: Readonly<Record<string, DailyCaps>>;
+  /** How payouts stand, once the ticks have looked. */
+  readonly facts: () => PayoutFacts | null;
+  readonly troubles: PayoutTroubles["counts"];
+  /** Lets other processes take over at once. */
+  stop(): Promise<void>;
+};
+
+/** Makes everything that payouts need. Errors: a private key or a token that cannot be one. */
+export async function createPayouts(options: {
+  config: Pick<Config, "chains" | "variable">;
+  database: Database;
+  logger: Pick<Logger, "error" | "warn">;
+}): Promise<Payouts> {
+  const { database } = options;
+  const { report, counts } = createPayoutTroubles(options.logger);
+  const real = await createRealChains(options.config);
+  const engines = [
+    new PayoutEngine({
+      pool: database.pool,
+      chain: createSandboxChain(database, systemClock),
+      serves: { environment: "sandbox", network: null },
+      policy: SANDBOX,
+      report,
+    }),
+    ...real.map(
+      ({ chain, policy }) =>
+        new PayoutEngine({
+          pool: database.pool,
+          chain,
+          serves: { environment: "production", network: chain.name },
+          policy,
+          report,
+        }),
+    ),
+  ];
+  return {
+    isServed: (currencyCode, network, environment) =>
+      environment === "sandbox" ||
+      real.some(({ chain }) => chain.name === network && chain.currencies.includes(currencyCode)),
+    floorOf: (coin) => {
+      const floors = real.find(({ chain }) => chain.name === coin.network)?.floors;
+      const asset = assetOf(coin);
+      return floors === undefined ? null : { least: floors.least[asset] ?? 0n, fee: floors.fee[asset] ?? 0n };
+    },
+    ownAddresses: real.flatMap(({ network, chain }) => chain.ownAddresses.map((address) => ({ network, address }))),
+    chains: engines.map(({ chain }) => chain),
+    dailyCaps: Object.fromEntries(real.map(({ chain, policy }) => [chain.name, policy.dailyCaps])),
+    ...payoutTicks({ pool: database.pool, engines, countOrders: () => countPending(database.pool) }),
+    troubles: counts,
+    stop: async () => {
+      await Promise.all(engines.map((engine) => engine.resign()));
+    },
+  };
+}
+
+/** The chains of production that are configured. viem is loaded only where there is one. */
+export async function createRealChains({
+  chains,
+  variable,
+}: Pick<Config, "chains" | "variable">): Promise<
+  { network: Network; chain: PayoutChain; policy: PayoutPolicy; floors: Floors }[]
+> {
+  if (chains.length === 0) return [];
+  const { createEvmChain } = await import("../../merchant/chains/evm/evm-chain.ts");
+  return chains.map(
+    ({ keyVariable, stuckAfterMs, giveUpAfterMs, msPerBlock, second, dailyCaps, least, leastFee, ...settings }) => ({
+      network: settings.network,
+      chain: createEvmChain({
+        ...settings,
+        ...(second === null ? {} : { second }),
+        privateKey: variable(keyVariable) ?? "",
+      }),
+      policy: {
+        leaseMs: LEASE_MS,
+        maxInFlight: REAL_IN_FLIGHT,
+        stuckAfterMs,
+        giveUpAfterMs,
+        headPace: { blocksAtOnce: BLOCKS_AT_ONCE, msPerBlock },
+        dailyCaps: unitsOf(settings.network, dailyCaps),
+      },
+      floors: { least: unitsOf(settings.network, least), fee: unitsOf(settings.network, leastFee) },
+    }),
+  );
+}
+
+type Units = Readonly<Record<Asset, bigint>>;
+type Floors = { readonly least: Units; readonly fee: Units };
+
+/** Amounts in whole coins as units of each asset. Errors: an unknown currency, or more decimals than the coin has. */
+function unitsOf(network: Network, amounts: Readonly<Record<string, string>>): Units {
+  return Object.fromEntries(
+    Object.entries(amounts).map(([code, amount]) => {
+      const coin = findCoin(code, network);
+      return [assetOf(coin), parseDecimal(amount, coin.decimals)];
+    }),
+  );
+}
+
+/** What engines reported. */
+type PayoutTroubles = {
+  readonly report: (trouble: PayoutTrouble) => void;
+  /** How often each kind was reported of each chain. */
+  readonly counts: () => Iterable<PayoutTroubleCount>;
+};
+
+type PayoutTroubleCount = Pick<PayoutTrouble, "kind" | "chain"> & { readonly count: number };
+
+/** Payouts whose fee is too high that are remembered as logged; far more than wait for lower fees at a time. */
+const MOST_TOLD = 10_000;
+
+/** What every round reports again while it lasts. */
+const LASTING: ReadonlySet<PayoutTrouble["kind"]> = new Set([
+  "fee_too_high",
+  "finality_doubted",
+  "head_leap",
+  "daily_cap",
+]);
+
+/**
+ * Makes the receiver of engines' reports: they are logged, and counted for the metrics. That a payout waits for lower fees is
+ * reported with every round and logged once.
+ */
+export function createPayoutTroubles(logger: Pick<Logger, "error" | "warn">): PayoutTroubles {
+  const counts = new Map<string, PayoutTroubleCount>();
+  const told = new LRUCache<string, true>({ max: MOST_TOLD });
+  return {
+    counts: () => counts.values(),
+    report(trouble) {
+      const { kind, chain } = trouble;
+      const name = `${kind} ${chain}`;
+      counts.set(name, { kind, chain, count: (counts.get(name)?.count ?? 0) + 1 });
+      if (LASTING.has(kind)) {
+        const subject = [kind, chain, "nonce" in trouble ? trouble.nonce : "", dayOf(trouble)].join(" ");
+        if (told.get(subject) === true) return;
+        told.set(subject, true);
+      }
+      tell(logger, trouble);
+    },
+  };
+}
+
+/** A cap is logged on each day that it is reached. */
+function dayOf(trouble: PayoutTrouble): string {
+  return trouble.kind === "daily_cap" ? `${trouble.currency} ${billingDay(Date.now())}` : "";
+}
+
+const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn", string]>> = {
+  payout_failed: ["warn", "a payout did not get on; it is tried again"],
+  fee_too_high: ["warn", "a payout would have to offer more than its chain is allowed to; it waits for lower fees"],
+  foreign_nonce: ["error", "somebody else has used a wallet's key; nothing more is signed with it"],
+  head_leap: ["error", "a chain node is further ahead than its chain can be; its answers are not used"],
+  finality_doubted: ["error", "a chain node calls a block final that is not believed; the payout waits"],
+  payment_vanished: [
+    "error",
+    "a final payment is not in its chain any more; the wallet is stopped and the payment sent again",
+  ],
+  daily_cap: ["error", "a wallet has reached its daily cap; transfers wait until tomorrow or a higher cap"],
+  payment_short: ["error", "a token delivered less than was sent; the wallet is stopped until an operator decides"],
+};
+
+function tell(logger: Pick<Logger, "error" | "warn">, trouble: PayoutTrouble): void {
+  const [level, message] = MESSAGES[trouble.kind];
+  const { error: err, ...facts } = { error: undefined, ...trouble };
+  logger[level](err === undefined ? facts : { ...facts, err }, message);
+}
+
+/** Adds what is told of payouts; workers/README.md says when each is an alarm. */
+export function addPayoutMetrics(registry: Registry, { facts, troubles }: Pick<Payouts, "facts" | "troubles">): void {
+  const gauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    read: (now: PayoutFacts) => [Record<Label, string>, number][],
+  ): void => {
+    const each: Gauge<Label> = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        const now = facts();
+        each.reset();
+        if (now !== null) for (const [labels, value] of read(now)) each.set(labels, value);
+      },
+    });
+  };
+  const ofWallets = (name: string, help: string, read: (wallet: PayoutFacts["wallets"][number]) => number): void =>
+    gauge(name, help, ["chain"], ({ wallets }) => wallets.map((wallet) => [{ chain: wallet.chain }, read(wallet)]));
+  ofWallets("saldo_payouts_open", "Payouts that have not ended", ({ openPayouts }) => openPayouts);
+  ofWallets(
+    "saldo_oldest_payout_seconds",
+    "Age of the oldest payout that has not ended",
+    (wallet) => wallet.oldestPayoutSeconds,
+  );
+  ofWallets(
+    "saldo_payout_unknown_seconds",
+    "Age of the oldest transaction that was handed over and never seen",
+    (wallet) => wallet.oldestUnknownSeconds,
+  );
+  ofWallets("saldo_wallet_halted", "1 while nothing is signed until an operator has looked at why", ({ isHalted }) =>
+    Number(isHalted),
+  );
+  ofWallets("saldo_payouts_stopped", "1 while an operator has stopped a wallet's payouts", ({ isStopped }) =>
+    Number(isStopped),
+  );
+  gauge(
+    "saldo_wallet_day_share",
+    "What a wallet's payouts of today are of its daily cap, by currency; transfers wait near 1",
+    ["chain", "currency"],
+    ({ dayShares }) => dayShares.map(({ chain, currency, share }) => [{ chain, currency }, share]),
+  );
+  gauge("saldo_orders_pending", "Orders that wait for a second operator", [], ({ pendingOrders }) => [
+    [{}, pendingOrders],
+  ]);
+  ofWallets("saldo_transfers_waiting", "Transfers that wait for the wallet to be refilled", ({ waiting }) => waiting);
+  gauge("saldo_wallet_float", "What a wallet has, in whole coins", ["chain", "currency"], ({ floats }) =>
+    floats.map(({ chain, currency, coins }) => [{ chain, currency }, coins]),
+  );
+  gauge("saldo_chain_silent_seconds", "How long a chain has not answered", ["chain"], ({ answeredAtMs }) =>
+    [...answeredAtMs].map(([chain, atMs]) => [{ chain }, (performance.now() - atMs) / 1_000]),
+  );
+  addCounter(registry, {
+    name: "saldo_payout_troubles_total",
+    help: "What kept payouts from getting on, by kind and chain, once each time that it did",
+    labelNames: ["kind", "chain"],
+    read: () => [...troubles()].map(({ kind, chain, count }) => [{ kind, chain }, count]),
+  });
+}

@@ -1,0 +1,109 @@
+// The part of the composition that is about people: who calls, how they sign in, and how they get mail.
+
+import process from "node:process";
+import type { PoolClient } from "pg";
+import type { Logger } from "pino";
+import { type BreachedPasswords, openBreachedPasswords } from "../../identity/breached-passwords.ts";
+import { ensureDemoPerson } from "../../identity/demo-person.ts";
+import { createMailer, type Mailer } from "../../identity/mailer.ts";
+import { createPeople, type People } from "../../identity/people.ts";
+import { createAccountsService } from "../../identity/service.ts";
+import { createSecurityLog, type SecurityLog } from "../../identity/security-log.ts";
+import { createServiceTokenVerifier } from "../../identity/service-tokens.ts";
+import { recordSignIns } from "../../identity/recorded-sign-in.ts";
+import { cookiePlanOf } from "../../identity/session-cookie.ts";
+import { createSignIn, type SignIn } from "../../identity/sign-in.ts";
+import { signingSecret } from "../../identity/signing-secret.ts";
+import type { Config } from "../config/config.ts";
+import type { Database } from "../../database/database.ts";
+import { openAccount } from "../../ledger/accounts.ts";
+import { giveWelcomeCredit, postWelcomeCredit } from "../../billing/welcome-credit.ts";
+import { emailOfAccount } from "../../identity/store.ts";
+import { lowBalanceTick } from "../../billing/jobs/low-balance.ts";
+import type { Tick } from "../../workers/tick.ts";
+import { accountOf, operatorOf, personOf } from "../../transport/calls/callers.ts";
+
+export type PeopleOptions = {
+  readonly config: Config;
+  readonly database: Database;
+  readonly logger: Pick<Logger, "warn">;
+  /** Where people reach the service; right once it listens. */
+  readonly baseUrl: () => string;
+};
+
+export type AppPeople = {
+  readonly people: People;
+  readonly signIn: SignIn;
+  readonly mailer: Mailer;
+  /** Sends people mails about their balance. */
+  readonly lowBalanceTick: Tick;
+  readonly verifyServiceToken: ReturnType<typeof createServiceTokenVerifier>;
+  readonly accounts: ReturnType<typeof createAccountsService>;
+  /** Who tried what from where. To be closed before the database. */
+  readonly securityLog: SecurityLog;
+  /** To be closed when nobody signs up any more. */
+  readonly breachedPasswords: Pick<BreachedPasswords, "close">;
+};
+
+/** Builds it. */
+export function createAppPeople({ config, database, logger, baseUrl }: PeopleOptions): AppPeople {
+  const { pool } = database;
+  const show = config.demo ? (text: string): void => void process.stdout.write(`${text}\n`) : null;
+  const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom }, show);
+  const securityLog = createSecurityLog({
+    pool,
+    secret: () => signingSecret(pool, config.authSecret),
+    onFault: (err) => logger.warn({ err }, "security events were not written yet"),
+  });
+  const { recordSecurityEvent } = securityLog;
+  const people = createPeople({
+    database,
+    openAccount: openWithWelcome,
+    // An account that an operator had opened before its person came.
+    onAccountOpened: async (accountId) => void (await postWelcomeCredit(database, accountId)),
+    cookieName: () => cookiePlanOf(baseUrl()).sessionName,
+    isDemo: config.demo && !config.production,
+  });
+  const breachedPasswords = openBreachedPasswords({
+    url: config.breachedPasswordsUrl,
+    onFailure: (err) => logger.warn({ err }, "a password was taken without being looked up among breached ones"),
+  });
+  const signIn = createSignIn({
+    breachedPasswords,
+    database,
+    mailer,
+    baseUrl,
+    secret: () => signingSecret(pool, config.authSecret),
+    demoPerson: config.demo && !config.production ? () => ensureDemoPerson(pool) : null,
+    onMailLost: (err) => logger.warn({ err }, "a mail was not sent"),
+  });
+  return {
+    securityLog,
+    breachedPasswords,
+    mailer,
+    lowBalanceTick: lowBalanceTick({
+      pool,
+      mailer,
+      emailOf: (accountId) => emailOfAccount(pool, accountId),
+      topUpUrl: () => `${baseUrl()}/billing`,
+    }),
+    people,
+    signIn: recordSignIns(signIn, { recordSecurityEvent, verifySession: (cookies) => people.verifySession(cookies) }),
+    verifyServiceToken: createServiceTokenVerifier(database),
+    accounts: createAccountsService({
+      database,
+      isDemo: config.demo,
+      accountOf,
+      personOf,
+      operatorOf,
+      recordSecurityEvent,
+      secret: () => signingSecret(pool, config.authSecret),
+    }),
+  };
+}
+
+/** Opens an account with its welcome credit: in one transaction, so that nothing dies between the two. */
+async function openWithWelcome(client: PoolClient, accountId: string): Promise<void> {
+  await openAccount(client, accountId);
+  await giveWelcomeCredit(client, accountId);
+}

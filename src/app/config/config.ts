@@ -1,0 +1,346 @@
+// Configuration: the only reader of the environment. Every variable has a working default and is listed in .env.example; a
+// wrong one stops the start with its name and what is accepted.
+
+import { resolve } from "node:path";
+import { readAmounts } from "./amounts.ts";
+import { type ChainConfig, readChains, type SettingReaders } from "./chains.ts";
+import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./safety.ts";
+import { type FeeRule, parseFeeRule } from "../../kernel/fee-rule.ts";
+import { FAILPOINTS, type FailpointSetting, parseFailpoint } from "../../kernel/failpoint.ts";
+
+export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+const LOG_LEVELS: readonly LogLevel[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+
+/** A certificate and its key, as PEM files. */
+export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
+
+export type Config = {
+  readonly host: string;
+  /** Loopback unless it is set, whatever `host` is: the port is for programs of ours. */
+  readonly grpcHost: string;
+  /** The same for metrics, which tell more than callers should know. */
+  readonly metricsHost: string;
+  /** Null: gRPC is cleartext. */
+  readonly grpcTls: TlsFiles | null;
+  /** 0 takes a free port. */
+  readonly httpPort: number;
+  readonly grpcPort: number;
+  readonly metricsPort: number;
+  /** Where callers reach the HTTP port, without a slash at the end. Null: what host and port say. */
+  readonly publicUrl: string | null;
+  /** Whether the gRPC port answers questions about the contracts. */
+  readonly grpcReflection: boolean;
+  /** Where the embedded PostgreSQL and its files live; an absolute path. */
+  readonly dataDir: string;
+  /** An external PostgreSQL. Null: the embedded one. */
+  readonly databaseUrl: string | null;
+  /** The login that owns the tables and migrates. Null: the one of databaseUrl. */
+  readonly databaseOwnerUrl: string | null;
+  /** How many connections commit holds and settlements. */
+  readonly lanes: number;
+  /** How many connections a process opens at most for people, merchants, operators and background work. */
+  readonly poolSize: number;
+  /** The same for key look-ups and whatever else a chat request asks of the database. */
+  readonly requestPoolSize: number;
+  /** How many processes of this node answer requests. 1: this one does. */
+  readonly workers: number;
+  /** Whether the demo account, key, merchant and models are there. */
+  readonly demo: boolean;
+  /** Whether NODE_ENV says so. A demo in production has no sign-in by one click. */
+  readonly production: boolean;
+  /** What a demo may do although it hands out credentials and play money. */
+  readonly demoAllows: ReadonlySet<DemoAllowance>;
+  /** Where production may send secrets in clear. */
+  readonly cleartextAllows: ReadonlySet<CleartextAllowance>;
+  /** The server that mails go to. Null: a demo shows them, a real service has none. */
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string;
+  /** What sessions and links are signed with. Null: a secret kept in the database. */
+  readonly authSecret: string | null;
+  /** What secrets in the database are encrypted under: the first encrypts, all decrypt. Empty: they are stored in clear. */
+  readonly secretsKeys: readonly string[];
+  /** How many proxies of ours stand before the HTTP port. */
+  readonly trustedProxies: number;
+  /** Requests in any 60 seconds by kind of caller, and credentials that are nobody's by network. 0: no limit. */
+  readonly rates: {
+    readonly person: number;
+    readonly merchant: number;
+    readonly service: number;
+    readonly refusedCredentials: number;
+  };
+  /** Sandbox transfers that a merchant may order in a day. */
+  readonly sandboxOrdersADay: number;
+  /** Where new passwords are looked up among those of breaches. Null: nowhere. */
+  readonly breachedPasswordsUrl: string | null;
+  /** How long lines of the security log are kept. */
+  readonly securityLogDays: number;
+  /** After how long a person is removed whose address was never verified. */
+  readonly unverifiedDays: number;
+  /** Milliseconds between two pieces of a streamed demo answer. */
+  readonly demoPaceMs: number;
+  readonly logLevel: LogLevel;
+  /** How long a stop waits for running requests. */
+  readonly drainMs: number;
+  /** How many answers whose client has left are read to their end at once. */
+  readonly maxDrains: number;
+  /** The silence of a stream after which a comment keeps its connection open. 0: never. */
+  readonly keepAliveMs: number;
+  /** The most MiB of request bodies that a process keeps while they arrive. */
+  readonly bodyBudgetMib: number;
+  /** How many bodies over 1 MiB one key may send to a process at once. */
+  readonly uploadsPerKey: number;
+  /** How many connections to the HTTP port a process keeps open. */
+  readonly maxConnections: number;
+  readonly payments: PaymentSettings;
+  /** The chains of production transfers. */
+  readonly chains: readonly ChainConfig[];
+  /** Above which sums, in rupiah and whole coins, a second operator approves an order. Null: never. */
+  readonly secondPerson: { readonly above: Readonly<Record<string, string>> } | null;
+  /** Whether sandbox merchants may have this machine called back, for trials. */
+  readonly callbacksToLoopback: boolean;
+  /** Where a test lets the process die. Null: nowhere. */
+  readonly failpoint: FailpointSetting | null;
+  /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
+  readonly variable: (name: string) => string | undefined;
+};
+
+/** The payment providers. One without its key is null: it is not there. Addresses have no slash at the end. */
+export type PaymentSettings = {
+  /** Where new top-ups are opened. Null: nowhere. */
+  readonly chosen: PaymentProviderName | null;
+  /** How long a top-up can be paid. */
+  readonly expiresAfterMs: number;
+  /** Only in a demo, or where it is chosen outside production. */
+  readonly sandbox: boolean;
+  readonly midtrans: {
+    readonly serverKey: string;
+    readonly snapUrl: string;
+    readonly apiUrl: string;
+    readonly timeoutMs: number;
+    /** What the provider keeps of a payment, where it does not say so itself. Null: not known. */
+    readonly fee: FeeRule | null;
+  } | null;
+  readonly xendit: {
+    readonly apiKey: string;
+    readonly callbackToken: string;
+    readonly apiUrl: string;
+    readonly timeoutMs: number;
+    /** What the provider keeps of a payment, where it does not say so itself. Null: not known. */
+    readonly fee: FeeRule | null;
+  } | null;
+};
+
+type PaymentProviderName = "sandbox" | "midtrans" | "xendit";
+const PAYMENT_PROVIDERS: readonly PaymentProviderName[] = ["sandbox", "midtrans", "xendit"];
+
+/** A variable of the environment has a value that is not accepted. */
+export class ConfigError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the configuration. Errors: ConfigError. */
+export function readConfig(environment: Environment = process.env): Config {
+  const text = (name: string): string | null => environment[name]?.trim() || null;
+  const integer = (name: string, fallback: number, { min, max }: { min: number; max: number }): number => {
+    const value = text(name);
+    if (value === null) return fallback;
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= min && number <= max)) throw wrong(name, value, `a whole number from ${min} to ${max}`);
+    return number;
+  };
+  const choice = <Choice extends string>(name: string, fallback: Choice, choices: readonly Choice[]): Choice => {
+    const value = text(name);
+    if (value === null) return fallback;
+    const chosen = choices.find((candidate) => candidate === value);
+    if (chosen === undefined) throw wrong(name, value, `one of ${choices.join(", ")}`);
+    return chosen;
+  };
+  const choices = <Choice extends string>(name: string, all: readonly Choice[]): ReadonlySet<Choice> => {
+    const named = (text(name) ?? "").split(",").map((each) => each.trim());
+    const chosen = all.filter((each) => named.includes(each));
+    if (chosen.length !== new Set(named.filter((each) => each !== "")).size)
+      throw wrong(name, text(name) ?? "", `names out of ${all.join(", ")}, separated by commas`);
+    return new Set(chosen);
+  };
+  const url = (name: string, protocols: readonly string[]): string | null => {
+    const value = text(name);
+    if (value === null) return null;
+    const protocol = URL.parse(value)?.protocol;
+    if (protocol === undefined || !protocols.includes(protocol)) {
+      // The value may hold a password, so only its name is told.
+      throw new ConfigError(
+        `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`,
+      );
+    }
+    return value;
+  };
+  const secret = (name: string): string | null => {
+    const value = text(name);
+    if (value !== null && value.length < 32) throw new ConfigError(`${name} must have at least 32 random characters`);
+    return value;
+  };
+  const secrets = (name: string): readonly string[] => {
+    const named = (text(name) ?? "").split(",").map((each) => each.trim());
+    const given = named.filter((each) => each !== "");
+    if (given.some((each) => each.length < 32))
+      throw new ConfigError(`${name} must have at least 32 random characters in each of its keys`);
+    return given;
+  };
+  const tlsFiles = (): TlsFiles | null => {
+    const [certFile, keyFile] = [text("SALDO_GRPC_TLS_CERT"), text("SALDO_GRPC_TLS_KEY")];
+    if (certFile === null && keyFile === null) return null;
+    if (certFile === null || keyFile === null)
+      throw new ConfigError("SALDO_GRPC_TLS_CERT and SALDO_GRPC_TLS_KEY must be set together");
+    return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
+  };
+  const failpoint = (name: string): FailpointSetting | null => {
+    const value = text(name);
+    if (value === null) return null;
+    const setting = parseFailpoint(value);
+    if (setting === undefined)
+      throw wrong(name, value, `one of ${FAILPOINTS.join(", ")}, or one with :n for its nth time`);
+    return setting;
+  };
+  const port = { min: 0, max: 65_535 };
+  const rate = { min: 0, max: 1_000_000 };
+  const production = text("NODE_ENV") === "production";
+  // A demo gives away keys: production has to ask for it.
+  const demo = choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1";
+  // A key or the beginning of a digest goes with every call, so it goes through TLS, except to a server on this machine.
+  const providerUrl = (name: string, fallback: string): string => {
+    const value = url(name, ["https:", "http:"]);
+    if (value === null) return fallback;
+    const { protocol, hostname } = new URL(value);
+    if (protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
+      throw new ConfigError(`${name} must be an address that begins with https://, except on this machine`);
+    return value.replace(/(?<!\/)\/+$/, "");
+  };
+  const feeRule = (name: string): FeeRule | null => {
+    const value = text(name);
+    if (value === null) return null;
+    const rule = parseFeeRule(value);
+    if (rule === undefined) throw wrong(name, value, "a fee such as 4000, 0.7% or 2.9%+2000");
+    return rule;
+  };
+  const payments = (): PaymentSettings => {
+    const timeoutMs = integer("SALDO_PAYMENT_TIMEOUT_SECONDS", 10, { min: 1, max: 50 }) * 1_000;
+    const [serverKey, apiKey] = [text("MIDTRANS_SERVER_KEY"), text("XENDIT_API_KEY")];
+    const settings = {
+      // Play money buys real answers wherever it is taken, so somebody has to want it.
+      sandbox: demo || (!production && text("SALDO_PAYMENT_PROVIDER") === "sandbox"),
+      expiresAfterMs: integer("SALDO_TOP_UP_MINUTES", 60, { min: 1, max: 10_080 }) * 60_000,
+      midtrans:
+        serverKey === null
+          ? null
+          : {
+              serverKey,
+              snapUrl: providerUrl("MIDTRANS_SNAP_URL", "https://app.midtrans.com/snap/v1"),
+              apiUrl: providerUrl("MIDTRANS_API_URL", "https://api.midtrans.com"),
+              timeoutMs,
+              fee: feeRule("MIDTRANS_FEE"),
+            },
+      xendit:
+        apiKey === null
+          ? null
+          : {
+              apiKey,
+              callbackToken: text("XENDIT_CALLBACK_TOKEN") ?? "",
+              apiUrl: providerUrl("XENDIT_API_URL", "https://api.xendit.co"),
+              timeoutMs,
+              fee: feeRule("XENDIT_FEE"),
+            },
+    };
+    if (text("SALDO_PAYMENT_PROVIDER") === null) return { ...settings, chosen: demo ? "sandbox" : null };
+    const chosen = choice<PaymentProviderName>("SALDO_PAYMENT_PROVIDER", "sandbox", PAYMENT_PROVIDERS);
+    const needs = {
+      sandbox: "a demo: play money buys nothing in production",
+      midtrans: "MIDTRANS_SERVER_KEY",
+      xendit: "XENDIT_API_KEY",
+    };
+    if (settings[chosen] === null || settings[chosen] === false)
+      throw new ConfigError(`SALDO_PAYMENT_PROVIDER is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
+    return { ...settings, chosen };
+  };
+  const callbacksToLoopback = choice("SALDO_CALLBACKS_TO_LOOPBACK", "0", ["0", "1"]) === "1";
+  // Whoever may order callbacks could reach whatever else listens on this machine.
+  if (callbacksToLoopback && !demo) throw new ConfigError("SALDO_CALLBACKS_TO_LOOPBACK may be 1 only in a demo");
+
+  return {
+    host: text("SALDO_HOST") ?? "127.0.0.1",
+    grpcHost: text("SALDO_GRPC_HOST") ?? "127.0.0.1",
+    metricsHost: text("SALDO_METRICS_HOST") ?? "127.0.0.1",
+    grpcTls: tlsFiles(),
+    httpPort: integer("SALDO_HTTP_PORT", 3000, port),
+    grpcPort: integer("SALDO_GRPC_PORT", 3001, port),
+    grpcReflection: choice("SALDO_GRPC_REFLECTION", production ? "0" : "1", ["0", "1"]) === "1",
+    metricsPort: integer("SALDO_METRICS_PORT", 9464, port),
+    publicUrl: url("SALDO_PUBLIC_URL", ["http:", "https:"])?.replace(/(?<!\/)\/+$/, "") ?? null,
+    dataDir: resolve(text("SALDO_DATA_DIR") ?? ".saldo"),
+    databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    databaseOwnerUrl: url("DATABASE_OWNER_URL", ["postgres:", "postgresql:"]),
+    lanes: integer("SALDO_LANES", 1, { min: 1, max: 16 }),
+    poolSize: integer("SALDO_POOL_SIZE", 10, { min: 4, max: 200 }),
+    requestPoolSize: integer("SALDO_REQUEST_POOL_SIZE", 5, { min: 2, max: 200 }),
+    workers: integer("SALDO_WORKERS", 1, { min: 1, max: 16 }),
+    demo,
+    production,
+    demoAllows: choices("SALDO_DEMO_ALLOW", DEMO_ALLOWANCES),
+    cleartextAllows: choices("SALDO_CLEARTEXT_ALLOW", CLEARTEXT_ALLOWANCES),
+    smtpUrl: url("SMTP_URL", ["smtp:", "smtps:"]),
+    mailFrom: text("SMTP_FROM") ?? "Saldo <saldo@localhost>",
+    authSecret: secret("SALDO_AUTH_SECRET"),
+    secretsKeys: secrets("SALDO_SECRETS_KEY"),
+    trustedProxies: integer("SALDO_TRUSTED_PROXIES", 0, { min: 0, max: 8 }),
+    rates: {
+      person: integer("SALDO_RATE_PERSON", 600, rate),
+      merchant: integer("SALDO_RATE_MERCHANT", 600, rate),
+      service: integer("SALDO_RATE_SERVICE", 6_000, rate),
+      refusedCredentials: integer("SALDO_RATE_REFUSED_CREDENTIALS", 120, rate),
+    },
+    sandboxOrdersADay: integer("SALDO_SANDBOX_ORDERS_A_DAY", 1_000, { min: 1, max: 1_000_000 }),
+    breachedPasswordsUrl: providerUrl("SALDO_BREACHED_PASSWORDS_URL", "") || null,
+    securityLogDays: integer("SALDO_SECURITY_LOG_DAYS", 90, { min: 1, max: 3_650 }),
+    unverifiedDays: integer("SALDO_UNVERIFIED_DAYS", 7, { min: 1, max: 365 }),
+    demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
+    logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
+    drainMs: integer("SALDO_DRAIN_SECONDS", 20, { min: 0, max: 3_600 }) * 1_000,
+    maxDrains: integer("SALDO_MAX_DRAINS", 256, { min: 0, max: 100_000 }),
+    keepAliveMs: integer("SALDO_KEEP_ALIVE_SECONDS", 30, { min: 0, max: 3_600 }) * 1_000,
+    bodyBudgetMib: integer("SALDO_BODY_BUDGET_MIB", 256, { min: 64, max: 65_536 }),
+    uploadsPerKey: integer("SALDO_UPLOADS_PER_KEY", 8, { min: 1, max: 10_000 }),
+    maxConnections: integer("SALDO_MAX_CONNECTIONS", 10_000, { min: 1, max: 1_000_000 }),
+    payments: payments(),
+    chains: readChains({ text, integer, url, wrong }),
+    secondPerson: readSecondPerson({ text, wrong }, { production }),
+    callbacksToLoopback,
+    failpoint: failpoint("SALDO_FAILPOINT"),
+    variable: (name) => text(name) ?? undefined,
+  };
+}
+
+/** What one operator may order alone in production, in rupiah and whole coins. */
+const SECOND_PERSON_ABOVE = {
+  IDR: "5000000",
+  USDT: "5000",
+  USDC: "5000",
+  ETH: "1.5",
+  BNB: "7.5",
+  BTC: "0.05",
+  LTC: "50",
+  SOL: "30",
+  TRX: "15000",
+};
+
+/** `none`: one operator is enough for everything. Unset outside production means the same. */
+function readSecondPerson(
+  read: Pick<SettingReaders, "text" | "wrong">,
+  { production }: { production: boolean },
+): Config["secondPerson"] {
+  const value = read.text("SALDO_SECOND_PERSON_ABOVE");
+  if (value === "none" || (value === null && !production)) return null;
+  return { above: readAmounts("SALDO_SECOND_PERSON_ABOVE", read, SECOND_PERSON_ABOVE) };
+}
+
+function wrong(name: string, value: string, accepted: string): ConfigError {
+  return new ConfigError(`${name} is ${JSON.stringify(value)}, but must be ${accepted}`);
+}

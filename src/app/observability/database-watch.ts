@@ -1,0 +1,48 @@
+// What the metrics tell of the database, read by one worker of a node now and then: a scrape costs the database nothing.
+
+import type { Pool } from "pg";
+import { type AuditKind, type AuditState, readAuditStates } from "../../ledger/audit/run.ts";
+import type { Tick } from "../../workers/tick.ts";
+
+const WATCH_MS = 10_000;
+/** Counting on would cost, and any is too many. */
+const MOST_DEFAULT_ROWS = 1_000;
+
+/** The database as it was seen last. */
+export type DatabaseFacts = {
+  /** When it was seen, on the clock of `performance.now()`. */
+  readonly seenAtMs: number;
+  /** Age of the oldest hold of any process; 0 when there is none. */
+  readonly oldestHoldSeconds: number;
+  /** How long ago the process that is latest with it has renewed its lease, of those that nobody has declared dead. */
+  readonly leaseAgeSeconds: number;
+  /** Age of the transaction that keeps the oldest dead rows. */
+  readonly oldestSnapshotSeconds: number;
+  /** Usage records outside every month's partition, counted up to a thousand. */
+  readonly defaultPartitionRows: number;
+  readonly audits: Readonly<Record<AuditKind, AuditState>>;
+};
+
+const FACTS = `
+SELECT
+  (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(placed_at)), 0)::float8 FROM hold) AS "oldestHoldSeconds",
+  (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(renewed_at)), 0)::float8 FROM process WHERE dead_at IS NULL) AS "leaseAgeSeconds",
+  oldest_snapshot_seconds() AS "oldestSnapshotSeconds",
+  (SELECT count(*)::int FROM (SELECT FROM usage_record_default LIMIT ${MOST_DEFAULT_ROWS}) strays) AS "defaultPartitionRows"`;
+
+export type DatabaseWatch = {
+  readonly tick: Tick;
+  /** Null until it was seen for the first time. While the database is away, what was seen last. */
+  readonly facts: () => DatabaseFacts | null;
+};
+
+/** Makes the watch; its tick does the reading. */
+export function watchDatabase(pool: Pool): DatabaseWatch {
+  let facts: DatabaseFacts | null = null;
+  const look = async (): Promise<void> => {
+    const { rows } = await pool.query<Omit<DatabaseFacts, "seenAtMs" | "audits">>(FACTS);
+    const audits = await readAuditStates(pool);
+    if (rows[0] !== undefined) facts = { ...rows[0], audits, seenAtMs: performance.now() };
+  };
+  return { tick: { name: "watch the database", everyMs: WATCH_MS, run: look }, facts: () => facts };
+}

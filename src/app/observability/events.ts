@@ -1,0 +1,43 @@
+// What the gateway reports besides its answers: logged, and counted for the metrics.
+
+import type { Logger } from "pino";
+import type { GatewayEvent } from "../../gateway/answer/exchange.ts";
+import { loggableEvent } from "../../gateway/answer/loggable-event.ts";
+import { formatMoney, idr } from "../../kernel/money.ts";
+import type { LateSettlement } from "../../ledger/group-commit/group-commit.ts";
+
+export type GatewayEvents = {
+  readonly report: (event: GatewayEvent) => void;
+  /** How often each kind was reported of each upstream. */
+  readonly counts: () => Iterable<GatewayEventCount>;
+};
+
+/** `upstream` is empty where the event is about none. */
+export type GatewayEventCount = {
+  readonly kind: GatewayEvent["kind"];
+  readonly upstream: string;
+  readonly count: number;
+};
+
+/** Makes the receiver of a gateway's reports. */
+export function createGatewayEvents(logger: Pick<Logger, "warn">): GatewayEvents {
+  const counts = new Map<string, GatewayEventCount>();
+  return {
+    counts: () => counts.values(),
+    report(event) {
+      const { kind } = event;
+      const upstream = "upstream" in event ? event.upstream : "";
+      const name = `${kind} ${upstream}`;
+      counts.set(name, { kind, upstream, count: (counts.get(name)?.count ?? 0) + 1 });
+      logger.warn(loggableEvent(event), "gateway");
+    },
+  };
+}
+
+/** Logs each settlement that came after a recovery of its request: this process did not run for longer than its lease. */
+export function lateLog(logger: Pick<Logger, "warn">): (late: LateSettlement) => void {
+  return ({ requestId, accountId, late, cost, charge }) => {
+    const money = { costIdr: formatMoney(idr(cost)), chargeIdr: formatMoney(idr(charge)) };
+    logger.warn({ event: "ledger.settlement.late", requestId, accountId, late, ...money }, "late settlement");
+  };
+}

@@ -1,0 +1,204 @@
+// The metrics of a process, read from memory when they are asked for. What to raise an alarm on is in workers/README.md.
+
+import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import type { GatewayEventCount } from "./events.ts";
+import type { ChatRequests } from "./requests.ts";
+import type { GroupCommitLedger, LedgerStatistics } from "../../ledger/group-commit/group-commit.ts";
+import type { PortRefusals } from "../../transport/grpc/port-refusals.ts";
+import type { DatabaseFacts } from "./database-watch.ts";
+
+export type MetricSources = {
+  readonly ledger: Pick<GroupCommitLedger, "statistics">;
+  /** What the gateway reported. */
+  readonly events: () => Iterable<GatewayEventCount>;
+  readonly requests: Pick<ChatRequests, "outcomes" | "durations">;
+  readonly isStopped: () => boolean;
+  readonly streams: StreamFacts;
+  /** Seconds since the catalog that serves was read; null before the first reading. */
+  readonly catalogAgeSeconds: () => number | null;
+  /** What was seen of the database; null in a process that does not look. */
+  readonly database: (() => DatabaseFacts | null) | null;
+};
+
+/** Streams in a state that is bounded, or better short. */
+export type StreamFacts = {
+  readonly drains: { readonly running: number; readonly unanswered: number };
+  readonly waiting: { readonly size: number };
+};
+
+type Series<Source> = Readonly<Record<string, readonly [help: string, read: (now: Source) => number]>>;
+
+const MICRO = 1_000_000;
+
+/** Counts that only grow. */
+const LEDGER_COUNTERS: Series<LedgerStatistics> = {
+  groups_total: ["Statements that committed a group of holds or settlements", (now) => now.groups],
+  members_total: ["Holds and settlements committed", (now) => now.members],
+  replays_total: ["Groups that failed and ran again", (now) => now.replays],
+  lost_connections_total: ["Connections of lanes that were lost", (now) => now.lostConnections],
+  late_settlements_total: ["Settlements that came after a recovery of their request", (now) => now.late],
+  uncollected_rupiah_total: [
+    "Cost that no balance covered, booked as our loss",
+    (now) => Number(now.uncollected) / MICRO,
+  ],
+};
+
+const LEDGER_GAUGES: Series<LedgerStatistics> = {
+  depth: ["Holds and settlements waiting for a group", (now) => now.depth],
+  open_holds: ["Holds of this process", (now) => now.open],
+  owed_settlements: ["Settlements the database has not taken yet", (now) => now.owed],
+};
+
+const STREAM_GAUGES: Series<StreamFacts> = {
+  drains: ["Answers without a client that are read on for their usage", (now) => now.drains.running],
+  unanswered_departures: [
+    "Requests whose client left before they were answered, within the time of a drain",
+    (now) => now.drains.unanswered,
+  ],
+  waiting_streams: ["Streams that wait for more to be held", (now) => now.waiting.size],
+};
+
+const DATABASE_GAUGES: Series<DatabaseFacts> = {
+  database_watch_age_seconds: [
+    "Age of what is told of the database",
+    (now) => (performance.now() - now.seenAtMs) / 1_000,
+  ],
+  oldest_hold_seconds: ["Age of the oldest hold of any process", (now) => now.oldestHoldSeconds],
+  lease_age_seconds: ["Age of the oldest lease of a process that is not declared dead", (now) => now.leaseAgeSeconds],
+  oldest_snapshot_seconds: [
+    "Age of the transaction that keeps the oldest dead rows",
+    (now) => now.oldestSnapshotSeconds,
+  ],
+  default_partition_rows: ["Usage records outside every month's partition", (now) => now.defaultPartitionRows],
+};
+
+/** Makes the registry. */
+export function createMetrics(sources: MetricSources): Registry {
+  const { ledger, requests, isStopped, catalogAgeSeconds, database } = sources;
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  addCounters(registry, "saldo_ledger_", LEDGER_COUNTERS, () => ledger.statistics());
+  addGauges(registry, "saldo_ledger_", LEDGER_GAUGES, () => ledger.statistics());
+  addGauges(registry, "saldo_", STREAM_GAUGES, () => sources.streams);
+  addGauges(registry, "saldo_", { admission_stopped: ["1 while the admission switch is off", Number] }, isStopped);
+  addGauges(registry, "saldo_", { catalog_age_seconds: ["Age of the catalog that serves", Number] }, catalogAgeSeconds);
+  addCounter(registry, {
+    name: "saldo_chat_requests_total",
+    help: "Chat requests that ended, by outcome: answered, client_left, stopped, or the code of the error",
+    labelNames: ["outcome"],
+    read: () => [...requests.outcomes].map(([outcome, count]) => [{ outcome }, count]),
+  });
+  registry.registerMetric(requests.durations);
+  addCounter(registry, {
+    name: "saldo_gateway_events_total",
+    help: "What the gateway reported besides its answers, by kind and upstream",
+    labelNames: ["kind", "upstream"],
+    read: () => [...sources.events()].map(({ kind, upstream, count }) => [{ kind, upstream }, count]),
+  });
+  if (database !== null) addDatabase(registry, database);
+  return registry;
+}
+
+/** Adds the count of lines of the log that were lost. */
+export function addLogMetric(registry: Registry, linesLost: () => number): void {
+  addCounter(registry, {
+    name: "saldo_log_lines_lost_total",
+    help: "Lines of the log that its disk or its reader did not take; alarm when it rises",
+    labelNames: [],
+    read: () => [[{}, linesLost()]],
+  });
+}
+
+/** What the gRPC port refused before it was a call. */
+export function addPortMetric(registry: Registry, { counts }: Pick<PortRefusals, "counts">): void {
+  addCounter(registry, {
+    name: "saldo_grpc_refused_total",
+    help: "What the gRPC port refused before it was a call, by reason",
+    labelNames: ["reason"],
+    read: () => [...counts].map(([reason, count]) => [{ reason }, count]),
+  });
+}
+
+function addDatabase(registry: Registry, facts: () => DatabaseFacts | null): void {
+  addGauges(registry, "saldo_", DATABASE_GAUGES, facts);
+  const kinds = ["incremental", "full"] as const;
+  const add = (
+    name: string,
+    help: string,
+    read: (now: DatabaseFacts, kind: (typeof kinds)[number]) => number,
+  ): void => {
+    const gauge: Gauge<"audit"> = new Gauge({
+      name,
+      help,
+      labelNames: ["audit"],
+      registers: [registry],
+      collect() {
+        const now = facts();
+        if (now !== null) for (const kind of kinds) gauge.set({ audit: kind }, read(now, kind));
+      },
+    });
+  };
+  // Before the first audit has ended nothing was looked at for as long as this process lives.
+  add(
+    "saldo_audit_lag_seconds",
+    "Seconds since the start of the last audit that ended",
+    ({ audits, seenAtMs }, kind) => {
+      const { lagSeconds } = audits[kind];
+      return lagSeconds === null ? performance.now() / 1_000 : lagSeconds + (performance.now() - seenAtMs) / 1_000;
+    },
+  );
+  add("saldo_audit_violations", "Violations that the last audit found", ({ audits }, kind) => audits[kind].violations);
+}
+
+function addCounters<Source>(registry: Registry, prefix: string, series: Series<Source>, source: () => Source): void {
+  for (const [name, [help, read]] of Object.entries(series)) {
+    addCounter(registry, { name: prefix + name, help, labelNames: [], read: () => [[{}, read(source())]] });
+  }
+}
+
+/** A source without a value, null, leaves a gauge as it is. */
+function addGauges<Source>(
+  registry: Registry,
+  prefix: string,
+  series: Series<Source>,
+  source: () => Source | null,
+): void {
+  for (const [name, [help, read]] of Object.entries(series)) {
+    const gauge: Gauge = new Gauge({
+      name: prefix + name,
+      help,
+      registers: [registry],
+      collect() {
+        const now = source();
+        if (now !== null) gauge.set(read(now));
+      },
+    });
+  }
+}
+
+/** A counter whose values are kept elsewhere. */
+export function addCounter<Label extends string>(
+  registry: Registry,
+  {
+    name,
+    help,
+    labelNames,
+    read,
+  }: {
+    name: string;
+    help: string;
+    labelNames: Label[];
+    read: () => [Partial<Record<Label, string>>, number][];
+  },
+): void {
+  const counter: Counter<Label> = new Counter({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    collect() {
+      counter.reset();
+      for (const [labels, count] of read()) counter.inc(labels, count);
+    },
+  });
+}

@@ -1,0 +1,73 @@
+// What stands around the gateway in every process: the switch that stops admissions, the count of what is running, and how
+// requests end, for the metrics. A request pays for it with a few additions.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { Histogram } from "prom-client";
+import type { ChatCall, ChatOutcome, ChatSink, Gateway } from "../../gateway/chat.ts";
+import { DomainError, UpstreamBusy } from "../../kernel/errors.ts";
+
+/** What a caller is told while admissions are stopped. */
+const STOPPED_RETRY_AFTER_SECONDS = 30;
+/** Few: each costs a series, and every request looks for its own. */
+const DURATION_BOUNDS_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
+
+export type ChatRequests = {
+  readonly gateway: Gateway;
+  /** How many requests ended with each outcome: as the gateway tells it, `stopped` by the switch, or the code of the error. */
+  readonly outcomes: ReadonlyMap<string, number>;
+  /** How long they took from the first byte of the request on. */
+  readonly durations: Histogram;
+  /** Waits for the requests being answered, also those whose client has left: they still have to be settled. */
+  idle(limitMs: number): Promise<void>;
+};
+
+/** Puts a gateway behind the switch and counts its requests. */
+export function watchRequests(gateway: Gateway, isStopped: () => boolean): ChatRequests {
+  let running = 0;
+  /** For those who wait until none is running. */
+  let allEnded: PromiseWithResolvers<void> | null = null;
+  const outcomes = new Map<string, number>();
+  const durations = new Histogram({
+    name: "saldo_chat_duration_seconds",
+    help: "How long chat requests took, from the first byte of the request to the end of the answer",
+    buckets: DURATION_BOUNDS_SECONDS,
+    registers: [],
+  });
+  const ended = (outcome: string, receivedAtMs: number): void => {
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    durations.observe(Math.max(0, Date.now() - receivedAtMs) / 1_000);
+  };
+  const counted = async (call: ChatCall, sink: ChatSink): Promise<ChatOutcome> => {
+    running += 1;
+    try {
+      const outcome = await gateway.answerChat(call, sink);
+      ended(outcome, call.receivedAtMs);
+      return outcome;
+    } catch (error) {
+      ended(error instanceof DomainError ? error.code : "internal_error", call.receivedAtMs);
+      throw error;
+    } finally {
+      running -= 1;
+      if (running === 0) {
+        allEnded?.resolve();
+        allEnded = null;
+      }
+    }
+  };
+  return {
+    gateway: {
+      answerChat(call, sink) {
+        if (!isStopped()) return counted(call, sink);
+        ended("stopped", call.receivedAtMs);
+        return Promise.reject(new UpstreamBusy(STOPPED_RETRY_AFTER_SECONDS));
+      },
+    },
+    outcomes,
+    durations,
+    async idle(limitMs) {
+      if (running === 0) return;
+      allEnded ??= Promise.withResolvers();
+      await Promise.race([allEnded.promise, sleep(limitMs, undefined, { ref: false })]);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// A node: what is there once, however many processes answer its callers. It opens the database (and so runs the embedded
+// one, and migrates), shows the metrics, prepares the demo and announces where everything is.
+
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { isatty } from "node:tty";
+import type { Logger } from "pino";
+import { hasOperator, inviteOperator } from "../../identity/operator-invites.ts";
+import { announce, baseUrlOf } from "../compose/announcement.ts";
+import { ignoredUpstreams } from "../compose/catalog.ts";
+import { openServiceDatabase } from "../compose/database.ts";
+import { prepareDemo } from "../demo/demo.ts";
+import { createLog } from "../observability/log.ts";
+import type { Serving } from "../compose/app.ts";
+import { closeOrders } from "../../billing/top-ups/close-orders.ts";
+import type { Config } from "../config/config.ts";
+import type { Database } from "../../database/database.ts";
+import { claimPurpose } from "../../database/purpose.ts";
+import { createMetricsServer } from "../../transport/server/metrics-server.ts";
+
+export type Node = {
+  /** Stops taking requests, lets running ones end and settle, then closes everything, the database last. */
+  stop(): Promise<void>;
+};
+
+export type NodeOutput = {
+  out(text: string): void;
+  /** Called with the log as soon as there is one. */
+  onLog(logger: Logger): void;
+};
+
+const STANDARD_OUTPUT = 1;
+/** A scrape that is being answered when the node stops may take so long. */
+const LAST_SCRAPE_MS = 1_000;
+
+/** Starts everything and announces it. Errors: whatever keeps a part from starting; nothing is left running then. */
+export async function startNode(config: Config, output: NodeOutput): Promise<Node> {
+  // Taken down in the opposite order: who serves first, the database last, each even if another fails.
+  await using stack = new AsyncDisposableStack();
+  const { logger, flush, linesLost } = createLog(config.logLevel);
+  output.onLog(logger);
+  stack.defer(flush);
+  const database = await openServiceDatabase(config);
+  stack.defer(() => database.close());
+  await claimPurpose(database.pool, config.demo ? "demo" : "production");
+  const serving = await startAll();
+  const metrics = createMetricsServer(serving.registry);
+  stack.defer(() => metrics.close(LAST_SCRAPE_MS));
+  stack.defer(() => serving.stop());
+  const { grpcHost, metricsHost } = config;
+  const metricsPort = await metrics.listen({ host: metricsHost, port: config.metricsPort });
+  const ports = { ...serving.ports, metricsPort };
+  const demo = config.demo ? await prepareDemo(database) : null;
+  const upstreams = ignoredUpstreams(config);
+  if (upstreams.length > 0)
+    logger.warn(
+      { event: "demo.upstreams.ignored", upstreams },
+      "a demo calls no real upstream without SALDO_DEMO_ALLOW=upstreams",
+    );
+  if (!config.payments.sandbox) await closeOrders(database, "sandbox");
+  const baseUrl = baseUrlOf(config, ports.httpPort);
+  const setUpLink = config.demo ? null : await prepareForPeople(database, { config, baseUrl, logger });
+  const setUpFile = setUpLink === null || isatty(STANDARD_OUTPUT) ? null : await writeSetUpLink(config, setUpLink);
+  announce({ baseUrl, grpcHost, metricsHost, ports, demo, setUpLink, setUpFile, output });
+  logger.info({ ...ports, pid: process.pid, demo: config.demo, workers: config.workers }, "serving");
+  flush();
+  const started = stack.move();
+  return { stop: () => started.disposeAsync() };
+
+  // Each is loaded only where it is used: a primary has no servers of its own, and a single process no workers.
+  async function startAll(): Promise<Serving> {
+    if (config.workers > 1) return (await import("./primary.ts")).startWorkers({ config, logger, linesLost });
+    return (await import("../compose/app.ts")).startServing({
+      config,
+      database,
+      logger,
+      linesLost,
+      worksForNode: true,
+    });
+  }
+}
+
+/** What a service that is no demo does about people before it announces itself. Gives a link where there is no operator. */
+async function prepareForPeople(
+  { pool }: Database,
+  { config, baseUrl, logger }: { config: Config; baseUrl: string; logger: Logger },
+): Promise<string | null> {
+  if (config.smtpUrl === null) logger.warn("SMTP_URL is not set, so nobody can sign up or reset a password");
+  return (await hasOperator(pool)) ? null : inviteOperator(pool, baseUrl);
+}
+
+/** Writes the link where only the owner of the service reads it. Gives the file. */
+async function writeSetUpLink({ dataDir }: Config, link: string): Promise<string> {
+  const file = join(dataDir, "operator-link");
+  await mkdir(dataDir, { recursive: true, mode: 0o711 });
+  // One that is there may be open to others, or lead elsewhere.
+  await rm(file, { force: true });
+  await writeFile(file, `${link}\n`, { mode: 0o600, flag: "wx" });
+  return file;
+}

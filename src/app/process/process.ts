@@ -1,0 +1,70 @@
+// The process: `serve` runs the service until it is told to stop, every other word is a command that ends. The log goes to
+// standard error; standard output carries what was asked for.
+
+import { flushCompileCache } from "node:module";
+import process from "node:process";
+import { ConfigError, readConfig, type Config } from "../config/config.ts";
+import { safetyProblems } from "../config/safety.ts";
+import { EXIT, helpText, runCommand } from "../../commands/run.ts";
+
+const output = {
+  out: (text: string): void => void process.stdout.write(`${text}\n`),
+  err: (text: string): void => void process.stderr.write(`${text}\n`),
+};
+
+/** Does what the words say; gives the exit code. */
+export async function runProcess(words: readonly string[]): Promise<number> {
+  if (words.length === 0 || words.includes("--help") || words[0] === "help") {
+    output.out(helpText());
+    return words.length === 0 ? EXIT.usage : EXIT.done;
+  }
+  try {
+    const config = readConfig();
+    if (words[0] !== "serve") return await runCommand(words, config, output);
+    const problems = safetyProblems(config);
+    if (problems.length > 0) throw new ConfigError(problems.join("\n"));
+    return await serve(config);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    output.err(error.message);
+    return EXIT.usage;
+  }
+}
+
+/** Serves until SIGTERM, SIGINT or a fault that nothing caught, then drains and settles. A second signal does not wait. */
+async function serve(config: Config): Promise<number> {
+  // The servers take a while to load, which no command should wait for.
+  const [{ startNode }, { ignoreLostOutput, watchFaults }] = await Promise.all([
+    import("./node.ts"),
+    import("./last-resort.ts"),
+  ]);
+  ignoreLostOutput();
+  const faults = watchFaults(config);
+  const stopRequested = new Promise<void>((resolve) => {
+    let asked = false;
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(EXIT.failed);
+        asked = true;
+        resolve();
+      });
+    }
+  });
+  let node;
+  try {
+    node = await startNode(config, { ...output, onLog: faults.logTo });
+  } catch (error) {
+    output.err(error instanceof Error ? error.message : String(error));
+    return EXIT.failed;
+  }
+  // Now, and not only at an exit that may never come in order.
+  flushCompileCache();
+  const hasFault = await Promise.race([stopRequested.then(() => false), faults.first.then(() => true)]);
+  try {
+    await node.stop();
+    return hasFault ? EXIT.failed : EXIT.done;
+  } catch (error) {
+    output.err(`The stop did not go well: ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT.failed;
+  }
+}

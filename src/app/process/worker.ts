@@ -1,0 +1,70 @@
+// The process of one worker, forked by primary.ts with its number as its only word. It serves until it is told to stop,
+// or until its primary is gone: then nobody would deal it connections, and it must not linger.
+
+import cluster from "node:cluster";
+import { flushCompileCache } from "node:module";
+import process from "node:process";
+import { openServiceDatabase } from "../compose/database.ts";
+import { ignoreLostOutput, watchFaults } from "./last-resort.ts";
+import { createLog } from "../observability/log.ts";
+import { type FromWorker, isToWorker } from "./messages.ts";
+import { startServing } from "../compose/app.ts";
+import { readConfig } from "../config/config.ts";
+
+const number = Number(process.argv[2]);
+const stopRequested = Promise.withResolvers<void>();
+
+// Typed at a terminal it reaches the workers too; the primary tells them what to do.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => stopRequested.resolve());
+process.on("message", (message) => {
+  if (isToWorker(message) && message.kind === "stop") stopRequested.resolve();
+});
+cluster.worker?.once("disconnect", () => {
+  // Otherwise node:cluster would end the process on the spot, with requests running.
+  if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
+  stopRequested.resolve();
+});
+
+process.exit(await work());
+
+async function work(): Promise<number> {
+  const config = readConfig();
+  const { logger, flush, linesLost } = createLog(config.logLevel, { worker: number });
+  ignoreLostOutput();
+  const faults = watchFaults(config);
+  faults.logTo(logger);
+  try {
+    await using stack = new AsyncDisposableStack();
+    const database = await openServiceDatabase(config, { asWorker: true });
+    stack.defer(() => database.close());
+    const serving = await startServing({ config, database, logger, linesLost, worksForNode: number === 1 });
+    stack.defer(() => serving.stop());
+    serving.registry.setDefaultLabels({ worker: String(number) });
+    process.on("message", (message) => {
+      if (!isToWorker(message) || message.kind !== "tell metrics") return;
+      // A collector that fails leaves this worker out of the scrape.
+      serving.registry.getMetricsAsJSON().then(
+        (metrics) => void tell({ kind: "metrics", metrics }),
+        (err: unknown) => logger.error({ err }, "the metrics could not be read"),
+      );
+    });
+    await tell({ kind: "serving", ports: serving.ports });
+    flushCompileCache();
+    logger.info({ pid: process.pid }, "worker serving");
+    const hasFault = await Promise.race([stopRequested.promise.then(() => false), faults.first.then(() => true)]);
+    return hasFault ? 1 : 0;
+  } catch (err) {
+    logger.error({ err }, "the worker failed");
+    await tell({ kind: "failed", reason: err instanceof Error ? err.message : String(err) });
+    return 1;
+  } finally {
+    flush();
+  }
+}
+
+/** Tells the primary; returns when it is on its way. */
+async function tell(message: FromWorker): Promise<void> {
+  // Without a primary there is nobody to tell.
+  if (process.connected) await new Promise((sent) => process.send?.(message, undefined, undefined, sent));
+}

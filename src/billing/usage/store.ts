@@ -1,0 +1,158 @@
+// The statements that read usage records.
+
+import type { Pool } from "pg";
+import type { Look } from "../../database/throttled-reader.ts";
+import type { UsageBasis } from "../../ledger/ledger.ts";
+import {
+  type MeteringJson,
+  OTHER_KINDS,
+  type OtherPricesJson,
+  type OtherTokensJson,
+  readMetering,
+  readOtherPrices,
+  readOtherTokens,
+} from "../../ledger/group-commit/token-columns.ts";
+import type { UsageRecord } from "./usage.ts";
+import type { UsageSelection } from "./usage-filter.ts";
+
+const RECORD = `
+SELECT request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens, input_price, output_price,
+       cache_hit_price, cost, charge, basis, billing_day::text AS billing_day, upstream, upstream_model, upstream_request_id,
+       upstream_cost, streamed, duration_ms, first_byte_ms, clamped, other_tokens, other_prices, metering, unbilled_cost,
+       settled_time(request_id, settled_at) AS settled_at,
+       CASE WHEN basis = 'recovered' THEN (
+         SELECT json_build_object('charge', l.charge::text, 'cost', l.cost::text, 'uncached', l.input_tokens_uncached,
+           'cached', l.input_tokens_cached, 'output', l.output_tokens, 'others', l.other_tokens)
+         FROM late_usage l WHERE l.account_id = usage_record.account_id AND l.request_id = usage_record.request_id AND l.charge > 0
+       ) END AS late
+FROM usage_record`;
+
+/** The columns of a record's tokens of the rarer kinds, by the names of their kinds. */
+export const OTHER_TOKENS_OF_RECORD = Object.values(OTHER_KINDS)
+  .map((kind) => `${tokensOfKind(kind)} AS ${kind}`)
+  .join(", ");
+
+/** An expression for the tokens of a rarer kind. `row`: a qualifier with its dot, where there are two rows with such a column. */
+export function tokensOfKind(kind: string, row = ""): string {
+  return `coalesce((${row}other_tokens ->> '${kind}')::int, 0)`;
+}
+
+/** What the cache has saved of a record's cost. */
+export const SAVED_OF_RECORD = `saved_by_cache(input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, input_price,
+  output_price, cache_hit_price, other_prices, cost)`;
+
+/** What a selection asks besides its range, of records and of their sums: $4 model, $5 key, $6 bases. */
+export const FITS = `
+  ($4::text IS NULL OR model = $4) AND ($5::uuid IS NULL OR key_id = $5) AND ($6::text[] IS NULL OR basis = ANY ($6))`;
+
+const IN_RANGE = `WHERE account_id = $1::uuid AND request_id >= $2::uuid AND request_id < $3::uuid AND ${FITS}`;
+const NEWEST = `${RECORD} ${IN_RANGE} ORDER BY request_id DESC LIMIT $7`;
+const OLDEST = `${RECORD} ${IN_RANGE} ORDER BY request_id LIMIT $7`;
+const ONE = `${RECORD} WHERE account_id = $1::uuid AND request_id = $2::uuid`;
+
+type Row = {
+  request_id: string;
+  key_id: string;
+  model: string;
+  input_tokens_uncached: number;
+  input_tokens_cached: number;
+  output_tokens: number;
+  input_price: bigint;
+  output_price: bigint;
+  cache_hit_price: bigint | null;
+  cost: bigint;
+  charge: bigint;
+  basis: UsageBasis;
+  billing_day: string;
+  upstream: string | null;
+  upstream_model: string | null;
+  upstream_request_id: string | null;
+  upstream_cost: bigint | null;
+  streamed: boolean;
+  duration_ms: number;
+  first_byte_ms: number | null;
+  clamped: boolean;
+  other_tokens: OtherTokensJson | null;
+  other_prices: OtherPricesJson | null;
+  metering: MeteringJson | null;
+  unbilled_cost: bigint;
+  settled_at: Date;
+  late: LateRow | null;
+};
+
+/** What was charged after the record was written, with the tokens that the whole request came to. */
+type LateRow = {
+  charge: string;
+  cost: string;
+  uncached: number;
+  cached: number;
+  output: number;
+  others: OtherTokensJson | null;
+};
+
+/** A selection with the number of records that are wanted at most. */
+export type Slice = UsageSelection & { readonly limit: number };
+
+/** The newest records of a selection, newest first. */
+export async function selectNewest(look: Look, accountId: string, slice: Slice): Promise<UsageRecord[]> {
+  return (await look<Row>(NEWEST, [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
+}
+
+/** The oldest records of a selection, oldest first. */
+export async function selectOldest(look: Look, accountId: string, slice: Slice): Promise<UsageRecord[]> {
+  return (await look<Row>(OLDEST, [...valuesOf(accountId, slice), slice.limit])).map(fromRow);
+}
+
+/** One record of an account. Null: it has none of this id. */
+export async function selectOne(look: Look, accountId: string, requestId: string): Promise<UsageRecord | null> {
+  const [row] = await look<Row>(ONE, [accountId, requestId]);
+  return row === undefined ? null : fromRow(row);
+}
+
+/** The parameters $1 to $6 of a statement about an account's selection. */
+export function valuesOf(accountId: string, { fromId, untilId, model, keyId, bases }: UsageSelection): unknown[] {
+  return [accountId, fromId, untilId, model, keyId, bases];
+}
+
+function fromRow(row: Row): UsageRecord {
+  const { late } = row;
+  return {
+    requestId: row.request_id,
+    keyId: row.key_id,
+    model: row.model,
+    // The tokens are those that the money is for, also what was charged late.
+    inputTokensUncached: late?.uncached ?? row.input_tokens_uncached,
+    inputTokensCached: late?.cached ?? row.input_tokens_cached,
+    outputTokens: late?.output ?? row.output_tokens,
+    costOfTokens: late === null ? row.cost : BigInt(late.cost),
+    inputPrice: row.input_price,
+    outputPrice: row.output_price,
+    cacheHitPrice: row.cache_hit_price,
+    cost: row.cost,
+    charge: row.charge,
+    basis: row.basis,
+    billingDay: row.billing_day,
+    upstream: row.upstream,
+    upstreamModel: row.upstream_model,
+    upstreamRequestId: row.upstream_request_id,
+    upstreamCost: row.upstream_cost,
+    streamed: row.streamed,
+    durationMs: row.duration_ms,
+    firstByteMs: row.first_byte_ms,
+    clamped: row.clamped,
+    otherTokens: readOtherTokens(late === null ? row.other_tokens : late.others),
+    otherPrices: readOtherPrices(row.other_prices),
+    metering: readMetering(row.metering),
+    unbilledCost: row.unbilled_cost,
+    settledAt: row.settled_at,
+    lateCharge: BigInt(late?.charge ?? 0),
+  };
+}
+
+const LAST_REQUEST = `
+SELECT request_id FROM usage_record WHERE account_id = $1::uuid ORDER BY request_id DESC LIMIT 1`;
+
+/** The id of an account's last billed request, which begins with its time. Null: it never had one. */
+export async function selectLastRequest(pool: Pool, accountId: string): Promise<string | null> {
+  return (await pool.query<{ request_id: string }>(LAST_REQUEST, [accountId])).rows[0]?.request_id ?? null;
+}

@@ -1,0 +1,75 @@
+// Usage records as they are read: newest first, page by page. They are written by the ledger's settlement and never change.
+
+import type { Pool } from "pg";
+import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import { readCredited } from "../../ledger/credit-note.ts";
+import { readOneSnapshot } from "../../database/throttled-reader.ts";
+import type { OtherPrices, PriceSnapshot } from "../../kernel/token-prices.ts";
+import type { Settlement } from "../../ledger/ledger.ts";
+import { selectNewest, selectOne } from "./store.ts";
+import { selectionOf, type UsageFilter } from "./usage-filter.ts";
+
+/**
+ * One request as it was billed: what it was settled with, what it was for, and what it was charged. Money is micro-rupiah,
+ * prices micro-rupiah per 1M tokens. Of upstreams nothing is for customers.
+ */
+export type UsageRecord = Omit<Settlement, "accountId" | "delivered" | "settledAt"> & {
+  readonly keyId: string;
+  readonly model: string;
+  readonly inputPrice: bigint;
+  readonly outputPrice: bigint;
+  readonly cacheHitPrice: bigint | null;
+  readonly otherPrices: OtherPrices | null;
+  readonly charge: bigint;
+  /** What was charged after the record was written, for output that had been relayed by then. Its tokens are among the counts. */
+  readonly lateCharge: bigint;
+  /** What the counts come to: the cost, and what was due late. */
+  readonly costOfTokens: bigint;
+  readonly settledAt: Date;
+};
+
+/** The prices of a record as they were at admission. */
+export function pricesOf({ inputPrice, outputPrice, cacheHitPrice, otherPrices }: UsageRecord): PriceSnapshot {
+  return { input: inputPrice, output: outputPrice, cacheHit: cacheHitPrice, other: otherPrices };
+}
+
+export type UsagePage = { readonly records: readonly UsageRecord[]; readonly nextPageToken: string };
+
+/**
+ * Lists an account's usage, newest first. A page token is the id of the last record shown, so records that come meanwhile
+ * neither move a page nor show twice. Errors: ValidationError when the filter is wrong or the page token is none.
+ */
+export async function listUsage(
+  pool: Pool,
+  query: { accountId: string; filter: UsageFilter; pageSize: number; pageToken: string },
+): Promise<UsagePage> {
+  const { accountId, filter, pageSize, pageToken } = query;
+  const selection = selectionOf(filter);
+  const shown = readPageToken(pageToken);
+  const untilId = shown !== null && shown < selection.untilId ? shown : selection.untilId;
+  const records = await readOneSnapshot(pool, (look) =>
+    selectNewest(look, accountId, { ...selection, untilId, limit: pageSize + 1 }),
+  );
+  const page = records.slice(0, pageSize);
+  return { records: page, nextPageToken: records.length > pageSize ? (page.at(-1)?.requestId ?? "") : "" };
+}
+
+/** Shows one record, and what was given back of it since. Errors: NotFound, also when it is another account's. */
+export async function getUsageRecord(
+  pool: Pool,
+  { accountId, requestId }: { accountId: string; requestId: string },
+): Promise<{ record: UsageRecord; credited: bigint }> {
+  const record = await readOneSnapshot(pool, (look) => selectOne(look, accountId, requestId));
+  if (record === null) throw new NotFound("There is no such request.");
+  const credited = await readCredited(pool, { accountId, requestIds: [record.requestId] });
+  return { record, credited: credited.get(record.requestId) ?? 0n };
+}
+
+/** The id that a page token names; null for the first page. Errors: ValidationError. */
+export function readPageToken(pageToken: string): string | null {
+  if (pageToken === "") return null;
+  // In small letters, as ids are compared here.
+  if (isUuid(pageToken)) return pageToken.toLowerCase();
+  throw new ValidationError([{ field: "pageToken", rule: "page_token", message: "must come from the page before" }]);
+}

@@ -1,0 +1,23 @@
+import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import { resetSecondFactor } from "../identity/reset-second-factor.ts";
+import type { Command } from "./command.ts";
+import { orderedHere } from "./operator.ts";
+
+export const secondFactorCommands: readonly Command[] = [
+  {
+    name: "person reset-second-factor",
+    about:
+      "Removes the authenticator app, the recovery codes and all passkeys of a person, and ends the person's sessions. " +
+      "For somebody who has lost all of them: make sure first who asks.",
+    options: { email: { required: true, value: "E", about: "who" } },
+    async run(values, { database }) {
+      const email = values.need("email");
+      const personId = await doAndRecord(
+        await orderedHere(database),
+        (client) => resetSecondFactor(client, email),
+        (id) => ({ action: "person reset-second-factor", subject: id, reason: null }),
+      );
+      return { json: { personId } };
+    },
+  },
+];

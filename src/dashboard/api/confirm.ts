@@ -1,0 +1,56 @@
+// What the dashboard does when the server wants a person to prove who it is: it asks in a dialog and repeats the call. A person
+// who has to set up a second factor is sent to the page for that.
+
+/** What a person lacks for a call. */
+export type Lack = "second_factor_required" | "fresh_authentication_required";
+
+type Asker = {
+  /** Has the person confirm. False: the person did not. */
+  readonly confirm: () => Promise<boolean>;
+  readonly setUp: () => void;
+};
+
+let asker: Asker | null = null;
+let asking: Promise<boolean> | null = null;
+let readCode: (error: unknown) => string | null = () => null;
+
+/** Says how the code of an error over the contracts is read; errors of sign-in carry it themselves. */
+export function setCodeReader(read: (error: unknown) => string | null): void {
+  readCode = read;
+}
+
+/** Lets a page ask the person. Gives what ends it. */
+export function onLack(by: Asker): () => void {
+  asker = by;
+  return () => {
+    if (asker === by) asker = null;
+  };
+}
+
+/** What an error says that the person lacks. Null: it is about something else. */
+export function lackOf(error: unknown): Lack | null {
+  const code =
+    readCode(error) ?? (typeof error === "object" && error !== null && "code" in error ? String(error.code) : null);
+  return code === "second_factor_required" || code === "fresh_authentication_required" ? code : null;
+}
+
+/** Does something, and once more after the person has confirmed, where the server asks for that. */
+export async function confirmed<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    const lack = lackOf(error);
+    if (lack === "second_factor_required") asker?.setUp();
+    if (lack !== "fresh_authentication_required" || !(await askOnce())) throw error;
+    return work();
+  }
+}
+
+/** Calls that are refused at the same time wait for one answer. */
+function askOnce(): Promise<boolean> {
+  if (asker === null) return Promise.resolve(false);
+  asking ??= asker.confirm().finally(() => {
+    asking = null;
+  });
+  return asking;
+}

@@ -1,0 +1,48 @@
+// A file that the server writes piece by piece, handed to the browser.
+
+import { Download } from "lucide-react";
+import { useState } from "react";
+import { useWords, type Words } from "../i18n/language.tsx";
+import { Button } from "./button.tsx";
+import { useNotify } from "./notices.tsx";
+
+const WORDS = {
+  id: { csv: "Ekspor CSV", failed: "CSV tidak bisa dibuat" },
+  en: { csv: "Export CSV", failed: "The CSV could not be made" },
+} satisfies Words<Record<string, string>>;
+
+/** What is fetched when the button is pressed. */
+export type CsvFile = { readonly name: string; readonly pieces: AsyncIterable<{ readonly csv: Uint8Array }> };
+
+/** Fetches the file and saves it under its name. */
+export function CsvButton({ file }: { readonly file: () => CsvFile }) {
+  const words = useWords(WORDS);
+  const notify = useNotify();
+  const [isBusy, setBusy] = useState(false);
+  const download = async () => {
+    setBusy(true);
+    try {
+      const { name, pieces } = file();
+      const parts: BlobPart[] = [];
+      for await (const { csv } of pieces) parts.push(new Uint8Array(csv));
+      save(new Blob(parts, { type: "text/csv;charset=utf-8" }), name);
+    } catch {
+      notify(words.failed);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button icon={<Download aria-hidden />} busy={isBusy} onClick={() => void download()}>
+      {words.csv}
+    </Button>
+  );
+}
+
+function save(file: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,90 @@
+// What a piece of a page shows when it has nothing to show: it waits, it is empty, or it failed.
+
+import { CircleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { factsOf } from "../api/transport.ts";
+import { useWords, type Words } from "../i18n/language.tsx";
+import { Button } from "./button.tsx";
+
+const WORDS = {
+  id: {
+    failed: "Bagian ini gagal dimuat",
+    later: "Coba lagi sebentar lagi. Kalau tetap gagal, sebutkan id permintaan ini kepada kami.",
+    unreached: "Server tidak bisa dihubungi atau terlalu lama menjawab. Periksa sambungan Anda, lalu coba lagi.",
+    again: "Coba lagi",
+    stale: "Data terakhir ditampilkan; pembaruan gagal.",
+    loading: "Memuat…",
+  },
+  en: {
+    failed: "This part could not be loaded",
+    later: "Try again in a moment. If it keeps failing, tell us this request id.",
+    unreached: "The server cannot be reached or took too long. Check your connection, then try again.",
+    again: "Try again",
+    stale: "The last data is shown; it could not be refreshed.",
+    loading: "Loading…",
+  },
+} satisfies Words<Record<string, string>>;
+
+/** A grey place of the size of what will come. */
+export function Skeleton({ className = "h-4 w-full" }: { readonly className?: string }) {
+  return <span aria-hidden className={`block animate-pulse rounded-md bg-sunken ${className}`} />;
+}
+
+/** Grey lines for a table or list that is on its way. */
+export function SkeletonLines({ lines = 4 }: { readonly lines?: number }) {
+  const words = useWords(WORDS);
+  return (
+    <div role="status" className="flex flex-col gap-4 p-4">
+      <span className="sr-only">{words.loading}</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <Skeleton key={line} className="h-5 w-full" />
+      ))}
+    </div>
+  );
+}
+
+/** Nothing is there yet, why, and what to do about it. */
+export function Empty({
+  title,
+  children,
+  action,
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}) {
+  return (
+    <div className="flex flex-col items-center gap-2 px-4 py-10 text-center">
+      <p className="text-base font-semibold">{title}</p>
+      {children === undefined ? null : <div className="max-w-prose text-muted">{children}</div>}
+      {action === undefined ? null : <div className="mt-2">{action}</div>}
+    </div>
+  );
+}
+
+/** A piece that failed: it says so by itself, and the others stay. */
+export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  const words = useWords(WORDS);
+  const requestId = factsOf(error)?.requestId ?? "";
+  return (
+    <div role="alert" className="flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-4 text-bad">
+      <p className="flex items-center gap-2 font-medium">
+        <CircleAlert className="size-4" aria-hidden />
+        {words.failed}
+      </p>
+      <p>{requestId === "" ? words.unreached : words.later}</p>
+      {requestId === "" ? null : <code className="font-mono text-xs break-all">{requestId}</code>}
+      {retry === undefined ? null : <Button onClick={retry}>{words.again}</Button>}
+    </div>
+  );
+}
+
+/** Above what is known from before, when asking again failed. */
+export function Stale() {
+  const words = useWords(WORDS);
+  return (
+    <p role="alert" className="rounded-lg bg-warn-soft px-4 py-2 text-warn">
+      {words.stale}
+    </p>
+  );
+}

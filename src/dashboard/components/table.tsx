@@ -1,0 +1,77 @@
+import type { ReactNode } from "react";
+
+export type Column<Row> = {
+  readonly key: string;
+  readonly head: ReactNode;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand at the right. */
+  readonly right?: boolean;
+  /** Left out where the page is narrow; the row's other cells say enough. */
+  readonly wide?: boolean;
+  /** What can be done with the row: it stays in sight at the right edge when the rest scrolls. */
+  readonly acts?: boolean;
+};
+
+export type TableProps<Row> = {
+  /** What the table shows, for those who cannot see it. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Makes the first cell of each row a button that opens it. */
+  readonly onOpen?: (row: Row) => void;
+  readonly openLabel?: (row: Row) => string;
+};
+
+/** Rows under heads. A wide table scrolls inside its card. */
+export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: TableProps<Row>) {
+  return (
+    <div className="relative overflow-x-auto">
+      <table className="w-full border-collapse text-left">
+        <caption className="sr-only">{label}</caption>
+        <thead>
+          <tr className="border-b border-line text-[0.8125rem] text-muted">
+            {columns.map((column) => (
+              <th
+                key={column.key}
+                scope="col"
+                className={`px-4 py-2.5 font-medium whitespace-nowrap max-sm:px-3 ${side(column)}`}
+              >
+                {column.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} className="relative border-b border-line last:border-b-0 hover:bg-sunken/60">
+              {columns.map((column, index) => (
+                <td key={column.key} className={`px-4 py-2.5 align-top max-sm:px-3 ${side(column)}`}>
+                  {index === 0 && onOpen !== undefined ? (
+                    // The button's own box covers the row, so that a click anywhere opens it and one stop of the keyboard does.
+                    <button
+                      type="button"
+                      onClick={() => onOpen(row)}
+                      className="text-left after:absolute after:inset-0"
+                    >
+                      {column.cell(row)}
+                      {openLabel === undefined ? null : <span className="sr-only">{openLabel(row)}</span>}
+                    </button>
+                  ) : (
+                    column.cell(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+type Place = { readonly right?: boolean; readonly wide?: boolean; readonly acts?: boolean };
+
+function side({ right = false, wide = false, acts = false }: Place): string {
+  return `${right ? "text-right" : ""} ${wide ? "max-md:hidden" : ""} ${acts ? "text-right max-md:sticky max-md:right-0 max-md:z-1 max-md:bg-card in-[tbody_tr:last-child]:rounded-br-xl in-[thead]:rounded-tr-xl" : ""}`;
+}

@@ -1,0 +1,51 @@
+// What the browser holds against a field before a form is sent. It says so in the language of the browser; we say it in that of
+// the page.
+
+import { type FormEvent, type RefObject, useEffect, useRef } from "react";
+import { useWords } from "../i18n/language.tsx";
+
+const WORDS = {
+  id: {
+    missing: "Isi kolom ini.",
+    email: "Tulis alamat e-mail lengkap, misalnya nama@contoh.id.",
+    tooShort: (least: number) => `Paling sedikit ${least} karakter.`,
+    unfit: "Isian ini belum benar.",
+  },
+  en: {
+    missing: "Fill in this field.",
+    email: "Write a whole e-mail address, such as name@example.com.",
+    tooShort: (least: number) => `At least ${least} characters.`,
+    unfit: "This is not right yet.",
+  },
+};
+
+type Typed = HTMLInputElement | HTMLTextAreaElement;
+
+/** Gives a field its complaint, and the browser's own ones in the words of the page. */
+export function useValidity<Field extends Typed>(
+  complaint = "",
+): {
+  readonly ref: RefObject<Field | null>;
+  readonly onInvalid: (event: FormEvent<Field>) => void;
+  readonly onInput: (event: FormEvent<Field>) => void;
+} {
+  const words = useWords(WORDS);
+  const ref = useRef<Field>(null);
+  useEffect(() => ref.current?.setCustomValidity(complaint), [complaint]);
+  return {
+    ref,
+    onInvalid: ({ currentTarget }) => {
+      if (!currentTarget.validity.customError) currentTarget.setCustomValidity(sentenceOf(currentTarget, words));
+    },
+    // The sentence stands until something is typed; with it, the field would stay refused for ever.
+    onInput: ({ currentTarget }) => currentTarget.setCustomValidity(complaint),
+  };
+}
+
+function sentenceOf(field: Typed, words: typeof WORDS.id): string {
+  const { valueMissing, typeMismatch, tooShort } = field.validity;
+  if (valueMissing) return words.missing;
+  if (typeMismatch && field.type === "email") return words.email;
+  if (tooShort) return words.tooShort(field.minLength);
+  return field.title === "" ? words.unfit : field.title;
+}

@@ -1,0 +1,189 @@
+// The frame of pages for people who are signed in: the navigation at the left, or behind a button on a narrow page; where one
+// is, which environment this is, the balance and the reader's choices at the top.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Menu, Wallet } from "lucide-react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { useFormats } from "../i18n/format.ts";
+import { useWords, type Words } from "../i18n/language.tsx";
+import { Badge } from "../components/badge.tsx";
+import { buttonClass, IconButton } from "../components/button.tsx";
+import { Brand } from "./brand.tsx";
+import { Choices } from "./choices.tsx";
+import { GROUPS, PLACE_WORDS } from "./navigation.ts";
+import { SignOut } from "./sign-out.tsx";
+
+const WORDS = {
+  id: {
+    navigation: "Navigasi utama",
+    open: "Buka navigasi",
+    close: "Tutup navigasi",
+    skip: "Langsung ke isi",
+    balance: "Saldo tersedia",
+    demo: "Demo",
+    breadcrumb: "Lokasi",
+  },
+  en: {
+    navigation: "Main navigation",
+    open: "Open navigation",
+    close: "Close navigation",
+    skip: "Skip to content",
+    balance: "Available balance",
+    demo: "Demo",
+    breadcrumb: "You are here",
+  },
+} satisfies Words<Record<string, string>>;
+
+/** Who is signed in, as far as the frame needs to know. */
+export type Reader = { readonly email: string; readonly isOperator: boolean; readonly isDemo: boolean };
+
+/** The frame; the page stands in its outlet, below a notice if there is one. */
+export function Inside({ reader, notice }: { readonly reader: Reader; readonly notice?: ReactNode }) {
+  const words = useWords(WORDS);
+  const { pathname } = useLocation();
+  const { isOpen, setOpen, button } = useNarrowNavigation(pathname);
+  return (
+    <div className="lg:grid lg:min-h-dvh lg:grid-cols-[14rem_minmax(0,1fr)]">
+      <a
+        href="#content"
+        className={buttonClass("action", "fixed top-2 left-2 z-50 -translate-y-16 focus:translate-y-0")}
+      >
+        {words.skip}
+      </a>
+      <aside
+        className={`border-line bg-card max-lg:fixed max-lg:inset-0 max-lg:top-14 max-lg:z-30 max-lg:overflow-y-auto lg:sticky lg:top-0 lg:h-dvh lg:border-r ${isOpen ? "" : "max-lg:hidden"}`}
+      >
+        <div className="px-5 py-4 max-lg:hidden">
+          <Brand />
+        </div>
+        {/* Whoever chooses the page that is open already wants to see it, too. */}
+        <Navigation isOperator={reader.isOperator} email={reader.email} onChoose={() => setOpen(false)} />
+      </aside>
+      <div className="flex min-w-0 flex-col">
+        <header className="sticky top-0 z-20 flex h-14 items-center justify-between gap-2 border-b border-line bg-card px-4">
+          <div className="flex min-w-0 items-center gap-2.5">
+            <IconButton
+              ref={button}
+              label={isOpen ? words.close : words.open}
+              aria-expanded={isOpen}
+              className="shrink-0 lg:hidden"
+              onClick={() => setOpen(!isOpen)}
+            >
+              <Menu aria-hidden />
+            </IconButton>
+            <Whereabouts pathname={pathname} />
+            {reader.isDemo ? (
+              <span className="inline-flex max-sm:hidden">
+                <Badge tone="sandbox">{words.demo}</Badge>
+              </span>
+            ) : null}
+          </div>
+          <div className="flex items-center gap-2">
+            <BalanceLink />
+            <Choices />
+          </div>
+        </header>
+        <main id="content" tabIndex={-1} className="min-w-0 flex-1 outline-none">
+          {notice === undefined ? null : (
+            <div className="mx-auto w-full max-w-6xl p-4 pb-0 sm:p-6 sm:pb-0">{notice}</div>
+          )}
+          <Outlet />
+        </main>
+      </div>
+    </div>
+  );
+}
+
+/** The navigation of a narrow page, which lies over it until something is chosen, or by Escape. */
+function useNarrowNavigation(pathname: string): {
+  readonly isOpen: boolean;
+  readonly setOpen: (isOpen: boolean) => void;
+  /** What opens it: the focus goes back there. */
+  readonly button: RefObject<HTMLButtonElement | null>;
+} {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => setOpen(false), [pathname]);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const close = ({ key }: KeyboardEvent) => {
+      if (key !== "Escape") return;
+      setOpen(false);
+      button.current?.focus();
+    };
+    document.addEventListener("keydown", close);
+    return () => document.removeEventListener("keydown", close);
+  }, [isOpen]);
+  return { isOpen, setOpen, button };
+}
+
+type NavigationProps = { readonly isOperator: boolean; readonly email: string; readonly onChoose: () => void };
+
+function Navigation({ isOperator, email, onChoose }: NavigationProps) {
+  const words = useWords(WORDS);
+  const names = useWords(PLACE_WORDS);
+  const groups = GROUPS.filter(({ forOperators = false }) => isOperator || !forOperators);
+  return (
+    <nav aria-label={words.navigation} className="flex flex-col gap-4 px-3 py-2">
+      {groups.map(({ name, places }) => (
+        <div key={name ?? "top"} className="flex flex-col gap-0.5">
+          {name === null ? null : <p className="px-3 py-1 text-xs font-medium text-muted">{names[name]}</p>}
+          {places.map(({ to, name: place, icon: Icon }) => (
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === "/" }}
+              onClick={onChoose}
+              className="flex min-h-9 items-center gap-3 rounded-lg px-3 text-muted hover:bg-sunken hover:text-ink data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-ink"
+            >
+              <Icon className="size-4 shrink-0" aria-hidden />
+              {names[place]}
+            </Link>
+          ))}
+        </div>
+      ))}
+      <div className="border-t border-line pt-3">
+        <p className="truncate px-3 py-1 text-xs text-muted" title={email}>
+          {email}
+        </p>
+        <SignOut />
+      </div>
+    </nav>
+  );
+}
+
+function Whereabouts({ pathname }: { readonly pathname: string }) {
+  const words = useWords(WORDS);
+  const names = useWords(PLACE_WORDS);
+  const here = GROUPS.flatMap(({ name, places }) => places.map((place) => ({ group: name, ...place }))).find(({ to }) =>
+    to === "/" ? pathname === "/" : pathname.startsWith(to),
+  );
+  if (here === undefined) return null;
+  return (
+    <nav aria-label={words.breadcrumb} className="min-w-0 text-[0.8125rem] text-muted max-sm:hidden">
+      <ol className="flex items-center gap-1.5">
+        {here.group === null || here.group === here.name ? null : (
+          <li className="after:ml-1.5 after:content-['/']">{names[here.group]}</li>
+        )}
+        <li aria-current="page" className="truncate text-ink">
+          {names[here.name]}
+        </li>
+      </ol>
+    </nav>
+  );
+}
+
+function BalanceLink() {
+  const words = useWords(WORDS);
+  const formats = useFormats();
+  const { data } = useQuery(BillingService.method.getBalance, {}, { refetchInterval: 30_000 });
+  return (
+    <Link to="/billing" className={buttonClass("plain", "digits")}>
+      <Wallet aria-hidden />
+      <span className="sr-only">{words.balance}</span>
+      {formats.wholeRupiah(data?.balance?.available)}
+    </Link>
+  );
+}

@@ -1,0 +1,93 @@
+// Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
+
+import {
+  BookOpen,
+  ChartColumn,
+  Cpu,
+  House,
+  KeyRound,
+  type LucideIcon,
+  MessageSquare,
+  Send,
+  Settings,
+  Shield,
+  Wallet,
+} from "lucide-react";
+import type { LinkProps } from "@tanstack/react-router";
+import type { Words } from "../i18n/language.tsx";
+
+type Place = {
+  readonly to: NonNullable<LinkProps["to"]>;
+  readonly name: keyof typeof PLACE_WORDS.id;
+  readonly icon: LucideIcon;
+};
+type Group = {
+  readonly name: keyof typeof PLACE_WORDS.id | null;
+  readonly places: readonly Place[];
+  readonly forOperators?: boolean;
+};
+
+/** The names of places and groups. */
+export const PLACE_WORDS = {
+  id: {
+    overview: "Ringkasan",
+    usage: "Pemakaian",
+    models: "Model",
+    playground: "Playground",
+    keys: "Kunci API",
+    billing: "Saldo & tagihan",
+    transfers: "Transfer",
+    docs: "Dokumentasi",
+    settings: "Pengaturan",
+    operator: "Operator",
+    gateway: "Gateway",
+    money: "Uang",
+    administration: "Pengelolaan",
+    help: "Lainnya",
+  },
+  en: {
+    overview: "Overview",
+    usage: "Usage",
+    models: "Models",
+    playground: "Playground",
+    keys: "API keys",
+    billing: "Balance & billing",
+    transfers: "Transfers",
+    docs: "Documentation",
+    settings: "Settings",
+    operator: "Operator",
+    gateway: "Gateway",
+    money: "Money",
+    administration: "Administration",
+    help: "More",
+  },
+} satisfies Words<Record<string, string>>;
+
+/** The groups of the navigation from top to bottom. */
+export const GROUPS: readonly Group[] = [
+  { name: null, places: [{ to: "/", name: "overview", icon: House }] },
+  {
+    name: "gateway",
+    places: [
+      { to: "/usage", name: "usage", icon: ChartColumn },
+      { to: "/models", name: "models", icon: Cpu },
+      { to: "/playground", name: "playground", icon: MessageSquare },
+      { to: "/keys", name: "keys", icon: KeyRound },
+    ],
+  },
+  {
+    name: "money",
+    places: [
+      { to: "/billing", name: "billing", icon: Wallet },
+      { to: "/transfers", name: "transfers", icon: Send },
+    ],
+  },
+  {
+    name: "help",
+    places: [
+      { to: "/docs", name: "docs", icon: BookOpen },
+      { to: "/settings", name: "settings", icon: Settings },
+    ],
+  },
+  { name: "administration", places: [{ to: "/operator", name: "operator", icon: Shield }], forOperators: true },
+];

@@ -1,0 +1,50 @@
+// Pages that everybody may read: in the usual frame for who is signed in, and in a plain one for who is not.
+
+import { useQuery } from "@connectrpc/connect-query";
+import { Outlet } from "@tanstack/react-router";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { useWords, type Words } from "../i18n/language.tsx";
+import { LinkButton } from "../components/button.tsx";
+import { Brand } from "./brand.tsx";
+import { Choices } from "./choices.tsx";
+import { Inside } from "./inside.tsx";
+import { readerOf } from "./signed-in.tsx";
+
+const WORDS = {
+  id: { signIn: "Masuk" },
+  en: { signIn: "Sign in" },
+} satisfies Words<Record<string, string>>;
+
+/**
+ * Who is there, if anybody. That nobody is signed in is an answer here and not asked about again: whoever asks anew while a frame is
+ * shown would take it away.
+ */
+export function useVisitor() {
+  const once = { retryOnMount: false, refetchOnWindowFocus: false, refetchOnReconnect: false };
+  return useQuery(AccountsService.method.getMe, {}, once);
+}
+
+/** The frame; the page stands in its outlet. */
+export function OpenToAll() {
+  const words = useWords(WORDS);
+  const { data, isPending } = useVisitor();
+  // Which frame it will be is known in a moment; one that turns into the other would move everything.
+  if (isPending) return <div className="min-h-dvh" aria-busy />;
+  if (data?.person !== undefined) return <Inside reader={readerOf(data)} />;
+  return (
+    <>
+      <header className="sticky top-0 z-20 flex h-14 items-center justify-between gap-2 border-b border-line bg-card px-4">
+        <Brand />
+        <div className="flex items-center gap-2">
+          <Choices />
+          <LinkButton to="/sign-in" look="action">
+            {words.signIn}
+          </LinkButton>
+        </div>
+      </header>
+      <main className="min-w-0">
+        <Outlet />
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+// Leaving. Whoever could not be signed out is still signed in, and has to know it.
+
+import { LogOut } from "lucide-react";
+import { useState } from "react";
+import { isSessionOver, signOut } from "../api/sign-in.ts";
+import { useWords, type Words } from "../i18n/language.tsx";
+import { useNotify } from "../components/notices.tsx";
+import { rememberSignedIn } from "./was-signed-in.ts";
+
+const WORDS = {
+  id: {
+    signOut: "Keluar",
+    again: "Coba keluar lagi",
+    failed: "Anda belum keluar",
+    failedAbout: "Permintaan gagal dan sesi Anda masih berlaku. Periksa sambungan Anda, lalu coba lagi.",
+  },
+  en: {
+    signOut: "Sign out",
+    again: "Try to sign out again",
+    failed: "You are still signed in",
+    failedAbout: "The request failed and your session still works. Check your connection, then try again.",
+  },
+} satisfies Words<Record<string, string>>;
+
+/** Ends the session and leaves for the page for signing in; stays where the session may not have ended. */
+export function SignOut() {
+  const words = useWords(WORDS);
+  const notify = useNotify();
+  const [state, setState] = useState<"signed in" | "leaving" | "failed">("signed in");
+  const leave = async () => {
+    setState("leaving");
+    try {
+      await signOut();
+    } catch (error) {
+      if (!isSessionOver(error)) {
+        setState("failed");
+        notify(words.failed, words.failedAbout);
+        return;
+      }
+    }
+    rememberSignedIn(false);
+    // A full load, so that nothing of one person is left in memory for the next.
+    window.location.assign("/sign-in");
+  };
+  return (
+    <button
+      type="button"
+      disabled={state === "leaving"}
+      aria-busy={state === "leaving"}
+      onClick={() => void leave()}
+      className="flex min-h-9 w-full items-center gap-3 rounded-lg px-3 text-muted hover:bg-sunken hover:text-ink"
+    >
+      <LogOut className="size-4" aria-hidden />
+      {state === "failed" ? words.again : words.signOut}
+    </button>
+  );
+}

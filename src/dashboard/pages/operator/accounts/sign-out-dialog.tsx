@@ -1,0 +1,35 @@
+// Ending every session of the person who owns an account.
+
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { isNotFound } from "../../../api/transport.ts";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Fact, Facts } from "../../../components/facts.tsx";
+import { useNotify } from "../../../components/notices.tsx";
+import { orderTexts, ReasonDialog, useOrder } from "../components/order.tsx";
+import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+
+/** The order. It only takes access away, so the server asks for no fresh proof. */
+export function SignOutDialog({ email, onClose }: { readonly email: string; readonly onClose: () => void }) {
+  const words = useWords(ACCOUNTS_WORDS);
+  const formats = useFormats();
+  const notify = useNotify();
+  const signOut = useOrder(AccountsService.method.signOutPerson);
+  const send = async (reason: string) => {
+    const { sessions } = await signOut.mutateAsync({ email, reason });
+    notify(sessions === 0 ? words.noSessions : words.signedOut, `${words.sessionsEnded}: ${formats.count(sessions)}`);
+  };
+  return (
+    <ReasonDialog
+      {...orderTexts(words, "signOut")}
+      onClose={onClose}
+      isDanger
+      onOrder={send}
+      onRefused={(error) => (isNotFound(error) ? <p className="text-muted">{words.noPerson}</p> : null)}
+    >
+      <Facts>
+        <Fact name={words.email}>{email}</Fact>
+      </Facts>
+    </ReasonDialog>
+  );
+}

@@ -1,0 +1,81 @@
+// Filters of a list. They are sent as a form, by Enter or a choice, and stand in the address from then on.
+
+import { Search } from "lucide-react";
+import { type ChangeEvent, type FormEvent, type ReactNode, useEffect, useRef } from "react";
+import { useWords } from "../../../i18n/language.tsx";
+import { Button } from "../../../components/button.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { useChangeAddress } from "./address.ts";
+
+const NOTHING = {};
+
+type FiltersProps = {
+  /** The fields inside by their names, as the address has them. */
+  readonly values: Readonly<Record<string, string | undefined>>;
+  /** What counts where the address says nothing, so that the fields show it. */
+  readonly defaults?: Readonly<Record<string, string>>;
+  readonly children: ReactNode;
+};
+
+/** The form around fields that have `name`s; it fills them from the address and writes the address from them. */
+export function Filters({ values, defaults = NOTHING, children }: FiltersProps) {
+  const words = useWords(OPERATOR_WORDS);
+  const change = useChangeAddress();
+  const form = useRef<HTMLFormElement>(null);
+  const names = Object.keys(values).join(" ");
+  const shown = JSON.stringify({ ...defaults, ...setOf(values) });
+  useEffect(() => {
+    const now = JSON.parse(shown) as Record<string, string>;
+    for (const name of names.split(" ")) fill(form.current, name, now[name] ?? "");
+  }, [names, shown]);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const typed = new FormData(event.currentTarget);
+    change(Object.fromEntries(Object.keys(values).map((name) => [name, textOf(typed, name)])));
+    // What was emptied counts again as it does by default, and shows it.
+    for (const [name, value] of Object.entries(defaults)) {
+      if (textOf(typed, name) === undefined) fill(event.currentTarget, name, value);
+    }
+  };
+  // What is chosen counts at once; what is typed when it is sent. What is typed wrongly beside a choice says so.
+  const choose = ({ target }: ChangeEvent<HTMLFormElement>) => {
+    const isChoice = target instanceof HTMLSelectElement || /^(checkbox|date)$/.test(target.type);
+    if (isChoice && form.current?.reportValidity() === true) form.current.requestSubmit();
+  };
+  const isFiltered = Object.values(values).some((value) => value !== undefined);
+  return (
+    <form ref={form} role="search" onSubmit={submit} onChange={choose} className="flex flex-wrap items-end gap-3">
+      {children}
+      <Button type="submit" icon={<Search aria-hidden />}>
+        {words.search}
+      </Button>
+      {isFiltered ? (
+        <Button
+          look="quiet"
+          onClick={() => change(Object.fromEntries(Object.keys(values).map((name) => [name, undefined])))}
+        >
+          {words.clear}
+        </Button>
+      ) : null}
+    </form>
+  );
+}
+
+function setOf(values: FiltersProps["values"]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+function textOf(typed: FormData, name: string): string | undefined {
+  const value = typed.get(name);
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}
+
+function fill(form: HTMLFormElement | null, name: string, value: string): void {
+  const control = form?.elements.namedItem(name);
+  // What was held against another text; only typing takes it away by itself.
+  if (control instanceof HTMLInputElement) control.setCustomValidity("");
+  if (control instanceof HTMLInputElement && control.type === "checkbox") control.checked = value === control.value;
+  else if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value;
+}

@@ -1,0 +1,220 @@
+// Orders: what an operator has done. An order is written, looked at once more where it moves money, and then sent; a refusal
+// keeps what was written.
+
+import type { DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
+import { useMutation } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { useWords } from "../../../i18n/language.tsx";
+import { Button } from "../../../components/button.tsx";
+import { Dialog } from "../../../components/dialog.tsx";
+import { TextArea } from "../../../components/field.tsx";
+import { useNotify } from "../../../components/notices.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { Refused } from "./refused.tsx";
+
+/** The most characters of a reason. */
+const LONGEST_REASON = 500;
+
+/** Sends an order. Afterwards everything that is shown is asked for again. An answer with a secret is not remembered. */
+export function useOrder<Input extends DescMessage, Output extends DescMessage>(
+  method: DescMethodUnary<Input, Output>,
+  { isSecret = false }: { readonly isSecret?: boolean } = {},
+) {
+  const queries = useQueryClient();
+  return useMutation(method, {
+    onSuccess: () => void queries.invalidateQueries(),
+    ...(isSecret ? { gcTime: 0 } : {}),
+  });
+}
+
+/** The words of an order, as every page of operators names them: `stopTitle`, `stopAbout` and `confirmStop` of "stop". */
+type OrderWords<Name extends string> = Readonly<
+  Record<`${Name}Title` | `${Name}About` | `confirm${Capitalize<Name>}`, string>
+>;
+
+/** What the dialog of an order says, by the order's name. */
+export function orderTexts<Name extends string>(words: OrderWords<Name>, name: Name) {
+  const texts: Readonly<Record<string, string>> = words;
+  const confirm = `confirm${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return { title: texts[`${name}Title`] ?? "", about: texts[`${name}About`] ?? "", confirm: texts[confirm] ?? "" };
+}
+
+/** What the server says of an order that can arrive twice, or that a second operator has to approve. */
+type Outcome = { readonly isNew?: boolean | undefined; readonly pendingOrderId?: string };
+
+/** Says how an order ended: it waits, was carried out before, or is done (in the words given, or as such). */
+export function useNotifyOutcome(): (outcome: Outcome, done?: string, about?: string) => void {
+  const words = useWords(OPERATOR_WORDS);
+  const notify = useNotify();
+  return ({ isNew = true, pendingOrderId = "" }, done = words.done, about?: string) => {
+    if (pendingOrderId !== "") notify(words.waits, words.waitsAbout);
+    else notify(isNew ? done : words.doneBefore, about);
+  };
+}
+
+type OrderDialogProps = {
+  /** Left out: it is open for as long as it is there. */
+  readonly open?: boolean;
+  readonly onClose: () => void;
+  readonly title: ReactNode;
+  readonly about?: ReactNode;
+  /** What is written. */
+  readonly children?: ReactNode;
+  /** What is shown before it is sent. Left out: it is sent from where it is written. */
+  readonly review?: () => ReactNode;
+  /** The button that sends it. */
+  readonly confirm: string;
+  readonly isDanger?: boolean;
+  /** Sends it; when it throws, the dialog stays and says so. */
+  readonly onOrder: () => Promise<unknown>;
+  /** What can be done about a refusal besides trying again. `clear` takes the refusal away. */
+  readonly onRefused?: (error: unknown, clear: () => void) => ReactNode;
+};
+
+/** The dialog of an order. While it is sent it cannot be closed, so that its answer is not lost. */
+export function OrderDialog({ open = true, onClose, title, about, ...order }: OrderDialogProps) {
+  const [isBusy, setBusy] = useState(false);
+  return (
+    <Dialog open={open} onClose={onClose} title={title} about={about} kept={isBusy}>
+      <OrderForm {...order} isBusy={isBusy} setBusy={setBusy} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+type OrderFormProps = Omit<OrderDialogProps, "open" | "title" | "about"> & {
+  readonly isBusy: boolean;
+  readonly setBusy: (isBusy: boolean) => void;
+};
+
+function OrderForm({
+  children,
+  review,
+  confirm,
+  isDanger,
+  onOrder,
+  onRefused,
+  onClose,
+  isBusy,
+  setBusy,
+}: OrderFormProps) {
+  const words = useWords(OPERATOR_WORDS);
+  const [isReviewed, setReviewed] = useState(false);
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const isLast = review === undefined || isReviewed;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!isLast) {
+      setReviewed(true);
+      return;
+    }
+    setBusy(true);
+    setRefusal(null);
+    try {
+      await onOrder();
+      onClose();
+    } catch (error) {
+      setRefusal(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const leave = () => {
+    if (!isReviewed) return onClose();
+    setReviewed(false);
+    setRefusal(null);
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+      {isReviewed ? (
+        <>
+          <p className="text-muted">{words.reviewAbout}</p>
+          {review?.()}
+        </>
+      ) : (
+        children
+      )}
+      {refusal === null ? null : (
+        <>
+          <Refused error={refusal} />
+          {onRefused?.(refusal, () => setRefusal(null))}
+        </>
+      )}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={leave} disabled={isBusy}>
+          {isReviewed ? words.back : words.cancel}
+        </Button>
+        <Button
+          key={String(isLast)}
+          type="submit"
+          look={isLast && isDanger === true ? "danger" : "action"}
+          busy={isBusy}
+        >
+          {isLast ? confirm : words.review}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+type ReasonDialogProps = Omit<OrderDialogProps, "open" | "review" | "onOrder"> & {
+  readonly isReasonRequired?: boolean;
+  /** Who reads the reason, where that is not only the log. */
+  readonly hint?: string | undefined;
+  readonly review?: (reason: string) => ReactNode;
+  readonly onOrder: (reason: string) => Promise<unknown>;
+};
+
+/** The dialog of an order for which nothing is written but its reason. */
+export function ReasonDialog({
+  children,
+  isReasonRequired = false,
+  hint,
+  review,
+  onOrder,
+  ...dialog
+}: ReasonDialogProps) {
+  const [reason, setReason] = useState("");
+  return (
+    <OrderDialog
+      {...dialog}
+      onOrder={() => onOrder(reason)}
+      {...(review === undefined ? {} : { review: () => review(reason) })}
+    >
+      {children}
+      <ReasonField
+        required={isReasonRequired}
+        value={reason}
+        onChange={setReason}
+        {...(hint === undefined ? {} : { hint })}
+      />
+    </OrderDialog>
+  );
+}
+
+/** Why it is done. */
+export function ReasonField({
+  value,
+  onChange,
+  required = false,
+  hint,
+}: {
+  readonly value: string;
+  readonly onChange: (reason: string) => void;
+  readonly required?: boolean;
+  /** Who reads it, where that is not only the log. */
+  readonly hint?: string;
+}) {
+  const words = useWords(OPERATOR_WORDS);
+  return (
+    <TextArea
+      label={required ? words.reason : words.optionalReason}
+      hint={hint ?? words.reasonHint}
+      required={required}
+      rows={2}
+      maxLength={LONGEST_REASON}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  );
+}

@@ -1,0 +1,121 @@
+// One order with everything that whoever decides has to know, and the decision.
+
+import { useState } from "react";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { OrderState, type PendingOrder } from "#gen/saldo/operator/v1/order_pb.ts";
+import { UNKNOWN } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Button } from "../../../components/button.tsx";
+import { CodeBlock } from "../../../components/copy.tsx";
+import { Fact, Facts, Mono } from "../../../components/facts.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { useAssetAmount, useWhen } from "../components/amounts.ts";
+import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
+import { Review } from "../components/review.tsx";
+import { ORDERS_WORDS } from "./orders-words.ts";
+
+type Decision = "approve" | "refuse";
+type OrderSheetProps = { readonly order: PendingOrder; readonly onDecided: () => void };
+
+/** An order, and what can be decided of it. */
+export function OrderSheet({ order, onDecided }: OrderSheetProps) {
+  const words = useWords(ORDERS_WORDS);
+  const when = useWhen();
+  const [decision, setDecision] = useState<Decision | null>(null);
+  const isPending = order.state === OrderState.PENDING;
+  return (
+    <div className="flex flex-col gap-5">
+      <Facts>
+        <OrderFacts order={order} />
+        <Fact name={words.orderedAt}>{when(order.orderedAt)}</Fact>
+        <Fact name={words.expiresAt}>{when(order.expiresAt)}</Fact>
+        {order.decidedBy === "" ? null : (
+          <>
+            <Fact name={words.decidedBy}>{order.decidedBy}</Fact>
+            <Fact name={words.decidedAt}>{when(order.decidedAt)}</Fact>
+            <Fact name={words.decisionReason}>{order.decisionReason === "" ? UNKNOWN : order.decisionReason}</Fact>
+          </>
+        )}
+        <Fact name={words.id}>
+          <Mono>{order.id}</Mono>
+        </Fact>
+      </Facts>
+      {order.facts === "{}" ? null : <CodeBlock code={readable(order.facts)} what={words.facts} />}
+      {isPending && order.isOwn ? <p className="text-muted">{words.own}</p> : null}
+      {isPending ? (
+        <div className="flex flex-wrap gap-2">
+          {order.isOwn ? null : (
+            <Button look="action" onClick={() => setDecision("approve")}>
+              {words.approve}
+            </Button>
+          )}
+          <Button onClick={() => setDecision("refuse")}>{order.isOwn ? words.withdraw : words.refuse}</Button>
+        </div>
+      ) : null}
+      {decision === null ? null : (
+        <DecideDialog order={order} decision={decision} onDecided={onDecided} onClose={() => setDecision(null)} />
+      )}
+    </div>
+  );
+}
+
+function OrderFacts({ order }: { readonly order: PendingOrder }) {
+  const words = useWords(ORDERS_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const amountOf = useAssetAmount();
+  return (
+    <>
+      <Fact name={words.action}>
+        <Mono>{order.action}</Mono>
+      </Fact>
+      <Fact name={words.subject}>
+        <span className="break-all">
+          <Mono>{order.subject}</Mono>
+        </span>
+      </Fact>
+      {order.amount === "" ? null : (
+        <Fact name={words.amount}>
+          <strong className="text-lg font-semibold">{amountOf(order.amount, order.currencyCode)}</strong>
+        </Fact>
+      )}
+      <Fact name={words.orderedBy}>{order.orderedBy}</Fact>
+      <Fact name={shared.reason}>{order.reason === "" ? UNKNOWN : order.reason}</Fact>
+    </>
+  );
+}
+
+function DecideDialog({
+  order,
+  decision,
+  onDecided,
+  onClose,
+}: OrderSheetProps & { readonly decision: Decision; readonly onClose: () => void }) {
+  const words = useWords(ORDERS_WORDS);
+  const notifyOutcome = useNotifyOutcome();
+  const approve = useOrder(OperatorService.method.approveOrder);
+  const refuse = useOrder(OperatorService.method.refuseOrder);
+  const isApproval = decision === "approve";
+  const send = async (reason: string) => {
+    notifyOutcome(await (isApproval ? approve : refuse).mutateAsync({ orderId: order.id, reason }));
+    onDecided();
+  };
+  return (
+    <ReasonDialog
+      {...orderTexts(words, decision)}
+      onClose={onClose}
+      isDanger={!isApproval}
+      isReasonRequired={!isApproval}
+      onOrder={send}
+      review={() => (
+        <Review>
+          <OrderFacts order={order} />
+        </Review>
+      )}
+    />
+  );
+}
+
+/** JSON over several lines. */
+function readable(json: string): string {
+  return JSON.stringify(JSON.parse(json), null, 2);
+}

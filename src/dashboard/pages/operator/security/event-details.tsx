@@ -1,0 +1,94 @@
+// One event of the security log with everything that is known of it.
+
+import type { SecurityEvent } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { LinkButton } from "../../../components/button.tsx";
+import { Fact, Facts, Mono, ShortId } from "../../../components/facts.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { useWhen } from "../components/amounts.ts";
+import { EVENT_KIND_WORDS } from "./event-kind-words.ts";
+import { UUID } from "./security-search.ts";
+import { SECURITY_WORDS } from "./security-words.ts";
+
+/** The name of an event; one that only a newer server knows, as the server writes it. */
+function useKindName(): (kind: string) => string {
+  const kinds: Readonly<Record<string, string>> = useWords(EVENT_KIND_WORDS);
+  return (kind) => kinds[kind] ?? kind;
+}
+
+type Event = { readonly event: SecurityEvent };
+
+/** What happened, in a word, with what the server adds to it. */
+export function EventName({ event: { kind, detail, times } }: Event) {
+  const words = useWords(SECURITY_WORDS);
+  const nameOf = useKindName();
+  const formats = useFormats();
+  return (
+    <>
+      <span className="font-medium">{nameOf(kind)}</span>
+      {times === 1 ? null : (
+        <span className="digits text-muted">
+          {" "}
+          · {formats.count(times)} {words.times}
+        </span>
+      )}
+      {detail === "" ? null : <span className="block font-mono text-xs wrap-anywhere text-muted">{detail}</span>}
+    </>
+  );
+}
+
+/** What it was about: an id is cut, everything else is short. */
+export function Subject({ subject }: { readonly subject: string }) {
+  if (subject === "") return UNKNOWN;
+  if (UUID.test(subject)) return <ShortId id={subject} />;
+  // A network is one long word: it breaks anywhere rather than widen the table.
+  return <code className="font-mono text-[0.8125rem] wrap-anywhere">{subject}</code>;
+}
+
+/** The event, and the ways from it. */
+export function EventDetails({ event }: Event) {
+  const words = useWords(SECURITY_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  const formats = useFormats();
+  const when = useWhen();
+  const nameOf = useKindName();
+  const { outcome, accountId, personId, emailHash, network, subject, times } = event;
+  const outcomes: Readonly<Record<string, string>> = words;
+  const rows = [
+    { name: shared.account, text: accountId },
+    { name: words.personId, text: personId },
+    { name: words.emailHash, text: emailHash },
+    { name: words.network, text: network },
+    { name: words.subject, text: subject },
+    { name: words.detail, text: event.detail },
+    { name: words.id, text: event.id },
+  ];
+  return (
+    <div className="flex flex-col gap-5">
+      <Facts>
+        <Fact name={shared.time}>{when(event.occurredAt)}</Fact>
+        <Fact name={words.kind}>{nameOf(event.kind)}</Fact>
+        <Fact name={words.outcome}>{outcomes[outcome] ?? outcome}</Fact>
+        <Fact name={words.count}>{formats.count(times)}</Fact>
+        {rows.map(({ name, text }) => (
+          <Fact key={name} name={name}>
+            {text === "" ? UNKNOWN : <Mono>{text}</Mono>}
+          </Fact>
+        ))}
+      </Facts>
+      <div className="flex flex-wrap gap-2">
+        {personId === "" ? null : (
+          <LinkButton to="/operator/security" search={{ person: personId }}>
+            {words.onlyPerson}
+          </LinkButton>
+        )}
+        {accountId === "" ? null : (
+          <LinkButton to="/operator/accounts/$accountId" params={{ accountId }}>
+            {words.openAccount}
+          </LinkButton>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useSearch } from "@tanstack/react-router";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import type { SecurityEvent } from "#gen/saldo/accounts/v1/person_pb.ts";
+import { UNKNOWN } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Badge } from "../../../components/badge.tsx";
+import { Card } from "../../../components/card.tsx";
+import { Mono, ShortId } from "../../../components/facts.tsx";
+import { TextField } from "../../../components/field.tsx";
+import { Page } from "../../../components/page.tsx";
+import { Empty } from "../../../components/states.tsx";
+import type { Column } from "../../../components/table.tsx";
+import { When } from "../../../components/when.tsx";
+import { OPERATOR_WORDS } from "../operator-words.ts";
+import { useChangeAddress } from "../components/address.ts";
+import { UUID_PATTERN } from "../components/amounts.ts";
+import { ChoiceFilter, SwitchFilter } from "../components/filter-fields.tsx";
+import { Filters } from "../components/filters.tsx";
+import { RowSheet } from "../components/row-sheet.tsx";
+import { Rows } from "../components/rows.tsx";
+import { EVENT_KIND_WORDS } from "./event-kind-words.ts";
+import { EventDetails, EventName, Subject } from "./event-details.tsx";
+import { filterOf, OUTCOMES } from "./security-search.ts";
+import { SECURITY_WORDS } from "./security-words.ts";
+
+const PAGE_SIZE = 50;
+const LONGEST_EMAIL = 254;
+
+/** Who signed in, tried to, or was refused, the newest first. */
+export function SecurityPage() {
+  const words = useWords(SECURITY_WORDS);
+  const change = useChangeAddress();
+  const search = useSearch({ from: "/inside/operator/security" });
+  const query = useInfiniteQuery(
+    AccountsService.method.listSecurityEvents,
+    { ...filterOf(search), pageSize: PAGE_SIZE, pageToken: "" },
+    { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
+  );
+  const events = query.data?.pages.flatMap((page) => page.events);
+  return (
+    <Page title={words.title} about={words.about}>
+      <SecurityFilters />
+      <Card flush>
+        <Rows
+          query={query}
+          rows={events}
+          label={words.list}
+          columns={useColumns()}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => change({ event: id })}
+          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+        />
+      </Card>
+      <RowSheet
+        query={query}
+        open={search.event !== undefined}
+        row={events?.find(({ id }) => id === search.event)}
+        title={words.event}
+        missing={{ title: words.missing, about: words.missingAbout }}
+        onClose={() => change({ event: undefined })}
+      >
+        {(event) => <EventDetails event={event} />}
+      </RowSheet>
+    </Page>
+  );
+}
+
+function SecurityFilters() {
+  const words = useWords(SECURITY_WORDS);
+  const kinds = useWords(EVENT_KIND_WORDS);
+  const { person, account, kind, outcome, reads } = useSearch({ from: "/inside/operator/security" });
+  return (
+    <Filters values={{ person, account, kind, outcome, reads }}>
+      <TextField
+        name="person"
+        label={words.person}
+        maxLength={LONGEST_EMAIL}
+        autoCapitalize="off"
+        className="w-full sm:w-64"
+      />
+      <TextField name="account" label={words.account} pattern={UUID_PATTERN} className="w-full sm:w-64" />
+      <ChoiceFilter name="kind" label={words.kind} choices={Object.entries(kinds)} className="w-full sm:w-48" />
+      <ChoiceFilter name="outcome" label={words.outcome} choices={OUTCOMES.map((each) => [each, words[each]])} />
+      <SwitchFilter name="reads">{words.reads}</SwitchFilter>
+    </Filters>
+  );
+}
+
+function useColumns(): readonly Column<SecurityEvent>[] {
+  const words = useWords(SECURITY_WORDS);
+  const shared = useWords(OPERATOR_WORDS);
+  return [
+    {
+      key: "time",
+      head: shared.time,
+      cell: ({ occurredAt }) => (
+        <span className="text-muted">
+          <When at={occurredAt} />
+        </span>
+      ),
+    },
+    {
+      key: "event",
+      head: words.kind,
+      cell: (event) => (
+        <div className="md:min-w-40">
+          <EventName event={event} />
+          <span className="mt-1 block md:hidden">
+            <OutcomeBadge outcome={event.outcome} />
+          </span>
+        </div>
+      ),
+    },
+    { key: "outcome", head: words.outcome, wide: true, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+    { key: "who", head: words.who, wide: true, cell: (event) => <Who event={event} /> },
+    {
+      key: "network",
+      head: words.network,
+      wide: true,
+      cell: ({ network }) => (network === "" ? UNKNOWN : <Mono>{network}</Mono>),
+    },
+    { key: "subject", head: words.subject, wide: true, cell: ({ subject }) => <Subject subject={subject} /> },
+  ];
+}
+
+/** How it ended. */
+function OutcomeBadge({ outcome }: { readonly outcome: string }) {
+  const words = useWords(SECURITY_WORDS);
+  if (outcome === "succeeded") return <Badge tone="good">{words.succeeded}</Badge>;
+  return <Badge tone="bad">{outcome === "refused" ? words.refused : outcome}</Badge>;
+}
+
+/** The account where the person has one; otherwise what little is known. The log holds no e-mail address. */
+function Who({ event: { accountId, personId, emailHash } }: { readonly event: SecurityEvent }) {
+  const words = useWords(SECURITY_WORDS);
+  const id = accountId || personId;
+  if (id !== "") return <ShortId id={id} />;
+  if (emailHash === "") return <span className="text-muted">{words.unknownPerson}</span>;
+  return (
+    <span className="text-muted">
+      {words.emailHash} <ShortId id={emailHash} />
+    </span>
+  );
+}

@@ -1,0 +1,34 @@
+// What the address of the security log looks up, as the server takes it.
+
+import { EVENT_KIND_WORDS } from "./event-kind-words.ts";
+
+/** The filters in the address. */
+export type SecuritySearch = {
+  readonly person?: string | undefined;
+  readonly account?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly outcome?: string | undefined;
+  /** Anything: what operators read is listed too. */
+  readonly reads?: string | undefined;
+};
+
+/** How an event can end, as the server names it. */
+export const OUTCOMES = ["succeeded", "refused"] as const;
+
+/** The id of a person, an account or a session. */
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** One field takes an e-mail address or a person's id. An event or an outcome that does not exist is left out. */
+export function filterOf({ person = "", account = "", kind = "", outcome = "", reads }: SecuritySearch) {
+  const who = person.trim().toLowerCase();
+  const isId = UUID.test(who);
+  return {
+    personId: isId ? who : "",
+    email: isId ? "" : who,
+    accountId: account.trim().toLowerCase(),
+    kind: Object.hasOwn(EVENT_KIND_WORDS.id, kind) ? kind : "",
+    // An open page of operators reads every few seconds: sign-ins and refusals would be lost among the lines of that.
+    withoutOperatorReads: reads === undefined,
+    outcome: OUTCOMES.find((each) => each === outcome) ?? "",
+  };
+}

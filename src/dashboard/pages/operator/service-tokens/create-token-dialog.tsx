@@ -1,0 +1,142 @@
+// Making a service token: what it may do is chosen, looked at once more, and confirmed by a proof where the last one is old.
+
+import { useState } from "react";
+import { AccountsService, type CreateServiceTokenResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { useFormats } from "../../../i18n/format.ts";
+import { useWords } from "../../../i18n/language.tsx";
+import { Fact, Mono } from "../../../components/facts.tsx";
+import { SelectField, TextField } from "../../../components/field.tsx";
+import { Segments } from "../../../components/segments.tsx";
+import { UUID_PATTERN } from "../components/amounts.ts";
+import { OrderDialog, orderTexts, useOrder } from "../components/order.tsx";
+import { Review } from "../components/review.tsx";
+import { ScopesField } from "./scopes-field.tsx";
+import { type ScopeName, SCOPES } from "./scopes.ts";
+import { TOKENS_WORDS } from "./service-tokens-words.ts";
+
+const LONGEST_NAME = 100;
+/** The server takes 366 at most. */
+const LIFETIMES = ["7", "30", "90", "180", "366"] as const;
+
+type Written = {
+  readonly name: string;
+  readonly reach: "one" | "all";
+  readonly accountId: string;
+  readonly scopes: readonly ScopeName[];
+  readonly days: string;
+};
+
+const FIRST: Written = { name: "", reach: "one", accountId: "", scopes: ["read"], days: "90" };
+
+type CreateTokenDialogProps = {
+  readonly onMade: (made: CreateServiceTokenResponse) => void;
+  readonly onClose: () => void;
+};
+
+/** The order of a token. Its answer has the secret, which goes to `onMade` and nowhere else. */
+export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
+  const words = useWords(TOKENS_WORDS);
+  const create = useOrder(AccountsService.method.createServiceToken, { isSecret: true });
+  const [written, setWritten] = useState<Written>(FIRST);
+  const { name, reach, accountId, scopes, days } = written;
+  const send = async () => {
+    const made = await create.mutateAsync({
+      name: name.trim(),
+      accountId: reach === "all" ? "" : accountId.toLowerCase(),
+      scopes: scopes.map((scope) => SCOPES[scope]),
+      expiresInDays: Number(days),
+    });
+    onMade(made);
+  };
+  return (
+    <OrderDialog
+      {...orderTexts(words, "create")}
+      onClose={onClose}
+      onOrder={send}
+      review={() => <Reviewed written={written} />}
+    >
+      <TokenFields written={written} onChange={(change) => setWritten({ ...written, ...change })} />
+    </OrderDialog>
+  );
+}
+
+function TokenFields({
+  written: { name, reach, accountId, scopes, days },
+  onChange,
+}: {
+  readonly written: Written;
+  readonly onChange: (change: Partial<Written>) => void;
+}) {
+  const words = useWords(TOKENS_WORDS);
+  return (
+    <>
+      <TextField
+        label={words.name}
+        hint={words.nameHint}
+        required
+        // Not only spaces, which the server would refuse.
+        pattern=".*\S.*"
+        maxLength={LONGEST_NAME}
+        autoComplete="off"
+        value={name}
+        onChange={({ target }) => onChange({ name: target.value })}
+      />
+      <div className="flex flex-col items-start gap-2">
+        <Segments
+          label={words.reach}
+          value={reach}
+          choices={[
+            { value: "one", label: words.oneAccount },
+            { value: "all", label: words.allAccounts },
+          ]}
+          onChange={(value) => onChange({ reach: value })}
+        />
+        {reach === "all" ? (
+          <p className="text-xs text-muted">{words.allAbout}</p>
+        ) : (
+          <TextField
+            label={words.accountId}
+            required
+            pattern={UUID_PATTERN}
+            autoComplete="off"
+            className="w-full"
+            value={accountId}
+            onChange={({ target }) => onChange({ accountId: target.value.trim() })}
+          />
+        )}
+      </div>
+      <ScopesField chosen={scopes} onChange={(chosen) => onChange({ scopes: chosen })} />
+      <Lifetime days={days} onChange={(chosen) => onChange({ days: chosen })} />
+    </>
+  );
+}
+
+function Lifetime({ days, onChange }: { readonly days: string; readonly onChange: (days: string) => void }) {
+  const words = useWords(TOKENS_WORDS);
+  return (
+    <SelectField label={words.expires} value={days} onChange={({ target }) => onChange(target.value)}>
+      {LIFETIMES.map((lifetime) => (
+        <option key={lifetime} value={lifetime}>
+          {lifetime} {words.days}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+function Reviewed({ written: { name, reach, accountId, scopes, days } }: { readonly written: Written }) {
+  const words = useWords(TOKENS_WORDS);
+  const formats = useFormats();
+  return (
+    <Review>
+      <Fact name={words.name}>{name.trim()}</Fact>
+      <Fact name={words.account}>{reach === "all" ? words.allAccounts : <Mono>{accountId}</Mono>}</Fact>
+      <Fact name={words.scopes}>
+        <strong className="font-semibold">{scopes.map((scope) => words[scope]).join(", ")}</strong>
+      </Fact>
+      <Fact name={words.expires}>
+        {formats.count(Number(days))} {words.days}
+      </Fact>
+    </Review>
+  );
+}

@@ -1,0 +1,60 @@
+// What the app, the codes and the passkeys look like in the card, and how one is removed.
+
+import type { ReactNode } from "react";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { useNotify } from "../../components/notices.tsx";
+import { ProofProblem, useProof } from "./proof-forms.tsx";
+import { FACTOR_WORDS } from "./second-factor-words.ts";
+
+/** One kind of factor: its name, how it is, and what can be done. */
+export function Factor({
+  name,
+  about,
+  children,
+}: {
+  readonly name: ReactNode;
+  readonly about?: ReactNode;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <section className="flex flex-wrap items-start justify-between gap-3">
+      <div className="min-w-0 flex-1 basis-52">
+        <h3 className="flex flex-wrap items-center gap-2 font-medium">{name}</h3>
+        {about === undefined ? null : <p className="mt-1 text-muted">{about}</p>}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+type RemoveProps = {
+  readonly open: boolean;
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly onRemove: () => Promise<unknown>;
+  readonly onRemoved: () => Promise<void>;
+};
+
+/** Asks before something is removed. */
+export function RemoveDialog({ open, title, onClose, onRemove, onRemoved }: RemoveProps) {
+  const words = useWords(FACTOR_WORDS);
+  const notify = useNotify();
+  const { isBusy, error, run } = useProof(() => {
+    notify(words.removed);
+    onClose();
+    void onRemoved();
+  });
+  return (
+    <Dialog open={open} onClose={onClose} title={title} about={words.removeAbout}>
+      <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>{words.cancel}</Button>
+        <Button look="danger" busy={isBusy} onClick={() => void run(onRemove)}>
+          {words.remove}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

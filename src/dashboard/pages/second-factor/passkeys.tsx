@@ -1,0 +1,96 @@
+import { type FormEvent, useState } from "react";
+import { addPasskey, canUsePasskeys, type FactorState, removePasskey } from "../../api/second-factor.ts";
+import { useFormats } from "../../i18n/format.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { TextField } from "../../components/field.tsx";
+import { useNotify } from "../../components/notices.tsx";
+import { ProofProblem, useProof } from "./proof-forms.tsx";
+import { Factor, RemoveDialog } from "./factor-parts.tsx";
+import { FACTOR_WORDS } from "./second-factor-words.ts";
+
+type PasskeysProps = { readonly passkeys: FactorState["passkeys"]; readonly onChanged: () => Promise<void> };
+
+/** The passkeys of a person, adding one and removing one. */
+export function Passkeys({ passkeys, onChanged }: PasskeysProps) {
+  const words = useWords(FACTOR_WORDS);
+  const formats = useFormats();
+  const [isAdding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<string | null>(null);
+  const about = canUsePasskeys() ? (passkeys.length === 0 ? words.passkeysNone : undefined) : words.passkeysNotHere;
+  return (
+    <>
+      <Factor name={words.passkeys} about={about}>
+        <Button disabled={!canUsePasskeys()} onClick={() => setAdding(true)}>
+          {words.passkeyAdd}
+        </Button>
+      </Factor>
+      {passkeys.length === 0 ? null : (
+        <ul aria-label={words.passkeys} className="flex flex-col gap-2">
+          {passkeys.map(({ id, name, createdAt }) => (
+            <li
+              key={id}
+              className="flex flex-wrap items-center justify-between gap-2 rounded-lg border border-line px-3 py-2"
+            >
+              <span className="min-w-0">
+                <span className="block break-words">{name ?? words.passkeyUnnamed}</span>
+                <span className="text-xs text-muted">{words.added(formats.date(new Date(createdAt)))}</span>
+              </span>
+              <Button aria-label={`${words.remove}: ${name ?? words.passkeyUnnamed}`} onClick={() => setRemoving(id)}>
+                {words.remove}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <AddDialog open={isAdding} onClose={() => setAdding(false)} onAdded={onChanged} />
+      <RemoveDialog
+        open={removing !== null}
+        title={words.removePasskeyTitle}
+        onClose={() => setRemoving(null)}
+        onRemove={() => removePasskey(removing ?? "")}
+        onRemoved={onChanged}
+      />
+    </>
+  );
+}
+
+type AddProps = { readonly open: boolean; readonly onClose: () => void; readonly onAdded: () => Promise<void> };
+
+function AddDialog({ open, onClose, onAdded }: AddProps) {
+  const words = useWords(FACTOR_WORDS);
+  const notify = useNotify();
+  const [name, setName] = useState("");
+  const { isBusy, error, run } = useProof(() => {
+    setName("");
+    notify(words.passkeyAdded);
+    onClose();
+    void onAdded();
+  });
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    void run(() => addPasskey(name));
+  };
+  return (
+    <Dialog open={open} onClose={onClose} title={words.passkeyAdd} about={words.passkeysNone}>
+      <form onSubmit={send} className="flex flex-col gap-4">
+        <TextField
+          label={words.passkeyName}
+          hint={words.passkeyNameHint}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          maxLength={100}
+          required
+        />
+        <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={onClose}>{words.cancel}</Button>
+          <Button type="submit" look="action" busy={isBusy}>
+            {words.passkeyAdd}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,166 @@
+// The ways to prove who one is: a code of the app, a recovery code, a passkey, the password. Signing in and confirming share them.
+
+import { KeyRound } from "lucide-react";
+import { type FormEvent, type ReactNode, useState } from "react";
+import {
+  canUsePasskeys,
+  confirmCode,
+  confirmPassword,
+  PasskeyRefused,
+  usePasskey as provePasskey,
+  useRecoveryCode as proveRecoveryCode,
+} from "../../api/second-factor.ts";
+import { lackOf } from "../../api/confirm.ts";
+import { SignInError } from "../../api/sign-in.ts";
+import { useWords } from "../../i18n/language.tsx";
+import { Button } from "../../components/button.tsx";
+import { TextField } from "../../components/field.tsx";
+import { SignInProblem } from "../sign-in/sign-in-form.tsx";
+import { FACTOR_WORDS } from "./second-factor-words.ts";
+
+/** What a person has to prove with. */
+export type Ways = { readonly app: boolean; readonly passkey: boolean; readonly password: boolean };
+
+type ProofProps = { readonly ways: Ways; readonly onProved: () => void; readonly aside?: ReactNode };
+
+/** Everything a person may prove with, the passkey first. */
+export function ProofForms({ ways, onProved, aside }: ProofProps) {
+  const words = useWords(FACTOR_WORDS);
+  const [isRecovery, setRecovery] = useState(!ways.app && !ways.passkey && !ways.password);
+  const hasFactor = ways.app || ways.passkey || !ways.password;
+  return (
+    <div className="flex flex-col gap-4">
+      {ways.passkey && canUsePasskeys() ? <PasskeyButton onProved={onProved} /> : null}
+      {isRecovery ? (
+        <CodeForm key="recovery" label={words.recoveryCode} onSend={proveRecoveryCode} onProved={onProved} />
+      ) : null}
+      {!isRecovery && ways.app ? (
+        <CodeForm key="app" label={words.code} isDigits onSend={confirmCode} onProved={onProved} />
+      ) : null}
+      {ways.password && !ways.app && !ways.passkey ? <PasswordForm onProved={onProved} /> : null}
+      <div className="flex flex-wrap justify-between gap-2">
+        {hasFactor ? (
+          <Button look="quiet" onClick={() => setRecovery(!isRecovery)} disabled={isRecovery && !ways.app}>
+            {isRecovery && ways.app ? words.useApp : words.useRecovery}
+          </Button>
+        ) : (
+          <span />
+        )}
+        {aside}
+      </div>
+    </div>
+  );
+}
+
+/** Proves with a passkey, and says so where the browser had none. */
+export function PasskeyButton({ onProved, label }: { readonly onProved: () => void; readonly label?: string }) {
+  const words = useWords(FACTOR_WORDS);
+  const { isBusy, error, run } = useProof(onProved);
+  return (
+    <div className="flex flex-col gap-3">
+      <Button icon={<KeyRound aria-hidden />} busy={isBusy} className="min-h-10" onClick={() => void run(provePasskey)}>
+        {label ?? words.usePasskey}
+      </Button>
+      <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
+    </div>
+  );
+}
+
+type CodeFormProps = {
+  readonly label: string;
+  /** Six digits of an app; else a recovery code. */
+  readonly isDigits?: boolean;
+  readonly onSend: (code: string) => Promise<unknown>;
+  readonly onProved: () => void;
+};
+
+/** One line for a code. */
+export function CodeForm({ label, isDigits = false, onSend, onProved }: CodeFormProps) {
+  const words = useWords(FACTOR_WORDS);
+  const [code, setCode] = useState("");
+  const { isBusy, error, run } = useProof(onProved);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    void run(() => onSend(code)).then(() => setCode(""));
+  };
+  return (
+    <form onSubmit={send} className="flex flex-col gap-4">
+      <TextField
+        label={label}
+        value={code}
+        onChange={({ target }) => setCode(target.value)}
+        inputMode={isDigits ? "numeric" : "text"}
+        autoComplete={isDigits ? "one-time-code" : "off"}
+        maxLength={isDigits ? 7 : 20}
+        autoCapitalize="off"
+        spellCheck={false}
+        required
+      />
+      <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
+      <Button type="submit" look="action" busy={isBusy} className="min-h-10">
+        {words.confirm}
+      </Button>
+    </form>
+  );
+}
+
+function PasswordForm({ onProved }: { readonly onProved: () => void }) {
+  const words = useWords(FACTOR_WORDS);
+  const [password, setPassword] = useState("");
+  const { isBusy, error, run } = useProof(onProved);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    void run(() => confirmPassword(password));
+  };
+  return (
+    <form onSubmit={send} className="flex flex-col gap-4">
+      <TextField
+        label={words.password}
+        type="password"
+        autoComplete="current-password"
+        required
+        maxLength={128}
+        value={password}
+        onChange={({ target }) => setPassword(target.value)}
+      />
+      <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
+      <Button type="submit" look="action" busy={isBusy} className="min-h-10">
+        {words.confirm}
+      </Button>
+    </form>
+  );
+}
+
+/** Runs a proof once at a time and keeps what went wrong. */
+export function useProof(onProved: () => void) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const run = async (prove: () => Promise<unknown>): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await prove();
+      onProved();
+    } catch (refusal) {
+      setError(refusal);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, error, run };
+}
+
+/** What went wrong with a proof, in a plain sentence. */
+export function ProofProblem({ error }: { readonly error: unknown }) {
+  const words = useWords(FACTOR_WORDS);
+  const isWrong = error instanceof SignInError && (error.status === 401 || error.status === 400);
+  const sentence = sentenceOf();
+  if (sentence === null) return <SignInProblem error={error} />;
+  return <p className="rounded-lg bg-bad-soft px-3 py-2 text-bad">{sentence}</p>;
+
+  function sentenceOf(): string | null {
+    if (error instanceof PasskeyRefused) return words.refusedPasskey;
+    if (lackOf(error) === "second_factor_required") return words.last;
+    return isWrong ? words.wrong : null;
+  }
+}

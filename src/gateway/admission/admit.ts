@@ -1,0 +1,107 @@
+// Admission of one request: the hold is placed, or the reason why not is thrown. A request with a name that an earlier one has
+// taken is not admitted: it gets the kept answer of the earlier one, or is refused.
+
+import type { CatalogModel } from "../../catalog/catalog.ts";
+import {
+  AccountFrozen,
+  type DomainError,
+  InsufficientBalance,
+  InvalidApiKey,
+  RateLimited,
+  TooManyAtOnce,
+} from "../../kernel/errors.ts";
+import { formatMoney, idr } from "../../kernel/money.ts";
+import type { RateState } from "../../kernel/rate.ts";
+import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
+import type { Keys } from "../../keys/keys.ts";
+import { retryAfterSeconds } from "../../keys/limited-keys.ts";
+import type { Admission, Ledger } from "../../ledger/ledger.ts";
+import type { ChatCall, ChatSink } from "../chat.ts";
+import type { HoldPlan } from "./hold.ts";
+import type { KeptAnswer, Retries } from "../retries/retries.ts";
+
+export type AdmitDeps = {
+  readonly keys: Pick<Keys, "rememberLimited">;
+  readonly ledger: Pick<Ledger, "admit">;
+  /** Where a customer tops up, named in the message of a refused request. */
+  readonly topUpUrl?: () => string;
+  /** Without it no request has a name. */
+  readonly retries?: Retries;
+};
+
+/** `keepsAnswer`: the answer is to be kept for a retry under the same name. */
+export type Granted = { readonly amount: bigint; readonly rate: RateState; readonly keepsAnswer: boolean };
+/** The earlier request of the name, what it was charged, and its answer. */
+export type Replay = { readonly answeredRequestId: string; readonly charge: bigint; readonly answer: KeptAnswer };
+
+/**
+ * Errors: RateLimited, TooManyAtOnce, AccountFrozen, InvalidApiKey, InsufficientBalance, UpstreamBusy, AlreadyRunning,
+ * AlreadyAnswered, IdempotencyConflict.
+ */
+export async function admit(
+  deps: AdmitDeps,
+  call: ChatCall,
+  model: CatalogModel,
+  { amount, leastAmount, prices }: HoldPlan,
+): Promise<Granted | Replay> {
+  const { key, requestId } = call;
+  const { accountId, keyId } = key;
+  const hold = { accountId, keyId, requestId, amount, leastAmount, model: model.id, prices };
+  const once = await onceOf(deps, call);
+  const admission = await deps.ledger.admit(once === null ? hold : { ...hold, once });
+  if (admission.outcome === "granted") {
+    return { amount: admission.amount, rate: admission.rate, keepsAnswer: admission.keepsAnswers === true };
+  }
+  if (admission.outcome === "answered") return replayOf(deps, call, admission);
+  throw refusalOf(deps, call, { admission, leastAmount });
+}
+
+type Refused = Exclude<Admission, { outcome: "granted" | "answered" }>;
+
+function refusalOf(
+  { keys, topUpUrl }: AdmitDeps,
+  { key }: ChatCall,
+  { admission, leastAmount }: { readonly admission: Refused; readonly leastAmount: bigint },
+): DomainError {
+  const { outcome } = admission;
+  if (outcome === "running") return new AlreadyRunning();
+  if (outcome === "other_body") return new IdempotencyConflict();
+  if (outcome === "revoked") return new InvalidApiKey();
+  if (outcome === "frozen") return new AccountFrozen();
+  if (outcome === "crowded") return new TooManyAtOnce();
+  if (outcome === "limited") {
+    keys.rememberLimited(key, admission.retryAfterMs);
+    const wait = retryAfterSeconds(admission.retryAfterMs);
+    return new RateLimited({ retryAfterSeconds: wait, limit: admission.rate.limit });
+  }
+  const { available, owed } = admission;
+  const needed = {
+    available: idr(available),
+    needed: idr(leastAmount),
+    owed: owed === undefined ? undefined : idr(owed),
+  };
+  return new InsufficientBalance(topUpUrl === undefined ? needed : { ...needed, topUpUrl: topUpUrl() });
+}
+
+/** Sends the kept answer of an earlier request. */
+export function sendReplay({ answeredRequestId, charge, answer }: Replay, sink: ChatSink): void {
+  const costIdr = answer.streamed ? null : formatMoney(idr(charge));
+  sink.start({ streamed: answer.streamed, rate: null, costIdr, demo: answer.demo, replayOf: answeredRequestId });
+  sink.write(answer.bytes);
+  sink.end();
+}
+
+async function onceOf({ retries }: AdmitDeps, { idempotencyKey, body }: ChatCall) {
+  if (retries === undefined || idempotencyKey === undefined || idempotencyKey === null) return null;
+  return { name: idempotencyKey, bodyDigest: await retries.digestOf(body) };
+}
+
+async function replayOf(
+  { retries }: AdmitDeps,
+  { key: { accountId } }: ChatCall,
+  { requestId, charge, keepsAnswers }: Extract<Admission, { outcome: "answered" }>,
+): Promise<Replay> {
+  const answer = keepsAnswers ? await retries?.find({ accountId, requestId }) : null;
+  if (!answer) throw new AlreadyAnswered({ requestId, cost: idr(charge) });
+  return { answeredRequestId: requestId, charge, answer };
+}

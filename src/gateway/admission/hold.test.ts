@@ -1,0 +1,260 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { costOf } from "../../billing/cost.ts";
+import type { CatalogModel } from "../../catalog/catalog.ts";
+import { estimateInput } from "../metering/estimate.ts";
+import { amountCovering, coveredOutput, outputCap, planHold, SLAB_TOKENS } from "./hold.ts";
+import { type ChatRequest, readRequest } from "../request/read-request.ts";
+
+const MODEL: CatalogModel = {
+  id: "acme/m",
+  name: "M",
+  description: "",
+  badge: null,
+  inputModalities: ["text", "image"],
+  contextLength: 100_000,
+  maxOutputTokens: 8_000,
+  mediaTokens: { image: 4_096, audio: 16_384, video: 65_536 },
+  hiddenOutput: false,
+  inputPrice: 2_000_000n,
+  outputPrice: 8_000_000n,
+  cacheHitPrice: null,
+  routes: [],
+  createdAt: new Date(0),
+};
+const read = (more: object): ChatRequest =>
+  readRequest(Buffer.from(JSON.stringify({ model: "acme/m", messages: [{ role: "user", content: "hi" }], ...more })));
+
+const price = fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n });
+const models = fc.record({
+  ...Object.fromEntries(Object.entries(MODEL).map(([name, value]) => [name, fc.constant(value)])),
+  contextLength: fc.integer({ min: 1, max: 2_000_000 }),
+  maxOutputTokens: fc.integer({ min: 1, max: 200_000 }),
+  inputPrice: price,
+  outputPrice: price,
+  cacheHitPrice: fc.option(price),
+}) as fc.Arbitrary<CatalogModel>;
+const tokens = fc.option(fc.integer({ min: 1, max: 2_147_483_647 }), { nil: undefined });
+const image = (bytes: number) => ({
+  type: "image_url",
+  image_url: { url: `data:image/png;base64,${"A".repeat(bytes)}` },
+});
+
+const words = fc
+  .array(
+    fc
+      .constantFrom(
+        "the",
+        "money",
+        "is",
+        "set",
+        "aside",
+        "sebelum",
+        "permintaan",
+        "dijawab",
+        "42",
+        "3.14",
+        "const",
+        "=>",
+        "()",
+        "{",
+        "}",
+      )
+      .map((word) => `${word} `),
+    { maxLength: 40 },
+  )
+  .map((list) => list.join(""));
+const scripts = fc.stringMatching(/^[\u4e00-\u9fa5\u0e01-\u0e2e\u0627-\u064a ]{0,40}$/);
+const textPart = fc.oneof(words, scripts).map((text) => ({ type: "text", text }));
+const imagePart = fc.nat({ max: 2_000 }).map((bytes) => image(bytes));
+const message = fc.oneof(
+  fc.record({
+    role: fc.constantFrom("system", "user"),
+    content: fc.oneof(words, scripts, fc.string({ maxLength: 200, unit: "grapheme" })),
+  }),
+  fc.record({
+    role: fc.constant("user"),
+    content: fc.array(fc.oneof(textPart, imagePart), { minLength: 1, maxLength: 4 }),
+  }),
+);
+const tool = fc.record({
+  type: fc.constant("function"),
+  function: fc.record({
+    name: fc.stringMatching(/^[a-z_]{1,20}$/),
+    description: words,
+    parameters: fc.constant({ type: "object", properties: { city: { type: "string" } } }),
+  }),
+});
+const bounds = {
+  stream: fc.boolean(),
+  n: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 128 })),
+  max_tokens: tokens,
+  max_completion_tokens: tokens,
+};
+const messages = fc.array(message, { minLength: 1, maxLength: 5 });
+const requests = fc
+  .record({ ...bounds, messages, tools: fc.option(fc.array(tool, { minLength: 1, maxLength: 3 }), { nil: undefined }) })
+  .map(read);
+
+const imageTokens = (bytes: number) =>
+  planHold(read({ messages: [{ role: "user", content: [image(bytes)] }] }), MODEL).inputTokens;
+
+describe("planHold", () => {
+  it("is never below the cost of a request within its estimate and bound", () => {
+    fc.assert(
+      fc.property(
+        requests,
+        models,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (request, model, share, cached, written) => {
+          const plan = planHold(request, model);
+          const input = Math.floor(plan.inputTokens * share);
+          const inputTokensCached = Math.floor(input * cached);
+          const counts = {
+            inputTokensCached,
+            inputTokensUncached: input - inputTokensCached,
+            outputTokens: Math.floor(plan.heldOutput * plan.choices * written),
+          };
+          return costOf(counts, plan.prices) <= plan.amount && plan.leastAmount <= plan.amount;
+        },
+      ),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("covers the input as the tokenizer counts it, in prose, code and other scripts", async () => {
+    const content = fc.oneof(
+      words,
+      scripts,
+      fc.tuple(words, scripts).map((parts) => parts.join(" ")),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(content, { minLength: 1, maxLength: 4 }), async (texts) => {
+        const request = read({ messages: texts.map((text) => ({ role: "user", content: text })) });
+        return (await estimateInput(request)) <= planHold(request, MODEL).inputTokens;
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("shrinks to a cap whose cost never exceeds what was granted", () => {
+    fc.assert(
+      fc.property(requests, models, fc.bigInt({ min: 0n, max: 1_000_000n }), (request, model, share) => {
+        const plan = planHold(request, model);
+        const granted = plan.leastAmount + ((plan.amount - plan.leastAmount) * share) / 1_000_000n;
+        const cap = outputCap(plan, granted);
+        const outputTokens = (cap ?? plan.heldOutput) * plan.choices;
+        const counts = { inputTokensUncached: plan.inputTokens, inputTokensCached: 0, outputTokens };
+        return (
+          costOf(counts, { ...plan.prices, cacheHit: null }) <= granted && (cap === null || cap <= plan.outputBound)
+        );
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("covers with every extension what it was sized for, and never counts more as covered than it costs", () => {
+    const outputs = fc.integer({ min: 0, max: 2_147_483_647 });
+    fc.assert(
+      fc.property(
+        requests,
+        models,
+        outputs,
+        fc.bigInt({ min: 0n, max: 10n ** 18n }),
+        (request, model, output, held) => {
+          const plan = { ...planHold(request, model), choices: 1 };
+          fc.pre(plan.prices.output > 0n);
+          const costOfOutput = (outputTokens: number) =>
+            costOf(
+              { inputTokensUncached: plan.inputTokens, inputTokensCached: 0, outputTokens },
+              { ...plan.prices, cacheHit: null },
+            );
+          const sized = coveredOutput(plan, amountCovering(plan, output)) >= Math.min(output, plan.outputBound);
+          const covered = coveredOutput(plan, held);
+          return sized && (covered === 0 || costOfOutput(covered) <= held);
+        },
+      ),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it("holds a slab for a stream, and the whole bound where its output is not all seen as it is produced", () => {
+    const heldFor = (more: object, model = MODEL) => planHold(read(more), model).heldOutput;
+    expect(heldFor({ stream: true })).toBe(SLAB_TOKENS);
+    expect(heldFor({ stream: true, max_tokens: 100 })).toBe(100);
+    expect(heldFor({})).toBe(8_000);
+    expect(heldFor({ stream: true, n: 2 })).toBe(8_000);
+    expect(heldFor({ stream: true }, { ...MODEL, hiddenOutput: true })).toBe(8_000);
+    expect(heldFor({ stream: true }, { ...MODEL, outputPrice: 0n })).toBe(8_000);
+    // How many tokens a picture is charged as is not seen in its data.
+    expect(heldFor({ stream: true }, { ...MODEL, otherPrices: { imageOutput: 9_000_000n } })).toBe(8_000);
+    expect(heldFor({ stream: true }, { ...MODEL, otherPrices: { cacheWrite: 9_000_000n } })).toBe(SLAB_TOKENS);
+  });
+
+  it("holds for the dearest kind of token that the body can reach, with its price of the request", () => {
+    const otherPrices = { cacheWrite: 2_500_000n, cacheWrite1h: 4_000_000n, imageInput: 6_000_000n, perRequest: 123n };
+    const model = { ...MODEL, otherPrices };
+    const plan = planHold(read({ max_tokens: 100 }), model);
+    expect(plan.prices).toEqual({ input: 2_000_000n, output: 8_000_000n, cacheHit: null, other: otherPrices });
+    expect(plan.amount).toBe((BigInt(plan.inputTokens) * 5n) / 2n + 800n + 123n);
+    const pictured = planHold(read({ max_tokens: 100, messages: [{ role: "user", content: [image(100)] }] }), model);
+    const text = pictured.inputTokens - MODEL.mediaTokens.image;
+    expect(pictured.amount).toBe((BigInt(text) * 5n + 1n) / 2n + 4_096n * 6n + 800n + 123n);
+  });
+
+  it("holds at the prices of the length that the estimate can reach", () => {
+    const longContext = [{ above: 50_000, input: 4_000_000n, output: 12_000_000n, cacheHit: null }];
+    const amountFor = (bytes: number) =>
+      planHold(read({ max_tokens: 10, messages: [{ role: "user", content: "a".repeat(bytes) }] }), {
+        ...MODEL,
+        otherPrices: { longContext },
+      });
+    const [short, long] = [amountFor(99_000), amountFor(101_000)];
+    expect(short.amount).toBe(BigInt(short.inputTokens) * 2n + 80n);
+    expect(long.amount).toBe(BigInt(long.inputTokens) * 4n + 120n);
+    expect(outputCap(long, long.amount - 1n)).toBe(9);
+  });
+
+  it("counts half a token per ASCII byte, one per other byte and sixteen per message", () => {
+    const request = read({ messages: [{ role: "user", content: "é" }] });
+    expect(planHold(request, MODEL).inputTokens).toBe(Math.ceil((request.body.length - 2) / 2) + 2 + 16);
+  });
+
+  it("counts a picture by the catalog's figure and not by its bytes", () => {
+    expect(imageTokens(80_000)).toBe(imageTokens(100));
+    expect(imageTokens(100)).toBeGreaterThan(MODEL.mediaTokens.image);
+  });
+
+  it("bounds what an upstream may claim for a picture far above what is held for it", () => {
+    const plan = planHold(read({ messages: [{ role: "user", content: [image(100)] }] }), MODEL);
+    expect(plan.inputBound).toBeGreaterThan(50_000);
+    expect(plan.inputTokens).toBeLessThan(5_000);
+  });
+
+  it("takes the larger of the two bounds, up to the model's maximum, for each of n answers", () => {
+    expect(planHold(read({ max_tokens: 10, max_completion_tokens: 20, n: 3 }), MODEL)).toMatchObject({
+      outputBound: 20,
+      choices: 3,
+    });
+    expect(planHold(read({ max_tokens: 131_072 }), MODEL).outputBound).toBe(8_000);
+    expect(planHold(read({}), MODEL).outputBound).toBe(8_000);
+  });
+
+  it("finds a request useful from 256 tokens of output, or all it asked for", () => {
+    const input = BigInt(planHold(read({}), MODEL).inputTokens) * 2n;
+    expect(planHold(read({}), MODEL).leastAmount).toBe(input + 256n * 8n);
+    const small = planHold(read({ max_tokens: 5 }), MODEL);
+    expect(small.leastAmount).toBe(small.amount);
+  });
+
+  it("adds no cap where the whole hold was granted, or the model is free", () => {
+    const plan = planHold(read({}), MODEL);
+    expect(outputCap(plan, plan.amount)).toBeNull();
+    expect(outputCap(plan, plan.amount - 1n)).toBe(7_999);
+    expect(outputCap(plan, plan.leastAmount)).toBe(256);
+    const free = planHold(read({}), { ...MODEL, inputPrice: 0n, outputPrice: 0n });
+    expect([free.amount, outputCap(free, 0n)]).toEqual([0n, null]);
+  });
+});

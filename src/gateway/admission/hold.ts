@@ -1,0 +1,136 @@
+// How much is held for a request before anybody knows what it costs: enough for every answer within its estimate and
+// bound, and no more, so that a small balance is not starved.
+
+import type { CatalogModel, MediaModality, Modality } from "../../catalog/catalog.ts";
+import { pricesOf } from "../../catalog/prices.ts";
+import type { PriceSnapshot } from "../../ledger/ledger.ts";
+import { type HoldRates, holdRates, mostCost, outputWithin } from "./hold-rates.ts";
+import type { ChatRequest } from "../request/read-request.ts";
+import { unaskedBound } from "../request/unasked-bound.ts";
+
+/** What a message costs beside its text: role, separators. */
+const TOKENS_PER_MESSAGE = 16;
+const ASCII_BYTES_PER_TOKEN = 2;
+/** A request is still useful with so much output; below it the balance is said to be too low. */
+export const LEAST_USEFUL_TOKENS = 256;
+/** What a stream holds for its output at first, and what it asks for when that runs out. */
+export const SLAB_TOKENS = 4_096;
+
+/** A usage record keeps counts as 32-bit integers. */
+const MAX_COUNT = 2_147_483_647;
+
+/**
+ * What no single part exceeds, beside the bytes it brings along: large pictures come to 50 000 tokens, an hour of video to
+ * a million. It bounds what an upstream may claim; what is held is the catalog's figure, which small balances can afford.
+ */
+const MEDIA_BOUND: Readonly<Record<Modality, number>> = {
+  text: 0,
+  image: 65_536,
+  audio: 65_536,
+  video: 1_048_576,
+};
+
+/**
+ * What providers put before a prompt and charge for: the instructions of their tools, a prompt of their own. Short requests honestly
+ * come to more tokens than they have bytes.
+ */
+const PROVIDER_PROMPT_TOKENS = 1_024;
+
+/** What is asked of the ledger for a request, and what it was sized on. */
+export type HoldPlan = {
+  readonly prices: PriceSnapshot;
+  /** What the input that is held for and its output can cost at most. */
+  readonly rates: HoldRates;
+  /** Tokens the input is held for. */
+  readonly inputTokens: number;
+  /** How many of them are for pictures, sound and video: the best there is where nobody counts them. */
+  readonly mediaTokens: number;
+  /** No honest count of the input is larger than this. */
+  readonly inputBound: number;
+  /** The most tokens of output of one choice. */
+  readonly outputBound: number;
+  readonly choices: number;
+  /** The tokens of output of one choice that are held at first: the whole bound, or a slab of it where more can be held later. */
+  readonly heldOutput: number;
+  /** Micro-rupiah. */
+  readonly amount: bigint;
+  readonly leastAmount: bigint;
+};
+
+/** Sizes the hold of a request. */
+export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
+  const prices = pricesOf(model);
+  const mediaTokens = sumOfMedia(request, model.mediaTokens);
+  const text =
+    Math.ceil(request.asciiBytes / ASCII_BYTES_PER_TOKEN) +
+    request.otherBytes +
+    TOKENS_PER_MESSAGE * request.messageCount;
+  const estimate = text + mediaTokens;
+  const inputTokens = Math.min(estimate, model.contextLength);
+  const mediaBound = sumOfMedia(request, MEDIA_BOUND) + mediaTokens;
+  const asked = Math.max(request.maxTokens ?? 0, request.maxCompletionTokens ?? 0);
+  const most = Math.min(model.maxOutputTokens, model.contextLength, Math.floor(MAX_COUNT / request.choices));
+  const { contextLength } = model;
+  const wanted =
+    asked === 0 ? unaskedBound(request, { contextLength, highest: estimate, ofMedia: mediaTokens }) : asked;
+  const outputBound = Math.min(wanted, most);
+  const media = model.otherPrices ? mediaOf(request, model) : [];
+  const writesForLong = request.cacheWrites === "long";
+  const rates = holdRates(prices, { tokens: inputTokens, text, media, writesForLong });
+  const heldOutput = showsItsOutput(request, model, rates) ? Math.min(outputBound, SLAB_TOKENS) : outputBound;
+  const amountFor = (outputTokens: number): bigint => mostCost(rates, outputTokens * request.choices);
+  return {
+    prices,
+    rates,
+    inputTokens,
+    mediaTokens,
+    inputBound: Math.min(request.body.length + mediaBound + PROVIDER_PROMPT_TOKENS, MAX_COUNT),
+    outputBound,
+    choices: request.choices,
+    heldOutput,
+    amount: amountFor(heldOutput),
+    leastAmount: amountFor(Math.min(outputBound, LEAST_USEFUL_TOKENS)),
+  };
+}
+
+/** Whether what was relayed tells what a request costs so far, so that it can be held for slab by slab. */
+function showsItsOutput(request: ChatRequest, model: CatalogModel, { rates }: HoldRates): boolean {
+  // How many tokens a picture is charged as cannot be seen in its data.
+  if (model.hiddenOutput || model.otherPrices?.imageOutput !== undefined) return false;
+  // Output that costs nothing needs no second hold.
+  return request.stream && request.choices === 1 && rates.some(({ perOutput }) => perOutput > 0n);
+}
+
+/** The cap on the output of each choice that the granted amount covers; null where all was granted that was asked for. */
+export function outputCap(plan: HoldPlan, granted: bigint): number | null {
+  if (granted >= plan.amount) return null;
+  // With nothing charged for output the whole bound is covered by any grant; the ledger grants no less than the least.
+  if (plan.rates.rates.every(({ perOutput }) => perOutput === 0n)) return null;
+  return Math.max(1, coveredOutput(plan, granted));
+}
+
+/** The tokens of output of each choice that an amount covers beside the input. */
+export function coveredOutput({ rates, outputBound, choices }: HoldPlan, amount: bigint): number {
+  const within = outputWithin(rates, amount);
+  const covered = within === null ? null : within / BigInt(choices);
+  return covered !== null && covered < BigInt(outputBound) ? Number(covered) : outputBound;
+}
+
+/** What has to be held for the input and so many tokens of output of the only choice. */
+export function amountCovering({ rates }: HoldPlan, outputTokens: number): bigint {
+  return mostCost(rates, outputTokens);
+}
+
+function sumOfMedia(request: ChatRequest, perPart: Readonly<Partial<Record<Modality, number>>>): number {
+  let tokens = 0;
+  for (const [modality, count] of request.media.parts) tokens += (perPart[modality] ?? 0) * count;
+  return tokens;
+}
+
+function mediaOf({ media }: ChatRequest, model: CatalogModel): [MediaModality, number][] {
+  const counts: [MediaModality, number][] = [];
+  for (const [modality, count] of media.parts) {
+    if (modality !== "text") counts.push([modality, model.mediaTokens[modality] * count]);
+  }
+  return counts;
+}

@@ -1,0 +1,241 @@
+// Answers a request as a stream of events.
+
+import { DomainError, InsufficientBalance, InternalError, UpstreamBusy } from "../../kernel/errors.ts";
+import type { BilledUsage } from "../metering/bill.ts";
+import { withOneRetry } from "./call-upstream.ts";
+import type { ChatOutcome } from "../chat.ts";
+import { type Attempted, attemptRoute, type Exchange, learnFrom, reportFailure } from "./exchange.ts";
+import { keepAlive } from "./keep-alive.ts";
+import type { ReportedUsage } from "../metering/usage-seen.ts";
+import { RelayedOutput } from "../metering/relayed-output.ts";
+import { settleGone } from "./settle-gone.ts";
+import { settleUndelivered } from "./settle-undelivered.ts";
+import type { StreamEnd } from "../stream/answer-end.ts";
+import type { ShownNames } from "../stream/frames.ts";
+import { OutputLimit } from "../stream/output-limit.ts";
+import { answerCut, DONE, errorEvent, lengthEvents, usageEvent } from "../stream/own-events.ts";
+import { StreamRelay } from "../stream/relay-stream.ts";
+import { SlabGate } from "../stream/slab-gate.ts";
+
+/** Relays, settles, then shows the end of the answer. Errors, before the first byte: UpstreamBusy, ValidationError. */
+export async function answerStreamed(exchange: Exchange): Promise<ChatOutcome> {
+  const head = new StreamHead(exchange);
+  let output = new RelayedOutput();
+  const progress: { end: (() => void) | null } = { end: null };
+  let isDemo = false;
+  const stopKeepAlive = keepAlive({
+    afterMs: exchange.keepAliveMs,
+    relayedBytes: () => output.bytes,
+    write(comment) {
+      if (exchange.client.isGone) return;
+      head.open(isDemo);
+      exchange.sink.write(comment);
+    },
+  });
+  try {
+    const attempted = await withOneRetry<Attempted<StreamEnd, StreamRelay>>(exchange, (next, number) => {
+      isDemo = next.upstream.kind === "demo";
+      output.forget();
+      output = new RelayedOutput();
+      const listener = new StreamRelay({
+        sink: exchange.sink,
+        begin() {
+          head.send(isDemo);
+          progress.end = exchange.progress.begin(async () => exchange.bill.recordProgress(await output.roughTokens()));
+        },
+        output,
+        names: namesOf(exchange),
+        limit: limitFor(exchange, output),
+        gate: gateFor(exchange, output),
+        term: exchange.term,
+      });
+      return attemptRoute(exchange, { route: next, number, listener });
+    });
+    return await finish(exchange, { head, attempted, output });
+  } catch (error) {
+    if (!head.isSent) throw error;
+    return await writeFailure(exchange, error);
+  } finally {
+    progress.end?.();
+    stopKeepAlive();
+    output.forget();
+  }
+}
+
+type Ended = {
+  readonly head: StreamHead;
+  readonly attempted: Attempted<StreamEnd, StreamRelay>;
+  readonly output: RelayedOutput;
+};
+
+/** Settles what was relayed, and then ends the stream as it ended at the upstream. */
+async function finish(exchange: Exchange, ended: Ended): Promise<ChatOutcome> {
+  const { end, route } = ended.attempted;
+  const facts = { requestId: exchange.call.requestId, upstream: route.upstream.id };
+  switch (end.kind) {
+    case "complete":
+      return finishComplete(exchange, ended, end);
+    case "broken": {
+      reportFailure(exchange, { kind: "stream_broken", upstream: route.upstream.id, failure: end.failure });
+      const { settled } = await settleRelayed(exchange, end.usage, ended.output);
+      return writeError(
+        exchange,
+        answerCut({ by: end.failure.isOurs === true ? "service" : "upstream", charge: settled.charge }),
+      );
+    }
+    case "stopped":
+      if (end.cause.kind === "limit") exchange.report({ kind: "output_ran_on", ...facts });
+      return finishStopped(exchange, ended, end);
+    case "gone": {
+      const gone = { ...ended.attempted, failure: end.failure, usage: end.usage };
+      await settleGone(exchange, gone, () => ended.output.estimateTokens());
+    }
+  }
+  return "client_left";
+}
+
+async function finishComplete(
+  exchange: Exchange,
+  { head, attempted: { route, listener }, output }: Ended,
+  end: Extract<StreamEnd, { kind: "complete" }>,
+): Promise<ChatOutcome> {
+  const { bill, call, client, report } = exchange;
+  const billed = await bill.settleCompleted({ usage: end.usage, drained: end.drained }, output.written);
+  if (billed.settled.late !== undefined && !end.drained) {
+    // Another process had resolved the hold: what was relayed is charged, and the answer must not look complete.
+    if (head.hasBegun) return writeError(exchange, new UpstreamBusy());
+    if (billed.settled.late === "refused") throw new UpstreamBusy();
+  }
+  if (!end.drained) head.send(route.upstream.kind === "demo");
+  writeEnd(exchange, [...end.held], end, billed);
+  const upstream = route.upstream.id;
+  if (billed.clamped) report({ kind: "usage_clamped", requestId: call.requestId, upstream });
+  // Not all of a stream is counted that nobody reads.
+  const countTokens = end.drained ? null : (): Promise<number> => output.estimateTokens();
+  await learnFrom(exchange, route, { billed, textBytes: listener.textBytes, countTokens });
+  return client.isGone ? "client_left" : "answered";
+}
+
+/** An answer that may not go on ends as a cap on its output ends it. */
+async function finishStopped(
+  exchange: Exchange,
+  { head, attempted: { route }, output }: Ended,
+  end: Extract<StreamEnd, { kind: "stopped" }>,
+): Promise<ChatOutcome> {
+  const { cause, lastChunk } = end;
+  const isForMoney = cause.kind === "hold" && cause.reason instanceof InsufficientBalance;
+  // The upstream has answered and charges for it, so the input is billed also where nothing of the answer could be shown.
+  const billed =
+    cause.kind === "limit" || isForMoney
+      ? await exchange.bill.settleStopped(end.usage, output, end.withheld)
+      : await settleRelayed(exchange, end.usage, output);
+  const { charge, late } = billed.settled;
+  // Nothing was delivered: the request can be refused.
+  if (cause.kind === "hold" && billed.basis === "free") throw cause.reason;
+  if (cause.kind === "hold" && !isForMoney) {
+    exchange.report({ kind: "answer_failed", requestId: exchange.call.requestId, cause: cause.reason });
+    return writeError(exchange, answerCut({ by: "service", charge }));
+  }
+  if (late !== undefined) return writeError(exchange, new UpstreamBusy());
+  head.send(route.upstream.kind === "demo");
+  const last = lengthEvents(namesOf(exchange), lastChunk, end.unfinished);
+  writeEnd(exchange, [last], { lastChunk, usageChunk: null }, billed);
+  if (exchange.client.isGone) return "client_left";
+  return isForMoney ? "insufficient_balance" : "answered";
+}
+
+/** The status is out, so the client learns inside the stream what went wrong, and the stream is not made to look complete. */
+async function writeFailure(exchange: Exchange, error: unknown): Promise<ChatOutcome> {
+  if (error instanceof InsufficientBalance) return writeError(exchange, error);
+  // Only comments had gone out when the last attempt failed: the error says as much as a status would have.
+  if (error instanceof DomainError && !exchange.bill.isSettled) {
+    await settleUndelivered(exchange);
+    return writeError(exchange, error);
+  }
+  const kind = exchange.bill.hasFailed ? "settlement_failed" : "answer_failed";
+  exchange.report({ kind, requestId: exchange.call.requestId, cause: error });
+  return writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError({ cause: error }));
+}
+
+/** A client finds the answer in Usage by this id, and the model in the catalog. */
+function namesOf({ call, model }: Exchange): ShownNames {
+  return { id: `chatcmpl-${call.requestId}`, model: model.id };
+}
+
+function limitFor({ plan, outputCap }: Exchange, output: RelayedOutput): OutputLimit {
+  return new OutputLimit({ bound: (outputCap ?? plan.outputBound) * plan.choices, output });
+}
+
+/** Null where all that the answer can cost is held already. */
+function gateFor(
+  { plan, granted, outputCap, bill, topUpUrl, waitingStreams }: Exchange,
+  output: RelayedOutput,
+): SlabGate | null {
+  if (outputCap !== null || plan.heldOutput === plan.outputBound) return null;
+  return new SlabGate({
+    plan,
+    granted,
+    output,
+    extend: (more) => bill.extend(more),
+    topUpUrl,
+    waiting: waitingStreams,
+  });
+}
+
+/** Sends the head of the answer once. */
+class StreamHead {
+  readonly #exchange: Exchange;
+  isSent = false;
+  /** Whether bytes of the answer have followed. */
+  hasBegun = false;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** The first bytes of the answer follow. */
+  send(demo: boolean): void {
+    this.hasBegun = true;
+    this.#exchange.bill.firstByteReached();
+    this.open(demo);
+  }
+
+  /** Bytes follow that are no part of the answer. */
+  open(demo: boolean): void {
+    if (this.isSent) return;
+    this.isSent = true;
+    const { sink, rate } = this.#exchange;
+    sink.start({ streamed: true, rate, costIdr: null, demo });
+  }
+}
+
+/** Settles an answer that did not come to its end. What broke off before anything of it was delivered costs nothing. */
+async function settleRelayed({ bill }: Exchange, usage: ReportedUsage, output: RelayedOutput): Promise<BilledUsage> {
+  const relayed = await output.estimateTokens();
+  if (relayed > 0) return bill.settleEstimated(() => Promise.resolve(relayed), usage);
+  bill.attemptLost();
+  return bill.settleFree();
+}
+
+/** Writes the last frames of an answer: it is settled. */
+function writeEnd(
+  exchange: Exchange,
+  frames: Buffer[],
+  end: Parameters<typeof usageEvent>[1],
+  billed: BilledUsage,
+): void {
+  const { sink, client, request } = exchange;
+  if (client.isGone) return;
+  if (request.wantsUsage) frames.push(usageEvent(namesOf(exchange), end, billed));
+  frames.push(DONE);
+  sink.write(Buffer.concat(frames));
+  sink.end();
+}
+
+/** Writes an error inside the stream, and gives what the request ended with. */
+function writeError({ sink, client }: Exchange, error: DomainError): ChatOutcome {
+  if (client.isGone) return error.code;
+  sink.write(errorEvent(error));
+  sink.end();
+  return error.code;
+}

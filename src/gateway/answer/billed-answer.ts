@@ -1,0 +1,84 @@
+// Puts our own facts into an upstream's JSON, by replacing members where they lie: the completion's id, the catalog
+// model, and in the usage what it cost.
+
+import { inputTokensOf, outputTokensOf } from "../../billing/cost.ts";
+import { formatMoney, idr } from "../../kernel/money.ts";
+import type { BilledUsage } from "../metering/bill.ts";
+import { type ObjectScan, scanObject, type Span } from "../request/json-scan.ts";
+import { type Edit, insertMembers, splice } from "../request/splice.ts";
+
+const OPEN_BRACE = 0x7b;
+
+/** A JSON object and where its members lie. */
+type FoundMembers = { readonly json: Buffer; readonly members: ObjectScan["members"] };
+
+/** What a caller paid, a decimal string in rupiah. */
+export function costIdr(billed: Pick<BilledUsage, "settled">): string {
+  return formatMoney(idr(billed.settled.charge));
+}
+
+/** A complete answer with our id, the catalog model and the billed usage. */
+export function billedAnswer(answer: FoundMembers, facts: { id: string; model: string; billed: BilledUsage }): Buffer {
+  return withMembers(answer, { id: JSON.stringify(facts.id), model: JSON.stringify(facts.model) }, facts.billed);
+}
+
+/** A chunk of a stream with the billed usage in it. */
+export function billedChunk(json: string, billed: BilledUsage): string {
+  const bytes = Buffer.from(json);
+  return withMembers({ json: bytes, members: scanObject(bytes).members }, {}, billed).toString("utf8");
+}
+
+/** The usage object as we write it ourselves, in OpenAI's shape: its totals hold every kind, its details those that there are. */
+export function usageJson({ counts, reasoningTokens, ...billed }: BilledUsage): string {
+  const { inputTokensCached, otherTokens } = counts;
+  const { cacheWrite = 0, cacheWrite1h = 0, audioInput = 0, imageInput = 0, imageOutput = 0 } = otherTokens ?? {};
+  const promptTokens = inputTokensOf(counts);
+  const completionTokens = outputTokensOf(counts);
+  const completionDetails = withoutZeros({ reasoning_tokens: reasoningTokens, image_tokens: imageOutput });
+  return JSON.stringify({
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: {
+      cached_tokens: inputTokensCached,
+      ...withoutZeros({
+        cache_write_tokens: cacheWrite + cacheWrite1h,
+        cache_write_1h_tokens: cacheWrite1h,
+        audio_tokens: audioInput,
+        image_tokens: imageInput,
+      }),
+    },
+    ...(Object.keys(completionDetails).length === 0 ? {} : { completion_tokens_details: completionDetails }),
+    cost_idr: costIdr(billed),
+  });
+}
+
+function withoutZeros(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(counts).filter(([, tokens]) => tokens > 0));
+}
+
+function withMembers(
+  { json, members }: FoundMembers,
+  values: Readonly<Record<string, string>>,
+  billed: BilledUsage,
+): Buffer {
+  const edits: Edit[] = [];
+  const added: string[] = [];
+  for (const [name, text] of Object.entries(values)) {
+    const span = members.get(name);
+    if (span === undefined) added.push(`${JSON.stringify(name)}:${text}`);
+    else edits.push({ ...span, text });
+  }
+  const usage = members.get("usage");
+  if (usage === undefined) added.push(`"usage":${usageJson(billed)}`);
+  else edits.push(usageEdit(json, usage, billed));
+  if (added.length > 0) edits.push(insertMembers(json.indexOf("{"), added.join(","), members.size === 0));
+  return splice(json, edits);
+}
+
+/** The upstream's usage stays as it is and gains the cost, unless it is not what was billed. */
+function usageEdit(json: Buffer, usage: Span, billed: BilledUsage): Edit {
+  const isBilled = billed.basis === "exact" && billed.isAsReported && json[usage.start] === OPEN_BRACE;
+  if (!isBilled) return { ...usage, text: usageJson(billed) };
+  return { start: usage.end - 1, end: usage.end - 1, text: `,"cost_idr":${JSON.stringify(costIdr(billed))}` };
+}

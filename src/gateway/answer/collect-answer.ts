@@ -1,0 +1,199 @@
+// Receives an answer that is not streamed: one JSON text, kept until it is whole.
+
+import type { FailedAttempt } from "./call-upstream.ts";
+import { EmptyTime } from "./empty-time.ts";
+import { errorIn, hasOutput, parseObject } from "../stream/chunk.ts";
+import { withoutMark } from "../stream/sse.ts";
+import { reportsTokens } from "../metering/read-usage.ts";
+import { isObject, type JsonObject } from "../request/field-rules.ts";
+import { JsonScanError, type ObjectScan, scanObject } from "../request/json-scan.ts";
+import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
+import { costOfCode } from "../upstreams/openai-compatible/failures.ts";
+import { reasonByCode, refusalReason, wordsOfError } from "../upstreams/openai-compatible/refusals.ts";
+
+/** A larger answer is no chat completion. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** How an attempt ended that did not fail. */
+export type CollectedAnswer =
+  /** `drained`: the client has left and the answer was read on. */
+  | {
+      readonly kind: "complete";
+      readonly json: Buffer;
+      readonly members: ObjectScan["members"];
+      readonly usage: unknown;
+      readonly drained: boolean;
+    }
+  /** The client has left, and the answer was not read to its end. `failure`: where that was the upstream's doing. */
+  | { readonly kind: "gone"; readonly failure: UpstreamFailure | null };
+
+/** Hears one call and hands over its answer when it is whole. */
+export class AnswerCollector implements UpstreamListener {
+  readonly ended: Promise<CollectedAnswer | FailedAttempt>;
+  upstreamRequestId: string | null = null;
+  readonly #resolve: (answer: CollectedAnswer | FailedAttempt) => void;
+  readonly #accepts: (answer: Buffer) => boolean;
+  readonly #parts: Buffer[] = [];
+  #length = 0;
+  #isEventStream = false;
+  #isDraining = false;
+  #hasBegun = false;
+  readonly #emptyTime = new EmptyTime();
+
+  /** `accepts`: whether the caller can be given an answer. */
+  constructor(accepts: (answer: Buffer) => boolean = () => true) {
+    this.#accepts = accepts;
+    const { promise, resolve } = Promise.withResolvers<CollectedAnswer | FailedAttempt>();
+    this.ended = promise;
+    this.#resolve = resolve;
+  }
+
+  /** An event stream is never the answer that was asked for here. */
+  get hasAnswered(): boolean {
+    return this.#hasBegun && !this.#isEventStream;
+  }
+
+  onAnswer(answer: { readonly isEventStream: boolean; readonly upstreamRequestId: string | null }): void {
+    this.upstreamRequestId = answer.upstreamRequestId;
+    this.#isEventStream = answer.isEventStream;
+  }
+
+  attach(_call: UpstreamCall, emptyLimitMs: number): void {
+    this.#emptyTime.limitTo(emptyLimitMs);
+  }
+
+  onData(bytes: Buffer): void {
+    // Some upstreams write line breaks until their answer is ready.
+    this.#hasBegun ||= bytes.some((byte) => byte > SPACE);
+    const failure = this.#hasBegun ? null : this.#emptyTime.goOn();
+    if (failure !== null) this.#end(failed(failure));
+    this.#length += bytes.length;
+    if (this.#length <= MAX_ANSWER_BYTES) this.#parts.push(bytes);
+    else this.#end(failed({ ...NOT_AN_ANSWER, reason: "the answer is too large" }));
+  }
+
+  onEnd(): void {
+    const [first] = this.#parts;
+    const json = this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
+    const answer = this.#isEventStream ? failed(NOT_AN_ANSWER) : readAnswer(json);
+    this.#end(answer.kind === "complete" && !this.#accepts(answer.json) ? failed(NOT_AN_ANSWER) : answer);
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#end(failed(failure));
+  }
+
+  /** The client has left: the answer is read on for its usage. */
+  onClientGone(): void {
+    this.#isDraining = true;
+  }
+
+  /** Nobody waits for the end any more. */
+  onGivenUp(): void {
+    this.#resolve({ kind: "gone", failure: null });
+  }
+
+  #end(answer: CollectedAnswer | FailedAttempt): void {
+    if (!this.#isDraining) this.#resolve(answer);
+    else if (answer.kind === "failed") this.#resolve({ kind: "gone", failure: answer.failure });
+    else if (answer.kind === "complete") this.#resolve({ ...answer, drained: true });
+  }
+}
+
+const SPACE = 0x20;
+const OPEN_BRACKET = 0x5b;
+const ERROR_VALUE = Buffer.from('"error"');
+
+const NOT_AN_ANSWER: UpstreamFailure = {
+  kind: "perhaps_billed",
+  reason: "the upstream answered with something that is no chat completion",
+};
+
+/** Finds the usage of a complete answer, or says why it is none. */
+export function readAnswer(bytes: Buffer): CollectedAnswer | FailedAttempt {
+  const json = withoutMark(bytes);
+  if (json.length === 0) return failed(NOT_AN_ANSWER);
+  let scan: ObjectScan;
+  try {
+    scan = scanObject(json);
+  } catch (error) {
+    if (!(error instanceof JsonScanError)) throw error;
+    // A page, not a model, has answered: nothing was computed. A truncated answer was.
+    return failed(error.reason === "not_an_object" ? { ...NOT_AN_ANSWER, kind: "unbilled" } : NOT_AN_ANSWER);
+  }
+  // Clients parse all of it, and what more than one JSON text is they cannot.
+  if (json.subarray(scan.end).some((byte) => byte > SPACE)) return failed(NOT_AN_ANSWER);
+  const textOf = (name: string): string | null => {
+    const span = scan.members.get(name);
+    return span === undefined ? null : json.toString("utf8", span.start, span.end);
+  };
+  const choices = scan.members.get("choices");
+  if (choices === undefined || json[choices.start] !== OPEN_BRACKET || announcesError(scan.members, textOf)) {
+    const object = json.length > MAX_ERROR_BYTES ? null : parseObject(json.toString("utf8"));
+    const error = object === null ? null : errorIn(object);
+    return failed(error === null ? NOT_AN_ANSWER : failureOfError(error, object?.["usage"]));
+  }
+  // The text of an answer is not decoded unless an error may be in it, or nothing at all.
+  const isShort = choices.end - choices.start < MAX_EMPTY_BYTES;
+  const errorAt = json.indexOf(ERROR_VALUE, choices.start);
+  if (isShort || (errorAt >= 0 && errorAt < choices.end)) {
+    const fault = faultOf(textOf("choices") ?? "");
+    if (fault !== null) return failed({ ...NOT_AN_ANSWER, reason: fault });
+  }
+  const usage = parseObject(textOf("usage") ?? "");
+  return { kind: "complete", json, members: scan.members, usage, drained: false };
+}
+
+/** A longer answer that announces an error is none either; its words are of no use. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Choices that have no output in them are not longer. */
+const MAX_EMPTY_BYTES = 256;
+
+function announcesError(members: ObjectScan["members"], textOf: (name: string) => string | null): boolean {
+  if (members.has("error") && !NO_ERROR.has(textOf("error") ?? "")) return true;
+  return textOf("object") === '"error"' || textOf("type") === '"error"';
+}
+
+const NO_ERROR: ReadonlySet<string> = new Set(["null", '""', "false"]);
+
+/**
+ * What an error object that came with status 200 means, given the usage beside it or before it. Its text stays with us, but for
+ * the reason of a refusal.
+ */
+export function failureOfError(error: JsonObject | null, usage: unknown): UpstreamFailure {
+  const code = Number(error?.["code"] ?? error?.["status"]);
+  const reason = `the upstream answered 200 with an error${Number.isNaN(code) ? "" : ` ${code}`}`;
+  const isRefusal = code === 400 || code === 413 || code === 422;
+  const words = wordsOfError(error);
+  // Where no number says that the request is wrong, a code has to: wording alone is also that of limits and breakdowns.
+  const refusedFor = isRefusal ? refusalReason(words) : reasonByCode(words);
+  if (!isRefusal && refusedFor === null) {
+    // Who has counted tokens charges for them.
+    return { ...costOfCode(code), ...(reportsTokens(usage) ? { kind: "perhaps_billed" } : {}), reason };
+  }
+  const refusal = { kind: "refused", reason, message: "The upstream refused the request" } as const;
+  return refusedFor === null ? refusal : { ...refusal, refusedFor };
+}
+
+/** Why the choices of an answer are none: each ended in an error, or there is nothing in them and they have no end. */
+function faultOf(choices: string): string | null {
+  const list: unknown = parseObject(`{"choices":${choices}}`)?.["choices"];
+  if (!Array.isArray(list)) return "the choices of the answer cannot be read";
+  const found = list.filter(isObject);
+  if (found.length > 0 && found.every(isErrorWithoutText)) return "the upstream finished with an error";
+  if (found.some(hasOutput)) return null;
+  // A model may say nothing: then its answer has an end.
+  if (!found.some(({ finish_reason: reason }) => typeof reason === "string" && reason !== "")) {
+    return "the upstream answered with nothing";
+  }
+  return null;
+}
+
+function isErrorWithoutText({ finish_reason: reason, message }: JsonObject): boolean {
+  const content = isObject(message) ? message["content"] : null;
+  return reason === "error" && (content === null || content === undefined || content === "");
+}
+
+function failed(failure: UpstreamFailure): FailedAttempt {
+  return { kind: "failed", failure };
+}

@@ -1,0 +1,33 @@
+import type { UpstreamFailure } from "../upstreams/chat-upstream.ts";
+
+const NOTHING_BUT_COMMENTS: UpstreamFailure = {
+  kind: "perhaps_billed",
+  reason: "the upstream kept the connection open and sent nothing of an answer for too long",
+  timedOut: true,
+};
+
+/**
+ * For how long an upstream has sent only bytes that keep a connection open: comments, or white space before a JSON text. The
+ * connection is not silent then, so its own time limit never ends the attempt.
+ */
+export class EmptyTime {
+  #limitMs = Infinity;
+  #sinceMs: number | null = null;
+
+  /** Sets how long it may last. */
+  limitTo(limitMs: number): void {
+    this.#limitMs = limitMs;
+  }
+
+  /** A part of an answer has come, or the call was paused: the time begins anew. */
+  end(): void {
+    this.#sinceMs = null;
+  }
+
+  /** Nothing of an answer has come. Returns the failure with which the attempt is given up, or null while it may go on. */
+  goOn(): UpstreamFailure | null {
+    const nowMs = performance.now();
+    this.#sinceMs ??= nowMs;
+    return nowMs - this.#sinceMs > this.#limitMs ? NOTHING_BUT_COMMENTS : null;
+  }
+}

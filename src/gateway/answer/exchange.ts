@@ -1,0 +1,233 @@
+// One admitted request and everything its answer needs.
+
+import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { RateState } from "../../kernel/rate.ts";
+import type { RequestTerm } from "../../ledger/lease-term.ts";
+import type { Bill } from "../metering/bill.ts";
+import type { FailedAttempt } from "./call-upstream.ts";
+import type { ChatCall, ChatSink } from "../chat.ts";
+import type { ClientPresence } from "./client-presence.ts";
+import type { Drains } from "./drains.ts";
+import type { HoldPlan } from "../admission/hold.ts";
+import type { ProgressRecorder } from "./progress.ts";
+import type { BilledAnswerFacts, LearnedModels } from "../upstreams/learned-models.ts";
+import type { ChatRequest } from "../request/read-request.ts";
+import type { GoneFacts } from "./settle-gone.ts";
+import { upstreamBody } from "../request/upstream-body.ts";
+import { timeLimitsOf } from "./time-limits.ts";
+import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
+import type { OpenRoute, UnsetUpstream } from "../upstreams/upstreams.ts";
+
+/** What callers are not told. */
+export type GatewayEvent =
+  | {
+      readonly kind: "attempt_failed" | "stream_broken";
+      readonly requestId: string;
+      readonly upstream: string;
+      readonly failure: UpstreamFailure;
+    }
+  /** This process did not run for as long as its lease, so it ended the request. The upstream did nothing wrong. */
+  | { readonly kind: "lease_lapsed"; readonly requestId: string }
+  /** `output_ran_on`: the upstream wrote on behind its bound, and the stream was ended. */
+  | { readonly kind: "usage_clamped" | "output_ran_on"; readonly requestId: string; readonly upstream: string }
+  /** An account leaves more unanswered requests at a time than it may: the input of this one is charged. */
+  | { readonly kind: "too_many_unanswered"; readonly requestId: string; readonly accountId: string }
+  /** Output of the model is charged and not shown, which its catalog does not say: its whole bound is held from now on. */
+  | {
+      readonly kind: "hidden_output_learned";
+      readonly requestId: string;
+      readonly upstream: string;
+      readonly model: string;
+    }
+  /** The upstream sent bytes that answer no request: its connections are not used again. */
+  | { readonly kind: "upstream_mixed_up"; readonly requestId: null; readonly upstream: string }
+  /** Routes to the upstream are passed over until the variable of this name is set. Told by the first request it concerns. */
+  | ({ readonly kind: "upstream_without_credential"; readonly requestId: string } & UnsetUpstream)
+  /** The settlement itself failed, or the writing of an answer whose head was out. */
+  | {
+      readonly kind: "settlement_failed" | "answer_failed" | "answer_not_kept";
+      readonly requestId: string;
+      readonly cause: unknown;
+    };
+
+export type Exchange = {
+  readonly call: ChatCall;
+  readonly sink: ChatSink;
+  readonly client: ClientPresence;
+  readonly request: ChatRequest;
+  readonly model: CatalogModel;
+  readonly routes: readonly OpenRoute[];
+  readonly bill: Bill;
+  readonly rate: RateState;
+  /** The cap that the granted hold puts on the output, null where it covers all that was asked. */
+  readonly outputCap: number | null;
+  readonly plan: HoldPlan;
+  /** Micro-rupiah that admission has granted. */
+  readonly granted: bigint;
+  readonly drains: Drains;
+  readonly progress: ProgressRecorder;
+  readonly waitingStreams: Set<unknown>;
+  readonly topUpUrl: (() => string) | undefined;
+  readonly deadlineMs: number;
+  /** The lease under which the request was admitted. When it is over nothing more may be sent. */
+  readonly term: RequestTerm;
+  readonly clock: Clock;
+  /** The silence of a stream after which a comment goes out, in milliseconds. 0: never. */
+  readonly keepAliveMs: number;
+  readonly slowestTokensPerSecond: number | undefined;
+  readonly learned: LearnedModels;
+  readonly report: (event: GatewayEvent) => void;
+};
+
+/** This process did not run for as long as its lease. The upstream has been called, so no other one is. */
+const LEASE_OVER: UpstreamFailure = {
+  kind: "perhaps_billed",
+  reason: "the lease of this process has run out",
+  isOurs: true,
+};
+
+type AnyEnd = { readonly kind: string };
+
+/** Who hears a call from its start to its end. */
+type Attempt<End> = UpstreamListener & {
+  readonly ended: Promise<End>;
+  readonly upstreamRequestId: string | null;
+  /** Whether any part of an answer has come. What only keeps the connection open is none. */
+  readonly hasAnswered: boolean;
+  /** The client has left, and the call goes on. */
+  onClientGone(): void;
+  /** The client has left, and the call is over. */
+  onGivenUp(): void;
+  /** As `onFailure`, but that nothing more may be sent, also of what waits already. Absent: nothing ever waits. */
+  onLeaseOver?(failure: UpstreamFailure): void;
+  /** `emptyLimitMs`: how long the call may bring only bytes that are no part of an answer. */
+  attach?(call: UpstreamCall, emptyLimitMs: number): void;
+};
+
+/** An attempt that did not fail: how it ended, who heard it and who was called. */
+export type Attempted<End, Listener> = {
+  readonly kind: "attempted";
+  readonly end: End;
+  readonly listener: Listener;
+  readonly route: OpenRoute;
+} & Pick<GoneFacts, "sent" | "answered" | "tooMany">;
+
+/** Calls one route and waits for the end of the attempt, the client leaving, or the deadline. */
+export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<End | FailedAttempt>>(
+  exchange: Exchange,
+  { route, number, listener }: { route: OpenRoute; number: number; listener: Listener & Attempt<End | FailedAttempt> },
+): Promise<Attempted<End, Listener> | FailedAttempt> {
+  const { call, request, client, bill } = exchange;
+  const { accountId } = call.key;
+  if (client.isGone) listener.onGivenUp();
+  const body = upstreamBody(request, {
+    model: route.model,
+    outputBound: exchange.outputCap ?? exchange.plan.outputBound,
+    outputCapField: route.upstream.outputCapField,
+  });
+  const facts = callFactsOf(exchange, route, number);
+  const upstreamCall = client.isGone
+    ? null
+    : route.upstream.call({ requestId: call.requestId, attempt: number, body, ...facts }, listener);
+  if (upstreamCall !== null) listener.attach?.(upstreamCall, facts.idleTimeoutMs);
+  const drain: { end: (() => void) | null; tooMany: boolean } = { end: null, tooMany: false };
+  client.whenGone(() => {
+    // A request that waits for its connection has cost nothing yet.
+    if (upstreamCall?.sent === true) beginDrain(listener.hasAnswered);
+    if (drain.end === null) giveUp();
+    else listener.onClientGone();
+  });
+  const timer = setTimeout(() => {
+    upstreamCall?.abort();
+    listener.onFailure({ kind: "perhaps_billed", reason: "the request took longer than any may" });
+  }, exchange.deadlineMs - exchange.clock.now());
+  const leaveTerm = exchange.term.whenOver(() => {
+    upstreamCall?.abort();
+    if (listener.onLeaseOver === undefined) listener.onFailure(LEASE_OVER);
+    else listener.onLeaseOver(LEASE_OVER);
+  });
+  const end = await listener.ended;
+  leaveTerm();
+  if (end.kind === "complete") upstreamCall?.letGo();
+  else upstreamCall?.abort();
+  clearTimeout(timer);
+  drain.end?.();
+  client.whenGone(null);
+
+  const { upstreamRequestId } = listener;
+  bill.answeredBy({
+    upstream: route.upstream.id,
+    upstreamModel: route.model,
+    upstreamRequestId,
+    cost: route.cost ?? null,
+  });
+  if (isFailed(end)) {
+    reportFailure(exchange, { kind: "attempt_failed", upstream: route.upstream.id, failure: end.failure });
+    if (end.failure.kind === "perhaps_billed") bill.attemptLost();
+    return end;
+  }
+  const sent = upstreamCall?.sent === true;
+  return { kind: "attempted", end, listener, route, sent, answered: listener.hasAnswered, tooMany: drain.tooMany };
+
+  function beginDrain(isAnswered: boolean): void {
+    const place = isAnswered ? null : exchange.drains.takeUnanswered(accountId);
+    drain.tooMany = !isAnswered && place === null;
+    if (drain.tooMany) exchange.report({ kind: "too_many_unanswered", requestId: call.requestId, accountId });
+    const endDrain = drain.tooMany ? null : exchange.drains.begin(giveUp);
+    // The place of a call that is aborted at once stays taken for its time.
+    if (endDrain === null) return;
+    drain.end = () => {
+      endDrain();
+      place?.();
+    };
+  }
+
+  function giveUp(): void {
+    upstreamCall?.abort();
+    listener.onGivenUp();
+  }
+}
+
+/** Reports what went wrong at an upstream, or that the fault was this process's. */
+export function reportFailure(
+  { call: { requestId }, report }: Exchange,
+  event: {
+    readonly kind: "attempt_failed" | "stream_broken";
+    readonly upstream: string;
+    readonly failure: UpstreamFailure;
+  },
+): void {
+  report(event.failure.isOurs === true ? { kind: "lease_lapsed", requestId } : { ...event, requestId });
+}
+
+/** Learns from a billed answer that its model hides output. What goes wrong here has been billed and shown already. */
+export async function learnFrom(
+  { learned, model, call, report }: Exchange,
+  route: OpenRoute,
+  facts: Pick<BilledAnswerFacts, "billed" | "textBytes" | "countTokens">,
+): Promise<void> {
+  const ids = { upstream: route.upstream.id, requestId: call.requestId };
+  if (!(await learned.learn({ ...facts, ...ids, model }))) return;
+  report({ kind: "hidden_output_learned", ...ids, model: model.id });
+}
+
+function callFactsOf(exchange: Exchange, route: OpenRoute, number: number) {
+  const { model, plan, outputCap, routes, deadlineMs, clock, slowestTokensPerSecond } = exchange;
+  const { stream } = exchange.request;
+  const { firstByteMs, idleMs } = timeLimitsOf({
+    route,
+    hasNext: number === 1 && routes.length > 1,
+    model,
+    stream,
+    plan,
+    outputCap,
+    remainingMs: Math.max(1, deadlineMs - clock.now()),
+    slowestTokensPerSecond,
+  });
+  return { model: route.model, stream, firstByteTimeoutMs: firstByteMs, idleTimeoutMs: idleMs };
+}
+
+function isFailed(end: AnyEnd): end is FailedAttempt {
+  return end.kind === "failed";
+}

@@ -1,0 +1,294 @@
+// Decides which counts a request is billed by: the upstream's report, our own count, or some of each. Only our own bounds cut a
+// report, and they never cut it below what the client was given.
+
+import { inputTokensOf, outputTokensOf } from "../../billing/cost.ts";
+import type { OtherTokens, TokenCounts } from "../../kernel/token-prices.ts";
+import type { Metering } from "../../ledger/ledger.ts";
+import { MAX_COUNT } from "./count.ts";
+import { toleratedOutput } from "../stream/output-limit.ts";
+import { countsOf } from "./disjoint-counts.ts";
+import { readUsage, type UsageReading } from "./read-usage.ts";
+import type { MeteringRule } from "./rules.ts";
+import type { ReportedUsage } from "./usage-seen.ts";
+
+/** No honest count is larger: what the body and its media can come to, and the bound that was sent. */
+export type UsageBounds = { readonly input: number; readonly output: number };
+
+/** What a client was given of the output, by our own count. */
+export interface RelayedTokens {
+  /** Whether it may be more than twice so many tokens. Looks at bytes only, so a yes has to be checked by counting. */
+  mayExceedTwice(tokens: number): boolean;
+  estimateTokens(): Promise<number>;
+  /** How many of those are sound and pictures, whose tokens differ from model to model. */
+  estimateMediaTokens(): Promise<number>;
+}
+
+export type MeterFacts = {
+  readonly bounds: UsageBounds;
+  readonly relayed: RelayedTokens;
+  /** Whether the answer came to its end. */
+  readonly isComplete: boolean;
+  /**
+   * What was written and not relayed, because the bound or the balance did not cover it: its tokens by our count, and what had
+   * been reported before it. Absent: nothing was withheld.
+   */
+  readonly withheld?: { readonly tokens: number; readonly usageBefore: ReportedUsage["usage"] } | undefined;
+  /** Our own count of the input. */
+  readonly estimateInput: () => Promise<number>;
+  /** How many of so many input tokens were probably read from the upstream's prompt cache. */
+  readonly assumeCached: (inputTokens: number) => number;
+};
+
+export type Metered = {
+  readonly counts: TokenCounts;
+  /** What the upstream charges us for, as far as its report can be believed. */
+  readonly chargedCounts: TokenCounts;
+  /** Whether any of the counts is ours. */
+  readonly isEstimated: boolean;
+  /** Whether the upstream's report was cut, or could not be used. */
+  readonly clamped: boolean;
+  readonly metering: Metering | null;
+  readonly reasoningTokens: number;
+  /** Whether the answer's own usage object says the same as the record. */
+  readonly isAsReported: boolean;
+  readonly tellsCached: boolean;
+};
+
+/** Below this difference two tokenizers may simply differ. */
+const TOLERATED_TOKENS = 64;
+/** No model reads or writes as much. What is beyond it is no count, and no loss is posted for it. */
+const MOST_PLAUSIBLE = 16_777_216;
+/** Another tokenizer may make so many tokens of one of ours. */
+const MOST_TOKENS_FOR_ONE = 4;
+
+const FLAGS: ReadonlySet<MeteringRule> = new Set([
+  "impossible_count",
+  "total_below_parts",
+  "input_above_bound",
+  "output_above_bound",
+  "output_far_above_relayed",
+  "implausible_count",
+  "output_below_relayed",
+]);
+
+/** Counts one side of a request: what is billed, what the upstream charges for it, and by which rules. */
+type Side = { readonly counts: TokenCounts; readonly charged: TokenCounts; readonly rules: readonly MeteringRule[] };
+
+const NONE: TokenCounts = { inputTokensUncached: 0, inputTokensCached: 0, outputTokens: 0 };
+
+/** Meters an answer by what it reported and what was relayed of it. */
+export async function meter(reported: ReportedUsage, facts: MeterFacts): Promise<Metered> {
+  const reading = readUsage(reported.usage);
+  const isWhole = facts.isComplete && !reported.isStale;
+  const input = await meterInput(reading, isWhole, facts);
+  const output = await meterOutput(reading, isWhole, facts);
+  const rules = [...(reading?.rules ?? []), ...input.rules, ...output.rules];
+  const counts = joined(input.counts, output.counts);
+  const isEstimated = !isWhole || rules.some((rule) => OWN_COUNTS.has(rule));
+  const isCut = input.charged !== input.counts || output.charged !== output.counts;
+  const differs = reading !== null && !isSame(reading.counts, counts);
+  return {
+    counts,
+    chargedCounts: isCut ? joined(input.charged, output.charged) : counts,
+    isEstimated,
+    clamped: rules.some((rule) => FLAGS.has(rule)),
+    metering: meteringOf(reading, differs, rules),
+    reasoningTokens: Math.min(reading?.reasoningTokens ?? 0, outputTokensOf(counts)),
+    isAsReported: !isEstimated && !differs && isOpenAiShape(reported.usage, counts),
+    tellsCached: reading?.tellsCached ?? false,
+  };
+}
+
+const OWN_COUNTS: ReadonlySet<MeteringRule> = new Set([
+  "output_below_relayed",
+  "output_far_above_relayed",
+  "output_estimated",
+  "input_estimated",
+]);
+
+async function meterInput(reading: UsageReading | null, isWhole: boolean, facts: MeterFacts): Promise<Side> {
+  const { bounds, estimateInput, assumeCached } = facts;
+  const reported = { ...NONE, ...reading?.counts, outputTokens: 0, otherTokens: inputKinds(reading?.counts) };
+  const total = inputTokensOf(reported);
+  const isImplausible = total > MOST_PLAUSIBLE;
+  if (reading?.hasInput !== true || isImplausible) {
+    const tokens = Math.min(await estimateInput(), bounds.input);
+    // Of a count that cannot be, no part is sound either.
+    const cached = isImplausible ? 0 : Math.min(reported.inputTokensCached, tokens);
+    const rules: MeteringRule[] = isImplausible ? ["implausible_count", "input_estimated"] : ["input_estimated"];
+    return assumed({ ...NONE, inputTokensUncached: tokens - cached, inputTokensCached: cached }, rules);
+  }
+  if (total > bounds.input) return above(reported, cutInput(reported, bounds.input), "input_above_bound");
+  return isWhole || reading.tellsCached ? exactly(reported) : assumed(reported, []);
+
+  /** Where no chunk says what was cached, the last request of the same conversation does. */
+  function assumed(counts: TokenCounts, rules: readonly MeteringRule[]): Side {
+    if (counts.inputTokensCached > 0 || reading?.tellsCached === true) return { ...exactly(counts), rules };
+    const cached = Math.min(assumeCached(inputTokensOf(counts)), counts.inputTokensUncached);
+    if (cached <= 0) return { ...exactly(counts), rules };
+    const { inputTokensUncached } = counts;
+    const split = { ...counts, inputTokensUncached: inputTokensUncached - cached, inputTokensCached: cached };
+    return { ...exactly(split), rules: [...rules, "cached_assumed"] };
+  }
+}
+
+async function meterOutput(reading: UsageReading | null, isWhole: boolean, facts: MeterFacts): Promise<Side> {
+  const { bounds, relayed } = facts;
+  const reported = {
+    ...NONE,
+    outputTokens: reading?.counts.outputTokens ?? 0,
+    otherTokens: outputKinds(reading?.counts),
+  };
+  const tokens = outputTokensOf(reported);
+  const inferred = reading?.inferredOutput ?? 0;
+  const outputTokens = (reading?.counts.outputTokens ?? 0) - inferred;
+  if (reading !== null && inferred > 0 && tokens > boundOfAnother(bounds.output) && outputTokens > 0) {
+    // A total far beyond what was asked for is wrong, and no reason to doubt the count beside it.
+    const sound = { ...reading, counts: { ...reading.counts, outputTokens }, inferredOutput: 0 };
+    const side = await meterOutput(sound, isWhole, facts);
+    return { ...side, rules: [...side.rules, "implausible_count"] };
+  }
+  if (isWhole && tokens > 0) {
+    const isSuspect = tokens > bounds.output || relayed.mayExceedTwice(tokens);
+    const given = isSuspect ? Math.min(await relayed.estimateTokens(), MAX_COUNT) : 0;
+    const isBelow = given > 2 * tokens && given - tokens > TOLERATED_TOKENS;
+    // What a picture comes to the upstream knows better.
+    const written = isBelow ? given - (await relayed.estimateMediaTokens()) : 0;
+    if (written > 2 * tokens && written - tokens > TOLERATED_TOKENS) {
+      return { ...exactly(outputOf(given)), rules: ["output_below_relayed"] };
+    }
+    const most = Math.max(bounds.output, given);
+    if (tokens <= most) return exactly(reported);
+    if (tokens > MOST_PLAUSIBLE) {
+      return { ...exactly(outputOf(given)), rules: ["output_far_above_relayed", "implausible_count"] };
+    }
+    return isFarAbove(reading, bounds.output, given)
+      ? above(reported, outputOf(given), "output_far_above_relayed")
+      : above(reported, cutOutput(reported, most), "output_above_bound");
+  }
+  const given = Math.min(await relayed.estimateTokens(), MAX_COUNT);
+  // An upstream that says zero of an answer in which nothing was written is right.
+  if (isWhole && reading?.hasOutput === true && given === 0) return exactly(reported);
+  // What it reported before it was cut is the least that it wrote; it may have written more that was not shown.
+  const { withheld } = facts;
+  const readBefore = withheld === undefined ? reading : readUsage(withheld.usageBefore);
+  const before = readBefore === null ? 0 : outputTokensOf(readBefore.counts);
+  const isLie = isFarAbove(readBefore, bounds.output, given);
+  const own = Math.max(given, isLie ? 0 : Math.min(before, bounds.output));
+  const counts = own === tokens ? reported : outputOf(own);
+  if (withheld === undefined) {
+    return { ...exactly(counts), rules: isLie ? ["output_far_above_relayed"] : ["output_estimated"] };
+  }
+  // What was reported together with it covers what was withheld.
+  const isReported = tokens > before && tokens <= MOST_PLAUSIBLE;
+  const charged = isReported ? reported : outputOf(own + withheld.tokens);
+  if (outputTokensOf(charged) <= own) return { ...exactly(counts), rules: ["output_estimated"] };
+  return { counts, charged, rules: ["output_estimated", "output_withheld"] };
+}
+
+/**
+ * Whether no output carries what was reported: neither the bound nor what was given does. Reasoning that the object names was
+ * perhaps written and not shown, because providers do not always stop it at the bound.
+ */
+function isFarAbove(reading: UsageReading | null, bound: number, given: number): boolean {
+  if (reading === null) return false;
+  const tokens = outputTokensOf(reading.counts);
+  const isNamed = reading.inferredOutput === 0 && tokens <= MOST_PLAUSIBLE;
+  const shown = tokens - (isNamed ? reading.reasoningTokens : 0);
+  return shown > Math.max(toleratedOutput(bound), MOST_TOKENS_FOR_ONE * given);
+}
+
+/** Up to here a total may be of an upstream that has kept to the bound, in its own way of counting. */
+function boundOfAnother(bound: number): number {
+  return bound + Math.max(TOLERATED_TOKENS, bound / 2);
+}
+
+function exactly(counts: TokenCounts): Side {
+  return { counts, charged: counts, rules: [] };
+}
+
+/** What was reported beyond what is billed is the operator's loss: the upstream charges by its own count. */
+function above(reported: TokenCounts, billed: TokenCounts, rule: MeteringRule): Side {
+  return { counts: billed, charged: reported, rules: [rule] };
+}
+
+/** The kinds that were told apart stay, as far as they fit, and the plain input gets the rest. */
+function cutInput(counts: TokenCounts, most: number): TokenCounts {
+  const { cacheWrite = 0, cacheWrite1h = 0, audioInput = 0, imageInput = 0 } = counts.otherTokens ?? {};
+  let rest = most;
+  const take = (tokens: number): number => {
+    const taken = Math.min(tokens, rest);
+    rest -= taken;
+    return taken;
+  };
+  const inputTokensCached = take(counts.inputTokensCached);
+  const otherTokens = {
+    cacheWrite: take(cacheWrite),
+    cacheWrite1h: take(cacheWrite1h),
+    audioInput: take(audioInput),
+    imageInput: take(imageInput),
+  };
+  return countsOf({ inputTokensUncached: rest, inputTokensCached, outputTokens: 0, otherTokens });
+}
+
+function cutOutput(counts: TokenCounts, most: number): TokenCounts {
+  const imageOutput = Math.min(counts.otherTokens?.imageOutput ?? 0, most);
+  return countsOf({ ...NONE, outputTokens: most - imageOutput, otherTokens: { imageOutput } });
+}
+
+function outputOf(outputTokens: number): TokenCounts {
+  return { ...NONE, outputTokens };
+}
+
+function inputKinds(counts: TokenCounts | undefined): OtherTokens | null {
+  if (!counts?.otherTokens) return null;
+  const { imageOutput: _, ...kinds } = counts.otherTokens;
+  return kinds;
+}
+
+function outputKinds(counts: TokenCounts | undefined): OtherTokens | null {
+  const imageOutput = counts?.otherTokens?.imageOutput ?? 0;
+  return imageOutput === 0 ? null : { imageOutput };
+}
+
+function joined(input: TokenCounts, output: TokenCounts): TokenCounts {
+  return countsOf({
+    inputTokensUncached: input.inputTokensUncached,
+    inputTokensCached: input.inputTokensCached,
+    outputTokens: output.outputTokens,
+    otherTokens: input.otherTokens || output.otherTokens ? { ...input.otherTokens, ...output.otherTokens } : null,
+  });
+}
+
+function meteringOf(reading: UsageReading | null, differs: boolean, rules: readonly MeteringRule[]): Metering | null {
+  const costUsd = reading?.costUsd ?? null;
+  if (!differs && rules.length === 0 && costUsd === null) return null;
+  return {
+    ...(differs && reading !== null ? { reported: reading.counts } : {}),
+    ...(rules.length === 0 ? {} : { rules: [...new Set(rules)] }),
+    ...(costUsd === null ? {} : { reportedCostUsd: costUsd }),
+  };
+}
+
+function isSame(one: TokenCounts, other: TokenCounts): boolean {
+  if (one.inputTokensUncached !== other.inputTokensUncached || one.inputTokensCached !== other.inputTokensCached) {
+    return false;
+  }
+  if (one.outputTokens !== other.outputTokens) return false;
+  if (!one.otherTokens && !other.otherTokens) return true;
+  const [ours, theirs] = [one.otherTokens ?? {}, other.otherTokens ?? {}];
+  return KINDS.every((kind) => (ours[kind] ?? 0) === (theirs[kind] ?? 0));
+}
+
+const KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;
+
+/** Whether the object says in OpenAI's own members what is billed, so that it can be shown as it is. */
+function isOpenAiShape(usage: ReportedUsage["usage"], counts: TokenCounts): boolean {
+  if (usage === null) return false;
+  const [input, output] = [inputTokensOf(counts), outputTokensOf(counts)];
+  if (usage["prompt_tokens"] !== input || usage["completion_tokens"] !== output) return false;
+  if (usage["total_tokens"] !== input + output) return false;
+  if (counts.inputTokensCached === 0) return true;
+  const details = usage["prompt_tokens_details"];
+  return (details as { cached_tokens?: unknown } | null | undefined)?.cached_tokens === counts.inputTokensCached;
+}

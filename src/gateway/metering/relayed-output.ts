@@ -1,0 +1,149 @@
+import { countOutput, estimateOutput } from "./estimate.ts";
+import { BYTES_PER_REPORTED_TOKEN } from "./relayed-answer.ts";
+import type { RelayedTokens } from "./meter.ts";
+import { LARGEST_SMALL_PACKET, PacketSample } from "./packet-sample.ts";
+import { textBytesIn } from "./text-bytes.ts";
+
+/** Packets that a rough count reads. */
+const ROUGH_PACKETS = 8;
+
+/** Large packets are kept whole up to here, and what comes behind them is taken to be as dense in tokens as they were. */
+const MAX_LARGE_BYTES = 64 * 1024;
+
+/**
+ * Remembers what a client was given, in bounded memory, in case the upstream never says how many tokens it was. What was
+ * counted once is kept as a number. Small and large packets are counted apart: a packet that a proxy has put together, or one
+ * with a whole call of a tool, has another density of tokens than one word in its wrapping. One that alone is larger than
+ * what is kept is counted at once: it is a picture or sound, and the density of others says nothing about it.
+ */
+export class RelayedOutput implements RelayedTokens {
+  readonly #small = new PacketSample();
+  #large: Buffer[] = [];
+  #largeKeptBytes = 0;
+  #largeBytes = 0;
+  #counted: Promise<number> = Promise.resolve(0);
+  /** What was counted as far as it is known, and how many counts are under way. */
+  #countedTokens = 0;
+  #counting = 0;
+  #mediaTokens = 0;
+  #bytes = 0;
+  #isOver = false;
+  #unread: RelayedOutput | null = null;
+
+  /** All bytes of events that were relayed. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(events: Buffer): void {
+    this.#bytes += events.length;
+    if (this.#isOver) return;
+    if (events.length <= LARGEST_SMALL_PACKET) {
+      this.#small.add(events);
+      return;
+    }
+    if (events.length > MAX_LARGE_BYTES) {
+      this.#count(events, 1);
+      return;
+    }
+    this.#largeBytes += events.length;
+    if (this.#largeKeptBytes >= MAX_LARGE_BYTES) return;
+    this.#large.push(events);
+    this.#largeKeptBytes += events.length;
+  }
+
+  /** What came behind the client's leaving: the upstream has written it, and nobody was given it. */
+  addUnread(events: Buffer): void {
+    if (this.#isOver) return;
+    this.#unread ??= new RelayedOutput();
+    this.#unread.add(events);
+  }
+
+  /** All that the upstream has written: what was relayed, and what nobody read. */
+  get written(): RelayedTokens {
+    return this.#unread === null ? this : together(this, this.#unread);
+  }
+
+  /** Tokens of all output until now, reasoning and calls of tools included. */
+  estimateTokens(): Promise<number> {
+    const small = this.#small.take();
+    if (small !== null) this.#count(small.kept, small.scale);
+    if (this.#largeKeptBytes > 0) {
+      this.#count(Buffer.concat(this.#large), this.#largeBytes / this.#largeKeptBytes);
+      this.#forgetLarge();
+    }
+    return this.#counted;
+  }
+
+  async estimateMediaTokens(): Promise<number> {
+    await this.estimateTokens();
+    return this.#mediaTokens;
+  }
+
+  /**
+   * The same at a small part of the cost, from a few packets: for a count that is made again and again while the stream runs.
+   * Nothing is counted for good.
+   */
+  async roughTokens(): Promise<number> {
+    const small = this.#small.peek(ROUGH_PACKETS);
+    const [large] = this.#large;
+    const largeBytes = this.#largeBytes;
+    let tokens = await this.#counted;
+    if (small !== null) tokens += await estimateOutput(small.kept, small.scale);
+    if (large !== undefined) tokens += await estimateOutput(large, largeBytes / large.length);
+    return tokens;
+  }
+
+  /** Whether it may be more than twice so many tokens, by the bytes of text in what is kept; nothing is tokenized. */
+  mayExceedTwice(tokens: number): boolean {
+    if (this.#counting > 0) return true;
+    const room = tokens - this.#countedTokens / 2;
+    return this.#textBytes() > room * BYTES_PER_REPORTED_TOKEN;
+  }
+
+  /** The stream is over and its bill is known: what was not counted never will be. */
+  forget(): void {
+    this.#isOver = true;
+    this.#small.giveBack();
+    this.#forgetLarge();
+    this.#unread?.forget();
+  }
+
+  #textBytes(): number {
+    return this.#kept().reduce((bytes, { events, scale }) => bytes + textBytesIn(events) * scale, 0);
+  }
+
+  #kept(): readonly { readonly events: Buffer; readonly scale: number }[] {
+    const kept: { events: Buffer; scale: number }[] = [];
+    const small = this.#small.look();
+    if (small !== null) kept.push({ events: small.kept, scale: small.scale });
+    for (const events of this.#large) kept.push({ events, scale: this.#largeBytes / this.#largeKeptBytes });
+    return kept;
+  }
+
+  #count(events: Buffer, scale: number): void {
+    this.#counting += 1;
+    this.#counted = this.#counted.then(async (counted) => {
+      const { tokens, media } = await countOutput(events, scale);
+      this.#countedTokens = counted + tokens;
+      this.#mediaTokens += media;
+      this.#counting -= 1;
+      return this.#countedTokens;
+    });
+  }
+
+  #forgetLarge(): void {
+    this.#large = [];
+    this.#largeKeptBytes = 0;
+    this.#largeBytes = 0;
+  }
+}
+
+function together(one: RelayedTokens, other: RelayedTokens): RelayedTokens {
+  return {
+    // Where both are more than twice so many, one is more than so many.
+    mayExceedTwice: (tokens) => one.mayExceedTwice(tokens / 2) || other.mayExceedTwice(tokens / 2),
+    estimateTokens: async () => (await one.estimateTokens()) + (await other.estimateTokens()),
+    estimateMediaTokens: async () => (await one.estimateMediaTokens()) + (await other.estimateMediaTokens()),
+  };
+}

@@ -1,0 +1,30 @@
+// The names by which a usage record says how its counts came about. They are kept in records, so they are never renamed.
+
+/** How counts were corrected or estimated where they are not simply what the upstream reported. */
+export type MeteringRule =
+  /** Tokens that only the total counts are output: thinking at Gemini's OpenAI endpoint. */
+  | "thinking_in_total"
+  /** Tokens that only the total counts are sound: Voxtral at Mistral. */
+  | "audio_in_total"
+  /** A number was negative, fractional, too large, no number, or a part was larger than its whole. */
+  | "impossible_count"
+  /** The total is less than its parts. */
+  | "total_below_parts"
+  /** The input was cut to what the body and its media can come to. */
+  | "input_above_bound"
+  /** The output was cut to its bound, or to what was relayed where that is more. */
+  | "output_above_bound"
+  /** The reported output was far more than the bound and than what was relayed can be, so the output is our count. */
+  | "output_far_above_relayed"
+  /** A count was so large that no model has it: that side is our count, and no loss is posted for it. */
+  | "implausible_count"
+  /** The reported output was less than half of what was relayed, so the output is our count. */
+  | "output_below_relayed"
+  /** No whole output count was reported, so the output is our count. */
+  | "output_estimated"
+  /** The answer was ended early: the bound or the balance did not cover what came next, so that was neither shown nor billed. */
+  | "output_withheld"
+  /** No input count was reported, so the input is our count. */
+  | "input_estimated"
+  /** The input is our count, and so much of it as the last exact request had is taken to be cached. */
+  | "cached_assumed";

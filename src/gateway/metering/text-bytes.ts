@@ -1,0 +1,61 @@
+// About how many bytes of text are in events, without reading all of them.
+
+import { spreadOver } from "./spread.ts";
+import { parseObject } from "../stream/chunk.ts";
+import { textOfChunk } from "./output-text.ts";
+import { dataOf, splitEvents } from "../stream/sse.ts";
+
+/** So many events are read, spread over all; the largest is read besides, because the others say nothing about it. */
+const READ_EVENTS = 8;
+const LF = 0x0a;
+const CR = 0x0d;
+const LETTER_D = 0x64;
+const DATA = Buffer.from("data");
+
+/** The bytes of text in complete events, taken to be as large a part of each event as of those that are read. */
+export function textBytesIn(events: Buffer): number {
+  const parts = dataEventsIn(events);
+  const largest = parts.reduce<Buffer | null>((most, part) => (part.length > (most?.length ?? 0) ? part : most), null);
+  if (largest === null) return 0;
+  let [read, text, bytes] = [0, 0, 0];
+  for (const part of parts) bytes += part.length;
+  for (const at of spreadOver(parts.length, READ_EVENTS)) {
+    const part = parts[at];
+    if (part === undefined || part === largest) continue;
+    read += part.length;
+    text += textBytesOf(part);
+  }
+  const share = read === 0 ? 0 : text / read;
+  return textBytesOf(largest) + (bytes - largest.length) * share;
+}
+
+/** The events that have data, wherever in them: a name, an id or a comment may stand before it. */
+function dataEventsIn(events: Buffer): readonly Buffer[] {
+  // Lines that end in a return alone are rare, so they may be searched byte by byte.
+  if (!events.includes(LF)) return splitEvents(events).filter(hasData);
+  const parts: Buffer[] = [];
+  for (let start = 0; start < events.length;) {
+    const end = endOfEvent(events, start);
+    const part = events.subarray(start, end);
+    if (hasData(part)) parts.push(part);
+    start = end;
+  }
+  return parts;
+}
+
+function hasData(event: Buffer): boolean {
+  return event[0] === LETTER_D || event.includes(DATA);
+}
+
+/** Behind the blank line that ends the event, in either kind of line ending. */
+function endOfEvent(events: Buffer, start: number): number {
+  for (let at = events.indexOf(LF, start); at >= 0; at = events.indexOf(LF, at + 1)) {
+    if (events[at + 1] === LF) return at + 2;
+    if (events[at + 1] === CR && events[at + 2] === LF) return at + 3;
+  }
+  return events.length;
+}
+
+function textBytesOf(event: Buffer): number {
+  return Buffer.byteLength(textOfChunk(parseObject(dataOf(event) ?? "") ?? {}));
+}

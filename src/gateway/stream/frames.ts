@@ -1,0 +1,279 @@
+// Recognizes the plain chunks of a stream without parsing them. Most chunks of an answer differ in their text alone, so a
+// chunk that was parsed once gives a frame: its fixed bytes around the strings that vary. Bytes that agree with the fixed ones
+// and have a sound JSON string in each gap are a complete chunk that means the same as the parsed one did. The frame also has
+// the fixed bytes as clients get them, with our id and model.
+
+import { stringsIn } from "./json-strings.ts";
+import type { OutputSize } from "./output-limit.ts";
+
+/** Upstreams alternate between few kinds of chunks: text, reasoning, arguments, one per choice. */
+const MAX_FRAMES = 6;
+/** So many frames in a row that no chunk agreed with show an upstream whose chunks all differ. */
+const MAX_UNUSED = 8;
+/** From then on one chunk in so many is learnt from. */
+const LEARN_ONE_IN = 64;
+/** A longer chunk costs more to read than to parse. */
+const MAX_FRAME_BYTES = 8 * 1024;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+const FIRST_PRINTABLE = 0x20;
+const FIRST_OTHER = 0x80;
+const ESCAPED: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+
+const DELTA = "choices.[].delta.";
+/** The strings that are text of the answer. */
+const TEXTS: ReadonlySet<string> = new Set(
+  [
+    "content",
+    "content.[].text",
+    "content.[].thinking.[].text",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details.[].text",
+    "refusal",
+    "tool_calls.[].function.arguments",
+    "tool_calls.[].custom.input",
+  ].map((name) => `${DELTA}${name}`),
+);
+/** OpenAI pads each chunk to another length. */
+const PADDING = "obfuscation";
+/** The strings that are replaced by ours. */
+const NAMES: ReadonlySet<string> = new Set(["id", "model"]);
+
+/** What a client sees in place of the upstream's names. */
+export type ShownNames = { readonly id: string; readonly model: string };
+
+/** A fixed part of a chunk, as it comes and as it goes out. `isText`: the string behind it is text of the answer. */
+type Part = { readonly bytes: Buffer; readonly shown: Buffer | null; readonly isText: boolean };
+
+/** The frames of one stream. After `match` it has what was found; it is one object for the stream, so nothing is allocated. */
+export class Frames implements OutputSize {
+  readonly #names: { readonly id: Buffer; readonly model: Buffer };
+  #frames: (readonly Part[])[] = [];
+  #unused = 0;
+  #asked = 0;
+  /** Where the fixed parts with names of ours lie in the bytes, in threes: the start, the end, the frame's part. */
+  readonly #replaced: { start: number; end: number; shown: Buffer }[] = [];
+  #replacedCount = 0;
+
+  readonly hasMedia = false;
+  asciiBytes = 0;
+  otherBytes = 0;
+  events = 0;
+  /** The index behind the last chunk that was recognized. */
+  end = 0;
+
+  constructor({ id, model }: ShownNames) {
+    this.#names = { id: Buffer.from(JSON.stringify(id)), model: Buffer.from(JSON.stringify(model)) };
+  }
+
+  /** Recognizes as many chunks as follow one another from `from` on, at most `most`. False: not even one. */
+  match(bytes: Buffer, from: number, most: number): boolean {
+    this.asciiBytes = 0;
+    this.otherBytes = 0;
+    this.events = 0;
+    this.end = from;
+    this.#replacedCount = 0;
+    while (this.events < most && this.end < bytes.length && this.#matchOne(bytes)) this.events += 1;
+    return this.events > 0;
+  }
+
+  /** The recognized chunks as they go out. */
+  shown(bytes: Buffer, from: number): Buffer {
+    let size = this.end - from;
+    for (let at = 0; at < this.#replacedCount; at += 1) {
+      const { start, end, shown } = this.#replaced[at] ?? NOTHING;
+      size += shown.length - (end - start);
+    }
+    const result = room(size);
+    let rest = from;
+    let to = 0;
+    for (let at = 0; at < this.#replacedCount; at += 1) {
+      const { start, end, shown } = this.#replaced[at] ?? NOTHING;
+      if (rest < start) to += bytes.copy(result, to, rest, start);
+      result.set(shown, to);
+      to += shown.length;
+      rest = end;
+    }
+    bytes.copy(result, to, rest, this.end);
+    return result;
+  }
+
+  /** Learns the frame of a chunk whose only meaning is its text. `json`: the chunk in its event, at `at`. */
+  learn(event: Buffer, at: number, json: Buffer): void {
+    this.#asked += 1;
+    if (event.length > MAX_FRAME_BYTES) return;
+    if (this.#unused > MAX_UNUSED && this.#asked % LEARN_ONE_IN !== 0) return;
+    const frame = this.#frameOf(event, at, json);
+    if (frame === null) return;
+    this.#unused += 1;
+    this.#frames.unshift(frame);
+    if (this.#frames.length > MAX_FRAMES) this.#frames.pop();
+  }
+
+  #matchOne(bytes: Buffer): boolean {
+    for (let index = 0; index < this.#frames.length; index += 1) {
+      const frame = this.#frames[index] ?? [];
+      if (!this.#matchFrame(bytes, frame)) continue;
+      this.#unused = 0;
+      if (index > 1) {
+        // The frames that are met most are tried first.
+        this.#frames.splice(index, 1);
+        this.#frames.unshift(frame);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  #matchFrame(bytes: Buffer, frame: readonly Part[]): boolean {
+    const { asciiBytes, otherBytes } = this;
+    const replacedCount = this.#replacedCount;
+    let at = this.end;
+    for (let index = 0; index < frame.length; index += 1) {
+      const part = frame[index];
+      if (part === undefined || !agrees(bytes, at, part.bytes)) {
+        at = -1;
+        break;
+      }
+      const end = at + part.bytes.length;
+      if (part.shown !== null) this.#replace(at, end, part.shown);
+      at = index === frame.length - 1 ? end : this.#endOfString(bytes, end, part.isText);
+      if (at < 0) break;
+    }
+    if (at >= 0) {
+      this.end = at;
+      return true;
+    }
+    this.asciiBytes = asciiBytes;
+    this.otherBytes = otherBytes;
+    this.#replacedCount = replacedCount;
+    return false;
+  }
+
+  #replace(start: number, end: number, shown: Buffer): void {
+    const entry = this.#replaced[this.#replacedCount];
+    if (entry === undefined) this.#replaced.push({ start, end, shown });
+    else {
+      entry.start = start;
+      entry.end = end;
+      entry.shown = shown;
+    }
+    this.#replacedCount += 1;
+  }
+
+  /** The index of the quote that closes a string, and counts its bytes if it is text. -1: it is no sound string. */
+  #endOfString(bytes: Buffer, from: number, isText: boolean): number {
+    let ascii = 0;
+    let other = 0;
+    let at = from;
+    for (; at < bytes.length; at += 1) {
+      const byte = bytes[at] ?? 0;
+      if (byte >= FIRST_OTHER) other += 1;
+      else if (byte === QUOTE) break;
+      else if (byte < FIRST_PRINTABLE) return -1;
+      else if (byte === BACKSLASH) {
+        at += 1;
+        const escaped = bytes[at] ?? 0;
+        if (escaped === LETTER_U) {
+          const code = codeUnitAt(bytes, at + 1);
+          if (code < 0) return -1;
+          at += 4;
+          if (code >= FIRST_OTHER) other += code < 0x800 ? 2 : 3;
+          else ascii += 1;
+        } else if (ESCAPED.has(escaped)) ascii += 1;
+        else return -1;
+      } else ascii += 1;
+    }
+    if (at >= bytes.length) return -1;
+    if (isText) {
+      this.asciiBytes += ascii;
+      this.otherBytes += other;
+    }
+    return at;
+  }
+
+  #frameOf(event: Buffer, at: number, json: Buffer): readonly Part[] | null {
+    const parts: Part[] = [];
+    let from = 0;
+    let rest = 0;
+    const shown: Buffer[] = [];
+    let hasNames = false;
+    let named = 0;
+    for (const { path, start, end } of stringsIn(json)) {
+      if (NAMES.has(path)) {
+        // With their quotes.
+        shown.push(event.subarray(rest, at + start - 1), path === "id" ? this.#names.id : this.#names.model);
+        rest = at + end + 1;
+        hasNames = true;
+        named += 1;
+      } else if (TEXTS.has(path) || path === PADDING) {
+        parts.push(
+          this.#part(
+            event,
+            { from, end: at + start },
+            hasNames ? [...shown, event.subarray(rest, at + start)] : null,
+            path !== PADDING,
+          ),
+        );
+        from = at + end;
+        rest = from;
+        shown.length = 0;
+        hasNames = false;
+      }
+    }
+    // A chunk that lacks a name gets it where it is read.
+    if (named < NAMES.size || !parts.some(({ isText }) => isText)) return null;
+    parts.push(
+      this.#part(event, { from, end: event.length }, hasNames ? [...shown, event.subarray(rest)] : null, false),
+    );
+    return parts;
+  }
+
+  /** Copies of the bytes: the packet they came in is not kept. */
+  #part(
+    event: Buffer,
+    { from, end }: { from: number; end: number },
+    shown: readonly Buffer[] | null,
+    isText: boolean,
+  ): Part {
+    return {
+      bytes: Buffer.from(event.subarray(from, end)),
+      shown: shown === null ? null : Buffer.concat(shown),
+      isText,
+    };
+  }
+}
+
+/** Memory for what goes out, cut off one large piece: Node's own pool is made anew every few packets. */
+const POOL_BYTES = 64 * 1024;
+let pool = Buffer.alloc(0);
+
+function room(size: number): Buffer {
+  if (size > POOL_BYTES / 8) return Buffer.allocUnsafeSlow(size);
+  if (size > pool.length) pool = Buffer.allocUnsafeSlow(POOL_BYTES);
+  const piece = pool.subarray(0, size);
+  pool = pool.subarray(size);
+  return piece;
+}
+
+const NOTHING = { start: 0, end: 0, shown: Buffer.alloc(0) };
+
+function agrees(bytes: Buffer, at: number, fixed: Buffer): boolean {
+  return bytes.subarray(at, at + fixed.length).equals(fixed);
+}
+
+/** The UTF-16 code unit of four hexadecimal digits; -1: they are none. */
+function codeUnitAt(bytes: Buffer, at: number): number {
+  let code = 0;
+  for (let digit = at; digit < at + 4; digit += 1) {
+    const byte = bytes[digit] ?? 0;
+    const letter = byte | 0x20;
+    if (byte >= 0x30 && byte <= 0x39) code = code * 16 + byte - 0x30;
+    else if (letter >= 0x61 && letter <= 0x66) code = code * 16 + letter - 0x57;
+    else return -1;
+  }
+  return code;
+}

@@ -1,0 +1,62 @@
+import { InsufficientBalance } from "../../kernel/errors.ts";
+import type { StopCause } from "./answer-end.ts";
+import type { OutputLimit, OutputSize } from "./output-limit.ts";
+import type { ReadEvent } from "./read-event.ts";
+import type { SlabGate } from "./slab-gate.ts";
+
+/** Why an event may not go out, and the share of its text that still may, from 0 to 1. */
+export type Stop = { readonly cause: StopCause; readonly share: number };
+
+export type OutputGateFacts = {
+  readonly limit: OutputLimit;
+  /** Null: all that the answer can cost is held. */
+  readonly gate: SlabGate | null;
+};
+
+/** What goes out passes here: it has to be within the bound of the request, and within what is held for it. */
+export class OutputGate {
+  readonly #facts: OutputGateFacts;
+  #hasLeft = false;
+
+  constructor(facts: OutputGateFacts) {
+    this.#facts = facts;
+  }
+
+  /** Whether so much may go out now. `isWhole`: the answer came in one piece, and cannot be ended in the middle. */
+  covers(size: OutputSize, isWhole = false): boolean {
+    const { limit, gate } = this.#facts;
+    // What nobody reads is not counted, and bounded by the time of a drain.
+    return (isWhole || this.#hasLeft || limit.covers(size)) && gate?.covers(size) !== false;
+  }
+
+  /** Takes into account what goes out. */
+  take(size: OutputSize): void {
+    this.#facts.limit.take(size);
+    this.#facts.gate?.take(size);
+  }
+
+  /** Waits until an event may go out. Null: it may. */
+  async whenOpen({ text, size }: ReadEvent, isWhole: boolean): Promise<Stop | null> {
+    const { limit, gate } = this.#facts;
+    try {
+      const share = isWhole || limit.covers(size) ? null : await limit.shareOf(text, size);
+      if (share !== null) return { cause: { kind: "limit" }, share };
+      if (gate?.covers(size) === false) await gate.whenOpen(size);
+      return null;
+    } catch (reason) {
+      // What is held pays for a part of the event. Where the database is away nobody knows whether it still is held.
+      const share = reason instanceof InsufficientBalance ? await gate?.shareOf(text) : 0;
+      return { cause: { kind: "hold", reason }, share: share ?? 0 };
+    }
+  }
+
+  /** The client has left: nothing more is held. */
+  leave(): void {
+    this.#hasLeft = true;
+    this.close();
+  }
+
+  close(): void {
+    this.#facts.gate?.close();
+  }
+}

@@ -1,0 +1,172 @@
+// Keeps what a stream relays within what is held for it. A slab of output is held at first; before it runs out the hold is
+// extended behind the stream, and what would go beyond it waits.
+//
+// For each packet only bytes of text are counted: two of them make a token, as in the estimate of the input. When little room
+// is left, the tokenizer counts what went out, and that is what is asked for and recorded. Sound and pictures tell nobody how
+// many tokens they cost, so nothing of them goes out before the whole bound of the request is held.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { InsufficientBalance, UpstreamBusy } from "../../kernel/errors.ts";
+import { idr } from "../../kernel/money.ts";
+import type { Extension } from "../../ledger/ledger.ts";
+import type { ExtensionAmounts } from "../metering/bill.ts";
+import { countTokens } from "../metering/estimate.ts";
+import { amountCovering, coveredOutput, type HoldPlan, LEAST_USEFUL_TOKENS, SLAB_TOKENS } from "../admission/hold.ts";
+import type { RelayedOutput } from "../metering/relayed-output.ts";
+import type { OutputSize } from "./output-limit.ts";
+
+const BYTES_PER_TOKEN = 2;
+/** With less room than this more is asked for, so that it is there before it is needed. */
+const LOW_WATER_BYTES = (SLAB_TOKENS / 2) * BYTES_PER_TOKEN;
+/** How long a stream waits for what other requests of the account hold and may give back. */
+const PATIENCE_MS = 10_000;
+const ASK_AGAIN_MS = 500;
+export type SlabFacts = {
+  readonly plan: HoldPlan;
+  /** Micro-rupiah that admission has granted. */
+  readonly granted: bigint;
+  readonly output: RelayedOutput;
+  /** Asks the ledger for more, with the tokens relayed so far. */
+  readonly extend: (more: ExtensionAmounts) => Promise<Extension>;
+  readonly topUpUrl?: (() => string) | undefined;
+  readonly patienceMs?: number;
+  /** Holds the gate while its stream waits. */
+  readonly waiting?: Set<unknown>;
+};
+
+export class SlabGate {
+  readonly #facts: SlabFacts;
+  readonly #closing = new AbortController();
+  /** Tokens that the hold covers. */
+  #covered: number;
+  /** Bytes of text that may still go out, and with how many left more is asked for. */
+  #room: number;
+  #askBelow: number;
+  #passed = 0;
+  #asking: Promise<unknown> | null = null;
+
+  constructor(facts: SlabFacts) {
+    this.#facts = facts;
+    this.#covered = coveredOutput(facts.plan, facts.granted);
+    this.#room = this.#covered * BYTES_PER_TOKEN;
+    this.#askBelow = Math.min(LOW_WATER_BYTES, this.#room / 2);
+    this.#openIfAllIsHeld();
+  }
+
+  /** Whether so much may go out now. Else it has to wait until `whenOpen`. */
+  covers(size: OutputSize): boolean {
+    return this.#room === Infinity || (!size.hasMedia && bytesOf(size) <= this.#room);
+  }
+
+  /** Takes into account what goes out. */
+  take(size: OutputSize): void {
+    if (this.#room === Infinity) return;
+    const bytes = bytesOf(size);
+    this.#room -= bytes;
+    this.#passed += bytes;
+    if (this.#asking === null && this.#room < this.#askBelow) this.#askAhead();
+  }
+
+  /**
+   * Waits until so much may go out. Errors: InsufficientBalance when the balance does not cover it, UpstreamBusy when the
+   * database stays away or the hold was resolved by somebody else.
+   */
+  async whenOpen(size: OutputSize): Promise<void> {
+    const { outputBound } = this.#facts.plan;
+    this.#facts.waiting?.add(this);
+    try {
+      await this.#open(size.hasMedia ? outputBound * BYTES_PER_TOKEN : bytesOf(size));
+    } finally {
+      this.#facts.waiting?.delete(this);
+    }
+  }
+
+  async #open(bytes: number): Promise<void> {
+    const until = performance.now() + (this.#facts.patienceMs ?? PATIENCE_MS);
+    await this.#asking;
+    for (;;) {
+      const refusal = await this.#ask(bytes);
+      if (refusal === null) return;
+      if (!refusal.othersHold || performance.now() > until) throw this.#tooLow(refusal);
+      await sleep(ASK_AGAIN_MS, undefined, { signal: this.#closing.signal });
+    }
+  }
+
+  /** The share of a text that what is held still covers, from 0 to 1. */
+  async shareOf(text: string): Promise<number> {
+    const left = this.#covered - (await this.#facts.output.estimateTokens());
+    let part = left > 0 ? text : "";
+    for (;;) {
+      const tokens = await countTokens(part);
+      if (tokens <= left || part === "") return text === "" ? 0 : part.length / text.length;
+      // The tokens of a text are not spread evenly over it.
+      part = part.slice(0, Math.floor((part.length * left) / tokens));
+    }
+  }
+
+  /** Nothing more goes out: nothing more is asked for. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** Asks before it is needed. What goes wrong here is met again by whoever has to wait. */
+  #askAhead(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#asking = Promise.resolve()
+      .then(() => this.#ask(0))
+      .catch(() => (this.#askBelow = 0))
+      .finally(() => (this.#asking = null));
+  }
+
+  /** Makes room for so many bytes; gives the refusal where the balance does not allow it. */
+  async #ask(bytes: number): Promise<Refusal | null> {
+    const { plan, output, extend } = this.#facts;
+    const passedBefore = this.#passed;
+    const counted = await output.estimateTokens();
+    this.#setRoom(counted, passedBefore);
+    if (this.#room >= Math.max(bytes, this.#askBelow)) return null;
+    const needed = counted + Math.ceil(bytes / BYTES_PER_TOKEN);
+    // Ahead of need a few tokens are not worth asking for; to who waits any are that let it go on.
+    const least = bytes > 0 ? needed : this.#covered + LEAST_USEFUL_TOKENS;
+    const most = Math.max(needed + SLAB_TOKENS, least);
+    const amounts = {
+      amount: amountCovering(plan, Math.min(most, plan.outputBound)),
+      leastAmount: amountCovering(plan, Math.min(least, plan.outputBound)),
+    };
+    const extension = await extend({ ...amounts, outputTokens: counted });
+    if (extension.outcome === "gone") throw new UpstreamBusy(undefined, { cause: new Error("the hold is gone") });
+    if (extension.outcome === "refused") {
+      this.#askBelow = 0;
+      return { ...extension, needed: amounts.leastAmount };
+    }
+    this.#covered = coveredOutput(plan, extension.amount);
+    this.#setRoom(counted, passedBefore);
+    this.#askBelow = Math.min(LOW_WATER_BYTES, this.#room / 2);
+    this.#openIfAllIsHeld();
+    return null;
+  }
+
+  /** What the hold covers beyond the tokens counted, less what has gone out since they were. */
+  #setRoom(counted: number, passedBefore: number): void {
+    this.#room = (this.#covered - counted) * BYTES_PER_TOKEN - (this.#passed - passedBefore);
+  }
+
+  /** Nothing can cost more than the bound of the request. */
+  #openIfAllIsHeld(): void {
+    if (this.#covered >= this.#facts.plan.outputBound) this.#room = Infinity;
+  }
+
+  /** What is held for the request is all that is available to it. */
+  #tooLow({ amount, needed }: Refusal): InsufficientBalance {
+    const facts = { available: idr(amount), needed: idr(needed) };
+    const topUpUrl = this.#facts.topUpUrl?.();
+    return new InsufficientBalance(topUpUrl === undefined ? facts : { ...facts, topUpUrl });
+  }
+}
+
+type Refusal = { readonly amount: bigint; readonly needed: bigint; readonly othersHold: boolean };
+
+/** Each event with text counts as a token at least. */
+function bytesOf({ asciiBytes, otherBytes, events }: OutputSize): number {
+  return Math.max(asciiBytes + otherBytes, events * BYTES_PER_TOKEN);
+}

@@ -1,0 +1,173 @@
+// better-auth, set up for this service. It takes most of a second to load, so sign-in.ts imports this file when the first
+// person comes. It is never reached but through sign-in.ts, which throttles, and lets through only the paths that we have.
+
+import { randomBytes } from "node:crypto";
+import type { Pool } from "pg";
+import { APIError, createEmailVerificationToken, isAPIError } from "better-auth/api";
+import { betterAuth } from "better-auth/minimal";
+import { uuidv7 } from "../kernel/ids.ts";
+import { authTables } from "./auth-tables.ts";
+import { CHALLENGE_COOKIE, factorPlugins, PASSKEY_COOKIE } from "./factor-plugins.ts";
+import type { Mail, Mailer } from "./mailer.ts";
+import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "./mails.ts";
+import { ownDoors, type OwnDoorsDependencies } from "./auth-plugins.ts";
+import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "./passwords.ts";
+import { applySignUp } from "./pending-sign-ups.ts";
+import { noteProof, type ProofKind } from "./session-proof.ts";
+import { cookiePlanOf } from "./session-cookie.ts";
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+/** A session that nobody uses ends after this. */
+const SESSION_IDLE_SECONDS = 7 * DAY_SECONDS;
+/** A session in use is prolonged so often at most: each time is a write. */
+const SESSION_PROLONGED_SECONDS = DAY_SECONDS;
+/** The address of whoever asks, put there by sign-in.ts and by nobody else. */
+export const CLIENT_ADDRESS_HEADER = "x-saldo-client-address";
+export const AUTH_PATH = "/auth";
+/** The page where somebody with a link chooses a password. */
+const CHOOSE_PASSWORD_PAGE = "/reset-password";
+
+export type AuthServerDependencies = OwnDoorsDependencies & {
+  readonly pool: Pool;
+  readonly mailer: Mailer;
+  readonly baseUrl: string;
+  readonly secret: string;
+  /** Told which request has set a password by a link, and for which address. */
+  readonly onPasswordReset: (request: Request | undefined, email: string) => void;
+  /** Told which session a request has begun. */
+  readonly onSession: (request: Request | undefined, sessionId: string) => Promise<void>;
+  /** A mail that could not be sent. Its reader can ask for another. */
+  readonly onMailLost: (error: unknown) => void;
+};
+
+/** What the paths that begin a session have shown of the person. A path that is not here has shown nothing. */
+const proofOfPath: Readonly<Record<string, ProofKind>> = {
+  "/sign-in/email": "password",
+  // Only the browser that has just chosen the password gets a session by the link.
+  "/verify-email": "password",
+  "/operator/set-up": "password",
+  "/two-factor/verify-totp": "factor",
+  "/two-factor/verify-backup-code": "factor",
+  "/passkey/verify-authentication": "factor",
+  "/demo/sign-in": "demo",
+};
+
+export type AuthServer = { handler(request: Request): Promise<Response> };
+
+const VERIFY = `UPDATE auth.person SET email_verified = true, updated_at = clock_timestamp() WHERE id = $1::uuid`;
+// Somebody who is still trying is not removed as unverified.
+const SIGNED_UP_AGAIN = `UPDATE auth.person SET updated_at = clock_timestamp() WHERE id = $1::uuid AND NOT email_verified`;
+
+/** Builds it. */
+export function createAuthServer(dependencies: AuthServerDependencies): AuthServer {
+  const { pool, mailer, baseUrl, secret } = dependencies;
+  const cookies = cookiePlanOf(baseUrl);
+  const named = (name: string) => ({ name, attributes: { secure: cookies.isSecure } });
+  // Nobody waits for the mail server: how long an answer takes must not tell whether there was somebody to write to.
+  const send = async (mail: Mail): Promise<void> => void mailer.send(mail).catch(dependencies.onMailLost);
+  const server = betterAuth({
+    appName: "Saldo",
+    baseURL: baseUrl,
+    basePath: AUTH_PATH,
+    secret,
+    database: authTables(pool),
+    trustedOrigins: [new URL(baseUrl).origin],
+    logger: { disabled: true },
+    telemetry: { enabled: false },
+    // Counted per address and per person in the database, by sign-in.ts.
+    rateLimit: { enabled: false },
+    // What is no refusal of better-auth's own goes on as it is: a database that is away is no fault.
+    onAPIError: {
+      onError(error) {
+        if (!isAPIError(error)) throw error;
+      },
+    },
+    emailAndPassword: {
+      enabled: true,
+      // Then the answer to a sign-up is the same, whether the address was free or taken.
+      requireEmailVerification: true,
+      minPasswordLength: MIN_PASSWORD_LENGTH,
+      maxPasswordLength: MAX_PASSWORD_LENGTH,
+      password: { hash: hashPassword, verify: verifyPassword },
+      resetPasswordTokenExpiresIn: HOUR_SECONDS,
+      revokeSessionsOnPasswordReset: true,
+      sendResetPassword: ({ user, url }) => send(resetMail(user.email, url)),
+      async onExistingUserSignUp({ user }) {
+        if (user.emailVerified) return send(alreadyThereMail(user.email, baseUrl));
+        await pool.query(SIGNED_UP_AGAIN, [user.id]);
+        // The first mail was lost, or somebody else signed up with the address. Whose password counts is told by the browser
+        // in which the link is opened.
+        const token = await createEmailVerificationToken(secret, user.email, undefined, HOUR_SECONDS);
+        return send(verificationMail(user.email, `${baseUrl}${AUTH_PATH}/verify-email?token=${token}&callbackURL=%2F`));
+      },
+      async onPasswordReset({ user }, request) {
+        // Whoever has the link reads the mail of the address.
+        await pool.query(VERIFY, [user.id]);
+        dependencies.onPasswordReset(request, user.email);
+        await send(passwordChangedMail(user.email, baseUrl));
+      },
+    },
+    emailVerification: {
+      sendOnSignUp: true,
+      // A sign-in is no way to have mails sent to an address. The page offers to ask for another link, which is counted.
+      sendOnSignIn: false,
+      autoSignInAfterVerification: true,
+      expiresIn: HOUR_SECONDS,
+      sendVerificationEmail: ({ user, url }) => send(verificationMail(user.email, url)),
+      async beforeEmailVerification(person, request) {
+        const asked = { cookies: request?.headers.get("cookie") ?? "", plan: cookies, person };
+        if (!(await applySignUp(pool, asked))) await chooseOwnPassword(person.id);
+      },
+    },
+    databaseHooks: {
+      session: {
+        create: {
+          async after({ id }, context) {
+            const proof = proofOfPath[context?.path ?? ""];
+            if (proof !== undefined) await noteProof(pool, id, proof);
+            await dependencies.onSession(context?.request, id);
+          },
+        },
+      },
+    },
+    session: {
+      // How fresh a proof is, sign-in.ts has looked at.
+      freshAge: 0,
+      expiresIn: SESSION_IDLE_SECONDS,
+      updateAge: SESSION_PROLONGED_SECONDS,
+      // Every call looks into the database, so that a session that was ended is over everywhere.
+      cookieCache: { enabled: false },
+    },
+    verification: { storeIdentifier: "hashed" },
+    advanced: {
+      useSecureCookies: false, // means better-auth's own prefix
+      cookies: {
+        session_token: named(cookies.sessionName),
+        session_data: named(`${cookies.sessionName}_data`),
+        account_data: named(`${cookies.sessionName}_account`),
+        dont_remember: named(`${cookies.sessionName}_brief`),
+        [CHALLENGE_COOKIE]: named(`${cookies.sessionName}_second_step`),
+        [PASSKEY_COOKIE]: named(`${cookies.sessionName}_passkey`),
+      },
+      defaultCookieAttributes: { httpOnly: true, sameSite: "lax", path: "/" },
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
+      database: { generateId: () => uuidv7() },
+    },
+    plugins: [ownDoors(dependencies), ...factorPlugins({ pool, baseUrl })],
+  });
+
+  /** Leads whoever has opened a link to verify an address to choosing a password, which verifies it too. */
+  async function chooseOwnPassword(personId: string): Promise<never> {
+    const token = randomBytes(32).toString("base64url");
+    const { internalAdapter } = await server.$context;
+    await internalAdapter.createVerificationValue({
+      value: personId,
+      identifier: `reset-password:${token}`,
+      expiresAt: new Date(Date.now() + HOUR_SECONDS * 1_000),
+    });
+    throw new APIError("FOUND", undefined, { location: `${CHOOSE_PASSWORD_PAGE}?token=${token}` });
+  }
+
+  return server;
+}

@@ -1,0 +1,53 @@
+// What sign-in and limits leave behind: sessions and links that are over, buckets that are full again, windows that nobody uses,
+// people who never showed that an address is read, and old lines of the security log.
+
+import type { Pool } from "pg";
+import { uuidv7Floor } from "../kernel/ids.ts";
+
+/** How long what has no end of its own is kept. */
+export type KeptFor = { readonly securityLogDays: number; readonly unverifiedDays: number };
+
+const MOST_AT_ONCE = 1_000;
+const DAY_MS = 86_400_000;
+/** However long its lines are kept: an attack that goes on for months must not fill the disk. */
+const MOST_SECURITY_EVENTS = 2_000_000;
+
+// By primary key in the outer statement: a row that was prolonged meanwhile is looked at again, and stays.
+const STATEMENTS = [
+  ["auth.session", "id", "expires_at"],
+  ["auth.verification", "id", "expires_at"],
+  ["auth.throttle", "bucket", "booked_until"],
+].map(
+  ([table, key, over]) => `
+DELETE FROM ${table} WHERE ${over} < clock_timestamp() AND ${key} IN (
+  SELECT ${key} FROM ${table} WHERE ${over} < clock_timestamp() ORDER BY ${over} LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+);
+
+const IS_IDLE = `coalesce(slots[cardinality(slots)], '-infinity') < clock_timestamp() - interval '10 minutes'`;
+const WINDOWS = `
+DELETE FROM caller_window WHERE ${IS_IDLE} AND caller IN (
+  SELECT caller FROM caller_window WHERE ${IS_IDLE} LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
+
+// Without an account, because that comes with the first call after the address was verified.
+const IS_UNVERIFIED = `NOT email_verified AND account_id IS NULL AND NOT is_operator
+  AND updated_at < clock_timestamp() - $1 * interval '1 day'`;
+const UNVERIFIED = `
+DELETE FROM auth.person WHERE ${IS_UNVERIFIED} AND id IN (
+  SELECT id FROM auth.person WHERE ${IS_UNVERIFIED} ORDER BY updated_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
+
+const EVENTS_BEFORE = `
+DELETE FROM auth.security_event WHERE id IN (
+  SELECT id FROM auth.security_event WHERE id < $1::uuid ORDER BY id LIMIT ${10 * MOST_AT_ONCE})`;
+// The planner's own count is near enough, and costs nothing.
+const EVENTS_TOO_MANY = `SELECT FROM pg_class WHERE oid = 'auth.security_event'::regclass AND reltuples > ${MOST_SECURITY_EVENTS}`;
+const EVENTS_OLDEST = `
+DELETE FROM auth.security_event WHERE id IN (
+  SELECT id FROM auth.security_event ORDER BY id LIMIT ${10 * MOST_AT_ONCE})`;
+
+/** Removes a batch of each. */
+export async function removeExpired(pool: Pool, { securityLogDays, unverifiedDays }: KeptFor): Promise<void> {
+  for (const statement of [...STATEMENTS, WINDOWS]) await pool.query(statement);
+  await pool.query(UNVERIFIED, [unverifiedDays]);
+  await pool.query(EVENTS_BEFORE, [uuidv7Floor(Date.now() - securityLogDays * DAY_MS)]);
+  if ((await pool.query(EVENTS_TOO_MANY)).rowCount === 1) await pool.query(EVENTS_OLDEST);
+}

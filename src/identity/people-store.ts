@@ -1,0 +1,133 @@
+// People and their sessions in SQL, as calls and this room's own use cases need them. What better-auth does with the same
+// tables goes through auth-tables.ts.
+
+import type { Pool, PoolClient } from "pg";
+import { uuidv7 } from "../kernel/ids.ts";
+import type { SessionProof } from "./principal.ts";
+import { OPERATOR_IDLE_MINUTES, OPERATOR_SESSION_HOURS, proofColumns } from "./session-proof.ts";
+
+type Queryable = Pick<Pool | PoolClient, "query">;
+
+/** However much somebody is at work, a session ends after this: then the password is asked for again. */
+export const SESSION_LIVES_DAYS = 30;
+
+export type SessionRow = {
+  readonly sessionId: string;
+  readonly personId: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  /** Null: the account is still to be made. */
+  readonly accountId: string | null;
+  readonly proof: SessionProof;
+};
+
+type StoredSession = Omit<SessionRow, "proof"> & SessionProof & { readonly isLongUnseen: boolean };
+
+export type PersonRow = {
+  readonly personId: string;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly name: string;
+  readonly isOperator: boolean;
+  readonly accountId: string | null;
+};
+
+/** A session as its person sees it. */
+export type SessionSummary = {
+  readonly sessionId: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+  readonly address: string;
+  readonly userAgent: string;
+};
+
+// An operator's session is worth more to a thief, so it ends after hours.
+const IS_ALIVE = `s.expires_at > clock_timestamp() AND s.created_at > clock_timestamp() - interval '${SESSION_LIVES_DAYS} days'
+  AND (NOT p.is_operator OR (s.created_at > clock_timestamp() - interval '${OPERATOR_SESSION_HOURS} hours'
+    AND coalesce(s.seen_at, s.created_at) > clock_timestamp() - interval '${OPERATOR_IDLE_MINUTES} minutes'))`;
+const SESSION_OF_TOKEN = `
+SELECT s.id AS "sessionId", p.id AS "personId", p.email, p.is_operator AS "isOperator", p.account_id AS "accountId",
+  ${proofColumns("$2::boolean")},
+  coalesce(s.seen_at, s.created_at) < clock_timestamp() - interval '1 minute' AS "isLongUnseen"
+FROM auth.session s JOIN auth.person p ON p.id = s.user_id
+WHERE s.token_digest = $1::bytea AND ${IS_ALIVE} AND p.email_verified`;
+const PERSON = `
+SELECT id AS "personId", email, email_verified AS "emailVerified", name, is_operator AS "isOperator", account_id AS "accountId"
+FROM auth.person`;
+const SET_ACCOUNT = `UPDATE auth.person SET account_id = $2::uuid WHERE id = $1::uuid`;
+const HAS_OWNER = `SELECT FROM auth.person WHERE account_id = $1::uuid`;
+const ACCOUNT_EXISTS = `SELECT FROM account WHERE id = $1::uuid`;
+const SESSIONS = `
+SELECT s.id AS "sessionId", s.created_at AS "createdAt", coalesce(s.seen_at, s.updated_at) AS "lastSeenAt", s.expires_at AS "expiresAt",
+       coalesce(s.ip_address, '') AS address, coalesce(s.user_agent, '') AS "userAgent"
+FROM auth.session s JOIN auth.person p ON p.id = s.user_id
+WHERE s.user_id = $1::uuid AND ${IS_ALIVE} ORDER BY s.id DESC LIMIT $2`;
+const SET_PASSWORD = `
+INSERT INTO auth.credential (id, user_id, account_id, provider_id, password, created_at, updated_at)
+VALUES ($1::uuid, $2::uuid, $3, 'credential', $4, clock_timestamp(), clock_timestamp())
+ON CONFLICT (user_id, provider_id) DO UPDATE SET password = excluded.password, updated_at = excluded.updated_at`;
+const DELETE_SESSION = `DELETE FROM auth.session WHERE id = $1::uuid AND user_id = $2::uuid`;
+
+// At most once a minute and session: each time is a write.
+const NOTE_SEEN = `
+UPDATE auth.session SET seen_at = clock_timestamp()
+WHERE id = $1::uuid AND coalesce(seen_at, created_at) < clock_timestamp() - interval '1 minute'`;
+
+/** Who is signed in by a session's token, and what the session has proved. Null: no session that lives. */
+export async function readSession(
+  client: Queryable,
+  { tokenDigest, isDemo }: { tokenDigest: Buffer; isDemo: boolean },
+): Promise<SessionRow | null> {
+  const { rows } = await client.query<StoredSession>(SESSION_OF_TOKEN, [tokenDigest, isDemo]);
+  if (rows[0] === undefined) return null;
+  const { mustHaveFactor, hasFactor, isFactorProved, isRecent, isLongUnseen, ...session } = rows[0];
+  if (isLongUnseen) await client.query(NOTE_SEEN, [session.sessionId]);
+  return { ...session, proof: { mustHaveFactor, hasFactor, isFactorProved, isRecent } };
+}
+
+/** A person; locked until the transaction ends. */
+export async function lockPerson(client: PoolClient, personId: string): Promise<PersonRow | null> {
+  return (await client.query<PersonRow>(`${PERSON} WHERE id = $1::uuid FOR NO KEY UPDATE`, [personId])).rows[0] ?? null;
+}
+
+export async function readPerson(client: Queryable, personId: string): Promise<PersonRow | null> {
+  return (await client.query<PersonRow>(`${PERSON} WHERE id = $1::uuid`, [personId])).rows[0] ?? null;
+}
+
+export async function writeAccountOfPerson(
+  client: PoolClient,
+  { personId, accountId }: { personId: string; accountId: string },
+): Promise<void> {
+  await client.query(SET_ACCOUNT, [personId, accountId]);
+}
+
+/** Lets a person sign in by a password, and by no earlier one. */
+export async function writePassword(
+  client: Queryable,
+  { personId, hash }: { personId: string; hash: string },
+): Promise<void> {
+  await client.query(SET_PASSWORD, [uuidv7(), personId, personId, hash]);
+}
+
+/** Whether an account is somebody's already. */
+export async function hasOwner(client: PoolClient, accountId: string): Promise<boolean> {
+  return (await client.query(HAS_OWNER, [accountId])).rowCount !== 0;
+}
+
+export async function readAccountExists(client: Queryable, accountId: string): Promise<boolean> {
+  return (await client.query(ACCOUNT_EXISTS, [accountId])).rowCount === 1;
+}
+
+/** The living sessions of a person, newest first. */
+export async function readSessions(client: Queryable, personId: string, limit: number): Promise<SessionSummary[]> {
+  return (await client.query<SessionSummary>(SESSIONS, [personId, limit])).rows;
+}
+
+/** Ends a session of a person. False: there is none. */
+export async function deleteSession(
+  client: Queryable,
+  { sessionId, personId }: { sessionId: string; personId: string },
+): Promise<boolean> {
+  return (await client.query(DELETE_SESSION, [sessionId, personId])).rowCount === 1;
+}

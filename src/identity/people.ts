@@ -1,0 +1,130 @@
+// Who is signed in, and which ledger account is theirs. Signing in itself is better-auth's (sign-in.ts); a call costs one look
+// at the session here.
+
+import type { Pool, PoolClient } from "pg";
+import { LRUCache } from "lru-cache";
+import type { Database } from "../database/database.ts";
+import { waitForLocks, withRetry, withTransaction } from "../database/transactions.ts";
+import { isUuid } from "../kernel/ids.ts";
+import { invariant } from "../kernel/invariant.ts";
+import { digestSecretToken } from "../kernel/secret-token.ts";
+import { createCustomer } from "./customers.ts";
+import type { SessionProof } from "./principal.ts";
+import {
+  hasOwner,
+  lockPerson,
+  readAccountExists,
+  readSession,
+  type SessionRow,
+  writeAccountOfPerson,
+} from "./people-store.ts";
+import { readCookie } from "./session-cookie.ts";
+import { customerOfEmail } from "./store.ts";
+
+/** A person with a living session. */
+export type SignedInPerson = {
+  readonly sessionId: string;
+  readonly personId: string;
+  readonly email: string;
+  readonly isOperator: boolean;
+  readonly accountId: string;
+  readonly proof: SessionProof;
+};
+
+/** Opens a ledger account in a transaction; the ledger's, handed in. */
+export type OpenAccount = (client: PoolClient, accountId: string) => Promise<void>;
+
+export type PeopleDependencies = {
+  readonly database: Pick<Database, "pool">;
+  readonly openAccount: OpenAccount;
+  /** The name of the session cookie. */
+  readonly cookieName: () => string;
+  /** Whether this process serves a demo, where the one click is a proof. */
+  readonly isDemo: boolean;
+  /** Told once an account has got its person; a process that dies at that moment tells nobody. What must not be lost belongs into `openAccount`. */
+  readonly onAccountOpened?: (accountId: string) => Promise<void>;
+};
+
+export type People = {
+  /** Who is signed in by a Cookie header. Null: nobody. */
+  verifySession(cookies: string): Promise<SignedInPerson | null>;
+  accountExists(accountId: string): Promise<boolean>;
+  /** Whether a Cookie header names a session, of whatever worth. */
+  namesSession(cookies: string): boolean;
+  /** Whether the session of a Cookie header has worked in this process. It may have ended since. */
+  hasWorked(cookies: string): boolean;
+};
+
+const MAX_TOKEN_LENGTH = 200;
+const MAX_KNOWN_ACCOUNTS = 10_000;
+const MAX_KNOWN_SESSIONS = 10_000;
+
+/** Makes what authentication asks of this room. */
+export function createPeople(dependencies: PeopleDependencies): People {
+  const { database, openAccount, cookieName, isDemo, onAccountOpened } = dependencies;
+  // Accounts are never removed, so what was there once is there.
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN_ACCOUNTS });
+  const worked = new LRUCache<string, true>({ max: MAX_KNOWN_SESSIONS });
+  // Behind the point is the signature that better-auth wants; 190 random bits need none.
+  const tokenOf = (cookies: string): string => readCookie(cookies, cookieName())?.split(".", 1)[0] ?? "";
+  const nameOf = (cookies: string): string => digestSecretToken(tokenOf(cookies)).toString("latin1");
+  return {
+    async verifySession(cookies) {
+      const name = nameOf(cookies);
+      const session = await sessionOfCookies(database.pool, { cookies, cookieName: cookieName(), isDemo });
+      if (session === null) {
+        worked.delete(name);
+        return null;
+      }
+      worked.set(name, true);
+      if (session.accountId !== null) return { ...session, accountId: session.accountId };
+      const accountId = await ensureAccount(database, { personId: session.personId, openAccount });
+      await onAccountOpened?.(accountId);
+      return { ...session, accountId };
+    },
+
+    namesSession: (cookies) => tokenOf(cookies) !== "",
+    hasWorked: (cookies) => worked.has(nameOf(cookies)),
+
+    async accountExists(accountId) {
+      if (known.has(accountId)) return true;
+      if (!isUuid(accountId) || !(await readAccountExists(database.pool, accountId))) return false;
+      known.set(accountId, true);
+      return true;
+    },
+  };
+}
+
+/** The session of a Cookie header. Null: none that lives. */
+export async function sessionOfCookies(
+  pool: Pool,
+  { cookies, cookieName, isDemo }: { cookies: string; cookieName: string; isDemo: boolean },
+): Promise<SessionRow | null> {
+  // Behind the point is the signature that better-auth wants; 190 random bits need none.
+  const token = readCookie(cookies, cookieName)?.split(".", 1)[0] ?? "";
+  if (token === "" || token.length > MAX_TOKEN_LENGTH) return null;
+  return readSession(pool, { tokenDigest: digestSecretToken(token), isDemo });
+}
+
+/**
+ * The account of a person with a verified address, made if there is none: exactly one, whatever dies in between and however
+ * many ask. An account that an operator opened for the address before, and that is nobody's yet, becomes the person's.
+ */
+export function ensureAccount(
+  database: Pick<Database, "pool">,
+  { personId, openAccount }: { personId: string; openAccount: OpenAccount },
+): Promise<string> {
+  return withRetry(() =>
+    withTransaction(database, async (client) => {
+      await waitForLocks(client);
+      const person = await lockPerson(client, personId);
+      invariant(person !== null && person.emailVerified, "an account is for a person whose address is verified");
+      if (person.accountId !== null) return person.accountId;
+      const waiting = await customerOfEmail(client, person.email);
+      invariant(waiting === null || !(await hasOwner(client, waiting)), "an address has one account and one person");
+      const accountId = waiting ?? (await createCustomer(client, { email: person.email, openAccount })).accountId;
+      await writeAccountOfPerson(client, { personId, accountId });
+      return accountId;
+    }),
+  );
+}

@@ -1,0 +1,199 @@
+// Setting up, showing and removing a person's second factor, and what a proof of it changes. better-auth checks codes and
+// passkeys; this file decides who may do what, and keeps sessions in step.
+
+import { randomBytes } from "node:crypto";
+import type { Pool } from "pg";
+import { symmetricDecrypt, symmetricEncrypt } from "better-auth/crypto";
+import type { Database } from "../database/database.ts";
+import { withTransaction } from "../database/transactions.ts";
+import {
+  FreshAuthenticationRequired,
+  NotFound,
+  NotSignedIn,
+  SecondFactorRequired,
+  TooManyTries,
+  ValidationError,
+  WrongProof,
+} from "../kernel/errors.ts";
+import { isUuid } from "../kernel/ids.ts";
+import type { AuthRoute, OwnAnswer } from "./auth-routes.ts";
+import { CODE_TRIES, triesOf } from "./code-tries.ts";
+import type { Mail } from "./mailer.ts";
+import { factorAddedMail, factorRemovedMail } from "./mails.ts";
+import { verifyPassword } from "./passwords.ts";
+import type { SessionRow } from "./people-store.ts";
+import { newRecoveryCodes } from "./recovery-codes.ts";
+import {
+  deletePasskey,
+  endSessionSoon,
+  endUnprovedSessions,
+  isPasskeyOf,
+  lockFactors,
+  readFactor,
+  readPasskeys,
+  readPasswordHash,
+  refreshHasFactor,
+  unverifyApp,
+  writeApp,
+  writeRecoveryCodes,
+} from "./second-factor-store.ts";
+import { isFresh, noteProof } from "./session-proof.ts";
+import { takeTry } from "./throttle.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type SecondFactor = Readonly<Record<OwnAnswer, (session: SessionRow, fields: Fields) => Promise<object>>> & {
+  /** Stops what the session may not ask. Gives what to do once better-auth has taken the proof. */
+  before(route: AuthRoute, session: SessionRow | null, fields: Fields): Promise<() => Promise<void>>;
+};
+
+export type SecondFactorDependencies = {
+  readonly database: Pick<Database, "pool">;
+  /** What secrets are encrypted with. */
+  readonly secret: string;
+  readonly baseUrl: string;
+  readonly send: (mail: Mail) => void;
+};
+
+const APP_NAME = "Saldo";
+const APP_SECRET_LENGTH = 32;
+const MOST_PASSKEYS = 20;
+
+/** Builds it. */
+export function createSecondFactor({ database, secret, baseUrl, send }: SecondFactorDependencies): SecondFactor {
+  const { pool } = database;
+  const encrypt = (data: string): Promise<string> => symmetricEncrypt({ key: secret, data });
+  const encryptCodes = (codes: readonly string[]): Promise<string> => encrypt(JSON.stringify(codes));
+
+  /** Removes one factor. Somebody who must have one keeps the last. */
+  async function remove(session: SessionRow, work: Parameters<typeof withTransaction<boolean>>[1]): Promise<object> {
+    const { personId, proof, email } = session;
+    await withTransaction(database, async (client) => {
+      await lockFactors(client, personId);
+      if (!(await work(client))) throw new NotFound();
+      const hasFactor = await refreshHasFactor(client, personId);
+      if (!hasFactor && proof.mustHaveFactor) throw new LastFactor();
+      return hasFactor;
+    });
+    send(factorRemovedMail(email, baseUrl));
+    return { status: true };
+  }
+
+  async function added({ personId, email }: SessionRow): Promise<void> {
+    await refreshHasFactor(pool, personId);
+    await endUnprovedSessions(pool, personId);
+    send(factorAddedMail(email, baseUrl));
+  }
+
+  return {
+    async state({ personId, proof, email }) {
+      const [factor, passkeys] = await Promise.all([
+        readFactor(pool, personId),
+        readPasskeys(pool, personId, MOST_PASSKEYS),
+      ]);
+      const codes = factor === null ? "[]" : await symmetricDecrypt({ key: secret, data: factor.backupCodes });
+      return {
+        email,
+        isRequired: proof.mustHaveFactor,
+        isFresh: isFresh(proof),
+        hasApp: factor?.isVerified ?? false,
+        hasPassword: (await readPasswordHash(pool, personId)) !== null,
+        recoveryCodesLeft: (JSON.parse(codes) as string[]).length,
+        passkeys: passkeys.map(({ passkeyId, ...each }) => ({ id: passkeyId, ...each })),
+      };
+    },
+
+    async setUpApp({ personId, email }) {
+      // 20 bytes would do; better-auth takes the text's own bytes as the key.
+      const appSecret = randomBytes(APP_SECRET_LENGTH).toString("base64url").slice(0, APP_SECRET_LENGTH);
+      const stored = { personId, secret: await encrypt(appSecret), backupCodes: await encryptCodes([]) };
+      if (!(await writeApp(pool, stored))) {
+        throw new ValidationError([
+          { field: "", rule: "second_factor.app", message: "An authenticator app is set up" },
+        ]);
+      }
+      const shown = base32(Buffer.from(appSecret));
+      const label = `${encodeURIComponent(APP_NAME)}:${encodeURIComponent(email)}`;
+      return {
+        secret: shown,
+        uri: `otpauth://totp/${label}?secret=${shown}&issuer=${encodeURIComponent(APP_NAME)}&digits=6&period=30`,
+      };
+    },
+
+    async makeRecoveryCodes({ personId, proof }) {
+      if (!proof.hasFactor) throw new SecondFactorRequired();
+      const codes = newRecoveryCodes();
+      const [unused, backupCodes] = await Promise.all([encrypt(randomBytes(32).toString("hex")), encryptCodes(codes)]);
+      await writeRecoveryCodes(pool, { personId, secret: unused, backupCodes });
+      return { codes };
+    },
+
+    async removeApp(session) {
+      const unused = await encrypt(randomBytes(32).toString("hex"));
+      return remove(session, (client) => unverifyApp(client, session.personId, unused));
+    },
+
+    async removePasskey(session, { id }) {
+      const passkeyId = String(id);
+      if (!isUuid(passkeyId)) throw new NotFound();
+      return remove(session, (client) => deletePasskey(client, passkeyId, session.personId));
+    },
+
+    async verifyPassword({ sessionId, personId, proof }, { password }) {
+      // Where there is a second factor, the password alone proves too little.
+      if (proof.hasFactor) throw new FreshAuthenticationRequired();
+      await takeCodeTry(pool, personId);
+      const hash = await readPasswordHash(pool, personId);
+      if (hash === null || !(await verifyPassword({ hash, password: String(password) }))) throw new WrongProof();
+      await noteProof(pool, sessionId, "password");
+      return { status: true };
+    },
+
+    async before(route, session, fields) {
+      if (session === null) return async () => {};
+      const { sessionId, personId, proof } = session;
+      if (route.passkey === "authentication") {
+        const { id } = fields["response"] as { id: string };
+        // A passkey of somebody else would put another person behind the page that asks.
+        if (!(await isPasskeyOf(pool, id, personId))) throw new WrongProof();
+        return () => endSessionSoon(pool, sessionId);
+      }
+      if (route.proves !== "factor") return async () => {};
+      const isCode = route.path === "/two-factor/verify-totp";
+      const isNew = isCode ? (await readFactor(pool, personId))?.isVerified === false : route.passkey !== undefined;
+      if (isNew && !isFresh(proof)) throw new FreshAuthenticationRequired();
+      return async () => {
+        await noteProof(pool, sessionId, "factor");
+        if (isNew) await added(session);
+      };
+    },
+  };
+}
+
+/** The session that a route needs. Errors: NotSignedIn, FreshAuthenticationRequired. */
+export function requireSession({ needs }: AuthRoute, session: SessionRow | null): void {
+  if (needs === undefined) return;
+  if (session === null) throw new NotSignedIn();
+  const asksFresh = needs === "fresh" || (needs === "freshFactor" && session.proof.hasFactor);
+  if (asksFresh && !isFresh(session.proof)) throw new FreshAuthenticationRequired();
+}
+
+async function takeCodeTry(pool: Pool, personId: string): Promise<void> {
+  const seconds = await takeTry(pool, triesOf(personId), CODE_TRIES);
+  if (seconds > 0) throw new TooManyTries(seconds);
+}
+
+/** Operators and owners of a production merchant add another factor before they remove the last one. */
+class LastFactor extends SecondFactorRequired {
+  constructor() {
+    super("This account must keep a second factor. Add another one before you remove this one.");
+  }
+}
+
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** Bytes as authenticator apps take them, without padding. */
+function base32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
+}

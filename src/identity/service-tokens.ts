@@ -1,0 +1,116 @@
+// Tokens of internal services. One acts for a single account, or for whichever account a call names; only an operator at the
+// machine makes one, and it is shown once.
+
+import type { Database } from "../database/database.ts";
+import { type Clock } from "../kernel/clock.ts";
+import { NotFound, ValidationError } from "../kernel/errors.ts";
+import { uuidv7 } from "../kernel/ids.ts";
+import { createSecretLookup, type SecretLookup } from "../kernel/credential-cache.ts";
+import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
+import type { TokenScope } from "./principal.ts";
+import { doAndRecord, type OperatorAction, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import {
+  insertServiceToken,
+  markServiceTokenRevoked,
+  type Queryable,
+  readServiceTokens,
+  readWorkingServiceToken,
+  type ServiceToken,
+  type WorkingServiceToken,
+} from "./service-token-store.ts";
+
+const PREFIX = "st_";
+// `st_` and four characters, as with keys.
+const SHOWN_PREFIX_LENGTH = 7;
+const SHOWN_END_LENGTH = 4;
+const MAX_NAME_LENGTH = 100;
+/** How long a token works where nothing else is said, and the longest it may. */
+export const TOKEN_DAYS = 90;
+export const MAX_TOKEN_DAYS = 366;
+
+/** What a token is to be. `accountId` null: for whichever account a call names. */
+export type TokenOrder = {
+  readonly accountId: string | null;
+  readonly name: string;
+  /** What it may do. Left out or empty: read. */
+  readonly scopes?: readonly TokenScope[];
+  /** How long it works. Left out: TOKEN_DAYS. */
+  readonly days?: number;
+};
+
+/** A token as it was just made; the secret is here and nowhere else. */
+export type IssuedServiceToken = { readonly token: ServiceToken; readonly secret: string };
+
+/** Issues a token. Errors: NotFound when there is no such account, ValidationError. */
+export async function issueServiceToken(
+  client: Queryable,
+  { accountId, name, scopes = [], days = TOKEN_DAYS }: TokenOrder,
+): Promise<IssuedServiceToken> {
+  if (name.trim() === "" || name.length > MAX_NAME_LENGTH) {
+    throw problem("name", "name.length", `must be 1 to ${MAX_NAME_LENGTH} characters and not only spaces`);
+  }
+  if (new Set(scopes).size !== scopes.length) throw problem("scopes", "scopes.unique", "must name each scope once");
+  if (!Number.isInteger(days) || days < 1 || days > MAX_TOKEN_DAYS) {
+    throw problem("expires_in_days", "days.range", `must be 1 to ${MAX_TOKEN_DAYS}`);
+  }
+  const secret = newSecretToken(PREFIX);
+  const token = await insertServiceToken(client, {
+    tokenId: uuidv7(),
+    accountId,
+    name,
+    digest: digestSecretToken(secret),
+    prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
+    lastFour: secret.slice(-SHOWN_END_LENGTH),
+    scopes: scopes.length === 0 ? ["read"] : scopes,
+    days,
+  });
+  if (token === null) throw new NotFound("There is no such account.");
+  return { token, secret };
+}
+
+function problem(field: string, rule: string, message: string): ValidationError {
+  return new ValidationError([{ field, rule, message }]);
+}
+
+/** What the line of a new token says in the operators' log. */
+export function lineOfNewToken({ token }: IssuedServiceToken): Omit<OperatorAction, "operator"> {
+  const { tokenId, name, accountId, scopes, expiresAt } = token;
+  const facts = { name, account: accountId, scopes: scopes.join(" "), expires: expiresAt.toISOString() };
+  return { action: "service-token create", subject: tokenId, reason: null, facts };
+}
+
+/** Every token, newest first, revoked ones included. */
+export function listServiceTokens({ pool }: Pick<Database, "pool">): Promise<ServiceToken[]> {
+  return readServiceTokens(pool);
+}
+
+/** Revokes a token; no process takes a call of it afterwards. Again changes nothing. Errors: NotFound. */
+export async function revokeServiceToken(
+  client: Queryable,
+  tokenId: string,
+): Promise<{ token: ServiceToken; isNew: boolean }> {
+  const revoked = await markServiceTokenRevoked(client, tokenId);
+  if (revoked === null) throw new NotFound("There is no such service token.");
+  return revoked;
+}
+
+/** The same as an operator's order, with its line where it changes something. Errors: NotFound. */
+export async function orderTokenRevocation(by: OrderedBy, tokenId: string): Promise<ServiceToken> {
+  const { token } = await doAndRecord(
+    by,
+    (client) => revokeServiceToken(client, tokenId),
+    ({ isNew }) => (isNew ? { action: "service-token revoke", subject: tokenId, reason: null } : null),
+  );
+  return token;
+}
+
+/** Tells which token a secret is; null when it is none that works. */
+export type VerifyServiceToken = (secret: string) => Promise<WorkingServiceToken | null>;
+
+/** Makes the check of service tokens; what it remembers is at most five seconds old. */
+export function createServiceTokenVerifier(
+  { pool }: Pick<Database, "pool">,
+  clock: Clock = { now: () => performance.now() },
+): SecretLookup<WorkingServiceToken> {
+  return createSecretLookup({ prefix: PREFIX, read: (digest) => readWorkingServiceToken(pool, digest), clock });
+}

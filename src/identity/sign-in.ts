@@ -1,0 +1,266 @@
+// Signing up, in and out. Everything a browser sends to `/auth` comes through here: counted, reduced to the fields a path
+// takes, done by better-auth, and its answer put into the shapes of this service.
+
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "../database/database.ts";
+import { TooManyTries, UpstreamBusy, ValidationError } from "../kernel/errors.ts";
+import { askServer, toAnswer } from "./auth-answer.ts";
+import { readAuthFields } from "./auth-fields.ts";
+import type { AuthRoute } from "./auth-routes.ts";
+import type { AuthServer } from "./auth-server.ts";
+import type { BreachedPasswords } from "./breached-passwords.ts";
+import { deviceCookie, knownDevice } from "./known-devices.ts";
+import type { Mail, Mailer } from "./mailer.ts";
+import { passwordChangedMail } from "./mails.ts";
+import { createMakeOperator } from "./operator-invites.ts";
+import { networkOf } from "./client-network.ts";
+import { sessionOfCookies } from "./people.ts";
+import type { SessionRow } from "./people-store.ts";
+import { isCommonPassword } from "./passwords.ts";
+import { keepSignUp } from "./pending-sign-ups.ts";
+import type { SecondFactor } from "./second-factor.ts";
+import { renewSession } from "./renew-session.ts";
+import { noteProof } from "./session-proof.ts";
+import { cookiePlanOf, withoutCookie } from "./session-cookie.ts";
+import { giveBackTry, type Pace, takeTry } from "./throttle.ts";
+
+/** A request to a path of sign-in, as the door read it. */
+export type AuthRequest = {
+  readonly route: AuthRoute;
+  /** The path below `/auth`, with its query. */
+  readonly target: string;
+  /** The body's own fields. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The Cookie header; empty without one. */
+  readonly cookies: string;
+  readonly userAgent: string;
+  /** The network address of whoever asks. */
+  readonly address: string;
+};
+
+export type AuthAnswer = {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** JSON; empty where the answer leads elsewhere. */
+  readonly body: string;
+  /** The password was right, and a second factor is asked for. */
+  readonly isHalfWay?: true;
+  /** Whose password it was, where the answer has shown that the caller knows it or reads the address. */
+  readonly email?: string;
+};
+
+export type SignIn = { answer(request: AuthRequest): Promise<AuthAnswer> };
+
+export type SignInDependencies = {
+  readonly database: Pick<Database, "pool">;
+  readonly mailer: Mailer;
+  /** Where people reach the service. Known once it listens. */
+  readonly baseUrl: () => string;
+  /** What cookies and links are signed with. */
+  readonly secret: () => Promise<string>;
+  readonly demoPerson: (() => Promise<string>) | null;
+  readonly breachedPasswords: Pick<BreachedPasswords, "refuse">;
+  readonly onMailLost: (error: unknown) => void;
+};
+
+/** Longer than what differs between an address that is there and one that is not. */
+const EVEN_TIME_MS = 500;
+/** A device that the owner has signed in from has its own tries. */
+const KNOWN_DEVICE: Pace = { burst: 20, intervalSeconds: 30 };
+/**
+ * What is left for an address whose tries somebody has used up: a few from each network, which every try from there takes, and
+ * a number from all of them together. So one network shuts nobody out, and many do not guess faster for it.
+ */
+const OWN_NETWORK: Pace = { burst: 3, intervalSeconds: 600 };
+const OTHER_NETWORKS: Pace = { burst: 20, intervalSeconds: 300 };
+
+const HAS_PASSKEY = `
+SELECT FROM auth.passkey k JOIN auth.person p ON p.id = k.user_id WHERE p.email = $1 LIMIT 1`;
+
+/** What is loaded when the first person comes. */
+type Loaded = {
+  readonly server: AuthServer;
+  readonly secret: string;
+  readonly secondFactor: SecondFactor;
+  readonly requireSession: (route: AuthRoute, session: SessionRow | null) => void;
+};
+
+/** The words of the own address make no good password; a path that takes none is told by the session whose it is. */
+function refuseOwnWords(
+  { newPassword = "" }: AuthRoute,
+  fields: Record<string, unknown>,
+  session: SessionRow | null,
+): void {
+  const password = fields[newPassword];
+  if (session === null || typeof password !== "string" || !isCommonPassword(password, session.email)) return;
+  const message = "is one that is guessed first";
+  throw new ValidationError([{ field: newPassword, rule: "password.common", message }]);
+}
+
+/** Makes the door of sign-in for `facade`. */
+export function createSignIn(dependencies: SignInDependencies): SignIn {
+  const { database, mailer, baseUrl, onMailLost, demoPerson, breachedPasswords } = dependencies;
+  const { pool } = database;
+  const resets = new WeakMap<Request, string>();
+  const keepsProof = new WeakSet<Request>();
+  const isDemo = demoPerson !== null;
+  let loading: Promise<Loaded> | null = null;
+
+  const send = (mail: Mail): void => void mailer.send(mail).catch(onMailLost);
+
+  const load = () =>
+    (loading ??= build().catch((error: unknown) => {
+      loading = null; // the database was away, perhaps; the next one tries again
+      throw error;
+    }));
+
+  async function build(): Promise<Loaded> {
+    const [{ createAuthServer }, { createSecondFactor, requireSession }, secret] = await Promise.all([
+      import("./auth-server.ts"),
+      import("./second-factor.ts"),
+      dependencies.secret(),
+    ]);
+    const secondFactor = createSecondFactor({ database, secret, baseUrl: baseUrl(), send });
+    const server = createAuthServer({
+      pool,
+      mailer,
+      baseUrl: baseUrl(),
+      secret,
+      demoPerson,
+      makeOperator: createMakeOperator(database, breachedPasswords),
+      onMailLost,
+      onPasswordReset: (request, email) => request !== undefined && resets.set(request, email),
+      async onSession(request, sessionId) {
+        if (request !== undefined && keepsProof.has(request)) await noteProof(pool, sessionId, "factor");
+      },
+    });
+    return { server, secret, secondFactor, requireSession };
+  }
+
+  /** Takes a try of every bucket of the request. Gives what gives them back. Errors: TooManyTries. */
+  async function count({ route, cookies, address }: AuthRequest, email: string | null, secret: string) {
+    const { perAddress, perEmail } = route.counting;
+    const network = networkOf(address);
+    const taken: [string, Pace][] = [];
+    const take = async (bucket: string, pace: Pace): Promise<number> => {
+      const seconds = await takeTry(pool, bucket, pace);
+      if (seconds === 0) taken.push([bucket, pace]);
+      return seconds;
+    };
+    const require = async (bucket: string, pace: Pace): Promise<void> => {
+      const seconds = await take(bucket, pace);
+      if (seconds > 0) throw new TooManyTries(seconds);
+    };
+    await require(`${route.path} ${network}`, perAddress);
+    if (perEmail !== undefined && email !== null) {
+      const device = knownDevice(cookies, { plan: cookiePlanOf(baseUrl()), secret, email });
+      if (device !== null) await require(`${route.path} device ${device}`, KNOWN_DEVICE);
+      else {
+        const bucket = `${route.path} ${createHash("sha256").update(email).digest("hex")}`;
+        const isNewHere = (await take(`${bucket} ${network}`, OWN_NETWORK)) === 0;
+        const seconds = await take(bucket, perEmail);
+        if (seconds > 0 && !isNewHere) throw new TooManyTries(seconds);
+        if (seconds > 0) await require(`${bucket} elsewhere`, OTHER_NETWORKS);
+      }
+    }
+    return async () => {
+      for (const [bucket, pace] of taken) await giveBackTry(pool, bucket, pace);
+    };
+  }
+
+  async function run(request: AuthRequest, fields: Record<string, unknown>): Promise<AuthAnswer> {
+    const { route } = request;
+    const email = typeof fields["email"] === "string" ? fields["email"] : null;
+    if (route.mails === true && !mailer.isConfigured) throw new NoMail();
+    const { server, secret, secondFactor, requireSession } = await load();
+    const giveBack = await count(request, email, secret);
+    const session = await sessionOf(request.cookies);
+    requireSession(route, session);
+    // Whoever has the token from before a proof must not have what was proved.
+    const renew = async (answer: AuthAnswer): Promise<AuthAnswer> => {
+      if (session === null || (route.proves === undefined && route.own !== "verifyPassword")) return answer;
+      const [{ sessionId }, { cookies }, plan] = [session, request, cookiePlanOf(baseUrl())];
+      const line = await renewSession(database, { sessionId, cookies, plan, secret });
+      return line === null ? answer : { ...answer, headers: [...answer.headers, ["set-cookie", line]] };
+    };
+    if (route.own !== undefined && session !== null) {
+      const body = JSON.stringify(await secondFactor[route.own](session, fields));
+      return renew({ status: 200, headers: [], body });
+    }
+    refuseOwnWords(route, fields, session);
+    const password = fields[route.newPassword ?? ""];
+    // After the try was counted, so that whoever floods these paths asks nobody; and for an address that is taken as for a free
+    // one, so that the time tells nothing.
+    if (typeof password === "string" && route.newPassword !== undefined)
+      await breachedPasswords.refuse(route.newPassword, password);
+    const afterProof = await secondFactor.before(route, session, fields);
+    const asked = toWebRequest(session === null ? withoutSession(request) : request, fields, baseUrl());
+    // The new session of somebody who changes a password has shown what the one before has.
+    if (route.path === "/change-password" && session?.proof.isFactorProved === true) keepsProof.add(asked);
+    const done = await toAnswer(await askServer(server, asked), route);
+    await afterProof();
+    const answer = await renew(done);
+    if (route.path === "/change-password" && session !== null) send(passwordChangedMail(session.email, baseUrl()));
+    if (route.counting.givesBack === true) await giveBack();
+    if (route.path === "/sign-up/email") return withSignUp(answer, fields);
+    if (answer.isHalfWay === true) return withPasskeyWay(answer, email);
+    const signedIn = route.path === "/sign-in/email" ? email : (resets.get(asked) ?? null);
+    if (signedIn === null) return answer;
+    const device = deviceCookie(cookiePlanOf(baseUrl()), secret, signedIn);
+    return { ...answer, headers: [...answer.headers, ["set-cookie", device]], email: signedIn };
+  }
+
+  function sessionOf(cookies: string): Promise<SessionRow | null> {
+    return sessionOfCookies(pool, { cookies, cookieName: cookiePlanOf(baseUrl()).sessionName, isDemo });
+  }
+
+  /** The request without a session that has ended: an operator's ends earlier than better-auth believes. */
+  function withoutSession(request: AuthRequest): AuthRequest {
+    return { ...request, cookies: withoutCookie(request.cookies, cookiePlanOf(baseUrl()).sessionName) };
+  }
+
+  /** The same answer, saying too whether a passkey would do. */
+  async function withPasskeyWay(answer: AuthAnswer, email: string | null): Promise<AuthAnswer> {
+    const told = JSON.parse(answer.body) as { twoFactorMethods: string[] };
+    const { rowCount } = await pool.query(HAS_PASSKEY, [email]);
+    const ways = rowCount === 0 ? told.twoFactorMethods : [...told.twoFactorMethods, "passkey"];
+    return { ...answer, body: JSON.stringify({ twoFactorRedirect: true, twoFactorMethods: ways }) };
+  }
+
+  /** The same answer with the cookie of the sign-up, whether the address was free or not. */
+  async function withSignUp(answer: AuthAnswer, fields: Record<string, unknown>): Promise<AuthAnswer> {
+    const { email, name, password } = fields as { email: string; name: string; password: string };
+    const cookie = await keepSignUp(pool, cookiePlanOf(baseUrl()), { email, name, password });
+    return { ...answer, headers: [...answer.headers, ["set-cookie", cookie]] };
+  }
+
+  return {
+    async answer(request) {
+      const fields = { ...readAuthFields(request), ...request.route.always };
+      if (request.route.evenTime !== true) return run(request, fields);
+      const [answer] = await Promise.allSettled([run(request, fields), sleep(EVEN_TIME_MS)]);
+      if (answer.status === "rejected") throw answer.reason;
+      return answer.value;
+    },
+  };
+}
+
+/** Accounts need mail, and this service has no server for it. */
+class NoMail extends UpstreamBusy {
+  override readonly message = "Mail is not set up here, so nobody can sign up or reset a password. Its operator can.";
+}
+
+/** The request as better-auth sees it. The door has checked that it comes from our own pages. */
+function toWebRequest(request: AuthRequest, fields: Record<string, unknown>, baseUrl: string): Request {
+  const { route, target, cookies, userAgent, address } = request;
+  const headers = new Headers({
+    origin: new URL(baseUrl).origin,
+    cookie: cookies,
+    "user-agent": userAgent,
+    "x-saldo-client-address": address,
+  });
+  if (route.verb === "GET") return new Request(`${baseUrl}/auth${target}`, { headers });
+  headers.set("content-type", "application/json");
+  return new Request(`${baseUrl}/auth${target}`, { method: "POST", headers, body: JSON.stringify(fields) });
+}

@@ -1,0 +1,31 @@
+// What cookies and links are signed with: what the environment says, else a secret that the first process to ask writes into
+// the database, so that every node of it agrees. It is encrypted where there is a key for that.
+
+import { randomBytes } from "node:crypto";
+import type { Pool, PoolClient } from "pg";
+import { invariant } from "../kernel/invariant.ts";
+import { isSealedNow, openText, sealText } from "../kernel/sealed-text.ts";
+
+const NAME = "auth.signing_secret";
+
+const KEEP_FIRST = `INSERT INTO auth.signing_secret (secret) VALUES ($1) ON CONFLICT DO NOTHING`;
+const READ = `SELECT secret FROM auth.signing_secret`;
+const LOCK = `${READ} FOR UPDATE`;
+const WRITE = `UPDATE auth.signing_secret SET secret = $1`;
+
+/** The secret. */
+export async function signingSecret(pool: Pool, configured: string | null): Promise<string> {
+  if (configured !== null) return configured;
+  await pool.query(KEEP_FIRST, [sealText(NAME, randomBytes(32).toString("base64url"))]);
+  const { rows } = await pool.query<{ secret: string }>(READ);
+  invariant(rows[0] !== undefined, "what was kept can be read");
+  return openText(NAME, rows[0].secret);
+}
+
+/** Encrypts the secret of the database under the key of now. Gives how many were changed. Errors: SecretUnreadable. */
+export async function resealSigningSecret(client: PoolClient): Promise<number> {
+  const [row] = (await client.query<{ secret: string }>(LOCK)).rows;
+  if (row === undefined || isSealedNow(row.secret)) return 0;
+  await client.query(WRITE, [sealText(NAME, openText(NAME, row.secret))]);
+  return 1;
+}

@@ -1,0 +1,291 @@
+// The audit of customers' accounts: their balances against what was posted, and every usage record by itself.
+//
+// An account's history is *folded*: usage records and postings behind a safe horizon are summed page by page, in statements
+// of their own, into a checkpoint that later runs begin at. Only what lies above is summed together with the account's row,
+// in one statement and so one snapshot; that comparison is exact on a running system and stays short for an account with
+// millions of records. A full run begins at nothing and trusts no checkpoint.
+//
+// Why what is folded stays complete: ids begin with the time they were made, but rows come with their commit, and a row may
+// come late. A usage record appears when its hold goes, so behind the oldest open hold of the same snapshot no record of an
+// admitted request can still come. A request that has an id and no hold yet is receiving its body (at most five minutes) or
+// waiting for a lane (seconds): the horizon lies ten minutes back, which also leaves room for nodes whose clocks differ. Where
+// a row comes even later the sums disagree; then the account is read from its beginning, and nobody is alarmed before all of
+// it was summed in one statement.
+
+import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
+import { type AuditFindings, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
+import type { Look } from "../../database/throttled-reader.ts";
+import { systemAccounts } from "../system-accounts.ts";
+
+const ACCOUNTS_PER_CHUNK = 200;
+/** Usage records of one account that one statement folds. */
+const RECORDS_PER_PAGE = 2_000;
+
+/** What an account's history came to, up to where it was folded. */
+type Checkpoint = {
+  readonly accountId: string;
+  readonly posted: bigint;
+  /** Usage records up to this id are folded. */
+  readonly usageThrough: string;
+  /** Usage records up to this id that had come were looked at. The folding looks at each again, so at those that came late. */
+  readonly lookedThrough: string;
+  /** Postings before this id are folded. */
+  readonly postingsBefore: string;
+};
+/** Usage records of an account with ids above `after` and up to `through`. */
+type Range = { readonly accountId: string; readonly after: string; readonly through: string };
+
+const HORIZON = `SELECT uuid_floor(clock_timestamp() - interval '10 minutes') AS horizon`;
+
+const NEXT_ACCOUNTS = `
+SELECT a.id, c.posted, c.usage_through, c.looked_through, c.postings_before
+FROM account a LEFT JOIN audit_checkpoint c ON c.account_id = a.id
+WHERE a.id > $1::uuid ORDER BY a.id LIMIT ${ACCOUNTS_PER_CHUNK}`;
+
+const postingsOf = (range: string): string => `
+  (SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = r.account_id AND ${range})
+  - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = r.account_id AND ${range})`;
+
+// $1 accounts, $2 folded usage, $3 folded postings, $4 horizon. One snapshot: a hold that is not seen here has its record here.
+const FOLD = `
+SELECT r.account_id AS id, page.records, page.last, page.charge,
+       ${postingsOf("id >= r.postings_before AND id < $4::uuid")} AS moved
+FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r(account_id, usage_through, postings_before)
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS records, coalesce(sum(charge), 0) AS charge, max(request_id::text COLLATE "C")::uuid AS last
+  FROM (
+    SELECT request_id, charge FROM usage_record
+    WHERE account_id = r.account_id AND request_id > r.usage_through
+      AND request_id < least($4::uuid, (SELECT id FROM hold WHERE account_id = r.account_id ORDER BY id LIMIT 1))
+    ORDER BY request_id LIMIT ${RECORDS_PER_PAGE}
+  ) records
+) page`;
+
+// $1 accounts, $2 after: the next page of records, folded or not.
+const PAGE = `
+SELECT r.account_id AS id, page.records, page.last
+FROM unnest($1::uuid[], $2::uuid[]) AS r(account_id, after)
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS records, max(request_id::text COLLATE "C")::uuid AS last
+  FROM (
+    SELECT request_id FROM usage_record WHERE account_id = r.account_id AND request_id > r.after
+    ORDER BY request_id LIMIT ${RECORDS_PER_PAGE}
+  ) records
+) page`;
+
+// $1 accounts, $2 folded usage, $3 folded postings, $4 what these came to.
+const BALANCES = `
+SELECT a.id AS subject, format('posted %s, postings %s; held %s, holds %s; open %s, counted %s', a.posted, e.total, a.held, h.total, h.open, a.open_holds) AS detail
+FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::numeric[]) AS r(account_id, usage_through, postings_before, posted)
+JOIN account a ON a.id = r.account_id
+CROSS JOIN LATERAL (
+  SELECT r.posted + ${postingsOf("id >= r.postings_before")}
+       - (SELECT coalesce(sum(charge), 0) FROM usage_record WHERE account_id = r.account_id AND request_id > r.usage_through) AS total
+) e
+CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS total, count(*) AS open FROM hold WHERE account_id = r.account_id) h
+WHERE a.id = ANY ($1::uuid[]) AND (a.posted <> e.total OR a.held <> h.total OR a.open_holds <> h.open OR a.posted < a.held OR a.held < 0)`;
+const BALANCE_CHECK = "posted = sum of postings, held = sum of open holds, available >= 0";
+
+// $1 accounts, $2 after, $3 through. Every record is looked at once; what is wrong with it is worded only where something is.
+// The bound is one of each check: what is wrong with every record must not hide what is wrong with one.
+const RECORDS = `
+SELECT "check", subject, detail FROM (
+SELECT v.name AS "check", u.request_id AS subject, v.detail, row_number() OVER (PARTITION BY v.name) AS number
+FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r(account_id, after, through)
+CROSS JOIN LATERAL (
+  SELECT u.request_id, u.cost, u.charge, u.unbilled_cost, u.billing_day, u.basis,
+         least(u.input_tokens_uncached, u.input_tokens_cached, u.output_tokens, u.cost) AS smallest,
+         u.basis IN ('exact', 'drained', 'estimated', 'recovered', 'free') AS is_known_basis,
+         usage_cost(u.input_tokens_uncached, u.input_tokens_cached, u.output_tokens, u.other_tokens, u.input_price, u.output_price,
+                    u.cache_hit_price, u.other_prices) AS recomputed,
+         (uuid_time(u.request_id) AT TIME ZONE 'Asia/Jakarta')::date AS day,
+         (SELECT coalesce(sum(amount), 0) FROM posting
+          WHERE debit = '${systemAccounts.operatorLoss}' AND id = u.request_id AND reason = 'uncollected') AS booked
+  FROM usage_record u
+  WHERE u.account_id = r.account_id AND u.request_id > r.after AND u.request_id <= r.through
+  OFFSET 0
+) u
+CROSS JOIN LATERAL (VALUES
+  ('a cost is recomputed from tokens and prices', u.cost <> u.recomputed, format('cost %s, recomputed %s', u.cost, u.recomputed)),
+  ('what was cut off a charge is booked as our loss', u.cost - u.charge + u.unbilled_cost <> u.booked,
+   format('cost %s, charge %s, unbilled %s, booked %s', u.cost, u.charge, u.unbilled_cost, u.booked)),
+  ('a record has a known basis and no count below zero', u.smallest < 0 OR NOT u.is_known_basis,
+   format('basis %s, smallest %s', u.basis, u.smallest)),
+  ('the billing day is the day of the request', u.billing_day <> u.day, format('billed on %s', u.billing_day))
+) v(name, is_broken, detail)
+WHERE (u.cost <> u.recomputed OR u.cost - u.charge + u.unbilled_cost <> u.booked OR u.billing_day <> u.day OR u.smallest < 0 OR NOT u.is_known_basis)
+  AND v.is_broken
+) found WHERE number <= ${VIOLATIONS_TO_READ}`;
+
+// $1 accounts. From the holds to their records, whatever the planner believes of either. Behind a pooler an admission can run
+// again behind its settlement; the sweep gives such a hold back within a minute and a half.
+const RESOLVED_HOLDS = `
+SELECT 'a hold is resolved once' AS check, h.id AS subject, 'an open hold has a usage record' AS detail
+FROM hold h
+WHERE h.account_id = ANY ($1::uuid[]) AND h.placed_at < clock_timestamp() - interval '3 minutes'
+  AND (SELECT count(*) FROM usage_record u WHERE u.account_id = h.account_id AND u.request_id = h.id) > 0
+LIMIT ${VIOLATIONS_TO_READ}`;
+
+const SAVE = `
+INSERT INTO audit_checkpoint (account_id, usage_through, postings_before, posted, looked_through)
+SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::numeric[], $5::uuid[])
+ON CONFLICT (account_id) DO UPDATE
+SET posted = excluded.posted, usage_through = excluded.usage_through, postings_before = excluded.postings_before,
+    looked_through = excluded.looked_through`;
+
+type AccountRow = {
+  id: string;
+  posted: string | null;
+  usage_through: string | null;
+  looked_through: string | null;
+  postings_before: string | null;
+};
+type PageRow = { id: string; records: number; last: string | null };
+type FoldRow = PageRow & { charge: string; moved: string };
+
+/** The id below which nothing can still come, at this moment. */
+export async function readHorizon(look: Look): Promise<string> {
+  const [row] = await look<{ horizon: string }>(HORIZON);
+  return row?.horizon ?? BEFORE_ALL_IDS;
+}
+
+type AccountsAudit = {
+  readonly look: Look;
+  readonly findings: AuditFindings;
+  readonly full: boolean;
+  readonly horizon: string;
+};
+
+/** Audits every account: from its checkpoint on, or `full`, from its beginning. */
+export async function auditAccounts(audit: AccountsAudit): Promise<void> {
+  const { look, full } = audit;
+  for (let after = BEFORE_ALL_IDS; ;) {
+    const accounts = await look<AccountRow>(NEXT_ACCOUNTS, [after]);
+    const last = accounts.at(-1);
+    if (last === undefined) return;
+    await auditChunk(
+      audit,
+      accounts.map((row) => (full ? beginningOf(row.id) : fromRow(row))),
+    );
+    after = last.id;
+  }
+}
+
+async function auditChunk(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise<void> {
+  const { look, findings, full } = audit;
+  const seenBefore = findings.seen;
+  const folded = await fold(audit, begun);
+  const suspects = new Set((await lookAtBalances(look, folded)).map(({ subject }) => subject));
+  const certain = folded.filter(({ accountId }) => !suspects.has(accountId));
+  if (suspects.size > 0) {
+    const beginnings = [...suspects].map(beginningOf);
+    // Something has come late or was changed behind a checkpoint: the accounts are read from their beginnings.
+    if (!full) await auditChunk({ ...audit, full: true }, beginnings);
+    // Nobody is alarmed before all there is of an account was summed in one statement.
+    else findings.add(await lookAtBalances(look, beginnings));
+  }
+  const looked = await lookAtRest(audit, full ? folded : certain);
+  findings.add(await look<Violation>(RESOLVED_HOLDS, [looked.map(({ accountId }) => accountId)]));
+  // What was wrong is found again until it is mended, so nothing that was found lies behind a checkpoint.
+  if (findings.seen > seenBefore) return;
+  await save(
+    look,
+    begun,
+    looked.filter(({ accountId }) => !suspects.has(accountId)),
+  );
+}
+
+async function lookAtBalances(look: Look, checkpoints: readonly Checkpoint[]): Promise<Violation[]> {
+  const rows = await look<Omit<Violation, "check">>(BALANCES, columnsOfCheckpoints(checkpoints));
+  return rows.map((row) => ({ check: BALANCE_CHECK, ...row }));
+}
+
+/** Keeps the checkpoints that have moved. */
+async function save(look: Look, begun: readonly Checkpoint[], folded: readonly Checkpoint[]): Promise<void> {
+  const before = new Map(begun.map((checkpoint) => [checkpoint.accountId, checkpoint]));
+  const moved = folded.filter(({ accountId, posted, lookedThrough, usageThrough }) => {
+    const then = before.get(accountId);
+    return posted !== then?.posted || usageThrough !== then.usageThrough || lookedThrough !== then.lookedThrough;
+  });
+  if (moved.length === 0) return;
+  await look(SAVE, [...columnsOfCheckpoints(moved), moved.map(({ lookedThrough }) => lookedThrough)]);
+}
+
+/** Folds pages until nothing behind the horizon is left, and looks at each record on the way. */
+async function fold(audit: AccountsAudit, begun: readonly Checkpoint[]): Promise<Checkpoint[]> {
+  const { look, horizon } = audit;
+  const folded = new Map(begun.map((checkpoint) => [checkpoint.accountId, checkpoint]));
+  for (let open = [...begun]; open.length > 0;) {
+    const [accounts, usage, postings] = columnsOfCheckpoints(open);
+    const pages = await look<FoldRow>(FOLD, [accounts, usage, postings, horizon]);
+    const ranges: Range[] = [];
+    open = [];
+    for (const { id, records, last, charge, moved } of pages) {
+      const before = folded.get(id);
+      if (before === undefined) continue;
+      const after = {
+        ...before,
+        posted: before.posted - BigInt(charge) + BigInt(moved),
+        usageThrough: last ?? before.usageThrough,
+        // The run before may have had a later horizon: what was folded stays folded.
+        postingsBefore: later(horizon, before.postingsBefore),
+      };
+      folded.set(id, after);
+      if (last !== null) ranges.push({ accountId: id, after: before.usageThrough, through: last });
+      if (records === RECORDS_PER_PAGE) open.push(after);
+    }
+    await auditRecords(audit, ranges);
+  }
+  return [...folded.values()];
+}
+
+/** Looks at the records that came since the last look, page by page. */
+async function lookAtRest(audit: AccountsAudit, folded: readonly Checkpoint[]): Promise<Checkpoint[]> {
+  const marks = new Map(folded.map((each) => [each.accountId, later(each.usageThrough, each.lookedThrough)]));
+  for (let open = [...marks.keys()]; open.length > 0;) {
+    const pages = await audit.look<PageRow>(PAGE, [open, open.map((id) => marks.get(id))]);
+    const ranges = pages.flatMap(({ id, last }): Range[] =>
+      last === null ? [] : [{ accountId: id, after: marks.get(id) ?? BEFORE_ALL_IDS, through: last }],
+    );
+    await auditRecords(audit, ranges);
+    for (const { accountId, through } of ranges) marks.set(accountId, through);
+    open = pages.filter(({ records }) => records === RECORDS_PER_PAGE).map(({ id }) => id);
+  }
+  return folded.map((each) => ({ ...each, lookedThrough: marks.get(each.accountId) ?? each.lookedThrough }));
+}
+
+async function auditRecords({ look, findings }: AccountsAudit, ranges: readonly Range[]): Promise<void> {
+  if (ranges.length === 0) return;
+  findings.add(
+    await look<Violation>(RECORDS, [
+      ranges.map(({ accountId }) => accountId),
+      ranges.map(({ after }) => after),
+      ranges.map(({ through }) => through),
+    ]),
+  );
+}
+
+function later(a: string, b: string): string {
+  return a > b ? a : b;
+}
+
+function beginningOf(accountId: string): Checkpoint {
+  const none = BEFORE_ALL_IDS;
+  return { accountId, posted: 0n, usageThrough: none, lookedThrough: none, postingsBefore: none };
+}
+
+function fromRow({ id, posted, ...row }: AccountRow): Checkpoint {
+  if (posted === null) return beginningOf(id);
+  const { usage_through: usageThrough, looked_through: lookedThrough, postings_before: postingsBefore } = row;
+  return { accountId: id, posted: BigInt(posted), usageThrough, lookedThrough, postingsBefore } as Checkpoint;
+}
+
+/** Accounts, folded usage, folded postings, posted. */
+function columnsOfCheckpoints(checkpoints: readonly Checkpoint[]) {
+  return [
+    checkpoints.map(({ accountId }) => accountId),
+    checkpoints.map(({ usageThrough }) => usageThrough),
+    checkpoints.map(({ postingsBefore }) => postingsBefore),
+    checkpoints.map(({ posted }) => posted.toString()),
+  ] as const;
+}

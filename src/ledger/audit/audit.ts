@@ -1,0 +1,126 @@
+// The audit: every invariant of the ledger, asked of the database in SQL, in short statements with pauses between them. It
+// takes nothing from the code it audits but the names of system accounts. What it promises of a running system: no false
+// alarm, because whatever is compared is read in one statement.
+
+import type { Pool } from "pg";
+import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
+import { auditAccounts, readHorizon } from "./accounts.ts";
+import {
+  DEBITS,
+  LAST_OF_PAGE,
+  NEXT_LOSSES,
+  POSTING_CHECKS,
+  STEPS_PER_PAGE,
+  USED_ACCOUNTS,
+  WHOLE_CHECKS,
+  WRONG_LOSSES,
+} from "./checks.ts";
+import { type AuditCheck, AuditFindings, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
+import { auditTopUps } from "./top-ups.ts";
+import { createLook, type Look } from "../../database/throttled-reader.ts";
+import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./run.ts";
+
+export type { AuditCheck, Violation } from "./findings.ts";
+
+/** What a run found: of each check so many violations at most; `hasMore` says that there are more. */
+export type AuditReport = {
+  readonly ok: boolean;
+  readonly violations: readonly Violation[];
+  readonly hasMore: boolean;
+};
+
+export type AuditOptions = {
+  /** Default `full`. */
+  readonly kind?: AuditKind;
+  /** The part of the time that the database may work for the audit, above 0 and at most 1; default 1, no pauses. */
+  readonly share?: number;
+  /** Ends the run early, with an AbortError. */
+  readonly signal?: AbortSignal;
+  /** Checks of topics that the ledger does not know; they run after its own. */
+  readonly checks?: readonly AuditCheck[];
+};
+
+/** Runs every check over everything, or over what is new since the last runs, and keeps what it found. */
+export async function audit(
+  pool: Pool,
+  { kind = "full", share = 1, checks = [], signal }: AuditOptions = {},
+): Promise<AuditReport> {
+  signal?.throwIfAborted();
+  const beganAt = await beginAudit(pool, kind);
+  const gently = { share, ...(signal === undefined ? {} : { signal }) };
+  const look = createLook(pool, gently);
+  const horizon = await readHorizon(look);
+  const full = kind === "full";
+  const findings = new AuditFindings();
+  findings.add(await look<Violation>(WHOLE));
+  await auditUsedAccounts(look, findings);
+  await auditAccounts({ look, findings, full, horizon });
+  await auditTopUps({ look, findings, full });
+  const seenBefore = findings.seen;
+  const postings = { look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) };
+  await auditPostings(postings);
+  await auditLosses(postings, createLook(pool, { ...gently, byKey: false }));
+  const postingsBefore = findings.seen === seenBefore ? horizon : null;
+  for (const check of checks) await check({ look, findings, full });
+  const { violations, hasMore } = findings;
+  await recordAudit(pool, { kind, beganAt, violations, postingsBefore });
+  return { ok: violations.length === 0, violations, hasMore };
+}
+
+const WHOLE = inOneStatement(WHOLE_CHECKS);
+
+async function auditUsedAccounts(look: Look, findings: AuditFindings): Promise<void> {
+  const check = "every usage record is on an account that exists";
+  for (let after = BEFORE_ALL_IDS; ;) {
+    const accounts = await look<{ id: string; is_known: boolean }>(USED_ACCOUNTS, [after]);
+    const unknown = accounts.filter(({ is_known: isKnown }) => !isKnown);
+    findings.add(unknown.map(({ id }) => ({ check, subject: id, detail: "no such account" })));
+    const last = accounts.at(-1);
+    if (last === undefined || accounts.length < STEPS_PER_PAGE) return;
+    after = last.id;
+  }
+}
+
+type PostingsAudit = {
+  readonly look: Look;
+  readonly findings: AuditFindings;
+  /** Postings with ids from here on. */
+  readonly from: string;
+};
+
+async function auditPostings(work: PostingsAudit): Promise<void> {
+  for (let after = BEFORE_ALL_IDS; ;) {
+    const debits = await work.look<{ id: string; has_new: boolean }>(DEBITS, [after, work.from]);
+    for (const { id, has_new: hasNew } of debits) {
+      if (hasNew) await auditDebit(work, id);
+    }
+    const last = debits.at(-1);
+    if (last === undefined || debits.length < STEPS_PER_PAGE) return;
+    after = last.id;
+  }
+}
+
+async function auditDebit({ look, findings, from }: PostingsAudit, debit: string): Promise<void> {
+  // Pages overlap by the one posting that ends the page before.
+  for (let first = from; ;) {
+    const [last] = await look<{ id: string }>(LAST_OF_PAGE, [debit, first]);
+    if (last === undefined) return;
+    for (const [check, text] of Object.entries(POSTING_CHECKS)) {
+      const values = [debit, first, last.id];
+      const found = await look<Omit<Violation, "check">>(`${text} LIMIT ${VIOLATIONS_TO_READ}`, values);
+      findings.add(found.map((each) => ({ check, ...each })));
+    }
+    if (last.id === first) return;
+    first = last.id;
+  }
+}
+
+/** `lookByTime` reads records of a time, of whatever accounts. */
+async function auditLosses({ look, findings, from }: PostingsAudit, lookByTime: Look): Promise<void> {
+  for (let after = from; ;) {
+    const [stretch] = await look<{ first: string; last: string }>(NEXT_LOSSES, [after]);
+    if (stretch === undefined) return;
+    findings.add(await lookByTime<Violation>(WRONG_LOSSES, [stretch.first, stretch.last]));
+    after = stretch.last;
+  }
+}

@@ -1,0 +1,102 @@
+// What is kept of audits: when the last run of each kind began and ended and what it found. Processes that share a database
+// take turns by it.
+
+import type { Pool } from "pg";
+import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import type { Violation } from "./findings.ts";
+
+/** Incremental: what is new since each account's checkpoint. Full: everything from its beginning. */
+export type AuditKind = "incremental" | "full";
+
+/** Where a kind of audit stands, by the database's clock. */
+export type AuditState = {
+  /** Seconds since the start of the last run that ended: nothing older has been overlooked. Null: none has ended yet. */
+  readonly lagSeconds: number | null;
+  /** What the last run that ended found. */
+  readonly violations: number;
+};
+
+// A run that has ended is due again after a while; one that has not is somebody's, until it was cut short by the end of its
+// process for certain.
+const CLAIM = `
+UPDATE audit_run SET started_at = clock_timestamp()
+WHERE kind = $1 AND (started_at IS NULL OR started_at <= clock_timestamp() - interval '1 ms' *
+  CASE WHEN started_at <= covered_at THEN $2::float8 ELSE $3::float8 END)
+RETURNING kind`;
+const BEGIN = `UPDATE audit_run SET started_at = clock_timestamp() WHERE kind = $1 RETURNING started_at::text`;
+const POSTINGS_BEFORE = `SELECT postings_before FROM audit_run WHERE kind = 'incremental'`;
+// A full run takes hours, and incremental ones that began after it end before it: nothing goes back, and what the newer one
+// found stands.
+const RECORD = `
+UPDATE audit_run SET covered_at = greatest(covered_at, $2::timestamptz), finished_at = clock_timestamp(),
+  violations = CASE WHEN covered_at > $2::timestamptz THEN violations ELSE $3 END,
+  found = CASE WHEN covered_at > $2::timestamptz THEN found ELSE $5::jsonb END,
+  postings_before = greatest(postings_before, $4::uuid)
+WHERE kind = $1 OR (kind = 'incremental' AND $1 = 'full')`;
+const RUNS = `
+SELECT kind, started_at AS "startedAt", finished_at AS "finishedAt", covered_at AS "coveredAt", violations, found
+FROM audit_run ORDER BY kind DESC`;
+/** How many violations of a run are kept: enough to know where to look. The log has them all. */
+const MAX_KEPT = 100;
+const STATES = `
+SELECT kind, extract(epoch FROM clock_timestamp() - covered_at)::float8 AS lag, violations FROM audit_run`;
+
+/** Takes the next run of a kind for this process, if it is due and nobody else has it. */
+export async function claimAudit(
+  pool: Pool,
+  { kind, everyMs, retryAfterMs }: { kind: AuditKind; everyMs: number; retryAfterMs: number },
+): Promise<boolean> {
+  return (await pool.query(CLAIM, [kind, everyMs, retryAfterMs])).rowCount === 1;
+}
+
+/** Says that a run begins, and when: a text, because a Date would lose the microseconds that tell two runs apart. */
+export async function beginAudit(pool: Pool, kind: AuditKind): Promise<string> {
+  const { rows } = await pool.query<{ started_at: string }>(BEGIN, [kind]);
+  invariant(rows[0] !== undefined, "there is a row for each kind of audit");
+  return rows[0].started_at;
+}
+
+/** Where postings begin that no audit has looked at. */
+export async function readPostingsBefore(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ postings_before: string }>(POSTINGS_BEFORE);
+  return rows[0]?.postings_before ?? BEFORE_ALL_IDS;
+}
+
+/** Keeps what a run found; a full one is also an incremental one. `postingsBefore` null: where postings begin stays. */
+export async function recordAudit(
+  pool: Pool,
+  run: { kind: AuditKind; beganAt: string; violations: readonly Violation[]; postingsBefore: string | null },
+): Promise<void> {
+  const found = JSON.stringify(run.violations.slice(0, MAX_KEPT));
+  await pool.query(RECORD, [run.kind, run.beganAt, run.violations.length, run.postingsBefore, found]);
+}
+
+/** What is known of the last runs of a kind. */
+export type AuditRun = {
+  readonly kind: AuditKind;
+  /** When the last run began; null: none has. */
+  readonly startedAt: Date | null;
+  /** When the last run that ended did so. */
+  readonly finishedAt: Date | null;
+  /** What was committed before has been looked at. */
+  readonly coveredAt: Date | null;
+  /** How many violations the last run that ended told, and the first of them. */
+  readonly violations: number;
+  readonly found: readonly Violation[];
+};
+
+/** Reads what the audits last found, and when. */
+export async function readAuditRuns(pool: Pick<Pool, "query">): Promise<AuditRun[]> {
+  return (await pool.query<AuditRun>(RUNS)).rows;
+}
+
+/** Reads where the audits stand. */
+export async function readAuditStates(pool: Pick<Pool, "query">): Promise<Record<AuditKind, AuditState>> {
+  const { rows } = await pool.query<{ kind: AuditKind; lag: number | null; violations: number }>(STATES);
+  const stateOf = (kind: AuditKind): AuditState => {
+    const row = rows.find((each) => each.kind === kind);
+    return { lagSeconds: row?.lag ?? null, violations: row?.violations ?? 0 };
+  };
+  return { incremental: stateOf("incremental"), full: stateOf("full") };
+}

@@ -1,0 +1,113 @@
+// Admission: rate, revocation and balance are decided on locked rows and the hold is placed, by the functions
+// admit_request and commit_requests of the database.
+
+import { InvariantError } from "../../kernel/invariant.ts";
+import type { RateState } from "../../kernel/rate.ts";
+import { columnsOf, type Parameter, textsOf } from "./columns.ts";
+import { compareIds, type LaneStatement, memberRows, type MemberRow } from "./lane-statement.ts";
+import type { Admission, AdmissionRequest } from "../ledger.ts";
+import { otherPricesColumn } from "./token-columns.ts";
+
+export type AdmissionMember = AdmissionRequest & {
+  /** The process the hold will belong to. */
+  readonly owner: string;
+};
+
+const LONE = `SELECT * FROM admit_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+const ONCE = `SELECT * FROM admit_request_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
+// $1 accounts, $2 requests: the holds of these that are there, with the window as it is now.
+const RECALL = `
+SELECT h.id, h.amount, k.rate_limit, greatest(0, k.rate_limit - slots_used(k.slots, k.slot_counts, k.rate_limit, t)),
+       slots_reset_seconds(k.slots, k.slot_counts, k.rate_limit, t)
+FROM hold h JOIN api_key k ON k.account_id = h.account_id AND k.id = h.key_id CROSS JOIN (SELECT clock_timestamp() AS t) now
+WHERE h.account_id = ANY ($1::uuid[]) AND h.id = ANY ($2::uuid[]) AND k.account_id = ANY ($1::uuid[])`;
+
+export const admissionStatement: LaneStatement<AdmissionMember, Admission> = {
+  name: "admission",
+  letter: "a",
+  // A caller would rather hear "busy" now: nothing is delivered yet.
+  awayPatienceMs: 0,
+  lockPatienceMs: 3_000,
+  maxAttempts: 12,
+  lone: (member) =>
+    member.once === undefined
+      ? { name: "admission", text: LONE, values: textsOf(parametersOf(member)) }
+      : { name: "admission_once", text: ONCE, values: textsOf([...parametersOf(member), ...onceOf(member.once)]) },
+  isAlwaysAlone: ({ once }) => once !== undefined,
+  width: 11,
+  parameters: parametersOf,
+  // Keys are locked in order, and their members are met in the same.
+  order: (one, other) => compareIds(one.accountId, other.accountId) || compareIds(one.keyId, other.keyId),
+  // A member without a row has no such account or key: as good as revoked.
+  outcomes: (rows, members) =>
+    memberRows(rows, members).map((row) => (row === undefined ? { outcome: "revoked" } : admissionOf(row))),
+  recall: (members) => ({
+    name: "recall_holds",
+    text: RECALL,
+    values: columnsOf(members.map(({ accountId, requestId }) => [accountId, requestId])),
+  }),
+  recalled: (rows, members) => {
+    const holds = new Map(
+      rows.map(([id, amount, ...window]) => [
+        id,
+        { outcome: "granted", amount: BigInt(amount ?? 0), rate: rateOf(window) } as const,
+      ]),
+    );
+    return members.map(({ requestId }) => holds.get(requestId));
+  },
+  missing: () => new InvariantError("an admission decides on each of its members"),
+};
+
+function parametersOf({
+  accountId,
+  keyId,
+  requestId,
+  owner,
+  amount,
+  leastAmount,
+  ...rest
+}: AdmissionMember): Parameter[] {
+  const { model, prices } = rest;
+  const { input, output, cacheHit } = prices;
+  const other = otherPricesColumn(prices);
+  return [accountId, keyId, requestId, owner, amount, leastAmount, model, input, output, cacheHit, other];
+}
+
+/** The name and the digest of the body, as PostgreSQL reads bytes. */
+function onceOf({ name, bodyDigest }: NonNullable<AdmissionMember["once"]>): Parameter[] {
+  return [name, `\\x${bodyDigest.toString("hex")}`];
+}
+
+function admissionOf({ outcome, amount, other, window }: MemberRow): Admission {
+  const rate = rateOf(window);
+  const [former, , keeps] = window.slice(RATE_COLUMNS);
+  const keepsAnswers = keeps === "t";
+  switch (outcome) {
+    case "granted":
+      return keepsAnswers ? { outcome, amount, rate, keepsAnswers } : { outcome, amount, rate };
+    case "running":
+    case "other_body":
+      return { outcome };
+    case "answered":
+      return { outcome, requestId: former ?? "", charge: amount, keepsAnswers };
+    case "limited":
+      return { outcome, retryAfterMs: Number(window[3] ?? 1), rate };
+    case "refused":
+      return amount === 0n ? { outcome, available: other, rate } : { outcome, available: other, owed: amount, rate };
+    case "crowded":
+      return { outcome, rate };
+    case "frozen":
+    case "revoked":
+      return { outcome };
+    default:
+      throw new InvariantError(`an admission has a known outcome, not ${outcome}`);
+  }
+}
+
+/** Behind these columns of a row come those of a request with a name. */
+const RATE_COLUMNS = 4;
+
+function rateOf([limit, remaining, resetSeconds]: readonly (string | null)[]): RateState {
+  return { limit: Number(limit), remaining: Number(remaining), resetSeconds: Number(resetSeconds) };
+}

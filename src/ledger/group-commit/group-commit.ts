@@ -1,0 +1,223 @@
+// The ledger's door for chat requests: admissions, extensions and settlements run in lanes by account, so that one account's requests
+// are decided in one place and two lanes of a process never wait for each other's rows.
+
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "../../database/database.ts";
+import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
+import { billingDay } from "../../kernel/clock.ts";
+import { UpstreamBusy } from "../../kernel/errors.ts";
+import { failpoint } from "../../kernel/failpoint.ts";
+import { timeOfUuidv7 } from "../../kernel/ids.ts";
+import { invariant, InvariantError } from "../../kernel/invariant.ts";
+import { admissionStatement } from "./admission.ts";
+import { Lane, type LaneStatistics } from "./lane.ts";
+import { extensionStatement } from "./extension.ts";
+import type {
+  Admission,
+  AdmissionRequest,
+  Extension,
+  ExtensionRequest,
+  Ledger,
+  SettledUsage,
+  Settlement,
+} from "../ledger.ts";
+import { postLateUsage } from "../late-usage.ts";
+import type { OwedSpool } from "./owed-spool.ts";
+import { settlementStatement } from "./settlement.ts";
+
+export type GroupCommitOptions = {
+  readonly database: Database;
+  /** The process that owns the hold of this request. Errors: UpstreamBusy, where it may own none. */
+  readonly owner: (requestId: string) => string;
+  /** How many connections commit. One or two on small machines. */
+  readonly lanes: number;
+  /** Keeps what is owed beyond the life of this process. Without it that is lost with the process. */
+  readonly spool?: OwedSpool;
+  /** Called with each settlement that came after a recovery of its request. */
+  readonly onLate?: (late: LateSettlement) => void;
+};
+
+/** A settlement that came after a recovery of its request, in micro-rupiah. */
+export type LateSettlement = Required<SettledUsage> & { readonly requestId: string; readonly accountId: string };
+
+/** How long a stop waits for what is being committed. */
+const CLOSE_LIMIT_MS = 10_000;
+
+export type LedgerStatistics = LaneStatistics & {
+  /** Members waiting for a group. */
+  readonly depth: number;
+  /** Holds of this process. */
+  readonly open: number;
+  /** Settlements that the database has not taken yet. */
+  readonly owed: number;
+  /** Micro-rupiah of cost that no balance covered. */
+  readonly uncollected: bigint;
+  /** Settlements that came after a recovery of their request. */
+  readonly late: number;
+};
+
+export class GroupCommitLedger implements Ledger {
+  readonly #database: Database;
+  readonly #owner: GroupCommitOptions["owner"];
+  readonly #spool: OwedSpool | null;
+  readonly #onLate: (late: LateSettlement) => void;
+  readonly #lanes: readonly Lane[];
+  /** Requests whose holds this process has placed, or may have, and has not settled. */
+  readonly #open = new Set<string>();
+  /** Settlements of what was delivered, which the database did not take in time. They are tried again until it does. */
+  readonly #owed = new Map<string, Settlement>();
+  #uncollected = 0n;
+  #late = 0;
+
+  constructor({ database, owner, lanes, spool, onLate = () => {} }: GroupCommitOptions) {
+    invariant(lanes >= 1, "there is at least one lane");
+    this.#database = database;
+    this.#onLate = onLate;
+    this.#spool = spool ?? null;
+    this.#owner = owner;
+    this.#lanes = Array.from({ length: lanes }, () => new Lane(database));
+  }
+
+  async open(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.open()));
+  }
+
+  /** Takes over what processes owe that are gone; it is tried like what this one owes. Gives how many. */
+  async takeOverOwed(): Promise<number> {
+    const settlements = (await this.#spool?.takeOver()) ?? [];
+    for (const settlement of settlements) this.#owed.set(settlement.requestId, settlement);
+    return settlements.length;
+  }
+
+  /** Lets what waits be committed, for as long as the limit allows. */
+  async close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
+    await Promise.race([this.settleOwed(), sleep(limitMs, undefined, { ref: false })]);
+    await Promise.all(this.#lanes.map((lane) => lane.close(limitMs)));
+    // What the lanes have refused just now is noted by those who wait for it.
+    await setImmediate();
+    await this.#spool?.flush();
+  }
+
+  async admit(request: AdmissionRequest): Promise<Admission> {
+    invariant(0n <= request.leastAmount && request.leastAmount <= request.amount, "a hold has a useful least amount");
+    const member = { ...request, owner: this.#owner(request.requestId) };
+    this.#open.add(request.requestId);
+    let placed = false;
+    try {
+      const decision = await this.#laneOf(request.accountId).submit(admissionStatement, member);
+      placed = decision.outcome === "granted";
+      if (placed) failpoint?.("after-hold-commit");
+      return decision;
+    } finally {
+      if (!placed) this.#open.delete(request.requestId);
+    }
+  }
+
+  async extend(request: ExtensionRequest): Promise<Extension> {
+    invariant(request.leastAmount <= request.amount, "an extension has a useful least amount");
+    return this.#laneOf(request.accountId).submit(extensionStatement, request);
+  }
+
+  async settle(settlement: Settlement): Promise<SettledUsage> {
+    try {
+      const written = await this.#laneOf(settlement.accountId).submit(settlementStatement, settlement);
+      const { isRecovered, ...usage } = written;
+      const settled = isRecovered ? await this.#settleLate(settlement) : usage;
+      // Once: whoever settles again hears what the first one came to.
+      if (this.#open.has(settlement.requestId) && settled.late !== "refused" && settled.cost > settled.charge)
+        this.#uncollected += settled.cost - settled.charge;
+      this.#forget(settlement.requestId);
+      return settled;
+    } catch (error) {
+      // What was delivered stays owed, whatever keeps the database from taking it, unless there is nothing to settle. Any
+      // other hold is no longer known, so the sweep gives it back.
+      if (settlement.delivered && !(error instanceof InvariantError)) this.#owe(settlement);
+      else this.#forget(settlement.requestId);
+      throw error;
+    }
+  }
+
+  /** Another process has recovered the request. Errors: UpstreamBusy when the database is away or the row stays locked. */
+  async #settleLate(settlement: Settlement): Promise<SettledUsage> {
+    try {
+      const settled = await postLateUsage(this.#database, settlement);
+      const { accountId, requestId } = settlement;
+      // A hold that is given back, of which nothing was delivered, is no late settlement.
+      if ((this.#open.has(requestId) || this.#owed.has(requestId)) && settlement.cost > 0n) {
+        this.#late += 1;
+        this.#onLate({ accountId, requestId, ...settled });
+      }
+      return settled;
+    } catch (error) {
+      if (isDatabaseAway(error) || isOutOfMeans(error) || sqlState(error) === sqlStates.lockTimeout) {
+        throw new UpstreamBusy(undefined, { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  /** Tries the settlements again that the database did not take in time. Gives how many it has taken now. */
+  async settleOwed(): Promise<number> {
+    const attempts = await Promise.allSettled([...this.#owed.values()].map((settlement) => this.settle(settlement)));
+    return attempts.filter(({ status }) => status === "fulfilled").length;
+  }
+
+  #owe(settlement: Settlement): void {
+    if (this.#owed.has(settlement.requestId)) return;
+    this.#owed.set(settlement.requestId, settlement);
+    this.#spool?.add(settlement);
+  }
+
+  #forget(requestId: string): void {
+    this.#open.delete(requestId);
+    if (this.#owed.delete(requestId) && this.#owed.size === 0) this.#spool?.clear();
+  }
+
+  /** Gives a hold back whole: nothing of its request was delivered. */
+  async release({ accountId, requestId }: { accountId: string; requestId: string }): Promise<void> {
+    await this.settle({
+      accountId,
+      requestId,
+      cost: 0n,
+      inputTokensUncached: 0,
+      inputTokensCached: 0,
+      outputTokens: 0,
+      basis: "free",
+      billingDay: billingDay(timeOfUuidv7(requestId)),
+      upstream: null,
+      upstreamModel: null,
+      upstreamRequestId: null,
+      upstreamCost: null,
+      streamed: false,
+      durationMs: 0,
+      firstByteMs: null,
+      clamped: false,
+      delivered: false,
+    });
+  }
+
+  /** Whether this process knows a request whose hold it has placed and not settled. */
+  isOpen(requestId: string): boolean {
+    return this.#open.has(requestId);
+  }
+
+  /** What the lanes have done, for the metrics. */
+  statistics(): LedgerStatistics {
+    const sum = { groups: 0, members: 0, replays: 0, lostConnections: 0, depth: 0 };
+    for (const lane of this.#lanes) {
+      sum.groups += lane.statistics.groups;
+      sum.members += lane.statistics.members;
+      sum.replays += lane.statistics.replays;
+      sum.lostConnections += lane.statistics.lostConnections;
+      sum.depth += lane.depth;
+    }
+    return { ...sum, open: this.#open.size, owed: this.#owed.size, uncollected: this.#uncollected, late: this.#late };
+  }
+
+  #laneOf(accountId: string): Lane {
+    // Ids are UUIDv7: their last digits are random.
+    const lane = this.#lanes[Number.parseInt(accountId.slice(-8), 16) % this.#lanes.length];
+    invariant(lane !== undefined, "every account has a lane");
+    return lane;
+  }
+}

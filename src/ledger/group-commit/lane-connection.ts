@@ -1,0 +1,78 @@
+// The connection of a lane. After one was lost, the next is given out only when the lost backend is known to be gone: until
+// then what it was doing is not decided.
+
+import type { Client, Submittable } from "pg";
+import { backendOf, type Backend, type Database } from "../../database/database.ts";
+import { failpoint } from "../../kernel/failpoint.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { type PipelinedStatement, StatementPipeline, type TextRows } from "./statement-pipeline.ts";
+
+/** A statement without an answer for so long counts as lost, like its connection. Rows are waited for 250 ms at most. */
+const ANSWER_WITHIN_MS = 5_000;
+
+export class LaneConnection {
+  readonly #database: Database;
+  readonly #onLost: () => void;
+  #client: Client | null = null;
+  #backend: Backend | null = null;
+  #lost: Backend | null = null;
+
+  constructor(database: Database, onLost: () => void) {
+    this.#database = database;
+    this.#onLost = onLost;
+  }
+
+  get isOpen(): boolean {
+    return this.#client !== null;
+  }
+
+  /** The connection, made anew if there is none. Errors: whatever keeps the database away. */
+  async get(): Promise<this> {
+    if (this.#client !== null) return this;
+    if (this.#lost !== null) {
+      await this.#database.endBackend(this.#lost);
+      this.#lost = null;
+    }
+    const client = await this.#database.connect();
+    client.on("error", () => {
+      if (this.#client === client) this.drop();
+    });
+    this.#backend = await backendOf(client).catch(async (error) => {
+      await client.end().catch(() => {}); // the first error is the one to tell
+      throw error;
+    });
+    this.#client = client;
+    return this;
+  }
+
+  /** Runs statements in one transaction and gives the rows of each. */
+  async run(statements: readonly PipelinedStatement[]): Promise<TextRows[]> {
+    invariant(this.#client !== null, "a lane runs its statements on an open connection");
+    const pipeline = new StatementPipeline(statements, ANSWER_WITHIN_MS);
+    if (anyNamed(statements, "admission")) failpoint?.("before-hold-commit");
+    // The driver's own queries have the same shape; only its types do not say so.
+    this.#client.query(pipeline as unknown as Submittable);
+    if (anyNamed(statements, "settlement")) failpoint?.("mid-settle"); // all of it is on its way to the server
+    return pipeline.rows;
+  }
+
+  /** Gives the connection up as lost. */
+  drop(): void {
+    if (this.#client === null) return;
+    this.#onLost();
+    this.#lost = this.#backend;
+    this.#client.end().catch(() => {}); // it is gone; ending it only frees the socket
+    this.#client = null;
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => {}); // a connection that is already gone is closed
+  }
+}
+
+/** Whether there are statements of a kind; asked for failpoints alone. */
+function anyNamed(statements: readonly PipelinedStatement[], kind: string): boolean {
+  return failpoint !== undefined && statements.some(({ name }) => name.includes(kind));
+}

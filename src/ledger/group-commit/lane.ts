@@ -1,0 +1,275 @@
+// A lane: one connection on which the holds and settlements of many requests are committed together. While one group is
+// being committed the next one collects; there is no timer. A request that is alone is sent at once.
+// What a lane promises: each member is answered once; a group that fails runs again member by member, so that one bad row
+// never fails its neighbours; after a lost connection the lost backend is ended, then what it wrote is read, and only what
+// it did not write runs again.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "../../database/database.ts";
+import { isDatabaseAway, isOutOfMeans, sqlState, sqlStates } from "../../database/transactions.ts";
+import { UpstreamBusy } from "../../kernel/errors.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { LaneConnection } from "./lane-connection.ts";
+import { LaneQueue, type Waiting } from "./lane-queue.ts";
+import type { LaneStatement } from "./lane-statement.ts";
+import { transactionOf } from "./lane-transaction.ts";
+import { LockedAccounts } from "./locked-accounts.ts";
+
+const RECONNECT_PAUSE_MS = { first: 50, most: 1_000 };
+
+/** Nothing was written, and another try may do better. */
+const RUN_AGAIN: ReadonlySet<string | undefined> = new Set([
+  sqlStates.serializationFailure,
+  sqlStates.deadlock,
+  sqlStates.noSuchStatement,
+  sqlStates.canceled,
+]);
+
+/** Counts for the metrics. */
+export type LaneStatistics = { groups: number; members: number; replays: number; lostConnections: number };
+
+export class Lane {
+  readonly statistics: LaneStatistics = { groups: 0, members: 0, replays: 0, lostConnections: 0 };
+  readonly #connection: LaneConnection;
+  readonly #queue = new LaneQueue();
+  readonly #locked: LockedAccounts;
+  #running = false;
+  #closed = false;
+
+  constructor(database: Database) {
+    this.#connection = new LaneConnection(database, () => (this.statistics.lostConnections += 1));
+    this.#locked = new LockedAccounts(database.pool, (members) => this.#takeBack(members));
+  }
+
+  /** How many members wait. */
+  get depth(): number {
+    return this.#queue.length + this.#locked.waiting;
+  }
+
+  /** Opens the connection ahead of the first member. */
+  async open(): Promise<void> {
+    await this.#connection.get();
+  }
+
+  /**
+   * Runs a member with the next group. Errors: UpstreamBusy when the database is away, the row stays locked or too many
+   * wait already.
+   */
+  submit<Member, Outcome>(statement: LaneStatement<Member, Outcome>, member: Member): Promise<Outcome> {
+    return new Promise<Outcome>((resolve, reject) => {
+      if (this.#closed) return reject(new UpstreamBusy());
+      const since = performance.now();
+      const waiting = {
+        statement,
+        member,
+        resolve,
+        reject,
+        since,
+        alone: statement.isAlwaysAlone?.(member) ?? false,
+        perhapsWritten: false,
+        attempts: 0,
+      } as Waiting;
+      if (this.#locked.join(waiting)) return;
+      if (!this.#queue.add(waiting)) return reject(new UpstreamBusy());
+      this.#start();
+    });
+  }
+
+  /** Finishes what waits, for as long as the limit allows, and closes the connection. */
+  async close(limitMs: number): Promise<void> {
+    const until = performance.now() + limitMs;
+    while ((this.#running || this.depth > 0) && performance.now() < until) await sleep(5);
+    this.#closed = true;
+    this.#locked.close();
+    this.#refuseAll();
+    await this.#connection.close();
+  }
+
+  #refuseAll(): void {
+    this.#queue.refuse(() => true, new Error("the lane was closed"));
+  }
+
+  #start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    queueMicrotask(() => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    try {
+      let sent: Sent | null = null;
+      // Somebody may have come between the end of one and the next.
+      while ((sent ??= this.#sendNext()) !== null) sent = await this.#finish(sent);
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** Sends those that wait, before it returns where the connection is open. Null: nobody waits. */
+  #sendNext(): Sent | null {
+    const groups = this.#queue.nextGroups();
+    return groups.length === 0 ? null : { groups, outcomes: this.#transact(groups) };
+  }
+
+  async #transact(groups: Waiting[][]): Promise<Outcomes[]> {
+    const connection = this.#connection.isOpen ? this.#connection : await this.#connection.get();
+    const wereLost = groups.some((group) => group.some(({ perhapsWritten }) => perhapsWritten));
+    const open = wereLost ? await this.#recallLost(connection, groups) : groups;
+    if (open.length === 0) return [];
+    const transaction = transactionOf(open);
+    const rows = transaction.rowsOf(await connection.run(transaction.statements));
+    this.statistics.groups += 1;
+    return transaction.groups.map((group, index) => {
+      this.statistics.members += group.length;
+      return outcomesOf(group, (statement, members) => statement.outcomes(rows[index] ?? [], members));
+    });
+  }
+
+  /**
+   * Waits for what was sent, sends what has come meanwhile, and only then answers: so the database works while those that
+   * are answered go on. Gives what it has sent.
+   */
+  async #finish({ groups, outcomes }: Sent): Promise<Sent | null> {
+    let answers: Outcomes[];
+    try {
+      answers = await outcomes;
+      // Somebody else wrote it before: that is read in a new statement, which sees what the other one committed.
+      for (const { unanswered } of answers) {
+        if (unanswered.length === 0) continue;
+        for (const waiting of await this.#recall(this.#connection, unanswered))
+          waiting.reject(waiting.statement.missing(waiting.member));
+      }
+    } catch (error) {
+      this.statistics.replays += 1;
+      const open = groups.flat().filter(({ answered }) => answered !== true);
+      if (!this.#connection.isOpen || isDatabaseAway(error)) await this.#afterLostConnection(open);
+      else await this.#afterFailedStatement(open, error);
+      return null;
+    }
+    const next = this.#sendNext();
+    for (const { answered } of answers) this.#answerAll(answered);
+    return next;
+  }
+
+  /** Asks for those whose statement was lost; gives the groups of those that have yet to run. */
+  async #recallLost(connection: LaneConnection, groups: Waiting[][]): Promise<Waiting[][]> {
+    const open: Waiting[][] = [];
+    for (const group of groups) {
+      const wasLost = group.some(({ perhapsWritten }) => perhapsWritten);
+      open.push(wasLost ? await this.#recall(connection, group) : group);
+    }
+    return open.filter((group) => group.length > 0);
+  }
+
+  /** Answers those of a kind whose row is there already and gives the others. */
+  async #recall(connection: LaneConnection, group: Waiting[]): Promise<Waiting[]> {
+    const statement = group[0]?.statement;
+    invariant(statement !== undefined, "a group has a member");
+    const [rows = []] = await connection.run([statement.recall(group.map(({ member }) => member))]);
+    for (const waiting of group) waiting.perhapsWritten = false;
+    const { answered, unanswered } = outcomesOf(group, (_, members) => statement.recalled(rows, members));
+    this.#answerAll(answered);
+    return unanswered;
+  }
+
+  #answerAll(answered: readonly (readonly [Waiting, unknown])[]): void {
+    for (const [waiting, outcome] of answered) this.#answer(waiting, outcome);
+  }
+
+  #answer(waiting: Waiting, outcome: unknown): void {
+    waiting.answered = true;
+    waiting.resolve(outcome);
+  }
+
+  /** What was sent may have been written. It is asked for once the lost backend is known to be gone. */
+  async #afterLostConnection(group: Waiting[]): Promise<void> {
+    this.#connection.drop();
+    for (const waiting of group) waiting.perhapsWritten = true;
+    this.#queue.putBack(group);
+    if (this.#closed) return this.#refuseAll();
+    for (let pauseMs = RECONNECT_PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, RECONNECT_PAUSE_MS.most)) {
+      try {
+        await this.#connection.get();
+        return;
+      } catch (reason) {
+        this.#queue.refuse(({ statement, since }) => performance.now() - since > statement.awayPatienceMs, reason);
+        if (this.#queue.length === 0) return;
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  /** Nothing was written. Members run again one by one; a lone member's own error is its answer, unless it may pass. */
+  async #afterFailedStatement(group: Waiting[], error: unknown): Promise<void> {
+    const code = sqlState(error);
+    const [first] = group;
+    if (first === undefined) return;
+    if (code === sqlStates.lockTimeout && (await this.#setLockedApart(group))) return;
+    if (group.length === 1) {
+      first.attempts += 1;
+      if (isOutOfMeans(error)) return first.reject(new UpstreamBusy(undefined, { cause: error }));
+      // A replay met a row that a statement of ours has written after all.
+      if (code === sqlStates.uniqueViolation) first.perhapsWritten = true;
+      else if (!RUN_AGAIN.has(code)) return first.reject(error);
+      if (first.attempts >= first.statement.maxAttempts)
+        return first.reject(new UpstreamBusy(undefined, { cause: error }));
+    }
+    for (const waiting of group) waiting.alone = true;
+    this.#queue.putBack(group);
+  }
+
+  /** Lets those wait apart whose account is locked; the others run again. False: nobody can say who is meant. */
+  async #setLockedApart(group: Waiting[]): Promise<boolean> {
+    const accounts = new Set(group.map(accountOf));
+    // A lone member has met the lock itself, perhaps that of its key.
+    const locked = group.length === 1 ? accounts : await this.#locked.find([...accounts]);
+    if (locked.size === 0) return false;
+    const isLocked = (waiting: Waiting): boolean => locked.has(accountOf(waiting));
+    const apart = [...group.filter(isLocked), ...this.#queue.take(isLocked)];
+    for (const account of locked)
+      this.#locked.add(
+        account,
+        apart.filter((waiting) => accountOf(waiting) === account),
+      );
+    this.#queue.putBack(group.filter((waiting) => !isLocked(waiting)));
+    return true;
+  }
+
+  /** The rows of these are free again. */
+  #takeBack(members: readonly Waiting[]): void {
+    for (const waiting of members) waiting.alone = waiting.statement.isAlwaysAlone?.(waiting.member) ?? false;
+    this.#queue.putBack(members);
+    this.#start();
+  }
+}
+
+/** What is on its way, and what it will come to. */
+type Sent = { readonly groups: Waiting[][]; readonly outcomes: Promise<Outcomes[]> };
+/** The members of a group with their outcomes, and those for which nothing was written. */
+type Outcomes = { readonly answered: [Waiting, unknown][]; readonly unanswered: Waiting[] };
+
+type AnyMember = Waiting["member"];
+type AnyStatement = Waiting["statement"];
+
+function accountOf({ member }: Waiting): string {
+  return member.accountId;
+}
+
+function outcomesOf(
+  group: readonly Waiting[],
+  read: (statement: AnyStatement, members: AnyMember[]) => unknown[],
+): Outcomes {
+  const statement = group[0]?.statement;
+  invariant(statement !== undefined, "a group has a member");
+  const outcomes = read(
+    statement,
+    group.map(({ member }) => member),
+  );
+  const sorted: Outcomes = { answered: [], unanswered: [] };
+  for (const [index, waiting] of group.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) sorted.unanswered.push(waiting);
+    else sorted.answered.push([waiting, outcome]);
+  }
+  return sorted;
+}

@@ -1,0 +1,99 @@
+// Accounts whose row, or whose key's row, somebody else keeps locked. Their members wait here, apart from the lane, so that
+// others need not wait with them: a statement that meets a lock holds its lane up for a quarter of a second. Whether the
+// rows are free again is looked at over the pool, without waiting for a lock.
+
+import type { Pool } from "pg";
+import { UpstreamBusy } from "../../kernel/errors.ts";
+import { mayJoin, type Waiting } from "./lane-queue.ts";
+
+const LOOK_MS = { first: 50, most: 2_000 };
+
+// NOWAIT fails where a row is locked; what it locks itself is free again when the statement ends.
+const LOOK = `
+WITH acc AS MATERIALIZED (SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE NOWAIT),
+     keys AS MATERIALIZED (SELECT FROM api_key WHERE account_id = $1::uuid FOR NO KEY UPDATE NOWAIT)
+SELECT (SELECT count(*) FROM acc) + (SELECT count(*) FROM keys)`;
+const FREE_OF = `SELECT id FROM account WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`;
+
+type Locked = { members: Waiting[]; pauseMs: number; timer: NodeJS.Timeout | undefined };
+
+export class LockedAccounts {
+  readonly #pool: Pool;
+  readonly #onFree: (members: Waiting[]) => void;
+  readonly #locked = new Map<string, Locked>();
+
+  /** `onFree` takes the members of an account back, in their order. */
+  constructor(pool: Pool, onFree: (members: Waiting[]) => void) {
+    this.#pool = pool;
+    this.#onFree = onFree;
+  }
+
+  /** How many members wait. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const { members } of this.#locked.values()) waiting += members.length;
+    return waiting;
+  }
+
+  /** Lets a member wait if its account is known to be locked; refuses it where too many do. False: it is not known. */
+  join(waiting: Waiting): boolean {
+    const locked = this.#locked.get(waiting.member.accountId);
+    if (locked === undefined) return false;
+    if (mayJoin(locked.members, waiting)) locked.members.push(waiting);
+    else waiting.reject(new UpstreamBusy());
+    return true;
+  }
+
+  /** Lets members of an account wait until its rows are free, before those that wait already. */
+  add(accountId: string, members: readonly Waiting[]): void {
+    const locked = this.#locked.get(accountId) ?? { members: [], pauseMs: LOOK_MS.first, timer: undefined };
+    this.#locked.set(accountId, locked);
+    locked.members.unshift(...members);
+    if (locked.timer === undefined) this.#lookLater(accountId, locked);
+  }
+
+  /** Which of these accounts are locked now; none where the database does not say. */
+  async find(accountIds: readonly string[]): Promise<Set<string>> {
+    try {
+      const { rows } = await this.#pool.query<{ id: string }>(FREE_OF, [accountIds]);
+      const free = new Set(rows.map(({ id }) => id));
+      return new Set(accountIds.filter((id) => !free.has(id)));
+    } catch {
+      return new Set(); // the members then run one by one, which finds it out more slowly
+    }
+  }
+
+  /** Gives all members back, wherever their rows stand. */
+  close(): void {
+    for (const [accountId, locked] of this.#locked) {
+      clearTimeout(locked.timer);
+      this.#locked.delete(accountId);
+      this.#onFree(locked.members);
+    }
+  }
+
+  #lookLater(accountId: string, locked: Locked): void {
+    locked.timer = setTimeout(() => void this.#look(accountId, locked), locked.pauseMs);
+  }
+
+  async #look(accountId: string, locked: Locked): Promise<void> {
+    const isFree = await this.#pool.query(LOOK, [accountId]).then(
+      () => true,
+      // Locked still. Or the database is away: then its members are as well off here.
+      () => false,
+    );
+    if (this.#locked.get(accountId) !== locked) return;
+    if (isFree) {
+      this.#locked.delete(accountId);
+      this.#onFree(locked.members);
+      return;
+    }
+    locked.members = locked.members.filter(({ since, statement, reject }) => {
+      const mayWait = performance.now() - since <= statement.lockPatienceMs;
+      if (!mayWait) reject(new UpstreamBusy());
+      return mayWait;
+    });
+    locked.pauseMs = Math.min(locked.pauseMs * 2, LOOK_MS.most);
+    this.#lookLater(accountId, locked);
+  }
+}

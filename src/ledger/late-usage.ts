@@ -1,0 +1,65 @@
+// Late usage: a settlement that finds the record of a recovery. While this process did not run, another one declared it dead and
+// charged what was recorded of the request's progress. What the request came to beyond that is a posting of its own, under the
+// reference `late:<request id>`, decided by the function post_late_usage of the database under the account's lock. A request
+// has one: a replay reads what the first one wrote.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Database } from "../database/database.ts";
+import { isDatabaseAway, waitForLocks, withRetry, withTransaction } from "../database/transactions.ts";
+import { InvariantError } from "../kernel/invariant.ts";
+import { textsOf } from "./group-commit/columns.ts";
+import type { SettledUsage, Settlement } from "./ledger.ts";
+import { settlementParameters } from "./group-commit/settlement.ts";
+
+const POST_LATE = `
+SELECT outcome, charge FROM
+  post_late_usage($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`;
+
+/** A request that was free frees its `Idempotency-Key`; its record says `recovered`, which keeps it. */
+const FREE_NAME = `DELETE FROM idempotency_key WHERE account_id = $1::uuid AND request_id = $2::uuid`;
+
+/** Whether nothing was charged, and nothing of an answer was shown. */
+function wasFree({ basis }: Settlement, row: { outcome: string | null; charge: bigint } | undefined): boolean {
+  return row?.charge === 0n && (row.outcome === "refused" || basis === "free");
+}
+
+/** How long a lost connection is made good for, and the pause between two tries. */
+const PATIENCE_MS = 60_000;
+const PAUSE_MS = 250;
+
+/** A reply that was lost may be that of a commit: only a further call, which reads what the first one wrote, can tell. */
+async function untilAnswered<Row>(post: () => Promise<Row>): Promise<Row> {
+  for (const until = performance.now() + PATIENCE_MS; ;) {
+    try {
+      return await post();
+    } catch (error) {
+      if (!isDatabaseAway(error) || performance.now() > until) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Posts what a request cost beyond what recovery charged for it. Of what was delivered the balance pays what it can, and the
+ * operator bears the rest; what was not delivered is posted in full or not at all. Errors: those of the database.
+ */
+export async function postLateUsage(
+  database: Pick<Database, "pool">,
+  settlement: Settlement,
+): Promise<Required<SettledUsage>> {
+  const values = [...textsOf(settlementParameters(settlement)), String(!settlement.delivered)];
+  const post = (): Promise<{ outcome: string | null; charge: bigint } | undefined> =>
+    withRetry(() =>
+      withTransaction(database, async (client) => {
+        await waitForLocks(client);
+        const { rows } = await client.query<{ outcome: string | null; charge: bigint }>(POST_LATE, values);
+        if (wasFree(settlement, rows[0])) await client.query(FREE_NAME, [settlement.accountId, settlement.requestId]);
+        return rows[0];
+      }),
+    );
+  const row = await untilAnswered(post);
+  if (row?.outcome !== "posted" && row?.outcome !== "refused") {
+    throw new InvariantError(`late usage is of a request that was recovered: ${settlement.requestId}`);
+  }
+  return { cost: settlement.cost, charge: row.charge, late: row.outcome };
+}

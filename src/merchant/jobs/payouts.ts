@@ -1,0 +1,93 @@
+// The ticks that carry transfers out on their chains, and the watch over how that goes.
+
+import type { Pool } from "pg";
+import { type Coin, findCoin, type Network } from "../chains/currencies.ts";
+import type { PayoutChain } from "../chains/payout-chain.ts";
+import { type Asset, codeOf } from "../../kernel/money.ts";
+import { readDays } from "../payouts/daily-cap.ts";
+import type { PayoutEngine } from "../payouts/payout-engine.ts";
+import { readWalletFacts, type WalletFacts } from "../payouts/payout-facts.ts";
+import type { Tick } from "../../workers/tick.ts";
+
+/** The sandbox has a block each second; real chains take several, and each look costs calls to a node. */
+const ROUND_MS = { sandbox: 1_000, real: 4_000 } as const;
+const WATCH_MS = 15_000;
+
+/** How payouts stand, as they were last seen. */
+export type PayoutFacts = {
+  readonly wallets: readonly WalletFacts[];
+  /** What each wallet of a real chain has, in whole coins: about, for people. */
+  readonly floats: readonly { readonly chain: string; readonly currency: string; readonly coins: number }[];
+  /** What the payouts of today are of each cap, about. */
+  readonly dayShares: readonly { readonly chain: string; readonly currency: string; readonly share: number }[];
+  /** Orders that wait for a second operator. */
+  readonly pendingOrders: number;
+  /** When each chain last answered, on the clock of `performance.now()`. */
+  readonly answeredAtMs: ReadonlyMap<string, number>;
+};
+
+/** Makes the ticks of the engines and of the watch, and tells what the watch has seen. */
+export function payoutTicks({
+  pool,
+  engines,
+  countOrders,
+}: {
+  pool: Pool;
+  engines: readonly PayoutEngine[];
+  countOrders: () => Promise<number>;
+}): {
+  readonly ticks: Tick[];
+  readonly facts: () => PayoutFacts | null;
+} {
+  let facts: PayoutFacts | null = null;
+  const answeredAtMs = new Map(engines.map(({ chain }) => [chain.name, performance.now()]));
+  const rounds = engines.map((engine): Tick => ({
+    name: `advance payouts on ${engine.chain.name}`,
+    everyMs: engine.chain.feeCoin === null ? ROUND_MS.sandbox : ROUND_MS.real,
+    run: (signal) => engine.round(signal),
+  }));
+  const watch: Tick = {
+    name: "watch payouts",
+    everyMs: WATCH_MS,
+    run: async () => {
+      // What the database says is told also while a chain is away.
+      const wallets = await readWalletFacts(pool);
+      const shares = { dayShares: await dayShares(pool, engines), pendingOrders: await countOrders() };
+      facts = { wallets, ...shares, floats: facts?.floats ?? [], answeredAtMs };
+      const floats = await Promise.all(
+        engines.map(async ({ chain }) => {
+          const ofChain = await floatsOf(chain);
+          answeredAtMs.set(chain.name, performance.now());
+          return ofChain;
+        }),
+      );
+      facts = { wallets, ...shares, floats: floats.flat(), answeredAtMs };
+    },
+  };
+  return { ticks: [...rounds, watch], facts: () => facts };
+}
+
+async function dayShares(pool: Pool, engines: readonly PayoutEngine[]): Promise<PayoutFacts["dayShares"]> {
+  const days = await readDays(pool);
+  return engines.flatMap(({ chain, dailyCaps }) =>
+    Object.entries(dailyCaps).map(([asset, cap]) => {
+      const day = days.find(
+        (each) => each.chain === chain.name && each.address === chain.wallet && each.asset === asset,
+      );
+      const share = cap === 0n ? 1 : Number(day?.units ?? 0n) / Number(cap);
+      return { chain: chain.name, currency: codeOf(asset as Asset), share };
+    }),
+  );
+}
+
+async function floatsOf(chain: PayoutChain): Promise<PayoutFacts["floats"]> {
+  // The sandbox's wallet is never empty.
+  if (chain.feeCoin === null) return [];
+  const coins = chain.currencies.map((code): Coin => findCoin(code, chain.name as Network));
+  return Promise.all(
+    coins.map(async (coin) => {
+      const units = await chain.balance(coin);
+      return { chain: chain.name, currency: coin.currencyCode, coins: Number(units) / 10 ** coin.decimals };
+    }),
+  );
+}

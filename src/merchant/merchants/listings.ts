@@ -1,0 +1,56 @@
+// Merchants and fees as an operator goes through them: newest first, page by page.
+
+import type { Environment } from "../../identity/principal.ts";
+import type { FeeRow } from "./fee-schedule.ts";
+import { FEE_COLUMNS, type FeeColumns, fromFeeColumns, type Queryable } from "./store.ts";
+
+const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const FIND_MERCHANTS = `
+SELECT id AS "merchantId", account_id AS "accountId", environment, created_at AS "createdAt" FROM merchant
+WHERE id < $1::uuid AND ($2::uuid IS NULL OR account_id = $2::uuid) ORDER BY id DESC LIMIT $3::int`;
+const FIND_FEES = `
+SELECT * FROM (
+  SELECT ${FEE_COLUMNS}, version = (
+    SELECT max(version) FROM fee_schedule n
+    WHERE n.merchant_id IS NOT DISTINCT FROM f.merchant_id AND n.currency_code IS NOT DISTINCT FROM f.currency_code) AS is_current
+  FROM fee_schedule f
+) fee
+WHERE id < $1::uuid AND ($2::uuid IS NULL OR merchant_id = $2::uuid) AND (is_current OR $3::boolean)
+ORDER BY id DESC LIMIT $4::int`;
+
+/** A merchant as an operator sees it. */
+export type ListedMerchant = {
+  readonly merchantId: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly createdAt: Date;
+};
+
+/** Merchants, newest first, with ids before `beforeId`; of one account, or of all. */
+export async function findMerchants(
+  client: Queryable,
+  { accountId = null, beforeId, limit }: { accountId?: string | null; beforeId: string | null; limit: number },
+): Promise<ListedMerchant[]> {
+  return (await client.query<ListedMerchant>(FIND_MERCHANTS, [beforeId ?? LAST_UUID, accountId, limit])).rows;
+}
+
+/** A row of the fee schedule with its place in it. */
+export type ScheduledFee = FeeRow & {
+  /** Whether it is the newest of its scope. */
+  readonly isCurrent: boolean;
+};
+
+/** Which rows of the fee schedule: of one merchant or of all, and whether also those that a newer one has replaced. */
+export type FeePage = {
+  readonly merchantId: string | null;
+  readonly withReplaced: boolean;
+  readonly beforeId: string | null;
+  readonly limit: number;
+};
+
+/** Rows of the fee schedule, newest first. */
+export async function findFees(client: Queryable, page: FeePage): Promise<ScheduledFee[]> {
+  const values = [page.beforeId ?? LAST_UUID, page.merchantId, page.withReplaced, page.limit];
+  const { rows } = await client.query<FeeColumns & { is_current: boolean }>(FIND_FEES, values);
+  return rows.map((row) => ({ ...fromFeeColumns(row), isCurrent: row.is_current }));
+}

@@ -1,0 +1,175 @@
+// Merchants and what they have. A fund is a ledger account of one merchant in one asset; its balance changes only
+// together with a posting, in one transaction that has locked it.
+
+import type { PoolClient } from "pg";
+import type { Environment } from "../../identity/principal.ts";
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { formatDecimal } from "../../kernel/decimal.ts";
+import { CurrencyUnsupported, LimitExceeded, ValidationError } from "../../kernel/errors.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { codeOf, scaleOf } from "../../kernel/money.ts";
+import { insertPostings, postingOfReference } from "../../ledger/postings.ts";
+import { parseAmount } from "../transfers/amount.ts";
+import { issuePair, type IssuedPair } from "./credentials.ts";
+import { assetOf, coins, findCoin } from "../chains/currencies.ts";
+import { openDefaultLimits } from "./limits-store.ts";
+import { outsideAccounts } from "../transfers/outside-accounts.ts";
+import type { IsServed } from "../transfers/quote.ts";
+import {
+  insertMerchant,
+  lockFund,
+  lockOwner,
+  type MerchantSummary,
+  openFund,
+  readFunds,
+  readMerchants,
+  requireMerchant,
+  writeFund,
+} from "./store.ts";
+
+/** The most whole coins a fund may come to. Its column holds ten thousand times as many at 18 decimals. */
+const MAX_FUND_COINS = 10n ** 16n;
+
+export type NewMerchant = { readonly accountId: string; readonly environment: Environment };
+
+/** Makes a merchant of an account, with its first pair. Errors: NotFound. */
+export function createMerchant(
+  database: Pick<Database, "pool">,
+  merchant: NewMerchant,
+): Promise<IssuedPair & { merchantId: string }> {
+  return withTransaction(database, (client) => addMerchant(client, merchant));
+}
+
+/** The same inside the caller's transaction. */
+export async function addMerchant(
+  client: PoolClient,
+  { accountId, environment }: NewMerchant,
+): Promise<IssuedPair & { merchantId: string }> {
+  const merchantId = uuidv7();
+  await insertMerchant(client, { id: merchantId, accountId, environment });
+  await openDefaultLimits(client, merchantId);
+  return { merchantId, ...(await issuePair(client, merchantId)) };
+}
+
+/**
+ * Makes the merchant of an account in an environment, where it has none yet. Errors: NotFound, LimitExceeded,
+ * CurrencyUnsupported where no currency is served in production.
+ */
+export function openMerchant(
+  { database, isServed }: { database: Pick<Database, "pool">; isServed: IsServed },
+  { accountId, environment }: NewMerchant,
+): Promise<IssuedPair & { merchantId: string }> {
+  if (!coins.some(({ currencyCode, network }) => isServed(currencyCode, network, environment))) {
+    throw new CurrencyUnsupported();
+  }
+  return withRetry(() =>
+    withTransaction(database, async (client) => {
+      await lockOwner(client, accountId);
+      const own = await readMerchants(client, accountId);
+      if (own.some((merchant) => merchant.environment === environment)) {
+        throw new LimitExceeded(`This account has a ${environment} merchant already.`);
+      }
+      return addMerchant(client, { accountId, environment });
+    }),
+  );
+}
+
+/** The merchants of an account, oldest first. */
+export function listMerchants(database: Pick<Database, "pool">, accountId: string): Promise<MerchantSummary[]> {
+  return readMerchants(database.pool, accountId);
+}
+
+export type MerchantCredit = {
+  readonly merchantId: string;
+  readonly currencyCode: string;
+  /** Decimal digits in whole coins, greater than zero. */
+  readonly amountText: string;
+  /** Absent or empty: the currency's usual one. */
+  readonly network?: string;
+  /** A sentence by whoever ordered it. */
+  readonly reason?: string;
+  /** The event's own name: the same reference credits once, for ever. */
+  readonly reference?: string;
+};
+
+/** A credit as it was posted, now or before under the same reference. Amounts are in whole coins. */
+export type CreditedFund = {
+  readonly postingId: string;
+  readonly amount: string;
+  readonly available: string;
+  /** Whether this call posted it. */
+  readonly isNew: boolean;
+};
+
+/**
+ * Puts coins that came in on a merchant's fund. Errors: NotFound, ValidationError, AmountPrecision, CurrencyUnsupported,
+ * LimitExceeded.
+ */
+export function creditMerchant(database: Pick<Database, "pool">, credit: MerchantCredit): Promise<CreditedFund> {
+  return withRetry(() => withTransaction(database, (client) => creditFund(client, credit)));
+}
+
+/** The same inside the caller's transaction. ValidationError also where the reference was used for another credit. */
+export async function creditFund(client: PoolClient, credit: MerchantCredit): Promise<CreditedFund> {
+  const coin = findCoin(credit.currencyCode, credit.network);
+  const amount = parseAmount(credit.amountText, coin);
+  const { merchantId, reason, reference } = credit;
+  const environment = await requireMerchant(client, merchantId);
+  await openFund(client, { merchantId, asset: assetOf(coin), newId: uuidv7() });
+  const fund = await lockFund(client, { merchantId, asset: assetOf(coin) });
+  invariant(fund !== undefined, "a fund that was just opened is there");
+  const shown = (units: bigint): string => formatDecimal(units, coin.decimals);
+  const id = uuidv7();
+  const order = {
+    id,
+    groupId: id,
+    asset: fund.asset,
+    debit: outsideAccounts[environment].coins,
+    credit: fund.id,
+    amount: amount.units,
+    reason: "merchant_credit",
+    ...(reason === undefined ? {} : { note: reason }),
+    ...(reference === undefined ? {} : { reference }),
+  };
+  const [postingId] = await insertPostings(client, [order]);
+  if (postingId === undefined) {
+    const first = await postingOfReference(client, reference ?? "");
+    if (first.credit !== fund.id || first.amount !== amount.units) {
+      const message = "was used for another credit; a further one needs a reference of its own";
+      throw new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
+    }
+    return {
+      postingId: first.id,
+      amount: shown(first.amount),
+      available: shown(fund.posted - fund.held),
+      isNew: false,
+    };
+  }
+  const posted = fund.posted + amount.units;
+  if (posted > MAX_FUND_COINS * 10n ** BigInt(coin.decimals)) {
+    throw new LimitExceeded(`A balance is at most ${MAX_FUND_COINS} ${coin.currencyCode}.`);
+  }
+  await writeFund(client, { ...fund, posted });
+  return { postingId, amount: shown(amount.units), available: shown(posted - fund.held), isNew: true };
+}
+
+/** What a merchant has in one currency, in whole coins. */
+export type MerchantBalance = { readonly currencyCode: string; readonly available: string; readonly held: string };
+
+/** The merchant's balances, one per currency by code. A currency kept with several scales is added up at the finest. */
+export async function listBalances(database: Pick<Database, "pool">, merchantId: string): Promise<MerchantBalance[]> {
+  const funds = await readFunds(database.pool, merchantId);
+  const codes = [...new Set(funds.map((fund) => codeOf(fund.asset)))].toSorted();
+  return codes.map((currencyCode) => {
+    const own = funds.filter((fund) => codeOf(fund.asset) === currencyCode);
+    const scale = Math.max(...own.map((fund) => scaleOf(fund.asset)));
+    const sum = (unitsOf: (fund: (typeof own)[number]) => bigint): string =>
+      formatDecimal(
+        own.reduce((total, fund) => total + unitsOf(fund) * 10n ** BigInt(scale - scaleOf(fund.asset)), 0n),
+        scale,
+      );
+    return { currencyCode, available: sum((fund) => fund.posted - fund.held), held: sum((fund) => fund.held) };
+  });
+}

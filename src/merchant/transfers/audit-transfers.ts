@@ -1,0 +1,86 @@
+// The audit of merchants' transfers: what the funds hold against the open transfers, and every transfer that has ended
+// against the ledger. Like the rest of the audit it asks the database in short statements and believes no code; an
+// incremental run looks at what has happened lately, a full one at everything.
+
+import { type AuditCheck, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
+import { systemAccounts } from "../../ledger/system-accounts.ts";
+import { auditPages, lastOfPage, pagesOfTransfers } from "./audit-pages.ts";
+
+/** They look at little: at funds, at transfers that are open, and at the database's own catalog. */
+const WHOLE_CHECKS: Readonly<Record<string, string>> = {
+  "what a fund holds is the total of its open transfers": `
+    SELECT coalesce(f.id::text, o.merchant_id || ' ' || o.asset) AS subject,
+           format('held %s, open transfers %s', f.held, coalesce(o.total, 0)) AS detail
+    FROM merchant_fund f
+    FULL JOIN (
+      SELECT merchant_id, asset, sum(total) AS total FROM transfer
+      WHERE status IN ('PENDING', 'WAITING', 'SUBMITTED') GROUP BY merchant_id, asset
+    ) o ON o.merchant_id = f.merchant_id AND o.asset = f.asset
+    WHERE f.held IS DISTINCT FROM coalesce(o.total, 0)`,
+  "the database refuses what must never be of a transfer": `
+    SELECT w.relation || '.' || w.name AS subject, 'the constraint is missing or not valid' AS detail
+    FROM (VALUES ('transfer', 'transfer_external_id'), ('transfer', 'transfer_total'), ('transfer', 'transfer_confirmed'),
+                 ('transfer', 'transfer_approval'), ('transfer', 'transfer_received_check')) AS w(relation, name)
+    WHERE NOT EXISTS (SELECT FROM pg_constraint c
+                      WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)`,
+  "no transfer is forgotten and no event of one changed": `
+    SELECT c.relname AS subject, 'its append-only triggers are missing or not always on' AS detail
+    FROM pg_class c
+    WHERE c.oid IN ('transfer'::regclass, 'transfer_event'::regclass)
+      AND 2 <> (SELECT count(*) FROM pg_trigger t
+                WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgname IN ('append_only', 'append_only_truncate'))`,
+};
+
+const WHOLE = inOneStatement(WHOLE_CHECKS);
+
+/** The legs a transfer has to have in the ledger, by its status and environment; all else of its references is wrong. */
+const wrongTransfers = (which: string): string => `
+SELECT v.name AS "check", t.id AS subject, v.detail
+FROM (${which}) page
+JOIN transfer t ON t.id = page.id
+LEFT JOIN merchant_fund f ON f.merchant_id = t.merchant_id AND f.asset = t.asset
+LEFT JOIN posting payout ON payout.reference = 'transfer:' || t.id || ':payout'
+LEFT JOIN posting sent ON sent.reference = 'transfer:' || t.id || ':sent'
+LEFT JOIN posting fee ON fee.reference = 'transfer:' || t.id || ':fee'
+CROSS JOIN LATERAL (SELECT
+  CASE t.environment WHEN 'production' THEN '${systemAccounts.merchantClearing}' ELSE '${systemAccounts.sandbox}' END::uuid AS coins,
+  CASE t.environment WHEN 'production' THEN '${systemAccounts.revenue}' ELSE '${systemAccounts.sandbox}' END::uuid AS fees) outside
+CROSS JOIN LATERAL (SELECT status, transaction_hash FROM transfer_event e WHERE e.transfer_id = t.id ORDER BY e.id DESC LIMIT 1) last
+CROSS JOIN LATERAL (VALUES
+  ('a confirmed transfer is captured, and no other', format('%s, postings %s %s %s', t.status, payout.id, sent.id, fee.id),
+   CASE WHEN t.status = 'CONFIRMED' THEN
+     (payout.debit, payout.credit, payout.amount, payout.asset) IS DISTINCT FROM
+       (f.id, '${systemAccounts.payoutClearing}'::uuid, t.received, t.asset)
+     OR (sent.debit, sent.credit, sent.amount, sent.asset) IS DISTINCT FROM
+       ('${systemAccounts.payoutClearing}'::uuid, outside.coins, t.received, t.asset)
+     OR CASE WHEN t.fee = 0 THEN fee.id IS NOT NULL ELSE
+          (fee.debit, fee.credit, fee.amount, fee.asset) IS DISTINCT FROM (f.id, outside.fees, t.fee, t.asset) END
+   ELSE payout.id IS NOT NULL OR sent.id IS NOT NULL OR fee.id IS NOT NULL END),
+  ('the last event of a transfer is how it stands', format('stands %s, last event %s', t.status, last.status),
+   last.status <> t.status),
+  ('a transfer belongs to the environment of its merchant', t.environment,
+   t.environment <> (SELECT m.environment FROM merchant m WHERE m.id = t.merchant_id)),
+  ('total = received + fee', format('%s, %s + %s', t.total, t.received, t.fee), t.total <> t.received + t.fee)
+) v(name, detail, is_broken)
+WHERE v.is_broken LIMIT ${VIOLATIONS_TO_READ}`;
+
+// Sides and legs of payout clearing: what comes in goes out under the same transfer.
+const ofClearing = (side: "debit" | "credit"): string => `${side} = '${systemAccounts.payoutClearing}'`;
+const wrongClearing = (side: "debit" | "credit", [own, other]: readonly [string, string]): string => `
+SELECT 'payout clearing returns to zero' AS "check", p.id AS subject, format('%s of transfer %s', p.amount, p.group_id) AS detail
+FROM posting p
+LEFT JOIN posting back ON back.reference = 'transfer:' || p.group_id || ':${other}'
+WHERE p.${ofClearing(side)} AND p.id > $1::uuid AND p.id <= $2::uuid
+  AND (p.reference IS DISTINCT FROM 'transfer:' || p.group_id || ':${own}'
+    OR (back.${side === "debit" ? "credit" : "debit"}, back.amount, back.asset) IS DISTINCT FROM (p.${side}, p.amount, p.asset))
+LIMIT ${VIOLATIONS_TO_READ}`;
+
+/** Audits merchants' transfers, as a part of the ledger's audit. */
+export const auditTransfers: AuditCheck = async (run) => {
+  run.findings.add(await run.look<Violation>(WHOLE));
+  await auditPages(run, [
+    pagesOfTransfers(run.full, [wrongTransfers]),
+    { lastOfPage: lastOfPage("posting", ofClearing("credit")), wrong: [wrongClearing("credit", ["payout", "sent"])] },
+    { lastOfPage: lastOfPage("posting", ofClearing("debit")), wrong: [wrongClearing("debit", ["sent", "payout"])] },
+  ]);
+};

@@ -1,0 +1,143 @@
+// Ordering a transfer. The merchant's name for it, the externalId, is what makes an order happen once: whoever repeats it
+// gets the first transfer again, whatever balance, fees, limits or currencies have become since.
+
+import type { PoolClient } from "pg";
+import { sqlState, sqlStates, withRetry, withTransaction } from "../../database/transactions.ts";
+import { AccountFrozen, ExternalIdConflict, InsufficientFunds, UpstreamBusy } from "../../kernel/errors.ts";
+import { failpoint } from "../../kernel/failpoint.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { readAmountText } from "./amount.ts";
+import { findCoin } from "../chains/currencies.ts";
+import { countAgainstLimits } from "../merchants/limits.ts";
+import { guardOrder } from "./order-guards.ts";
+import { type CheckAddress, type Destination, differingFields, isImplied, type TransferOrder } from "./order.ts";
+import { type Quote, type QuoteRequest, type QuoteSources, quoteTransfer } from "./quote.ts";
+import { isOwnerFrozen, lockFund, writeFund } from "../merchants/store.ts";
+import { type OrderedTransfer, type Transfer, WAITS_FOR_APPROVAL } from "./transfer.ts";
+import { insertEvent, insertTransfer, readTransferOfExternalId } from "./transfer-store.ts";
+
+/** What ordering needs. */
+export type OrderSources = QuoteSources & {
+  readonly checkAddress: CheckAddress;
+  /** Transfers that a sandbox merchant may order in 24 hours. Left out: any number. */
+  readonly sandboxOrdersADay?: number;
+};
+
+/** The transfer of an order; replayed when the same order was given before. */
+export type OrderOutcome = { readonly transfer: Transfer; readonly isReplayed: boolean };
+
+/**
+ * Orders a transfer: one transaction writes it, holds its total on the merchant's fund and writes its first event. Errors,
+ * in the order in which they are looked for: ValidationError, ExternalIdConflict, CurrencyUnsupported, AddressInvalid,
+ * AmountPrecision, InvalidCredentials, AccountFrozen, LimitExceeded, InsufficientFunds; UpstreamBusy when others keep the fund for too long.
+ */
+export async function createTransfer(sources: OrderSources, order: TransferOrder): Promise<OrderOutcome> {
+  const { database } = sources;
+  readAmountText(order.amountText);
+  const known = await readTransferOfExternalId(database.pool, order);
+  if (known !== undefined) return replay(sources, known, order);
+  const priced = await priceOrder(sources, order);
+  const placeOnce = (): Promise<Transfer | undefined> =>
+    withTransaction(database, async (client) => {
+      await guardOrder(client, order, sources.sandboxOrdersADay);
+      const placed = await placeOrder(client, priced);
+      failpoint?.("before-transfer-commit");
+      return placed;
+    });
+  const transfer = await withRetry(placeOnce).catch((error: unknown) => {
+    throw sqlState(error) === sqlStates.lockTimeout ? new UpstreamBusy(1, { cause: error }) : error;
+  });
+  if (transfer !== undefined) {
+    failpoint?.("after-transfer-commit");
+    return { transfer, isReplayed: false };
+  }
+  // Somebody has used the externalId since this order began; what he wrote is committed, so it is seen now.
+  const first = await readTransferOfExternalId(database.pool, order);
+  invariant(first !== undefined, "an externalId that is taken names a transfer");
+  return replay(sources, first, order);
+}
+
+/** The first transfer again. Errors: ExternalIdConflict when the order is another one. */
+function replay({ checkAddress }: OrderSources, known: Transfer, order: TransferOrder): OrderOutcome {
+  const differing = differingFields(checkAddress, known, order);
+  if (differing.length > 0) throw new ExternalIdConflict(differing);
+  return { transfer: known, isReplayed: true };
+}
+
+/**
+ * The price of a transfer to an address, on the network that it tells, and how that network writes it. Errors: CurrencyUnsupported,
+ * AddressInvalid, ValidationError, AmountPrecision, LimitExceeded.
+ */
+export async function quoteTo(
+  sources: OrderSources,
+  request: QuoteRequest & Destination,
+): Promise<{ quote: Quote; normalized: string }> {
+  // The currency is refused before the address is looked at: which addresses are good depends on it.
+  findCoin(request.currencyCode, request.network);
+  const { network, normalized } = sources.checkAddress(request);
+  return { quote: await quoteTransfer(sources, { ...request, network }), normalized };
+}
+
+/** What the order comes to; nothing here needs a lock. */
+async function priceOrder(sources: OrderSources, order: TransferOrder): Promise<OrderedTransfer> {
+  const { merchantId, environment, externalId, address } = order;
+  const { quote, normalized } = await quoteTo(sources, order);
+  const { coin, received, fee, total, feeRowId } = quote;
+  const transferId = uuidv7();
+  return {
+    transferId,
+    merchantId,
+    environment,
+    externalId,
+    slug: slugOf(transferId),
+    coin,
+    isNetworkImplied: order.network === "" || isImplied(sources.checkAddress, order, coin.network),
+    address: normalized,
+    orderedAddress: address,
+    received,
+    fee,
+    total,
+    feeRowId,
+  };
+}
+
+/**
+ * Writes the order behind the lock of its fund, so that of several with one externalId, and of those that together are more
+ * than the fund has, each sees what the one before has written. Undefined: the externalId is taken.
+ */
+async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<Transfer | undefined> {
+  const { merchantId, total } = order;
+  const fund = await lockFund(client, { merchantId, asset: total.asset });
+  if ((await readTransferOfExternalId(client, order)) !== undefined) return undefined;
+  if (await isOwnerFrozen(client, merchantId)) throw new AccountFrozen();
+  const awaitsApproval = await countAgainstLimits(client, order);
+  const available = { units: fund === undefined ? 0n : fund.posted - fund.held, asset: total.asset };
+  if (fund === undefined || available.units < total.units) throw new InsufficientFunds({ available, needed: total });
+  const transfer = await insertTransfer(client, {
+    ...order,
+    status: awaitsApproval ? "WAITING" : "PENDING",
+    awaitsApproval,
+    reason: awaitsApproval ? WAITS_FOR_APPROVAL : null,
+  });
+  // Taken by an order in another currency, which holds another fund's lock. What was counted here is counted all the same:
+  // the row of limits belongs to the transaction, which ends without an error.
+  if (transfer === undefined) return undefined;
+  await writeFund(client, { ...fund, held: fund.held + total.units });
+  await insertEvent(client, transfer.transferId, { ...transfer, at: transfer.createdAt });
+  return transfer;
+}
+
+const SLUG_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+const SLUG_LENGTH = 12;
+
+/** A short name of a transfer, from the random end of its id: 60 bits in digits that are not misread. */
+function slugOf(transferId: string): string {
+  let bits = BigInt(`0x${transferId.replaceAll("-", "").slice(-15)}`);
+  let slug = "";
+  for (let i = 0; i < SLUG_LENGTH; i += 1) {
+    slug += SLUG_DIGITS.charAt(Number(bits % 32n));
+    bits /= 32n;
+  }
+  return `t-${slug}`;
+}

@@ -1,0 +1,80 @@
+// A merchant's transfer, as it was ordered and as it now stands.
+
+import type { Environment } from "../../identity/principal.ts";
+import type { Money } from "../../kernel/money.ts";
+import type { Coin } from "../chains/currencies.ts";
+
+/** Every status, in the words of the contract. */
+export const TRANSFER_STATUSES = ["PENDING", "WAITING", "SUBMITTED", "CONFIRMED", "REJECTED", "CANCELED"] as const;
+export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
+
+/** The statuses in which the merchant's fund holds the transfer's total. */
+export const OPEN_STATUSES = ["PENDING", "WAITING", "SUBMITTED"] as const satisfies readonly TransferStatus[];
+
+/** Why a transfer waits that an operator has to approve. Events that have it are kept for ever: what reads them looks for these words. */
+export const WAITS_FOR_APPROVAL = "The transfer waits for approval.";
+
+/** What was ordered; nothing here ever changes. `total` = `received` + `fee`. */
+export type OrderedTransfer = {
+  /** A UUIDv7. */
+  readonly transferId: string;
+  readonly merchantId: string;
+  readonly environment: Environment;
+  readonly externalId: string;
+  /** A short name for people. */
+  readonly slug: string;
+  readonly coin: Coin;
+  /** Whether an order of the same content that names no network means this one. */
+  readonly isNetworkImplied: boolean;
+  /** Where it goes, as the network writes it. */
+  readonly address: string;
+  /** Where it goes, as the order wrote it. */
+  readonly orderedAddress: string;
+  readonly received: Money;
+  readonly fee: Money;
+  readonly total: Money;
+  /** The version of the fee schedule it was priced by. */
+  readonly feeRowId: string;
+};
+
+/** What is known of a transfer at a moment. */
+export type TransferStanding = {
+  readonly status: TransferStatus;
+  /** The transaction on the chain; null: not sent yet. */
+  readonly transactionHash: string | null;
+  readonly confirmations: number;
+  /** Why it was rejected, canceled or has to wait; null: nothing to say. */
+  readonly reason: string | null;
+};
+
+/** A transfer as it now is. */
+export type Transfer = OrderedTransfer &
+  TransferStanding & {
+    /** Whether it waits for an operator. */
+    readonly awaitsApproval: boolean;
+    readonly createdAt: Date;
+    readonly updatedAt: Date;
+    readonly confirmedAt: Date | null;
+  };
+
+/** A state a transfer came to, with what was known then. */
+export type TransferEvent = TransferStanding & {
+  /** A UUIDv7. */
+  readonly eventId: string;
+  readonly transferId: string;
+  readonly createdAt: Date;
+};
+
+/** A transfer as it was when an event was written. */
+export function transferAt(transfer: Transfer, event: TransferEvent): Transfer {
+  const { status, transactionHash, confirmations, reason, createdAt } = event;
+  return {
+    ...transfer,
+    status,
+    transactionHash,
+    confirmations,
+    reason,
+    updatedAt: createdAt,
+    confirmedAt: status === "CONFIRMED" ? createdAt : null,
+  };
+}

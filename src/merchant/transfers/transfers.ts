@@ -1,0 +1,225 @@
+// A merchant's transfers as they are looked at, and ended before they are on their way.
+
+import type { PoolClient } from "pg";
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { billingDay, DAY_MS, isBillingDay, startOfBillingDay } from "../../kernel/clock.ts";
+import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { type Transfer, type TransferEvent, type TransferStatus, WAITS_FOR_APPROVAL } from "./transfer.ts";
+import { EVERY_TRANSFER, findTransfers, type OwnedTransfer } from "./transfer-search-store.ts";
+import { readNumberedPage, readTransfersBehind } from "./transfer-list-store.ts";
+import { lockTransfer, moveTransfer } from "./transfer-states.ts";
+import { readEvents, readTransfer, readTransferOfAccount } from "./transfer-store.ts";
+
+type WithPool = Pick<Database, "pool">;
+
+/** Whose transfers a caller may see: a merchant's, or those of an account's merchants. */
+export type TransferScope = { readonly merchantId: string } | { readonly accountId: string };
+
+/** Whether signing the payment of a transfer has begun, asked while the transfer is locked: what is signed may be sent. */
+export type HasSigningBegun = (client: PoolClient, transferId: string) => Promise<boolean>;
+
+/** A transfer with every status it has come to, oldest first. */
+export type TransferWithHistory = { readonly transfer: Transfer; readonly history: readonly TransferEvent[] };
+
+/** A transfer of the scope. Errors: NotFound, also for somebody else's. */
+export async function findTransfer({ pool }: WithPool, scope: TransferScope, transferId: string): Promise<Transfer> {
+  const found =
+    "merchantId" in scope
+      ? await readTransfer(pool, transferId)
+      : await readTransferOfAccount(pool, { transferId, accountId: scope.accountId });
+  if (found === undefined || ("merchantId" in scope && found.merchantId !== scope.merchantId)) {
+    throw new NotFound("There is no such transfer.");
+  }
+  return found;
+}
+
+/** A transfer of the scope with its history. Errors: NotFound. */
+export async function getTransfer(
+  database: WithPool,
+  scope: TransferScope,
+  transferId: string,
+): Promise<TransferWithHistory> {
+  const transfer = await findTransfer(database, scope, transferId);
+  return withHistory(database, transfer);
+}
+
+/** A transfer with what has been written of it. */
+export async function withHistory({ pool }: WithPool, transfer: Transfer): Promise<TransferWithHistory> {
+  return { transfer, history: await readEvents(pool, transfer.transferId) };
+}
+
+const DEFAULT_PER_PAGE = 10;
+
+/** A numbered page as the public API asks for it: 0 and empty mean what is left out; days are days in Jakarta. */
+export type NumberedPage = {
+  readonly merchantId: string;
+  readonly page: number;
+  readonly perPage: number;
+  readonly fromDate: string;
+  readonly toDate: string;
+  readonly status: string;
+};
+
+/** One numbered page of a merchant's transfers, newest first. Errors: ValidationError for a day that there is not. */
+export async function listTransfers(
+  { pool }: WithPool,
+  query: NumberedPage,
+): Promise<{ transfers: Transfer[]; page: number; perPage: number; totalData: number; totalPage: number }> {
+  const page = Math.max(1, query.page);
+  const perPage = query.perPage === 0 ? DEFAULT_PER_PAGE : query.perPage;
+  const filter = {
+    merchantId: query.merchantId,
+    status: statusOf(query.status),
+    from: query.fromDate === "" ? null : new Date(startOfDay("fromDate", query.fromDate)),
+    until: query.toDate === "" ? null : new Date(startOfDay("toDate", query.toDate) + DAY_MS),
+  };
+  const { transfers, count } = await readNumberedPage(pool, filter, { limit: perPage, offset: (page - 1) * perPage });
+  return { transfers, page, perPage, totalData: count, totalPage: Math.ceil(count / perPage) };
+}
+
+/** A time with its offset is a moment, which lies in one day; one without an offset is of the day it begins with. */
+function dayOf(text: string): string {
+  const written = text.slice(0, "YYYY-MM-DD".length);
+  if (!isBillingDay(written) || !/(?:Z|[+ -]\d\d:?\d\d)$/.test(text)) return written;
+  // A query string turns the plus sign of an offset into a space.
+  const ms = Date.parse(text.replace(" ", "+"));
+  return Number.isNaN(ms) ? "" : billingDay(ms);
+}
+
+function startOfDay(field: string, text: string): number {
+  const day = dayOf(text);
+  const startMs = startOfBillingDay(day);
+  // The 30th of February would be taken for the 2nd of March.
+  if (!Number.isNaN(startMs) && billingDay(startMs) === day) return startMs;
+  throw new ValidationError([{ field, rule: "date", message: "must be a day such as 2026-11-21" }]);
+}
+
+/** A page behind a transfer: `pageToken` is its id, empty for the first page. */
+export type TokenPage = { readonly status: string; readonly pageSize: number; readonly pageToken: string };
+
+const DEFAULT_PAGE_SIZE = 50;
+
+/** One page of a merchant's transfers, newest first. Errors: ValidationError. */
+export async function listMerchantTransfers(
+  { pool }: WithPool,
+  { merchantId, ...page }: TokenPage & { readonly merchantId: string },
+): Promise<{ transfers: Transfer[]; nextPageToken: string }> {
+  const { items, nextPageToken } = await readPage(page, (behind) =>
+    readTransfersBehind(pool, { merchantId, ...behind }),
+  );
+  return { transfers: items, nextPageToken };
+}
+
+/** One page of everybody's transfers, newest first; an empty `merchantId` means every merchant. Errors: ValidationError. */
+export async function listAllTransfers(
+  { pool }: WithPool,
+  { merchantId, ...page }: TokenPage & { readonly merchantId: string },
+): Promise<{ transfers: OwnedTransfer[]; nextPageToken: string }> {
+  const whose = merchantId === "" ? null : merchantId;
+  const { items, nextPageToken } = await readPage(
+    page,
+    ({ status, behindId, limit }) =>
+      findTransfers(pool, { ...EVERY_TRANSFER, merchantId: whose, status, beforeId: behindId, limit }),
+    ({ transfer }) => transfer,
+  );
+  return { transfers: items, nextPageToken };
+}
+
+async function readPage<Item>(
+  { status, pageSize, pageToken }: TokenPage,
+  read: (behind: { status: TransferStatus | null; behindId: string | null; limit: number }) => Promise<Item[]>,
+  transferOf: (item: Item) => Transfer = (item) => item as Transfer,
+): Promise<{ items: Item[]; nextPageToken: string }> {
+  if (pageToken !== "" && !isUuid(pageToken)) {
+    throw new ValidationError([{ field: "page_token", rule: "page_token", message: "must come from the page before" }]);
+  }
+  const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
+  const behindId = pageToken === "" ? null : pageToken;
+  // One more than asked for tells whether there is another page.
+  const found = await read({ status: statusOf(status), behindId, limit: size + 1 });
+  const items = found.slice(0, size);
+  const last = items.at(-1);
+  return { items, nextPageToken: found.length > size && last !== undefined ? transferOf(last).transferId : "" };
+}
+
+function statusOf(status: string): TransferStatus | null {
+  // The contract lets only the known words through.
+  return status === "" ? null : (status as TransferStatus);
+}
+
+/**
+ * Cancels a transfer of the scope whose signing has not begun; one that is canceled stays so. Errors: NotFound,
+ * ValidationError when it is too late.
+ */
+export async function cancelTransfer(
+  database: WithPool,
+  {
+    scope,
+    transferId,
+    hasSigningBegun,
+  }: { scope: TransferScope; transferId: string; hasSigningBegun: HasSigningBegun },
+): Promise<TransferWithHistory> {
+  await findTransfer(database, scope, transferId);
+  const { transfer: canceled } = await withRetry(() =>
+    withTransaction(database, (client) =>
+      endUnsigned(client, { transferId, hasSigningBegun, to: "CANCELED", reason: "The merchant has canceled it." }),
+    ),
+  );
+  return withHistory(database, canceled);
+}
+
+/** A transfer that was to be moved. Not new: somebody had moved it before, and nothing was done. */
+export type MovedTransfer = { readonly transfer: Transfer; readonly isNew: boolean };
+
+/**
+ * Ends a transfer before anything of it was signed, inside the caller's transaction; one that has ended so stays so. Errors:
+ * NotFound, ValidationError when it is too late.
+ */
+export async function endUnsigned(
+  client: PoolClient,
+  end: { transferId: string; to: "CANCELED" | "REJECTED"; reason: string; hasSigningBegun: HasSigningBegun },
+): Promise<MovedTransfer> {
+  const { transferId, to, reason } = end;
+  const { transfer } = await lockTransfer(client, transferId);
+  if (transfer.status === to) return { transfer, isNew: false };
+  const { status } = transfer;
+  // Whoever signs holds the same lock while he says so: either he has said it, or he finds the transfer ended.
+  const isTooLate = (status !== "PENDING" && status !== "WAITING") || (await end.hasSigningBegun(client, transferId));
+  if (isTooLate) {
+    const state = status === "PENDING" || status === "WAITING" ? "being signed" : status;
+    const message = `names a transfer that is ${state}: it is too late`;
+    throw new ValidationError([{ field: "id", rule: "transfer.unsigned", message }]);
+  }
+  const moved = await moveTransfer(client, { transferId, from: [status], to, reason });
+  invariant(moved, "a locked transfer is where it was");
+  return { transfer: (await lockTransfer(client, transferId)).transfer, isNew: true };
+}
+
+/**
+ * Lets a transfer go on that waits for approval, inside the caller's transaction; one that was approved before stays as it has
+ * become since. Errors: NotFound, ValidationError.
+ */
+export async function approveTransfer(client: PoolClient, transferId: string): Promise<MovedTransfer> {
+  const { transfer } = await lockTransfer(client, transferId);
+  if (await wasApproved(client, transfer)) return { transfer, isNew: false };
+  if (!transfer.awaitsApproval || transfer.status !== "WAITING") {
+    const message = `names a transfer that is ${transfer.status} and waits for no approval`;
+    throw new ValidationError([{ field: "id", rule: "transfer.awaits_approval", message }]);
+  }
+  const moved = await moveTransfer(client, { transferId, from: ["WAITING"], to: "PENDING", isApproval: true });
+  invariant(moved, "a locked transfer is where it was");
+  return { transfer: (await lockTransfer(client, transferId)).transfer, isNew: true };
+}
+
+/**
+ * Whether it once waited for approval and needs none any more, which nothing but an approval does. Any of its events may say
+ * so: their ids are of several nodes' clocks, so the one that was written first need not come first.
+ */
+async function wasApproved(client: PoolClient, { transferId, awaitsApproval }: Transfer): Promise<boolean> {
+  if (awaitsApproval) return false;
+  const events = await readEvents(client, transferId);
+  return events.some(({ status, reason }) => status === "WAITING" && reason === WAITS_FOR_APPROVAL);
+}

@@ -1,0 +1,88 @@
+// What operators ordered by hand: who, what, to whom, why. A line is written in the transaction of the action itself, so
+// neither is there without the other, and is never changed.
+
+import type { Pool, PoolClient } from "pg";
+import type { Database } from "../../database/database.ts";
+import { withRetry, withTransaction } from "../../database/transactions.ts";
+import { ValidationError } from "../../kernel/errors.ts";
+import { uuidv7, uuidv7Floor } from "../../kernel/ids.ts";
+
+export type OperatorAction = {
+  /** Who ordered it: a person's e-mail address, or the login that ran a command, as `name@machine`. */
+  readonly operator: string;
+  /** What was done, in the words of the command line, such as `account freeze`. */
+  readonly action: string;
+  /** What it was done to: the id of an account, a request; null where there is only one such thing. */
+  readonly subject: string | null;
+  readonly reason: string | null;
+  /** What else is worth knowing; amounts are decimal texts. */
+  readonly facts?: Readonly<Record<string, string | number | null>>;
+};
+
+export type DoneAction = Required<OperatorAction> & { readonly actionId: string; readonly doneAt: Date };
+
+/** Which actions are meant; all that is set must fit. Times are milliseconds of Unix time. */
+export type ActionFilter = {
+  readonly operator?: string;
+  readonly action?: string;
+  readonly subject?: string;
+  readonly fromMs?: number;
+  readonly untilMs?: number;
+};
+
+/** On whose behalf something is ordered, and where. */
+export type OrderedBy = {
+  readonly database: Pick<Database, "pool">;
+  readonly operator: string;
+  /** A transaction of the caller's that the order takes part in. Absent: it has its own. */
+  readonly within?: PoolClient;
+};
+
+const INSERT = `
+INSERT INTO operator_action (id, operator, action, subject, reason, facts) VALUES ($1::uuid, $2, $3, $4, $5, $6::jsonb)`;
+// Ids begin with the time they were made, so a range of time is a range of the primary key.
+const LIST = `
+SELECT id AS "actionId", operator, action, subject, reason, facts, done_at AS "doneAt"
+FROM operator_action
+WHERE id >= $1::uuid AND id < $2::uuid
+  AND ($3::text IS NULL OR operator = $3) AND ($4::text IS NULL OR action = $4) AND ($5::text IS NULL OR subject = $5)
+ORDER BY id DESC LIMIT $6::int`;
+const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** Writes the line of an action, inside its transaction. Errors: ValidationError for a reason that says nothing. */
+export async function recordAction(client: PoolClient, action: OperatorAction): Promise<void> {
+  const { operator, action: name, subject, reason, facts = {} } = action;
+  if (reason?.trim() === "") {
+    throw new ValidationError([{ field: "reason", rule: "reason.blank", message: "must not be only spaces" }]);
+  }
+  await client.query(INSERT, [uuidv7(), operator, name, subject, reason, JSON.stringify(facts)]);
+}
+
+/**
+ * Does what an operator ordered and writes down who, in one transaction. `line` says what was done; null: nothing was changed,
+ * so there is nothing to tell.
+ */
+export function doAndRecord<Outcome>(
+  { database, operator, within }: OrderedBy,
+  work: (client: PoolClient) => Promise<Outcome>,
+  line: (outcome: Outcome) => Omit<OperatorAction, "operator"> | null,
+): Promise<Outcome> {
+  const inOne = async (client: PoolClient): Promise<Outcome> => {
+    const outcome = await work(client);
+    const action = line(outcome);
+    if (action !== null) await recordAction(client, { operator, ...action });
+    return outcome;
+  };
+  return within === undefined ? withRetry(() => withTransaction(database, inOne)) : inOne(within);
+}
+
+/** Actions with ids before `beforeId`, newest first; null: from the newest on. */
+export async function listActions(
+  pool: Pool,
+  { filter = {}, beforeId = null, limit }: { filter?: ActionFilter; beforeId?: string | null; limit: number },
+): Promise<DoneAction[]> {
+  const { operator = null, action = null, subject = null, fromMs = 0, untilMs } = filter;
+  const until = untilMs === undefined ? LAST_UUID : uuidv7Floor(untilMs);
+  const before = beforeId !== null && beforeId < until ? beforeId : until;
+  return (await pool.query<DoneAction>(LIST, [uuidv7Floor(fromMs), before, operator, action, subject, limit])).rows;
+}

@@ -1,0 +1,27 @@
+// Stopping and starting the admission of chat requests, by an operator.
+
+import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import {
+  type AdmissionStop,
+  readAdmissionStop,
+  startAdmissions,
+  stopAdmissions,
+} from "../../ledger/admission-switch.ts";
+
+/** Refuses new chat requests on every process within seconds. Stopping what is stopped keeps its moment and reason. */
+export async function orderStop(by: OrderedBy, { reason }: { reason: string }): Promise<AdmissionStop> {
+  await doAndRecord(
+    by,
+    (client) => stopAdmissions(client, reason),
+    (isNew) => (isNew ? { action: "admission stop", subject: null, reason } : null),
+  );
+  return readAdmissionStop(by.database.pool);
+}
+
+/** Lets chat requests be admitted again. */
+export async function orderStart(by: OrderedBy): Promise<AdmissionStop> {
+  await doAndRecord(by, startAdmissions, (isNew) =>
+    isNew ? { action: "admission start", subject: null, reason: null } : null,
+  );
+  return readAdmissionStop(by.database.pool);
+}

@@ -1,0 +1,22 @@
+// Publishing a catalog, by an operator.
+
+import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { type CatalogOrder, type ComparedCatalog, publishCatalog } from "../../catalog/apply-catalog.ts";
+
+/** Makes the catalog what a file says. Errors: as publishCatalog. */
+export function orderCatalog(by: OrderedBy, order: Omit<CatalogOrder, "operator">): Promise<ComparedCatalog> {
+  return doAndRecord(
+    by,
+    (client) => publishCatalog(client, { ...order, operator: by.operator }),
+    ({ version, changes }) => {
+      if (changes.length === 0) return null;
+      const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
+      return {
+        action: "catalog apply",
+        subject: String(version),
+        reason: order.reason,
+        facts: { version, added: count("added"), changed: count("changed"), retired: count("retired") },
+      };
+    },
+  );
+}

@@ -1,0 +1,32 @@
+// Keys that an operator issues and revokes. Their owners do it through KeysService, which is no operator's action.
+
+import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { addKey, type IssuedKey } from "../../keys/issue-key.ts";
+import { type RevokedKey, withdrawKey } from "../../keys/issued-keys.ts";
+
+/** Issues a key of an account. Errors: as addKey. */
+export function orderKey(
+  by: OrderedBy,
+  order: { accountId: string; name: string; rateLimit?: number },
+): Promise<IssuedKey> {
+  return doAndRecord(
+    by,
+    (client) => addKey(client, order),
+    ({ keyId, accountId, name, rateLimit }) => ({
+      action: "key create",
+      subject: accountId,
+      reason: null,
+      facts: { keyId, name, rateLimit },
+    }),
+  );
+}
+
+/** Revokes a key for good, whoever owns it; revoking it again changes nothing. Errors: NotFound. */
+export function orderRevocation(by: OrderedBy, { keyId }: { keyId: string }): Promise<RevokedKey> {
+  return doAndRecord(
+    by,
+    (client) => withdrawKey(client, { keyId }),
+    ({ isNew, accountId, name }) =>
+      isNew ? { action: "key revoke", subject: accountId, reason: null, facts: { keyId, name } } : null,
+  );
+}

@@ -1,0 +1,102 @@
+// What an operator orders about merchants: making one, putting coins on its funds, and what transfers cost.
+
+import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { formatDecimal } from "../../kernel/decimal.ts";
+import {
+  type ChangedSettings,
+  changeCallbackSettings,
+  type SettingsChange,
+} from "../../merchant/callbacks/callback-settings.ts";
+import type { IssuedPair } from "../../merchant/merchants/credentials.ts";
+import { FEE_DECIMALS, type FeeRow } from "../../merchant/merchants/fee-schedule.ts";
+import {
+  addMerchant,
+  type CreditedFund,
+  creditFund,
+  type MerchantCredit,
+  type NewMerchant,
+} from "../../merchant/merchants/merchants.ts";
+import { setFee, type FeeOrder, type SetFee } from "../../merchant/merchants/set-fee.ts";
+
+/** Makes a merchant of an account, with its first pair. Errors: NotFound. */
+export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<IssuedPair & { merchantId: string }> {
+  return doAndRecord(
+    by,
+    (client) => addMerchant(client, order),
+    ({ merchantId }) => ({
+      action: "merchant create",
+      subject: order.accountId,
+      reason: null,
+      facts: { merchantId, environment: order.environment },
+    }),
+  );
+}
+
+/** Puts coins that came in on a merchant's fund. Errors: as creditFund. */
+export function orderMerchantCredit(
+  by: OrderedBy,
+  { reference, ...order }: MerchantCredit & { readonly reference: string },
+): Promise<CreditedFund> {
+  const { merchantId, currencyCode, network = null, reason = null } = order;
+  return doAndRecord(
+    by,
+    (client) => creditFund(client, { ...order, reference: `operator:${reference}` }),
+    ({ isNew, postingId, amount }) =>
+      isNew
+        ? {
+            action: "merchant credit",
+            subject: merchantId,
+            reason,
+            facts: { postingId, currencyCode, network, amount },
+          }
+        : null,
+  );
+}
+
+/** Sets where a merchant is called back. Errors: as changeCallbackSettings. */
+export function orderCallbacks(
+  by: OrderedBy,
+  { allowLoopback, ...change }: SettingsChange & { readonly allowLoopback: boolean },
+): Promise<ChangedSettings> {
+  return doAndRecord(
+    by,
+    (client) => changeCallbackSettings(client, { allowLoopback }, change),
+    ({ settings, secret }) => ({
+      action: "merchant callback",
+      subject: change.merchantId,
+      reason: null,
+      facts: { url: settings.url, newSecret: secret === "" ? null : settings.secretLastFour },
+    }),
+  );
+}
+
+/** Adds a version of the fee of a merchant, a currency, both, or everybody else. Errors: as setFee. */
+export function orderFee(by: OrderedBy, { reason, ...order }: FeeOrder & { reason: string | null }): Promise<SetFee> {
+  return doAndRecord(
+    by,
+    (client) => setFee(client, order),
+    ({ row, isNew }) =>
+      isNew
+        ? {
+            action: "fee set",
+            subject: row.merchantId,
+            reason,
+            facts: { feeRowId: row.id, currencyCode: row.currencyCode, version: row.version, ...termTexts(row) },
+          }
+        : null,
+  );
+}
+
+/** The terms of a row in plain digits. Null: no such bound. */
+export function termTexts({ flat, rate, min, max }: FeeRow) {
+  return {
+    flat: termText(flat),
+    rate: termText(rate),
+    min: min === null ? null : termText(min),
+    max: max === null ? null : termText(max),
+  };
+}
+
+function termText(term: bigint): string {
+  return formatDecimal(term, FEE_DECIMALS);
+}

@@ -1,0 +1,87 @@
+// What an operator orders about the wallets that pay transfers out.
+
+import type { Pool } from "pg";
+import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { ValidationError } from "../../kernel/errors.ts";
+import { clearStop, setStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
+import { acceptShort } from "../../merchant/payouts/recheck-store.ts";
+import { readWallet } from "../../merchant/payouts/wallet-store.ts";
+import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
+import { findForeignNonces, type ResumedWallet, resumeSigning } from "../../merchant/payouts/resume-wallet.ts";
+
+/** A stop of a wallet: since when, and why. */
+export type WalletStop = { readonly stoppedAt: Date; readonly stopReason: string };
+
+/** The stop of a chain's wallet; null: it signs, or has never paid. Errors: ValidationError when no chain has that name. */
+export async function findStop(
+  pool: Pool,
+  { chains, name }: { chains: readonly PayoutChain[]; name: string },
+): Promise<WalletStop | null> {
+  const wallet = await readWallet(pool, { chain: name, address: chainNamed(chains, name).wallet });
+  const { haltedAt = null, haltReason = null } = wallet ?? {};
+  return haltedAt === null ? null : { stoppedAt: haltedAt, stopReason: haltReason ?? "" };
+}
+
+/**
+ * Lets a wallet sign again that stopped because somebody else had used its key. `stoppedAt` tells which stop whoever orders it
+ * has looked at. Errors: ValidationError when no chain has that name; those of findForeignNonces and resumeSigning.
+ */
+export async function orderResume(
+  by: OrderedBy,
+  order: { chains: readonly PayoutChain[]; name: string; stoppedAt: Date; reason: string },
+): Promise<ResumedWallet> {
+  const { name, stoppedAt, reason } = order;
+  const chain = chainNamed(order.chains, name);
+  // The chain is asked before the transaction begins.
+  const found = await findForeignNonces(by.database.pool, chain);
+  return doAndRecord(
+    by,
+    (client) => resumeSigning(client, found, stoppedAt),
+    ({ foreignNonces, isNew }) =>
+      isNew ? { action: "payout resume", subject: `${name} ${found.address}`, reason, facts: { foreignNonces } } : null,
+  );
+}
+
+/** Stops payouts of all wallets, a chain's, or one wallet's. One that is stopped so stays as it was. */
+export function orderStop(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
+  return doAndRecord(
+    by,
+    (client) => setStop(client, { ...order, operator: by.operator }),
+    (isNew) => (isNew ? { action: "payout stop", subject: subjectOf(order), reason: order.reason } : null),
+  );
+}
+
+/** Lets payouts go on that were stopped with the same words. False: there was no such stop. */
+export function orderStart(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
+  return doAndRecord(
+    by,
+    (client) => clearStop(client, order),
+    (isNew) => (isNew ? { action: "payout start", subject: subjectOf(order), reason: order.reason } : null),
+  );
+}
+
+function subjectOf({ chain, address }: StopScope): string | null {
+  return chain === "" ? null : `${chain} ${address}`.trimEnd();
+}
+
+/**
+ * Lets a payment count of which the token has delivered less than was sent. The wallet signs again after its stop is ended. Errors:
+ * ValidationError when the transfer has no open payout.
+ */
+export function orderShortAccepted(
+  by: OrderedBy,
+  { transferId, reason }: { transferId: string; reason: string },
+): Promise<boolean> {
+  return doAndRecord(
+    by,
+    (client) => acceptShort(client, transferId),
+    (isNew) => (isNew ? { action: "payout accept-short", subject: transferId, reason } : null),
+  );
+}
+
+function chainNamed(chains: readonly PayoutChain[], name: string): PayoutChain {
+  const found = chains.find((chain) => chain.name === name);
+  if (found !== undefined) return found;
+  const known = chains.map((chain) => chain.name).join(", ") || "none";
+  throw new ValidationError([{ field: "chain", rule: "chain.known", message: `must be configured; ${known} is` }]);
+}

@@ -1,0 +1,26 @@
+// Changing what is set for everybody, by an operator.
+
+import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { type BillingSettings, readBillingSettings, setWelcomeCredit } from "../../billing/settings.ts";
+import { formatMoney, idr } from "../../kernel/money.ts";
+
+/** Lets the settings be what is given. Errors: as setWelcomeCredit. */
+export async function orderSettings(
+  by: OrderedBy,
+  { settings: { welcomeCredit }, reason }: { settings: BillingSettings; reason: string | null },
+): Promise<BillingSettings> {
+  await doAndRecord(
+    by,
+    (client) => setWelcomeCredit(client, welcomeCredit),
+    (isChanged) =>
+      isChanged
+        ? {
+            action: "settings update",
+            subject: null,
+            reason,
+            facts: { welcomeCredit: formatMoney(idr(welcomeCredit)) },
+          }
+        : null,
+  );
+  return readBillingSettings(by.database.pool);
+}

@@ -1,0 +1,77 @@
+// What an operator orders about a top-up: to ask its provider now, and, of play money, to give it back; what its provider kept of it. The provider is asked
+// outside of any transaction, so the line of who ordered it is written before: money never moves without one.
+
+import { doAndRecord, type OperatorAction, type OrderedBy } from "../audit-log/operator-actions.ts";
+import type { SandboxDesk } from "../../billing/payments/sandbox/sandbox-desk.ts";
+import { type PostedFee, postProviderFee, type ProviderFee } from "../../billing/top-ups/provider-money.ts";
+import { selectTopUps } from "../../billing/top-ups/store.ts";
+import type { TopUp } from "../../billing/top-ups/top-up.ts";
+import type { TopUps } from "../../billing/top-ups/top-ups.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { formatMoney, idr } from "../../kernel/money.ts";
+
+/**
+ * Has the provider asked about a top-up now, and what it says applied. Errors: NotFound, which leaves no line; UpstreamBusy when the
+ * provider does not answer.
+ */
+export async function orderVerification(
+  by: OrderedBy,
+  verifyNow: TopUps["verifyNow"],
+  order: { topUpId: string; reason: string | null },
+): Promise<TopUp> {
+  const { topUpId } = await recordOrder(by, order.topUpId, { action: "top-up verify", reason: order.reason });
+  return verifyNow(topUpId);
+}
+
+/** Posts what a provider kept of a payment, as its statement says. Errors: as postProviderFee. */
+export function orderProviderFee(by: OrderedBy, order: ProviderFee): Promise<PostedFee> {
+  return doAndRecord(
+    by,
+    (client) => postProviderFee(client, order),
+    ({ isNew, postingId, topUp }) =>
+      isNew
+        ? {
+            action: "top-up fee",
+            subject: topUp.topUpId,
+            reason: order.reference,
+            facts: { postingId, accountId: topUp.accountId, amount: formatMoney(idr(order.amount)) },
+          }
+        : null,
+  );
+}
+
+/**
+ * Gives a sandbox payment back, all that is left or a part, or takes it all back as the payer's bank does; then asks about it. Errors:
+ * NotFound, ValidationError.
+ */
+export async function orderSandboxReturn(
+  by: OrderedBy,
+  { topUps, desk }: { topUps: Pick<TopUps, "verifyNow">; desk: SandboxDesk },
+  { how, amount, ...order }: { topUpId: string; how: "refund" | "charge-back"; amount: bigint | null },
+): Promise<TopUp> {
+  const facts = { amount: amount === null ? "all" : formatMoney(idr(amount)) };
+  const { topUpId } = await recordOrder(by, order.topUpId, { action: `top-up ${how}`, reason: null, facts });
+  if (how === "refund") await desk.refund(topUpId, amount);
+  else await desk.chargeBack(topUpId);
+  return topUps.verifyNow(topUpId);
+}
+
+/**
+ * Writes the line of an order about a top-up that there is, with how it stands. What is done next is done to the id it gives: a
+ * provider compares ids as texts, and whoever orders may have written one in capitals.
+ */
+function recordOrder(
+  by: OrderedBy,
+  named: string,
+  { action, reason, facts }: Pick<OperatorAction, "action" | "reason" | "facts">,
+): Promise<TopUp> {
+  return doAndRecord(
+    by,
+    async (client) => {
+      const [topUp] = await selectTopUps(client, [named]);
+      if (topUp === undefined) throw new NotFound("There is no such top-up.");
+      return topUp;
+    },
+    ({ topUpId, accountId, state }) => ({ action, subject: topUpId, reason, facts: { accountId, state, ...facts } }),
+  );
+}

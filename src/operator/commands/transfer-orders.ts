@@ -1,0 +1,43 @@
+// What an operator orders about merchants' transfers: limits, approvals, rejections.
+
+import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { type LimitOrder, setLimits, type ShownLimits } from "../../merchant/merchants/limits.ts";
+import { hasPayoutBegun } from "../../merchant/payouts/payout-store.ts";
+import { approveTransfer, endUnsigned, type MovedTransfer } from "../../merchant/transfers/transfers.ts";
+
+/** Sets what a merchant may order of a currency. Errors: as setLimits. */
+export function orderLimits(by: OrderedBy, order: LimitOrder & { reason: string | null }): Promise<ShownLimits> {
+  const { reason, ...limits } = order;
+  return doAndRecord(
+    by,
+    (client) => setLimits(client, limits),
+    ({ currencyCode, perTransfer, daily, approvalAbove }) => ({
+      action: "merchant limit",
+      subject: order.merchantId,
+      reason,
+      facts: { currencyCode, perTransfer, daily, approvalAbove },
+    }),
+  );
+}
+
+/** Lets a transfer go on that waits for approval. Errors: as approveTransfer. */
+export function orderApproval(
+  by: OrderedBy,
+  { transferId, note }: { transferId: string; note: string | null },
+): Promise<MovedTransfer> {
+  return doAndRecord(by, (client) => approveTransfer(client, transferId), lineOf("transfer approve", note));
+}
+
+/** Rejects a transfer of which nothing is signed. Errors: as endUnsigned. */
+export function orderRejection(by: OrderedBy, order: { transferId: string; reason: string }): Promise<MovedTransfer> {
+  return doAndRecord(
+    by,
+    (client) => endUnsigned(client, { ...order, to: "REJECTED", hasSigningBegun: hasPayoutBegun }),
+    lineOf("transfer reject", order.reason),
+  );
+}
+
+function lineOf(action: string, reason: string | null) {
+  return ({ transfer: { transferId, merchantId, externalId }, isNew }: MovedTransfer) =>
+    isNew ? { action, subject: transferId, reason, facts: { merchantId, externalId } } : null;
+}

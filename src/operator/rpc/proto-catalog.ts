@@ -1,0 +1,203 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Catalog as ProtoCatalog,
+  CatalogChangeKind,
+  type CatalogDraft as ProtoDraft,
+  CatalogEntryKind,
+  type CatalogModel as ProtoModel,
+  type CatalogRoute as ProtoRoute,
+  type CatalogUpstream as ProtoUpstream,
+} from "#gen/saldo/operator/v1/catalog_pb.ts";
+import { previewCatalog, readLiveCatalog } from "../../catalog/apply-catalog.ts";
+import type { UpstreamConfig } from "../../catalog/catalog.ts";
+import type { CatalogChange } from "../../catalog/catalog-changes.ts";
+import type { CatalogFile, FileModel } from "../../catalog/catalog-file.ts";
+import { pricesOf, showPrices } from "../../catalog/prices.ts";
+import { type CatalogVersion, listVersions, readVersion } from "../../catalog/version-store.ts";
+import { orderCatalog } from "../commands/catalog-orders.ts";
+import { readNumberedPage } from "./paging.ts";
+import { fromProtoPrices, toProtoDifference, toProtoWarning } from "./proto-catalog-prices.ts";
+import { given, type Methods, orNull, type Parts } from "./proto-parts.ts";
+
+const changeKind = {
+  added: CatalogChangeKind.ADDED,
+  changed: CatalogChangeKind.CHANGED,
+  retired: CatalogChangeKind.RETIRED,
+} as const satisfies Record<CatalogChange["change"], CatalogChangeKind>;
+const entryKind = {
+  model: CatalogEntryKind.MODEL,
+  upstream: CatalogEntryKind.UPSTREAM,
+} as const satisfies Record<CatalogChange["kind"], CatalogEntryKind>;
+
+/** The catalog: what is live, drafts, and what was published. */
+export function catalogMethods({
+  database,
+  orderedBy,
+  isSet,
+  presetUpstreams = [],
+  presetModels = [],
+}: Parts): Methods<"getCatalog" | "previewCatalog" | "publishCatalog" | "listCatalogVersions" | "getCatalogVersion"> {
+  const remote = { isSet };
+  const presets = { presetUpstreams, presetModels };
+  return {
+    async getCatalog() {
+      const { version, yaml, catalog } = await readLiveCatalog(database, presets);
+      return { version, yaml, catalog: toProtoCatalog(catalog) };
+    },
+
+    async previewCatalog({ draft }) {
+      const wanted = { ...presets, yaml: yamlOf(draft), remote };
+      const { version, changes, warnings } = await previewCatalog(database, wanted);
+      return { version, changes: changes.map(toProtoChange), warnings: warnings.map(toProtoWarning) };
+    },
+
+    async publishCatalog({ draft, baseVersion, reason }, context) {
+      const order = { ...presets, yaml: yamlOf(draft), baseVersion, reason: orNull(reason), remote };
+      const { version, changes, warnings } = await orderCatalog(orderedBy(context), order);
+      return { version, changes: changes.map(toProtoChange), warnings: warnings.map(toProtoWarning) };
+    },
+
+    async listCatalogVersions(request) {
+      const page = await readNumberedPage(
+        request,
+        (range) => listVersions(database.pool, range),
+        ({ number }) => number,
+      );
+      return { versions: page.items.map(toProtoVersion), nextPageToken: page.nextPageToken };
+    },
+
+    async getCatalogVersion({ number }) {
+      const { version, yaml, changes } = await readVersion(database.pool, number);
+      return { version: toProtoVersion(version), yaml, changes: changes.map(toProtoChange) };
+    },
+  };
+}
+
+/** A draft as a file: messages are put into the words of the file, so that both are judged by one reader. JSON is YAML. */
+function yamlOf(draft: ProtoDraft | undefined): string {
+  if (draft?.content.case === "yaml") return draft.content.value;
+  if (draft?.content.case === "catalog") return JSON.stringify(fromProtoCatalog(draft.content.value));
+  return "";
+}
+
+function fromProtoCatalog({ upstreams, models }: ProtoCatalog) {
+  return { upstreams: upstreams.map(fromProtoUpstream), models: models.map(fromProtoModel) };
+}
+
+function fromProtoUpstream(upstream: ProtoUpstream) {
+  return {
+    id: upstream.id,
+    ...given("kind", upstream.kind),
+    ...given("base_url", upstream.baseUrl),
+    ...given("api_key_env", upstream.apiKeyEnv),
+    ...(upstream.allowPrivateAddress ? { allow_private_address: true } : {}),
+    ...unlessZero("connect_timeout_ms", upstream.connectTimeoutMs),
+    ...unlessZero("first_byte_timeout_ms", upstream.firstByteTimeoutMs),
+    ...unlessZero("idle_timeout_ms", upstream.idleTimeoutMs),
+    ...given("output_cap_field", upstream.outputCapField),
+    ...(upstream.chargesCacheWrites === undefined ? {} : { charges_cache_writes: upstream.chargesCacheWrites }),
+  };
+}
+
+function fromProtoModel(model: ProtoModel) {
+  const { mediaTokens, price } = model;
+  return {
+    id: model.id,
+    ...given("name", model.name),
+    ...given("description", model.description),
+    ...given("badge", model.badge),
+    ...(model.inputModalities.length === 0 ? {} : { input_modalities: model.inputModalities }),
+    context_length: model.contextLength,
+    max_output_tokens: model.maxOutputTokens,
+    media_tokens: {
+      ...unlessZero("image", mediaTokens?.image),
+      ...unlessZero("audio", mediaTokens?.audio),
+      ...unlessZero("video", mediaTokens?.video),
+    },
+    hidden_output: model.hiddenOutput,
+    ...(price === undefined ? {} : { price: fromProtoPrices(price) }),
+    routes: model.routes.map(fromProtoRoute),
+  };
+}
+
+function fromProtoRoute({ upstream, model, firstByteTimeoutMs, mayRepeatPaid, cost }: ProtoRoute) {
+  return {
+    upstream,
+    model,
+    ...unlessZero("first_byte_timeout_ms", firstByteTimeoutMs),
+    ...(mayRepeatPaid ? { may_repeat_paid: true } : {}),
+    ...(cost === undefined ? {} : { cost: fromProtoPrices(cost) }),
+  };
+}
+
+function unlessZero(name: string, value: number | undefined): Record<string, number> {
+  return value === undefined || value === 0 ? {} : { [name]: value };
+}
+
+function toProtoCatalog({ upstreams, models }: CatalogFile) {
+  return { upstreams: upstreams.map(toProtoUpstream), models: models.map(toProtoModel) };
+}
+
+/** An upstream as it is set up, without its credential. */
+export function toProtoUpstream(upstream: UpstreamConfig) {
+  const { id, kind, baseUrl, apiKeyEnv, allowPrivateAddress } = upstream;
+  const { connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs } = upstream;
+  return {
+    id,
+    kind,
+    // The one in our own process is nowhere else.
+    baseUrl: kind === "demo" ? "" : baseUrl,
+    apiKeyEnv: apiKeyEnv ?? "",
+    allowPrivateAddress,
+    connectTimeoutMs,
+    firstByteTimeoutMs,
+    idleTimeoutMs,
+    outputCapField: upstream.outputCapField ?? "max_tokens",
+    chargesCacheWrites: upstream.chargesCacheWrites ?? false,
+  };
+}
+
+function toProtoModel(model: FileModel) {
+  return {
+    id: model.id,
+    name: model.name,
+    description: model.description,
+    badge: model.badge ?? "",
+    inputModalities: [...model.inputModalities],
+    contextLength: model.contextLength,
+    maxOutputTokens: model.maxOutputTokens,
+    mediaTokens: { ...model.mediaTokens },
+    hiddenOutput: model.hiddenOutput,
+    price: showPrices(pricesOf(model)),
+    routes: model.routes.map(({ cost, ...route }) => ({
+      ...route,
+      ...(cost === undefined ? {} : { cost: showPrices(cost) }),
+    })),
+  };
+}
+
+function toProtoChange({ kind, id, change, fields, priceDifference }: CatalogChange) {
+  return {
+    kind: entryKind[kind],
+    id,
+    change: changeKind[change],
+    fields: fields.map(({ field, before, after }) => ({ field, before: asJson(before), after: asJson(after) })),
+    ...(priceDifference === null ? {} : { priceDifference: toProtoDifference(priceDifference) }),
+  };
+}
+
+function asJson(value: unknown): string {
+  return value === null ? "" : JSON.stringify(value);
+}
+
+function toProtoVersion({ number, operator, reason, publishedAt, added, changed, retired }: CatalogVersion) {
+  return {
+    number,
+    operator,
+    reason: reason ?? "",
+    publishedAt: timestampFromDate(publishedAt),
+    added,
+    changed,
+    retired,
+  };
+}

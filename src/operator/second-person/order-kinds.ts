@@ -1,0 +1,137 @@
+// The kinds of orders that can wait for a second operator: when each needs one, how it is stored, and how it is carried out.
+
+import type { Pool } from "pg";
+import type { OrderedBy } from "../audit-log/operator-actions.ts";
+import { customerOf } from "../../identity/store.ts";
+import { ValidationError } from "../../kernel/errors.ts";
+import { formatMoney, idr } from "../../kernel/money.ts";
+import type { PostedCredit } from "../../ledger/accounts.ts";
+import { type CreditNote, readChargeOf, type WrittenNote } from "../../ledger/credit-note.ts";
+import { isLooser, type LimitOrder, type ShownLimits } from "../../merchant/merchants/limits.ts";
+import type { CreditedFund, MerchantCredit } from "../../merchant/merchants/merchants.ts";
+import { requireMerchant } from "../../merchant/merchants/store.ts";
+import { readOwnedTransfer } from "../../merchant/transfers/transfer-search-store.ts";
+import type { MovedTransfer } from "../../merchant/transfers/transfers.ts";
+import { type MoneyOrder, orderAdjustment, orderCredit, orderCreditNote } from "../commands/account-orders.ts";
+import { orderMerchantCredit } from "../commands/merchant-orders.ts";
+import type { OrderedAmount } from "./second-person.ts";
+import { orderApproval, orderLimits } from "../commands/transfer-orders.ts";
+
+/** What each kind orders, and what comes of it. */
+export type OrderKinds = {
+  readonly "account credit": { order: MoneyOrder; outcome: PostedCredit };
+  readonly "account adjust": { order: MoneyOrder; outcome: PostedCredit };
+  readonly "usage credit": { order: CreditNote; outcome: WrittenNote };
+  readonly "merchant credit": { order: MerchantCredit & { readonly reference: string }; outcome: CreditedFund };
+  readonly "merchant limit": { order: LimitOrder & { readonly reason: string | null }; outcome: ShownLimits };
+  readonly "transfer approve": {
+    order: { readonly transferId: string; readonly note: string | null };
+    outcome: MovedTransfer;
+  };
+};
+export type OrderKind = keyof OrderKinds;
+
+/** How an order looks to people. Amount null: it is about none. */
+export type OrderLook = {
+  readonly subject: string;
+  readonly reason: string | null;
+  readonly amount: OrderedAmount | null;
+  readonly more?: Readonly<Record<string, string | null>>;
+};
+
+/** Who has to agree to an order. */
+export type Agreement = "one operator" | "two operators" | "two above the sum";
+
+type Kind<K extends OrderKind> = {
+  /** The caller's own name of the order, which carries it out once, for ever. Null: it has none. */
+  readonly referenceOf: (order: OrderKinds[K]["order"]) => string | null;
+  readonly look: (order: OrderKinds[K]["order"], pool: Pool) => Promise<OrderLook> | OrderLook;
+  /** Who has to agree to it. Errors: those of what it is about; ValidationError for an own transfer. */
+  readonly agreement: (facts: {
+    order: OrderKinds[K]["order"];
+    by: OrderedBy;
+    pool: Pool;
+  }) => Promise<Agreement> | Agreement;
+  readonly carryOut: (by: OrderedBy, order: OrderKinds[K]["order"]) => Promise<OrderKinds[K]["outcome"]>;
+};
+
+const bySum = (): Agreement => "two above the sum";
+
+const rupiahOf = (amount: bigint): OrderedAmount => ({ currencyCode: "IDR", amount: formatMoney(idr(amount)) });
+
+export const orderKinds: { readonly [K in OrderKind]: Kind<K> } = {
+  "account credit": {
+    referenceOf: ({ reference }) => reference,
+    look: ({ accountId, amount, reason }) => ({ subject: accountId, reason, amount: rupiahOf(amount) }),
+    agreement: bySum,
+    carryOut: orderCredit,
+  },
+  "account adjust": {
+    referenceOf: ({ reference }) => reference,
+    look: ({ accountId, amount, reason }) => ({ subject: accountId, reason, amount: rupiahOf(amount) }),
+    agreement: bySum,
+    carryOut: orderAdjustment,
+  },
+  "usage credit": {
+    referenceOf: () => null,
+    look: async ({ requestId, amount, note, name }, pool) => ({
+      subject: requestId,
+      reason: note,
+      amount: rupiahOf(amount ?? (await readChargeOf(pool, requestId))),
+      more: { name },
+    }),
+    agreement: bySum,
+    carryOut: orderCreditNote,
+  },
+  "merchant credit": {
+    referenceOf: ({ reference }) => reference,
+    look: ({ merchantId, currencyCode, amountText, reason = null, network = null }) => ({
+      subject: merchantId,
+      reason,
+      amount: { currencyCode, amount: amountText },
+      more: { network },
+    }),
+    // Coins of the sandbox are worth nothing; those of production are what payouts are made of.
+    agreement: async ({ order, pool }) =>
+      (await requireMerchant(pool, order.merchantId)) === "production" ? "two operators" : "one operator",
+    carryOut: orderMerchantCredit,
+  },
+  "merchant limit": {
+    referenceOf: () => null,
+    look: ({ merchantId, reason, currencyCode, perTransfer, daily, approvalAbove }) => ({
+      subject: merchantId,
+      reason,
+      amount: null,
+      more: { currencyCode, perTransfer, daily, approvalAbove },
+    }),
+    agreement: async ({ order, pool }) =>
+      (await requireMerchant(pool, order.merchantId)) === "production" && (await isLooser(pool, order))
+        ? "two operators"
+        : "one operator",
+    carryOut: orderLimits,
+  },
+  "transfer approve": {
+    referenceOf: () => null,
+    look: async ({ transferId, note }, pool) => {
+      const { transfer } = (await readOwnedTransfer(pool, transferId)) ?? {};
+      const amount = transfer && { currencyCode: transfer.coin.currencyCode, amount: formatMoney(transfer.received) };
+      return {
+        subject: transferId,
+        reason: note,
+        amount: amount ?? null,
+        more: { address: transfer?.address ?? null },
+      };
+    },
+    async agreement({ order, by, pool }) {
+      const found = await readOwnedTransfer(pool, order.transferId);
+      if (found?.transfer.environment !== "production") return "one operator";
+      const owner = await customerOf(pool, found.accountId);
+      if (owner?.email.toLowerCase() === by.operator.toLowerCase()) {
+        const message = "names a transfer of the operator's own account; another operator has to approve it";
+        throw new ValidationError([{ field: "transferId", rule: "order.second_person", message }]);
+      }
+      return found.transfer.status === "WAITING" ? "two above the sum" : "one operator";
+    },
+    carryOut: orderApproval,
+  },
+};

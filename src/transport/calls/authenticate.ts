@@ -1,0 +1,118 @@
+// Who is calling, from the credentials alone. Which credentials a method takes is authorise.ts's business.
+
+import { Caller } from "#gen/saldo/options/v1/options_pb.ts";
+import type { SignedInPerson } from "../../identity/people.ts";
+import type { Environment, MerchantPrincipal, Principal } from "../../identity/principal.ts";
+import type { VerifyServiceToken } from "../../identity/service-tokens.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import type { VerifiedKey } from "../../keys/keys.ts";
+import type { Credentials } from "./call.ts";
+import type { CredentialKind, RefusedCredentials } from "./refused-credentials.ts";
+
+/** What authentication needs of the rooms that own credentials. */
+export type Verifiers = {
+  verifyKey(secret: string): Promise<VerifiedKey | null>;
+  verifyMerchant(pair: { apiKey: string; secretKey: string }): Promise<MerchantPrincipal | null>;
+  readonly verifyServiceToken: VerifyServiceToken;
+  /** Who is signed in by the cookies of a request; null when nobody is. */
+  verifySession(cookies: string): Promise<SignedInPerson | null>;
+  /** Whether there is an account of this id; any text may be asked about. */
+  accountExists(accountId: string): Promise<boolean>;
+  /** Counts credentials that are nobody's, and refuses networks that send many. Left out: they are not counted. */
+  readonly refusedCredentials?: RefusedCredentials;
+};
+
+/** What a method asks for: the environment its path names, if it names one, and the kinds of caller it takes. */
+export type Wanted = { readonly environment: Environment | null; readonly callers: ReadonlySet<Caller> };
+
+const PUBLIC: Principal = { kind: "public" };
+const MAX_CREDENTIALS_LENGTH = 1024;
+const SCHEME = /^([A-Za-z]+) +([\x21-\x7e]+)$/;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const SERVICE_TOKEN_PREFIX = "st_";
+
+/**
+ * Makes the principal of a call. The scheme alone decides what is looked up: keys and service tokens are taken as Bearer
+ * only, a merchant pair as Basic only, and cookies only where there is no Authorization header. Missing, malformed, unknown
+ * and other-environment credentials all give the public. Errors: NotFound when a caller who may not act for it, or nobody,
+ * has the account that the call names; TooManyRequests when the caller's network has sent too many that are nobody's.
+ */
+export async function authenticate(verifiers: Verifiers, credentials: Credentials, wanted: Wanted): Promise<Principal> {
+  const { authorization } = credentials;
+  if (authorization === null) return ofCookies(verifiers, credentials, wanted);
+  if (authorization.length > MAX_CREDENTIALS_LENGTH) return nobody(verifiers, credentials, "key", "");
+  const [, scheme = "", secret = ""] = SCHEME.exec(authorization) ?? [];
+  switch (scheme.toLowerCase()) {
+    case "bearer": {
+      if (secret.startsWith(SERVICE_TOKEN_PREFIX)) return ofService(verifiers, secret, credentials);
+      verifiers.refusedCredentials?.refuseUnknown(credentials.source, "key", secret);
+      const key = await verifiers.verifyKey(secret);
+      return key === null
+        ? nobody(verifiers, credentials, "key", secret)
+        : { kind: "api_key", keyId: key.keyId, accountId: key.accountId, rateLimit: key.rateLimit };
+    }
+    case "basic": {
+      const pair = readPair(secret);
+      if (pair === null) return nobody(verifiers, credentials, "pair", "");
+      verifiers.refusedCredentials?.refuseUnknown(credentials.source, "pair", pairText(pair));
+      const merchant = await verifiers.verifyMerchant(pair);
+      const { environment } = wanted;
+      const isHere = merchant !== null && (environment === null || merchant.environment === environment);
+      return isHere ? merchant : nobody(verifiers, credentials, "pair", pair.apiKey);
+    }
+    default:
+      return PUBLIC;
+  }
+}
+
+async function ofService(verifiers: Verifiers, secret: string, credentials: Credentials): Promise<Principal> {
+  const { account, source } = credentials;
+  verifiers.refusedCredentials?.refuseUnknown(source, "token", secret);
+  const token = await verifiers.verifyServiceToken(secret);
+  if (token === null) return nobody(verifiers, credentials, "token", secret);
+  const { tokenId, accountId, scopes } = token;
+  if (account === null) return { kind: "service", tokenId, scopes, accountId: accountId ?? "" };
+  const mayAct = accountId === null ? await verifiers.accountExists(account) : accountId === account;
+  if (!mayAct) throw noAccount();
+  return { kind: "service", tokenId, scopes, accountId: account };
+}
+
+async function ofCookies(verifiers: Verifiers, credentials: Credentials, wanted: Wanted): Promise<Principal> {
+  const { cookies, account, source } = credentials;
+  if (cookies === null) return PUBLIC;
+  verifiers.refusedCredentials?.refuseUnknown(source, "session", cookies);
+  const person = await verifiers.verifySession(cookies);
+  if (person === null) return nobody(verifiers, credentials, "session", cookies);
+  const { sessionId, personId, email, proof } = person;
+  // Operators have an account of their own like anybody. They act as operators where people may not call at all, or where
+  // they name the account they mean.
+  const takesPeople = wanted.callers.has(Caller.SESSION);
+  if (person.isOperator && wanted.callers.has(Caller.OPERATOR) && !(takesPeople && account === null)) {
+    if (account !== null && !(await verifiers.accountExists(account))) throw noAccount();
+    return { kind: "operator", sessionId, personId, email, accountId: account ?? "", proof };
+  }
+  if (account !== null && account !== person.accountId) throw noAccount();
+  return { kind: "session", sessionId, personId, accountId: person.accountId, proof };
+}
+
+/** Credentials that are nobody's make the public, like none. */
+function nobody({ refusedCredentials }: Verifiers, { source }: Credentials, kind: CredentialKind, secret: string) {
+  refusedCredentials?.count(source, kind, secret);
+  return PUBLIC;
+}
+
+function noAccount(): NotFound {
+  return new NotFound("There is no such account.");
+}
+
+/** A pair as one text. */
+function pairText({ apiKey, secretKey }: { apiKey: string; secretKey: string }): string {
+  return `${apiKey}:${secretKey}`;
+}
+
+function readPair(credentials: string): { apiKey: string; secretKey: string } | null {
+  if (!BASE64.test(credentials)) return null;
+  const text = Buffer.from(credentials, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  return colon < 0 ? null : { apiKey: text.slice(0, colon), secretKey: text.slice(colon + 1) };
+}

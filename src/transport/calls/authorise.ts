@@ -1,0 +1,71 @@
+// Who may call a method: read from the `callers` option of the contract, and from nowhere else.
+
+import { getOption, type DescMethod } from "@bufbuild/protobuf";
+import { Caller, callers, TokenScope as ProtoTokenScope, token_scope } from "#gen/saldo/options/v1/options_pb.ts";
+import type { Principal, TokenScope } from "../../identity/principal.ts";
+import { requireProof } from "./require-proof.ts";
+import { InvalidApiKey, InvalidCredentials, PermissionDenied, ScopeMissing } from "../../kernel/errors.ts";
+
+const callerOf = {
+  public: Caller.PUBLIC,
+  api_key: Caller.API_KEY,
+  session: Caller.SESSION,
+  merchant: Caller.MERCHANT,
+  service: Caller.SERVICE,
+  operator: Caller.OPERATOR,
+} as const satisfies Record<Principal["kind"], Caller>;
+
+const rules = new Map<DescMethod, ReadonlySet<Caller>>();
+
+/** The kinds of caller a method takes. */
+export function callersOf(method: DescMethod): ReadonlySet<Caller> {
+  const known = rules.get(method);
+  if (known !== undefined) return known;
+  const read = new Set(getOption(method, callers));
+  rules.set(method, read);
+  return read;
+}
+
+/** Whether a method is for merchants and nobody else. Such methods stand under /sandbox as well. */
+export function isForMerchants(method: DescMethod): boolean {
+  const allowed = callersOf(method);
+  return allowed.size === 1 && allowed.has(Caller.MERCHANT);
+}
+
+const scopeNames: Readonly<Record<ProtoTokenScope, TokenScope | null>> = {
+  [ProtoTokenScope.UNSPECIFIED]: null,
+  [ProtoTokenScope.READ]: "read",
+  [ProtoTokenScope.KEYS]: "keys",
+  [ProtoTokenScope.TOP_UPS]: "top_ups",
+  [ProtoTokenScope.SETTINGS]: "settings",
+  [ProtoTokenScope.MERCHANTS]: "merchants",
+  [ProtoTokenScope.TRANSFERS]: "transfers",
+};
+
+/** What a service token must be allowed to do to call a method. Null: no service may call it. */
+export function tokenScopeOf(method: DescMethod): TokenScope | null {
+  return scopeNames[getOption(method, token_scope)] ?? null;
+}
+
+/**
+ * Lets the caller through or not. Errors: InvalidApiKey, InvalidCredentials, PermissionDenied, SecondFactorRequired,
+ * FreshAuthenticationRequired, ScopeMissing.
+ */
+export function authorise(method: DescMethod, principal: Principal): void {
+  const allowed = callersOf(method);
+  if (allowed.has(Caller.PUBLIC)) return;
+  if (allowed.has(callerOf[principal.kind])) {
+    if (principal.kind === "session" || principal.kind === "operator") requireProof(method, principal);
+    if (principal.kind === "service") requireScope(method, principal.scopes);
+    return;
+  }
+  // Credentials of the other area are wrong ones, like any other: nobody is told that they would be good elsewhere.
+  if (isForMerchants(method)) throw new InvalidCredentials();
+  if (principal.kind === "public" || principal.kind === "merchant") throw new InvalidApiKey();
+  throw new PermissionDenied();
+}
+
+function requireScope(method: DescMethod, scopes: readonly TokenScope[]): void {
+  const scope = tokenScopeOf(method);
+  if (scope === null || !scopes.includes(scope)) throw new ScopeMissing(scope ?? "none");
+}

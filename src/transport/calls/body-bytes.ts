@@ -1,0 +1,47 @@
+// The bytes of a request, collected within a bound. What is kept grows with what has come, not with what was promised, and
+// many small pieces cost no more than few large ones.
+
+import { PayloadTooLarge } from "../../kernel/errors.ts";
+
+const EMPTY = new Uint8Array(0);
+const FIRST_CAPACITY = 64 * 1024;
+
+/** Collects the pieces of one body. */
+export class BodyBytes {
+  readonly #maxMessage: number;
+  readonly #maxBytes: number;
+  #buffer: Uint8Array = EMPTY;
+  #length = 0;
+
+  /** For a message of at most so many bytes, behind a frame of its protocol. */
+  constructor(maxMessage: number, frame: number) {
+    this.#maxMessage = maxMessage;
+    this.#maxBytes = maxMessage + frame;
+  }
+
+  /** What has come so far. */
+  get bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Takes the next piece. Errors: PayloadTooLarge when the body becomes larger than its bound. */
+  add(piece: Uint8Array): void {
+    const length = this.#length + piece.length;
+    if (length > this.#maxBytes) throw new PayloadTooLarge(this.#maxMessage);
+    if (this.#length === 0) {
+      // Most bodies come in one piece, which is then not copied.
+      this.#buffer = piece;
+    } else {
+      if (length > this.#buffer.length) this.#grow(length);
+      this.#buffer.set(piece, this.#length);
+    }
+    this.#length = length;
+  }
+
+  #grow(length: number): void {
+    const capacity = Math.min(this.#maxBytes, Math.max(FIRST_CAPACITY, 2 * length));
+    const grown = Buffer.allocUnsafeSlow(capacity);
+    grown.set(this.bytes);
+    this.#buffer = grown;
+  }
+}

@@ -1,0 +1,130 @@
+// What is known of a call besides its message. A door (h2c, Connect, REST) fills these values once, before anything runs;
+// services read them through the functions here.
+
+import { createContextKey, createContextValues, type ContextValues, type HandlerContext } from "@connectrpc/connect";
+import type { Message } from "@bufbuild/protobuf";
+import type { Environment, Principal } from "../../identity/principal.ts";
+import type { CallSource } from "./client-address.ts";
+
+/** The Authorization header as it came in, empty where it may not be looked at. Null: there is none. */
+export type Authorization = string | null;
+
+/** What a call brings to say who makes it. Every part is null where it is missing, or stands there more than once. */
+export type Credentials = {
+  readonly authorization: Authorization;
+  /** The Cookie header; null too where the request may come from another site. */
+  readonly cookies: string | null;
+  /** The account the call is for. */
+  readonly account: string | null;
+  /** Where the call comes from. Null: not known. */
+  readonly source: CallSource | null;
+};
+
+/** Names the account a call of a service or an operator is for. */
+export const ACCOUNT_HEADER = "x-saldo-account";
+
+const NOBODY: Credentials = { authorization: null, cookies: null, account: null, source: null };
+
+/** The largest message a call may send: one chat request with images. */
+export const READ_MAX_BYTES = 32 * 1024 * 1024;
+
+type CallFacts = {
+  readonly requestId: string;
+  readonly receivedAtMs: number;
+  readonly credentials: Credentials;
+  /** The environment the path names; null where the caller's own counts, as on every RPC path. */
+  readonly environment: Environment | null;
+};
+
+const factsKey = createContextKey<CallFacts>(
+  { requestId: "", receivedAtMs: 0, credentials: NOBODY, environment: null },
+  { description: "what the door knows of the call" },
+);
+/** Reads the message of a call whose body waits until the caller is known. */
+export type MessageReader = () => Message | Promise<Message>;
+
+const readerKey = createContextKey<MessageReader | null>(null, { description: "reads the message from the body" });
+const principalKey = createContextKey<Principal>({ kind: "public" }, { description: "who is calling" });
+
+/** The values of a new call, made by the door that received it. */
+export function createCallValues(facts: CallFacts): ContextValues {
+  return createContextValues().set(factsKey, facts);
+}
+
+/** The id of the request: a UUIDv7 made by us, the same in the header, the log line and the usage record. */
+export function requestIdOf(call: Pick<HandlerContext, "values">): string {
+  return call.values.get(factsKey).requestId;
+}
+
+/** When the request came in, in milliseconds of Unix time. */
+export function receivedAtMsOf(call: Pick<HandlerContext, "values">): number {
+  return call.values.get(factsKey).receivedAtMs;
+}
+
+/** The environment named by the path, or null where it names none. */
+export function environmentOf(call: Pick<HandlerContext, "values">): Environment | null {
+  return call.values.get(factsKey).environment;
+}
+
+/** What the call brought to say who makes it. */
+export function credentialsOf(call: Pick<HandlerContext, "values">): Credentials {
+  return call.values.get(factsKey).credentials;
+}
+
+/** Says the request id in the headers of every answer, also of one that is refused before it was read. */
+export function sayRequestId(call: Pick<HandlerContext, "values" | "responseHeader">): void {
+  call.responseHeader.set("x-request-id", requestIdOf(call));
+}
+
+/** Leaves the message unread until the caller is known: nobody learns by a 400 that a path would have let him in. */
+export function setMessageReader(call: Pick<HandlerContext, "values">, read: MessageReader): void {
+  call.values.set(readerKey, read);
+}
+
+/** What reads the message, or null where the protocol has read it already. */
+export function messageReaderOf(call: Pick<HandlerContext, "values">): MessageReader | null {
+  return call.values.get(readerKey);
+}
+
+/** Who is calling, once the call is authenticated; before that, the public. */
+export function principalOf(call: Pick<HandlerContext, "values">): Principal {
+  return call.values.get(principalKey);
+}
+
+/** Names the caller. Only the authenticating interceptor calls it. */
+export function setPrincipal(call: Pick<HandlerContext, "values">, principal: Principal): void {
+  call.values.set(principalKey, principal);
+}
+
+/** The credentials of a request from outside a browser. Cookies are for browsers alone, and a door of theirs reads them. */
+export function readCredentials(rawHeaders: readonly string[], source: CallSource | null = null): Credentials {
+  return {
+    source,
+    authorization: readAuthorization(rawHeaders),
+    cookies: null,
+    // An id is the same in capitals; everything behind compares it as a text.
+    account: readSingle(rawHeaders, ACCOUNT_HEADER).value?.toLowerCase() ?? null,
+  };
+}
+
+/**
+ * The one Authorization header of a request. When there are several, none of them may be looked at: Node keeps the first,
+ * and a proxy in front may have looked at another. They stand for credentials that are nobody's.
+ */
+export function readAuthorization(rawHeaders: readonly string[]): Authorization {
+  const { value, count } = readSingle(rawHeaders, "authorization");
+  return count > 1 ? "" : value;
+}
+
+/** A header that may stand once: its value, null when it is missing or stands there several times. */
+export function readSingle(rawHeaders: readonly string[], wanted: string): { value: string | null; count: number } {
+  let value: string | null = null;
+  let count = 0;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name === undefined || name.length !== wanted.length || name.toLowerCase() !== wanted) continue;
+    value = rawHeaders[i + 1] ?? "";
+    count += 1;
+  }
+  return { value: count > 1 ? null : value, count };
+}

@@ -1,0 +1,70 @@
+// Who a service acts for, read from the principal of a call. The authorising interceptor has let only the kinds of caller
+// through that the method names; what does not fit here is a fault of ours in the contracts.
+
+import type { HandlerContext } from "@connectrpc/connect";
+import type { MerchantPrincipal, SessionProof } from "../../identity/principal.ts";
+import { ValidationError } from "../../kernel/errors.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import type { VerifiedKey } from "../../keys/keys.ts";
+import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "./idempotency-header.ts";
+import { ACCOUNT_HEADER, principalOf, receivedAtMsOf, requestIdOf } from "./call.ts";
+
+/** The account a call acts for. Errors: ValidationError when a service or an operator has named none. */
+export function accountOf(context: HandlerContext): string {
+  const principal = principalOf(context);
+  invariant("accountId" in principal, "a method of an account is called for an account");
+  if (principal.accountId !== "") return principal.accountId;
+  const message = "must name the account the call is for";
+  throw new ValidationError([{ field: ACCOUNT_HEADER, rule: "required", message }]);
+}
+
+/** Whether an operator calls for somebody's account. */
+export function isOperator(context: HandlerContext): boolean {
+  return principalOf(context).kind === "operator";
+}
+
+/** The operator who calls. */
+export function operatorOf(context: HandlerContext): { personId: string; email: string } {
+  const principal = principalOf(context);
+  invariant(principal.kind === "operator", "a method of operators is called by an operator");
+  return { personId: principal.personId, email: principal.email };
+}
+
+/** The person who is signed in, and by which session. */
+export function personOf(context: HandlerContext): { personId: string; sessionId: string; proof: SessionProof } {
+  const principal = principalOf(context);
+  invariant("personId" in principal, "a method of people is called by somebody who is signed in");
+  return { personId: principal.personId, sessionId: principal.sessionId, proof: principal.proof };
+}
+
+/** The merchant that calls. */
+export function merchantOf(context: HandlerContext): MerchantPrincipal {
+  const principal = principalOf(context);
+  invariant(principal.kind === "merchant", "a method of merchants is called by a merchant");
+  return principal;
+}
+
+/** The key of a chat call, with what the door knows of the call. */
+export type KeyCall = {
+  readonly key: VerifiedKey;
+  readonly requestId: string;
+  readonly receivedAtMs: number;
+  readonly idempotencyKey: string | null;
+};
+
+/**
+ * Tells which key a chat call is for: the one it came with, or that of the account's playground where a person calls who is
+ * signed in.
+ */
+export function createKeyCallOf(
+  playgroundKeyOf: (accountId: string) => Promise<VerifiedKey>,
+): (context: HandlerContext) => Promise<KeyCall> {
+  return async (context) => {
+    const principal = principalOf(context);
+    const idempotencyKey = readIdempotencyKey(context.requestHeader.get(IDEMPOTENCY_HEADER));
+    const facts = { requestId: requestIdOf(context), receivedAtMs: receivedAtMsOf(context), idempotencyKey };
+    if (principal.kind === "api_key") return { key: principal, ...facts };
+    invariant(principal.kind === "session", "a chat method is called with a key or by a person");
+    return { key: await playgroundKeyOf(principal.accountId), ...facts };
+  };
+}

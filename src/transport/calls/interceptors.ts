@@ -1,0 +1,288 @@
+// What every call passes through, in this order: log, errors, authenticate, authorise, caller's window, validate, rate. The request id was
+// given at the door. REST runs the same chain in process, so that no rule holds on one face only.
+
+import type {
+  HandlerContext,
+  Interceptor,
+  StreamRequest,
+  StreamResponse,
+  UnaryRequest,
+  UnaryResponse,
+} from "@connectrpc/connect";
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import type { Principal } from "../../identity/principal.ts";
+import type { RecordSecurityEvent } from "../../identity/security-log.ts";
+import type { TakeCallerSlot } from "../../keys/caller-windows.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import type { Keys } from "../../keys/keys.ts";
+import { authenticate, type Verifiers } from "./authenticate.ts";
+import { authorise, callersOf, tokenScopeOf } from "./authorise.ts";
+import {
+  credentialsOf,
+  environmentOf,
+  messageReaderOf,
+  type MessageReader,
+  principalOf,
+  receivedAtMsOf,
+  requestIdOf,
+  setPrincipal,
+} from "./call.ts";
+import { addressOf } from "./client-address.ts";
+import { toConnectError } from "./errors.ts";
+import { limitCallers } from "./limit-callers.ts";
+import { logCall, logFault, type CallLogger } from "./log.ts";
+import { writeIdsPlainly } from "./normalize-ids.ts";
+import { rateHeaders } from "./rate-headers.ts";
+import { recheckCallers } from "./recheck-callers.ts";
+import { validateMessage } from "./validate.ts";
+
+/** What the chain needs from the rooms behind it. */
+export type CallPorts = Omit<Verifiers, "verifyKey"> & {
+  readonly keys: Pick<Keys, "verify" | "known" | "takeSlot" | "refuseWhileLimited">;
+  /** Counts a call of a person, merchant pair or service token against its window. */
+  readonly takeCallerSlot: TakeCallerSlot;
+  readonly logger: CallLogger;
+  /** Writes down what an operator asks for on somebody's account, before it is done. */
+  readonly noteOrder: (order: OrderOnAccount) => Promise<void>;
+  /** Writes down what operators look at. Left out: nothing is written. */
+  readonly recordSecurityEvent?: RecordSecurityEvent;
+  /** How many proxies of ours stand before the HTTP port. Left out: none. */
+  readonly trustedProxies?: number;
+};
+
+/** A call that may change something of an account, by an operator or a service that does not own it. */
+type OrderOnAccount = {
+  /** The operator's e-mail address; of a service `service-token` and the token's id. */
+  readonly operator: string;
+  /** The method, such as `KeysService/RevokeKey`. */
+  readonly method: string;
+  /** Empty: the call named none, and fails. */
+  readonly accountId: string;
+  readonly requestId: string;
+};
+
+type Request = UnaryRequest | StreamRequest;
+type Response = UnaryResponse | StreamResponse;
+
+/** The chain of a service of ours, outermost first. */
+export function createInterceptors(ports: CallPorts): Interceptor[] {
+  const verifiers = verifiersOf(ports);
+  const authenticated = (req: Request): Promise<Principal> => {
+    const call = { values: req.contextValues };
+    const wanted = { environment: environmentOf(call), callers: callersOf(req.method) };
+    return authenticate(verifiers, credentialsOf(call), wanted);
+  };
+  const authenticateCall: Interceptor = (next) => async (req) => {
+    setPrincipal({ values: req.contextValues }, await authenticated(req));
+    return next(req);
+  };
+  return [
+    ...createOpenInterceptors(ports),
+    authenticateCall,
+    recheckCallers(authenticated),
+    authoriseCall,
+    refuseLimited(ports.keys),
+    limitCallers(ports.takeCallerSlot),
+    validateCall,
+    noteOrders(ports),
+    recordReads(ports),
+    limitRate(ports.keys),
+  ];
+}
+
+/** The ports as authentication knows them. */
+export function verifiersOf(ports: CallPorts): Verifiers {
+  return { ...ports, verifyKey: (secret) => ports.keys.verify(secret) };
+}
+
+/** The chain of the services anybody may call: gRPC health and reflection. */
+export function createOpenInterceptors(ports: Pick<CallPorts, "logger">): Interceptor[] {
+  return [logCalls(ports.logger), translateErrors(ports.logger)];
+}
+
+function calledBy(call: Pick<HandlerContext, "values">) {
+  return { requestId: requestIdOf(call), receivedAtMs: receivedAtMsOf(call), principal: principalOf(call) };
+}
+
+function logCalls(logger: CallLogger): Interceptor {
+  return (next) => async (req) => {
+    const method = `${req.service.typeName}/${req.method.name}`;
+    const call = { values: req.contextValues };
+    const log = (error?: unknown) => logCall(logger, { method, ...calledBy(call), error });
+    return watch(next, req, { ended: () => log(), failed: (error) => (log(error), error) });
+  };
+}
+
+function translateErrors(logger: CallLogger): Interceptor {
+  return (next) => async (req) => {
+    const requestId = requestIdOf({ values: req.contextValues });
+    const translate = (thrown: unknown) => {
+      logFault(logger, requestId, thrown);
+      return toConnectError(thrown, requestId);
+    };
+    return watch((request) => orAborted(next(request), request.signal), req, { ended: () => {}, failed: translate });
+  };
+}
+
+const authoriseCall: Interceptor = (next) => async (req) => {
+  authorise(req.method, principalOf({ values: req.contextValues }));
+  return next(req);
+};
+
+/** Reads the message, which no protocol has read before the caller was known, and holds it to its contract. */
+const validateCall: Interceptor = (next) => async (req) => {
+  const read = messageReaderOf({ values: req.contextValues });
+  invariant(read !== null, "a call brings the reader of its message");
+  if (req.stream) return next({ ...req, message: admitted(req, read) });
+  const message = await read();
+  admitMessage(req.method.input, message);
+  return next({ ...req, message });
+};
+
+/** The one message of a request whose answer is a stream. */
+async function* admitted(req: StreamRequest, read: MessageReader) {
+  // Connect's empty message is taken too: with it Connect refuses what is wrong with the headers of its protocol.
+  await req.message[Symbol.asyncIterator]().next();
+  const message = await read();
+  admitMessage(req.method.input, message);
+  yield message;
+}
+
+/** Stops unless the message keeps the rules of its contract, and writes its ids as everything behind compares them. */
+function admitMessage<Desc extends DescMessage>(desc: Desc, message: MessageShape<Desc>): void {
+  validateMessage(desc, message);
+  writeIdsPlainly(desc, message);
+}
+
+/** Files are read, though their contract does not say so: that of a method which is served cannot change. */
+const FILES: ReadonlySet<DescMethod> = new Set([BillingService.method.exportUsage, BillingService.method.exportLedger]);
+
+function isRead(method: DescMethod): boolean {
+  return method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS || FILES.has(method);
+}
+
+/**
+ * What owners do themselves leaves no line of an operator's. Where an operator or a service does it for them, the line is written here, before
+ * the call; methods for operators alone write a better one, in the transaction of the deed.
+ */
+function noteOrders({ noteOrder }: Pick<CallPorts, "noteOrder">): Interceptor {
+  return (next) => async (req) => {
+    const call = { values: req.contextValues };
+    const principal = principalOf(call);
+    const orderedBy = ordererOf(principal, req.method);
+    if (orderedBy !== null) {
+      const service = req.service.typeName.split(".").at(-1) ?? "";
+      await noteOrder({ ...orderedBy, method: `${service}/${req.method.name}`, requestId: requestIdOf(call) });
+    }
+    return next(req);
+  };
+}
+
+/** A key whose window is known to be full is refused before its message is read. */
+function refuseLimited(keys: CallPorts["keys"]): Interceptor {
+  return (next) => async (req) => {
+    const principal = principalOf({ values: req.contextValues });
+    if (principal.kind === "api_key") keys.refuseWhileLimited(principal);
+    return next(req);
+  };
+}
+
+/** What an operator reads is a line of the security log; what an operator changes is one of the operators' own log. */
+function recordReads({
+  recordSecurityEvent,
+  trustedProxies = 0,
+}: Pick<CallPorts, "recordSecurityEvent" | "trustedProxies">): Interceptor {
+  return (next) => async (req) => {
+    const call = { values: req.contextValues };
+    const principal = principalOf(call);
+    if (principal.kind === "operator" && isRead(req.method) && recordSecurityEvent !== undefined) {
+      const { personId, accountId } = principal;
+      const detail = `${req.service.typeName.split(".").at(-1) ?? ""}/${req.method.name}`;
+      const from = credentialsOf(call).source;
+      const address = from === null ? null : addressOf(from, trustedProxies);
+      recordSecurityEvent({
+        kind: "operator_read",
+        outcome: "succeeded",
+        personId,
+        subject: accountId,
+        detail,
+        address,
+      });
+    }
+    return next(req);
+  };
+}
+
+/** Who changes something of an account without owning it. Null: nobody does. */
+function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccount, "operator" | "accountId"> | null {
+  if (principal.kind === "operator" && !isRead(method) && callersOf(method).size > 1) {
+    return { operator: principal.email, accountId: principal.accountId };
+  }
+  if (principal.kind === "service" && tokenScopeOf(method) !== "read") {
+    return { operator: `service-token ${principal.tokenId}`, accountId: principal.accountId };
+  }
+  return null;
+}
+
+/** A key's window covers its reads too. Chat takes its slot in its own admission, in one statement with the hold. */
+function limitRate(keys: CallPorts["keys"]): Interceptor {
+  return (next) => async (req) => {
+    const principal = principalOf({ values: req.contextValues });
+    if (req.stream || principal.kind !== "api_key" || req.method === GatewayService.method.createChatCompletion) {
+      return next(req);
+    }
+    // A read that fails takes no slot, so its slot is taken afterwards. What changes something needs its slot first.
+    const early = isRead(req.method) ? null : await keys.takeSlot(principal);
+    const res = await next(req);
+    const rate = early ?? (await keys.takeSlot(principal));
+    for (const [name, value] of Object.entries(rateHeaders(rate))) res.header.set(name, value);
+    return res;
+  };
+}
+
+type Watcher = {
+  ended(): void;
+  /** Gives back what is thrown on instead. */
+  failed(thrown: unknown): unknown;
+};
+
+/** Runs a call and tells how it ended; a stream ends with its last message, not with its first. */
+async function watch(next: (req: Request) => Promise<Response>, req: Request, watcher: Watcher): Promise<Response> {
+  try {
+    const res = await next(req);
+    if (res.stream) return { ...res, message: watchStream(res.message, watcher) };
+    watcher.ended();
+    return res;
+  } catch (thrown) {
+    throw watcher.failed(thrown);
+  }
+}
+
+async function* watchStream<T>(messages: AsyncIterable<T>, watcher: Watcher): AsyncGenerator<T> {
+  let told = false;
+  try {
+    yield* messages;
+  } catch (thrown) {
+    told = true;
+    throw watcher.failed(thrown);
+  } finally {
+    // Also reached when the client leaves between two messages.
+    if (!told) watcher.ended();
+  }
+}
+
+/** The result, or the reason of the abort if that comes first: a deadline is answered even by a method that ignores it. */
+async function orAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    if (signal.aborted) abort();
+    return await Promise.race([result, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,59 @@
+// One line for each call. It names who called what and how it ended; never prompts, secrets or query strings.
+
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Logger } from "pino";
+import type { Principal } from "../../identity/principal.ts";
+import { InternalError } from "../../kernel/errors.ts";
+import { toDomainError } from "./errors.ts";
+
+/** The part of a pino logger that is used here. */
+export type CallLogger = Pick<Logger, "info" | "warn" | "error">;
+
+/** A call that has ended. */
+export type EndedCall = {
+  /** `package.Service/Method`. */
+  readonly method: string;
+  readonly requestId: string;
+  readonly receivedAtMs: number;
+  readonly principal: Principal;
+  /** What it failed with; undefined: it succeeded. */
+  readonly error?: unknown;
+};
+
+/** Writes the line of a call that has ended. */
+export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, principal, error }: EndedCall): void {
+  const code = codeOf(error);
+  const durationMs = Date.now() - receivedAtMs;
+  // What is undefined is left out. Of one shape, and not put together: this is written for every request.
+  const line = {
+    requestId,
+    method,
+    caller: principal.kind,
+    accountId: "accountId" in principal ? principal.accountId : undefined,
+    merchantId: "merchantId" in principal ? principal.merchantId : undefined,
+    keyId: "keyId" in principal ? principal.keyId : undefined,
+    tokenId: "tokenId" in principal ? principal.tokenId : undefined,
+    personId: "personId" in principal ? principal.personId : undefined,
+    code,
+    durationMs,
+  };
+  logger.info(line, "call");
+}
+
+/** Writes the cause of a fault of ours, which its caller never sees. Says nothing of normal outcomes. */
+export function logFault(logger: CallLogger, requestId: string, thrown: unknown): void {
+  const error = toDomainError(thrown);
+  if (error instanceof InternalError) logger.error({ requestId, err: error.cause ?? error }, "fault");
+}
+
+// How Connect says that the caller, or its connection, ended the call.
+const ENDED_BY_CALLER: ReadonlyMap<Code, string> = new Map([
+  [Code.Canceled, "canceled"],
+  [Code.DeadlineExceeded, "deadline_exceeded"],
+]);
+
+function codeOf(error: unknown): string {
+  if (error === undefined) return "ok";
+  const ended = error instanceof ConnectError ? ENDED_BY_CALLER.get(error.code) : undefined;
+  return ended ?? toDomainError(error).code;
+}

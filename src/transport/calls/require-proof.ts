@@ -1,0 +1,42 @@
+// How well a signed-in person must have shown who it is before a method runs. The contract says it by the options
+// `fresh_proof` and `before_second_factor`; a method without them is held to the stricter rule for operators.
+
+import { getOption, type DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { before_second_factor, fresh_proof, FreshProof } from "#gen/saldo/options/v1/options_pb.ts";
+import { isProved } from "../../identity/session-proof.ts";
+import type { OperatorPrincipal, SessionPrincipal } from "../../identity/principal.ts";
+import { FreshAuthenticationRequired, SecondFactorRequired } from "../../kernel/errors.ts";
+
+type ProofRule = {
+  /** A person who has not set up a required second factor may call the method. */
+  readonly isOpenBefore: boolean;
+  readonly freshFor: Readonly<Record<(OperatorPrincipal | SessionPrincipal)["kind"], boolean>>;
+};
+
+const rules = new Map<DescMethod, ProofRule>();
+
+/** What a method asks of the people who call it. */
+export function proofRuleOf(method: DescMethod): ProofRule {
+  const known = rules.get(method);
+  if (known !== undefined) return known;
+  const asked = getOption(method, fresh_proof);
+  const isRead = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  const always = asked === FreshProof.REQUIRED;
+  const rule: ProofRule = {
+    isOpenBefore: getOption(method, before_second_factor),
+    freshFor: { session: always, operator: always || (asked === FreshProof.UNSPECIFIED && !isRead) },
+  };
+  rules.set(method, rule);
+  return rule;
+}
+
+/** Stops a person who has shown too little. Errors: SecondFactorRequired, FreshAuthenticationRequired. */
+export function requireProof(method: DescMethod, { kind, proof }: OperatorPrincipal | SessionPrincipal): void {
+  const rule = proofRuleOf(method);
+  if (rule.isOpenBefore) return;
+  if (proof.mustHaveFactor && !proof.hasFactor) throw new SecondFactorRequired();
+  // A session from before the second factor, or from a set-up link, has shown the password only.
+  if (!isProved(proof)) throw new FreshAuthenticationRequired();
+  if (rule.freshFor[kind] && !proof.isRecent) throw new FreshAuthenticationRequired();
+}

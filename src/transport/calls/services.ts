@@ -1,0 +1,59 @@
+// Every service of the contracts, in one list: what is registered, reflected, and put on the REST face.
+
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
+import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
+import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
+import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { type BodyMeter, readMessagesLate } from "./read-message.ts";
+
+/** The services there are, by the name the composition root gives their implementations. */
+export const services = {
+  gateway: GatewayService,
+  keys: KeysService,
+  billing: BillingService,
+  accounts: AccountsService,
+  merchantTransfer: MerchantTransferService,
+  merchant: MerchantService,
+  operator: OperatorService,
+} as const satisfies Record<string, DescService>;
+
+/** What the topics implement. A method that is missing answers Unimplemented, 404 on the REST face. */
+export type Implementations = {
+  readonly [Name in keyof typeof services]?: Partial<ServiceImpl<(typeof services)[Name]>>;
+};
+
+/** One service with what implements it. */
+export type BoundService = {
+  readonly service: DescService;
+  readonly implementation: Partial<ServiceImpl<DescService>>;
+};
+
+/** Each service with its implementation, an empty one where the composition root gave none. */
+export function bindServices(implementations: Implementations): BoundService[] {
+  const given: Record<string, Partial<ServiceImpl<DescService>> | undefined> = implementations;
+  return Object.entries(services).map(([name, service]) => ({ service, implementation: given[name] ?? {} }));
+}
+
+/** The protocols of a port. Connect takes what is left out here for wanted, whatever its router was made with. */
+export type Protocols = { readonly connect: boolean; readonly grpc: boolean; readonly grpcWeb: boolean };
+
+/** Registers every service on a router behind the given chain, which reads the message of a call. */
+export function registerServices(
+  router: ConnectRouter,
+  implementations: Implementations,
+  {
+    interceptors,
+    protocols,
+    meter,
+  }: { readonly interceptors: Interceptor[]; readonly protocols: Protocols; readonly meter: BodyMeter },
+): void {
+  for (const { service, implementation } of bindServices(implementations)) {
+    router.service(service, implementation, { interceptors, ...protocols });
+  }
+  readMessagesLate(router, meter);
+}

@@ -1,0 +1,112 @@
+// gRPC over HTTP/2, for internal callers. Health and reflection stand beside our services.
+
+import { constants } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { Health } from "#gen/grpc/health/v1/health_pb.ts";
+import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { createCallValues, readCredentials, sayRequestId } from "../calls/call.ts";
+import { CallStarts } from "./call-starts.ts";
+import { keepGrpcMessagesReadable } from "./grpc-message.ts";
+import { createHealth } from "./health.ts";
+import { BoundedSessions, HTTP2_BOUNDS, http2Options, type Http2Bounds } from "./http2-bounds.ts";
+import type { RefusedAtPort } from "./port-refusals.ts";
+import { createHttp2Server, type TlsFiles } from "./http2-server.ts";
+import { createInterceptors, createOpenInterceptors, type CallPorts } from "../calls/interceptors.ts";
+import { createReflection } from "./reflection.ts";
+import { type BodyMeter, uncounted } from "../calls/read-message.ts";
+import { registerServices, services, type Implementations } from "../calls/services.ts";
+import { endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+
+const PROTOCOLS = { connect: false, grpc: true, grpcWeb: false };
+/** The most bytes of a message that anybody may send: a question about health or a contract. */
+const OPEN_MAX_BYTES = 4 * 1024;
+
+/** What the gRPC server is built from. */
+export type GrpcServerOptions = {
+  readonly implementations: Implementations;
+  readonly ports: CallPorts;
+  /** The probe behind /readyz. */
+  readonly ready: () => Promise<boolean>;
+  /** Null or left out: cleartext. */
+  readonly tls?: TlsFiles | null;
+  /** Whether the contracts may be asked about. Left out: they may. */
+  readonly reflection?: boolean;
+  /** What connections may hold. Left out: the bounds of a serving process. */
+  readonly bounds?: Http2Bounds;
+  /** Counts the bodies of calls. Left out: nothing counts them. */
+  readonly meter?: BodyMeter;
+  /** Called for what is refused before it is a call. */
+  readonly onRefused?: (reason: RefusedAtPort) => void;
+};
+
+/** Builds the gRPC server. */
+export function createGrpcServer(options: GrpcServerOptions): StoppableServer {
+  const stopping = new AbortController();
+  const shutdown = new AbortController();
+  const answer = createAdapter(options, { stopping: stopping.signal, shutdown: shutdown.signal });
+  const starts = new CallStarts();
+  const { bounds = HTTP2_BOUNDS, onRefused = () => {}, tls = null } = options;
+  const server = createHttp2Server(http2Options(bounds), tls, (request, response) => {
+    if (!sessions.admit(request.stream)) return;
+    starts.start(() => {
+      if (request.stream.destroyed) return;
+      try {
+        answer(request, response);
+      } catch {
+        // Connect makes a URL of the authority and of the path, before it handles errors, and not every text can be one.
+        onRefused("authority");
+        request.stream.close(constants.NGHTTP2_PROTOCOL_ERROR);
+      }
+    });
+  });
+  const sessions = new BoundedSessions(server, bounds, onRefused);
+  return {
+    listen: (address) => listenOn(server, address),
+    async close(limitMs) {
+      stopping.abort();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      sessions.all.forEach((session) => session.close());
+      await endWithin(limitMs, closed, {
+        abort: () => shutdown.abort(new ConnectError("The server is stopping.", Code.Unavailable)),
+        destroy: () => sessions.all.forEach((session) => session.destroy()),
+      });
+    },
+  };
+}
+
+/** What answers a request of any registered method. It throws where the request has no authority or path that can be read. */
+function createAdapter(
+  { implementations, ports, ready, reflection = true, meter = uncounted }: GrpcServerOptions,
+  { stopping, shutdown }: { stopping: AbortSignal; shutdown: AbortSignal },
+): ReturnType<typeof connectNodeAdapter> {
+  return connectNodeAdapter({
+    ...PROTOCOLS,
+    shutdownSignal: shutdown,
+    requestGate: sayRequestId,
+    contextValues: (request) =>
+      createCallValues({
+        requestId: uuidv7(),
+        receivedAtMs: Date.now(),
+        credentials: readCredentials(request.rawHeaders, { rawHeaders: [], socket: request.socket }),
+        environment: null,
+      }),
+    routes: (router) => {
+      const reflected = [...Object.values(services), Health];
+      const names = reflected.map((service) => service.typeName);
+      const open = {
+        ...PROTOCOLS,
+        interceptors: createOpenInterceptors(ports),
+        readMaxBytes: OPEN_MAX_BYTES,
+        acceptCompression: [],
+        binaryOptions: { readUnknownFields: false },
+      };
+      const interceptors = createInterceptors(ports);
+      registerServices(router, implementations, { interceptors, protocols: PROTOCOLS, meter });
+      router.service(Health, createHealth(names, ready, stopping), open);
+      if (reflection) router.service(ServerReflection, createReflection([...reflected, ServerReflection]), open);
+      keepGrpcMessagesReadable(router);
+    },
+  });
+}

@@ -1,0 +1,145 @@
+// What one HTTP/2 connection, one address and all of them together may hold of this process. A connection that carries a call
+// lives as long as the call; one that carries none, or whose peer is gone, is ended.
+
+import {
+  constants,
+  type Http2Server,
+  type Http2Session,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { RefusedAtPort } from "./port-refusals.ts";
+
+/** The bounds of the port. */
+export type Http2Bounds = {
+  readonly maxSessions: number;
+  readonly maxSessionsPerAddress: number;
+  readonly maxStreamsPerSession: number;
+  /** All streams of the process. */
+  readonly maxStreams: number;
+  /** How long a session without a call may stay, and how long one with calls may be silent before its peer is asked. */
+  readonly idleMs: number;
+  /** How long the peer may take to answer. */
+  readonly pingMs: number;
+  /** How long a request may take to arrive; its answer may take longer. */
+  readonly requestMs: number;
+};
+
+/** A balancer in front has one address for all callers, so the bound of an address is wide. */
+export const HTTP2_BOUNDS: Http2Bounds = {
+  maxSessions: 2_000,
+  maxSessionsPerAddress: 500,
+  maxStreamsPerSession: 250,
+  maxStreams: 2_000,
+  idleMs: 300_000,
+  pingMs: 20_000,
+  requestMs: 300_000,
+};
+
+/** Streams that a client may reset at once, and each second from then on. Above it the session ends with GOAWAY. */
+const STREAM_RESETS = { streamResetBurst: 500, streamResetRate: 33 };
+/** Megabytes that one session may hold in frames and headers. The bodies are bounded where they are read. */
+const MAX_SESSION_MEMORY = 10;
+
+/** The options of a server within the bounds. */
+export function http2Options({ maxStreamsPerSession }: Http2Bounds) {
+  return {
+    ...STREAM_RESETS,
+    maxSessionMemory: MAX_SESSION_MEMORY,
+    settings: { maxConcurrentStreams: maxStreamsPerSession },
+  };
+}
+
+/** Holds a server to the bounds. */
+export class BoundedSessions {
+  readonly #bounds: Http2Bounds;
+  readonly #onRefused: (reason: RefusedAtPort) => void;
+  /** Each session with the streams it carries. */
+  readonly #sessions = new Map<Http2Session, number>();
+  readonly #perAddress = new Map<string, number>();
+  #streams = 0;
+
+  constructor(server: Http2Server, bounds: Http2Bounds, onRefused: (reason: RefusedAtPort) => void) {
+    this.#bounds = bounds;
+    this.#onRefused = onRefused;
+    server.on("session", (session: ServerHttp2Session) => this.#admitSession(session));
+  }
+
+  /** Every session there is. */
+  get all(): Http2Session[] {
+    return [...this.#sessions.keys()];
+  }
+
+  /** Counts a stream until it ends. False: there are too many, and it has been refused. */
+  admit(stream: ServerHttp2Stream): boolean {
+    if (this.#streams >= this.#bounds.maxStreams) {
+      this.#onRefused("streams");
+      // By this code a client knows that nothing was done, so that it may send the request again.
+      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      return false;
+    }
+    const { session } = stream;
+    this.#count(session, 1);
+    const late = setTimeout(() => {
+      if (stream.readableEnded) return;
+      this.#onRefused("slow_request");
+      stream.close(constants.NGHTTP2_CANCEL);
+    }, this.#bounds.requestMs);
+    stream.once("close", () => {
+      clearTimeout(late);
+      this.#count(session, -1);
+    });
+    stream.once("wantTrailers", () => {
+      // The answer is complete. A client that goes on sending a request nobody reads would keep its stream for ever.
+      if (!stream.readableEnded) setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
+    });
+    return true;
+  }
+
+  #count(session: Http2Session | undefined, streams: 1 | -1): void {
+    this.#streams += streams;
+    const carried = session === undefined ? undefined : this.#sessions.get(session);
+    if (session !== undefined && carried !== undefined) this.#sessions.set(session, carried + streams);
+  }
+
+  #admitSession(session: ServerHttp2Session): void {
+    // A broken connection is the client's affair: its calls end through their own streams.
+    session.on("error", () => session.destroy());
+    const address = session.socket.remoteAddress ?? "";
+    const ofAddress = this.#perAddress.get(address) ?? 0;
+    if (this.#sessions.size >= this.#bounds.maxSessions || ofAddress >= this.#bounds.maxSessionsPerAddress) {
+      this.#onRefused("sessions");
+      session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      session.destroy();
+      return;
+    }
+    this.#sessions.set(session, 0);
+    this.#perAddress.set(address, ofAddress + 1);
+    session.once("close", () => {
+      this.#sessions.delete(session);
+      const left = (this.#perAddress.get(address) ?? 1) - 1;
+      if (left === 0) this.#perAddress.delete(address);
+      else this.#perAddress.set(address, left);
+    });
+    session.on("timeout", () => this.#endIfIdle(session));
+    session.setTimeout(this.#bounds.idleMs);
+  }
+
+  #endIfIdle(session: ServerHttp2Session): void {
+    if (session.destroyed) return;
+    if (this.#sessions.get(session) === 0) {
+      session.close();
+      return;
+    }
+    // A call may be silent for long, such as a watch of health. Whether its client is still there, the client is asked.
+    const unanswered = setTimeout(() => {
+      this.#onRefused("silent_peer");
+      session.destroy();
+    }, this.#bounds.pingMs);
+    session.ping(() => {
+      clearTimeout(unanswered);
+      // A ping is no activity to Node: without this the session would never be asked again.
+      if (!session.destroyed) session.setTimeout(this.#bounds.idleMs);
+    });
+  }
+}

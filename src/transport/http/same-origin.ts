@@ -1,0 +1,44 @@
+// Whether a browser's request comes from our own pages. Cookies travel with every request a browser makes, whoever made it
+// do so; they count only where the browser itself says that the page is ours. Content types do the rest: no method takes one
+// that a form of another site could send.
+
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { readCredentials, readSingle, type Credentials } from "../calls/call.ts";
+
+/** Tells whether a request comes from a page of ours. */
+export type OwnSite = (request: IncomingMessage) => boolean;
+
+/**
+ * Makes the check. `publicUrl` is where people reach us, null where the request's own Host says it. Then only addresses count,
+ * this machine's own name, and `boundHost`, the name the server listens at: any other name may be a stranger's, who has let it
+ * lead here, and whose pages the browser takes for ours.
+ */
+export function createOwnSite(publicUrl: string | null, boundHost: string): OwnSite {
+  const publicOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
+  return (request) => {
+    const origin = readSingle(request.rawHeaders, "origin");
+    const site = readSingle(request.rawHeaders, "sec-fetch-site");
+    if (origin.count > 1 || site.count > 1) return false;
+    if (site.value !== null && site.value !== "same-origin") return false;
+    const host = readSingle(request.rawHeaders, "host").value?.toLowerCase() ?? null;
+    if (publicOrigin === null && (host === null || !isOwnHost(host, boundHost))) return false;
+    // Browsers leave the Origin out where they only read from their own site, and say so in the other header.
+    if (origin.value === null)
+      return site.value === "same-origin" && (request.method === "GET" || request.method === "HEAD");
+    if (publicOrigin !== null) return origin.value === publicOrigin;
+    return origin.value === `http://${host}`;
+  };
+}
+
+function isOwnHost(host: string, boundHost: string): boolean {
+  const name = host.replace(/:\d+$/, "");
+  return name === "localhost" || name === boundHost.toLowerCase() || isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
+}
+
+/** The credentials of a request on the port that browsers use. */
+export function readWebCredentials(request: IncomingMessage, isOwnSite: OwnSite): Credentials {
+  const credentials = readCredentials(request.rawHeaders, request);
+  const cookies = readSingle(request.rawHeaders, "cookie").value;
+  return cookies === null || !isOwnSite(request) ? credentials : { ...credentials, cookies };
+}

@@ -1,0 +1,137 @@
+// One operation of the document: a method at one of its addresses.
+
+import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
+import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
+import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { callersOf, isForMerchants } from "../calls/authorise.ts";
+import type { HttpRoute } from "../rest/http-rules.ts";
+import { errorResponses } from "./errors.ts";
+import type { SchemaBook } from "./schemas.ts";
+import { textOf } from "./text.ts";
+
+const CHAT = GatewayService.method.createChatCompletion.name;
+const CHAT_STREAM = GatewayService.method.streamChatCompletion.name;
+
+/** The two bases of a merchant path; nothing for the others. */
+export function merchantServers(method: DescMethod): Record<string, unknown> {
+  if (!isForMerchants(method)) return {};
+  return {
+    servers: [
+      { url: "/", description: "Production pairs only." },
+      { url: "/sandbox", description: "Sandbox pairs only." },
+    ],
+  };
+}
+
+/** Writes an operation; the schemas it needs go into the book. */
+export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaBook): object {
+  const { method } = route;
+  const text = textOf(method);
+  const isChat = method.parent.typeName === GatewayService.typeName && method.name === CHAT;
+  return {
+    operationId: method.localName + (isAlias ? "Alias" : ""),
+    tags: [method.parent.name],
+    summary: text.summary,
+    ...(text.rest === "" ? {} : { description: text.rest }),
+    security: securityOf(method),
+    ...optional("parameters", [...parametersOf(route, book), ...(isChat ? [IDEMPOTENCY_PARAMETER] : [])]),
+    ...(route.hasBody
+      ? {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: book.request(method.input, { open: isChat }) } },
+          },
+        }
+      : {}),
+    responses: { "200": isChat ? chatAnswer(method, book) : answerOf(route, book), ...errorResponses(route) },
+  };
+}
+
+const IDEMPOTENCY_PARAMETER = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "The client's name for the request, so that a retry is not billed again. Names are kept for 24 hours for each API key.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+function securityOf(method: DescMethod): object[] {
+  const allowed = callersOf(method);
+  if (allowed.has(Caller.PUBLIC)) return [{}];
+  return [
+    ...(allowed.has(Caller.API_KEY) || allowed.has(Caller.SERVICE) ? [{ bearer: [] }] : []),
+    ...(allowed.has(Caller.MERCHANT) ? [{ basic: [] }] : []),
+  ];
+}
+
+function parametersOf(route: HttpRoute, book: SchemaBook): object[] {
+  const inQuery = route.hasBody ? [] : route.method.input.fields.filter((field) => field !== route.pathField);
+  const parameter = (field: DescField, place: "path" | "query") => ({
+    name: field.jsonName,
+    in: place,
+    required: place === "path",
+    description: textOf(field).whole,
+    schema: book.field(field, "request"),
+  });
+  return [
+    ...(route.pathField === null ? [] : [parameter(route.pathField, "path")]),
+    ...inQuery.filter((field) => !getOption(field, rest).rpcOnly).map((field) => parameter(field, "query")),
+  ];
+}
+
+const successHeaders = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
+
+function answerOf(route: HttpRoute, book: SchemaBook): object {
+  const { output } = route.method;
+  const data =
+    route.responseField === null ? book.response(output, { open: false }) : book.field(route.responseField, "response");
+  const inMeta = output.fields.filter((field) => getOption(field, rest).inMeta);
+  const meta = {
+    type: "object",
+    required: ["message", "statusCode", ...inMeta.map((field) => field.jsonName)],
+    properties: {
+      message: { type: "string" },
+      statusCode: { type: "integer" },
+      ...Object.fromEntries(inMeta.map((field) => [field.jsonName, book.field(field, "response")])),
+    },
+  };
+  const schema = route.inEnvelope ? { type: "object", required: ["data", "meta"], properties: { data, meta } } : data;
+  return {
+    description: textOf(output).whole,
+    headers: successHeaders,
+    content: { "application/json": { schema } },
+  };
+}
+
+/** Chat answers with JSON, or with events when `stream` is true. Both may hold more than is named here. */
+function chatAnswer(method: DescMethod, book: SchemaBook): object {
+  const piece = method.parent.methods.find((each) => each.name === CHAT_STREAM)?.output ?? method.output;
+  return {
+    description: textOf(method.output).whole,
+    headers: {
+      ...successHeaders,
+      "x-saldo-cost-idr": {
+        description: "What the answer cost, in rupiah, a decimal string. Absent on a stream, whose last usage says it.",
+        schema: { type: "string" },
+      },
+      "x-saldo-replayed": {
+        description: "`true` when this is the kept answer of an earlier request with the same `Idempotency-Key`.",
+        schema: { type: "string" },
+      },
+      "x-saldo-answered-request": {
+        description: "The id of that earlier request.",
+        schema: { type: "string" },
+      },
+      "x-saldo-demo": { description: "`1` when the demo upstream answered.", schema: { type: "string" } },
+    },
+    content: {
+      "application/json": { schema: book.response(method.output, { open: true }) },
+      "text/event-stream": { schema: book.response(piece, { open: true }) },
+    },
+  };
+}
+
+function optional(key: string, list: readonly object[]): object {
+  return list.length === 0 ? {} : { [key]: list };
+}

@@ -1,0 +1,144 @@
+// Messages as JSON Schema. A message that is only ever answered says which of its fields are always there; one that is sent
+// says which must be.
+
+import { getOption, ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
+import { rest } from "#gen/saldo/options/v1/options_pb.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { rulesOf } from "./rules.ts";
+import { textOf } from "./text.ts";
+
+/** A JSON Schema. */
+export type Schema = Record<string, unknown>;
+
+/** Where a schema is used. */
+export type Direction = "request" | "response";
+
+type Entry = { readonly desc: DescMessage; directions: Set<Direction>; open: boolean };
+
+const wellKnown: Record<string, Schema> = {
+  "google.protobuf.Timestamp": { type: "string", format: "date-time" },
+  "google.protobuf.Duration": { type: "string" },
+  "google.protobuf.Struct": { type: "object", additionalProperties: true },
+  "google.protobuf.Value": {},
+  "google.protobuf.ListValue": { type: "array" },
+};
+
+const UINT32 = { type: "integer", minimum: 0, maximum: 4_294_967_295 };
+const INT32 = { type: "integer", minimum: -2_147_483_648, maximum: 2_147_483_647 };
+// 64-bit numbers are strings in proto JSON: JavaScript could not hold them.
+const INT64 = { type: "string", pattern: "^-?[0-9]+$" };
+
+const scalars: Record<ScalarType, Schema> = {
+  [ScalarType.STRING]: { type: "string" },
+  [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
+  [ScalarType.BOOL]: { type: "boolean" },
+  [ScalarType.DOUBLE]: { type: "number" },
+  [ScalarType.FLOAT]: { type: "number" },
+  [ScalarType.UINT32]: UINT32,
+  [ScalarType.FIXED32]: UINT32,
+  [ScalarType.INT32]: INT32,
+  [ScalarType.SINT32]: INT32,
+  [ScalarType.SFIXED32]: INT32,
+  [ScalarType.INT64]: INT64,
+  [ScalarType.UINT64]: INT64,
+  [ScalarType.SINT64]: INT64,
+  [ScalarType.FIXED64]: INT64,
+  [ScalarType.SFIXED64]: INT64,
+};
+
+/** Collects the schemas of the messages that operations use. */
+export class SchemaBook {
+  readonly #entries = new Map<string, Entry>();
+
+  /** A reference to a message that is sent. An open one may hold more fields than are named. */
+  request(desc: DescMessage, { open }: { open: boolean }): Schema {
+    return this.#refer(desc, "request", open);
+  }
+
+  /** A reference to a message that is answered. */
+  response(desc: DescMessage, { open }: { open: boolean }): Schema {
+    return this.#refer(desc, "response", open);
+  }
+
+  /** The schema of one field, without its comment. */
+  field(field: DescField, direction: Direction, open = false): Schema {
+    const options = getOption(field, rest);
+    if (options.decimalNumber) return { type: "number" };
+    const rules = rulesOf(field).schema;
+    if (options.orArrayOf !== "") {
+      const part = field.parent.file.messages.find((message) => message.name === options.orArrayOf);
+      invariant(part !== undefined, `${options.orArrayOf} is a message of ${field.parent.file.name}`);
+      const parts = { type: "array", items: this.#refer(part, direction, open) };
+      return { anyOf: [{ type: "string", ...rules }, parts, { type: "null" }] };
+    }
+    if (field.fieldKind === "list") return { type: "array", items: this.#one(field, direction, open), ...rules };
+    if (field.fieldKind === "map") return { type: "object", additionalProperties: this.#one(field, direction, open) };
+    return { ...this.#one(field, direction, open), ...rules };
+  }
+
+  /** The schemas by name, once every operation was written. */
+  schemas(): Record<string, Schema> {
+    return Object.fromEntries([...this.#entries].map(([name, entry]) => [name, this.#write(entry)]));
+  }
+
+  #one(field: DescField, direction: Direction, open: boolean): Schema {
+    if (field.message !== undefined) {
+      return wellKnown[field.message.typeName] ?? this.#refer(field.message, direction, open);
+    }
+    if (field.enum !== undefined) return { type: "string", enum: field.enum.values.map((value) => value.name) };
+    invariant(field.scalar !== undefined, "a field that is no message and no enum is a scalar");
+    return scalars[field.scalar];
+  }
+
+  /** Notes the message and everything it holds. */
+  #refer(desc: DescMessage, direction: Direction, open: boolean): Schema {
+    const entry = this.#entries.get(desc.name) ?? { desc, directions: new Set<Direction>(), open: false };
+    invariant(entry.desc.typeName === desc.typeName, `only one message on the REST face is called ${desc.name}`);
+    this.#entries.set(desc.name, entry);
+    const isNews = !entry.directions.has(direction) || (open && !entry.open);
+    entry.directions.add(direction);
+    entry.open ||= open;
+    if (isNews) for (const field of restFields(desc)) this.field(field, direction, entry.open);
+    return { $ref: `#/components/schemas/${desc.name}` };
+  }
+
+  #write({ desc, directions, open }: Entry): Schema {
+    const direction = directions.has("request") ? "request" : "response";
+    const fields = restFields(desc);
+    const required = fields.filter((field) => isRequired(field, direction)).map((field) => field.jsonName);
+    return {
+      type: "object",
+      description: textOf(desc).whole,
+      ...(required.length === 0 ? {} : { required }),
+      properties: Object.fromEntries(
+        fields.map((field) => [field.jsonName, described(this.field(field, direction, open), textOf(field).whole)]),
+      ),
+      ...(open ? { additionalProperties: true } : {}),
+    };
+  }
+}
+
+function restFields(desc: DescMessage): DescField[] {
+  return desc.fields.filter((field) => !getOption(field, rest).rpcOnly && !getOption(field, rest).inMeta);
+}
+
+/**
+ * In an answer every field without presence is written, zero or not, unless its contract leaves it out when it is empty; in a
+ * request the rules say what must be there.
+ */
+function isRequired(field: DescField, direction: Direction): boolean {
+  const isWritten = direction === "response" && !hasPresence(field) && !getOption(field, rest).leftOutEmpty;
+  return rulesOf(field).required || isWritten;
+}
+
+function hasPresence(field: DescField): boolean {
+  return (
+    field.proto.proto3Optional ||
+    (field.message !== undefined && field.fieldKind === "message") ||
+    field.oneof !== undefined
+  );
+}
+
+function described(schema: Schema, description: string): Schema {
+  return { ...schema, description };
+}

@@ -1,0 +1,69 @@
+// The way of a plain chat request around Fastify: a POST to the chat's own path with a JSON body of stated length, as every
+// client library sends it. Whatever differs, however slightly, goes through Fastify and is answered, or refused, there; so this
+// file decides nothing about what is allowed, it only knows what needs no deciding.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ApiKeyPrincipal } from "../../../identity/principal.ts";
+import { uuidv7 } from "../../../kernel/ids.ts";
+import { readAuthorization } from "../../calls/call.ts";
+import { type ChatPorts, answerChatRequest, CHAT_LIMIT, chatMethod } from "./chat.ts";
+import { routesOf } from "../http-rules.ts";
+import { mountRoutes } from "../rest.ts";
+
+/** Makes what answers plain chat requests. It gives false for all others and leaves them alone. */
+export function createPlainChat(ports: ChatPorts): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const paths = new Set(mountRoutes(routesOf(chatMethod)).map(({ path }) => path));
+  return (request, response) => {
+    if (!isPlainChat(request, paths)) return false;
+    const requestId = uuidv7();
+    const key = keyInMemory(ports, request);
+    if (key === null || hasToWait(ports, key)) {
+      // Looked up, or refused, before the body is read.
+      void answerChatRequest(ports, { requestId, raw: request, key, body: null }, response);
+      return true;
+    }
+    // The key is known now, so a body that came with its headers is read in this very turn.
+    ports.intake.read(request, { limit: CHAT_LIMIT, caller: key.keyId }, (error, body) => {
+      void answerChatRequest(ports, { requestId, raw: request, key, body: error ?? body }, response);
+    });
+    return true;
+  };
+}
+
+function isPlainChat({ method, url, headers }: IncomingMessage, paths: ReadonlySet<string>): boolean {
+  const length = Number(headers["content-length"]);
+  return (
+    method === "POST" &&
+    paths.has(url ?? "") &&
+    headers["content-type"] === "application/json" &&
+    headers["content-encoding"] === undefined &&
+    headers["transfer-encoding"] === undefined &&
+    // Also false where no length is stated.
+    length > 0 &&
+    length <= CHAT_LIMIT
+  );
+}
+
+/** Whether a key is known to have no free slot. */
+function hasToWait({ refuseWhileLimited }: ChatPorts, key: ApiKeyPrincipal): boolean {
+  try {
+    refuseWhileLimited(key);
+    return false;
+  } catch {
+    return true; // Refused in the same way, and answered, by answerChatRequest.
+  }
+}
+
+const BEARER = "Bearer ";
+/** A key is 53 characters long; nothing much longer is looked for. */
+const MAX_SECRET_LENGTH = 128;
+
+/** The key of a request, if it was read in the last seconds. Null: it has to be looked up, or is none. */
+function keyInMemory({ knownKey }: ChatPorts, request: IncomingMessage): ApiKeyPrincipal | null {
+  const authorization = readAuthorization(request.rawHeaders);
+  if (authorization === null || !authorization.startsWith(BEARER)) return null;
+  if (authorization.length > MAX_SECRET_LENGTH) return null;
+  const key = knownKey(authorization.slice(BEARER.length));
+  if (key === undefined) return null;
+  return { kind: "api_key", keyId: key.keyId, accountId: key.accountId, rateLimit: key.rateLimit };
+}

@@ -1,0 +1,115 @@
+// Errors on the REST face. The code and the facts come from the domain; status, headers and body shape are decided here.
+
+import {
+  InsufficientBalance,
+  InternalError,
+  MethodNotAllowed,
+  ValidationError,
+  type DomainError,
+  type ErrorCode,
+} from "../../kernel/errors.ts";
+import { formatMoney } from "../../kernel/money.ts";
+import { AlreadyAnswered } from "../../kernel/retry-errors.ts";
+import { errorHeaders, retryAfterSecondsOf } from "../calls/errors.ts";
+
+/** The HTTP status of each of our codes. */
+export const httpStatus = {
+  validation_error: 400,
+  invalid_api_key: 401,
+  invalid_credentials: 401,
+  permission_denied: 403,
+  second_factor_required: 403,
+  fresh_authentication_required: 403,
+  insufficient_balance: 402,
+  model_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  request_timeout: 408,
+  rate_limit: 429,
+  upstream_busy: 503,
+  external_id_conflict: 409,
+  already_running: 409,
+  already_answered: 409,
+  idempotency_conflict: 409,
+  amount_precision: 422,
+  address_invalid: 422,
+  currency_unsupported: 422,
+  limit_exceeded: 422,
+  internal_error: 500,
+} as const satisfies Record<ErrorCode, number>;
+
+/** The shapes an error body can have: ours, OpenAI's (asked for by header), and the merchants' envelope. */
+export type ErrorFormat = "plain" | "openai" | "envelope";
+
+/** A whole error answer, ready to be sent. */
+export type ErrorAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** The header by which a caller of area A asks for OpenAI's nested error object. */
+export const ERROR_FORMAT_HEADER = "x-saldo-error-format";
+
+/** The shape a caller gets: the envelope wherever the path has it, else what it asked for. */
+export function errorFormatOf(inEnvelope: boolean, asked: string | readonly string[] | undefined): ErrorFormat {
+  if (inEnvelope) return "envelope";
+  return asked === "openai" ? "openai" : "plain";
+}
+
+/** Makes the answer to an error. */
+export function answerError(error: DomainError, format: ErrorFormat, requestId: string): ErrorAnswer {
+  const status = httpStatus[error.code];
+  return {
+    status,
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      "x-request-id": requestId,
+      ...errorHeaders(error),
+      ...(error instanceof MethodNotAllowed ? { allow: error.allowed.join(", ") } : {}),
+    },
+    body: JSON.stringify(bodyOf(error, status, format, requestId)),
+  };
+}
+
+function bodyOf(error: DomainError, status: number, format: ErrorFormat, requestId: string): object {
+  const { code, message } = error;
+  const facts = {
+    ...(error instanceof ValidationError ? { details: error.details } : {}),
+    ...(error instanceof InsufficientBalance && error.owed !== null ? { owed_idr: formatMoney(error.owed) } : {}),
+    ...(error instanceof InternalError ? { requestId } : {}),
+    ...(error instanceof AlreadyAnswered
+      ? { request_id: error.requestId, cost_idr: formatMoney(error.cost), status: ANSWERED_STATUS }
+      : {}),
+  };
+  const retryAfter = retryAfterSecondsOf(error);
+  const waiting = retryAfter === 0 ? {} : { retry_after: retryAfter };
+  if (format === "envelope") return { meta: { message, statusCode: status, error: code, ...facts } };
+  const reason = error instanceof ValidationError ? error.reason : null;
+  if (format === "plain") {
+    return { error: code, ...(reason === null ? {} : { code: reason }), message, ...facts, ...waiting };
+  }
+  const field = error instanceof ValidationError ? (error.details[0]?.field ?? "") : "";
+  const param = field === "" ? null : field;
+  return { error: { message, type: openAiType(status), param, code: reason ?? code, ...waiting, ...facts } };
+}
+
+/** The status that an answered request had: what failed frees its name. */
+const ANSWERED_STATUS = 200;
+
+function openAiType(status: number): string {
+  switch (status) {
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 402:
+      return "insufficient_quota";
+    case 429:
+      return "rate_limit_error";
+    default:
+      return status >= 500 ? "server_error" : "invalid_request_error";
+  }
+}

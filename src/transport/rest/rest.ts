@@ -1,0 +1,151 @@
+// The REST routes of the contracts. A route calls its method in process, which reads the body once the caller may call it, and
+// writes the answer; it knows nothing of what the method does. Requests are answered as soon as their headers are there.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import type { Environment } from "../../identity/principal.ts";
+import { ValidationError } from "../../kernel/errors.ts";
+import { InvariantError } from "../../kernel/invariant.ts";
+import { timeOfUuidv7 } from "../../kernel/ids.ts";
+import { isForMerchants } from "../calls/authorise.ts";
+import { createCallValues, principalOf } from "../calls/call.ts";
+import { requestLimitOf } from "../calls/request-bounds.ts";
+import type { BoundService } from "../calls/services.ts";
+import { type BodyIntake, callerNameOf } from "../http/body-intake.ts";
+import { routerPath, routesOf, type HttpRoute, type HttpVerb } from "./http-rules.ts";
+import { receiveJson } from "./json-body.ts";
+import { parseJsonBody } from "./json-text.ts";
+import { readWebCredentials, type OwnSite } from "../http/same-origin.ts";
+import { readBody, readQuery, toMessage } from "./read-request.ts";
+import { createUnaryCaller, type UnaryCaller } from "./unary.ts";
+import { writeAnswer } from "./write-answer.ts";
+
+/** Under this prefix the merchant paths take sandbox pairs only; without it production pairs only. */
+export const SANDBOX_PREFIX = "/sandbox";
+
+/** A REST route at one of its addresses. */
+export type MountedRoute = {
+  readonly route: HttpRoute;
+  readonly verb: HttpVerb;
+  /** The path as the router writes it. */
+  readonly path: string;
+  /** The environment the path names; null on paths that are not the merchants'. */
+  readonly environment: Environment | null;
+};
+
+/** Every route at every address it has. */
+export function mountRoutes(routes: readonly HttpRoute[]): MountedRoute[] {
+  return routes.flatMap((route): MountedRoute[] => {
+    const mounted = { route, verb: route.verb, path: routerPath(route) };
+    if (!isForMerchants(route.method)) return [{ ...mounted, environment: null }];
+    return [
+      { ...mounted, environment: "production" },
+      { ...mounted, path: SANDBOX_PREFIX + mounted.path, environment: "sandbox" },
+    ];
+  });
+}
+
+/** Registers the routes of every unary method that has an HTTP option, except those another handler is bound to by name. */
+export function registerRest(
+  app: FastifyInstance,
+  bound: readonly BoundService[],
+  options: {
+    readonly interceptors: Interceptor[];
+    readonly isOwnSite: OwnSite;
+    readonly intake: BodyIntake;
+    readonly except: ReadonlySet<unknown>;
+  },
+): void {
+  for (const { service, implementation } of bound) {
+    for (const method of service.methods) {
+      if (!isUnary(method) || options.except.has(method)) continue;
+      const call = createUnaryCaller(method, implementation, options.interceptors);
+      for (const mounted of mountRoutes(routesOf(method))) {
+        app.route({
+          method: mounted.verb,
+          url: mounted.path,
+          config: { inEnvelope: mounted.route.inEnvelope },
+          // Fastify reads the body before it calls a handler, and refuses it before the caller is known.
+          onRequest: (request, reply) => answer({ ...options, mounted, call }, request, reply),
+          handler: unreached,
+        });
+      }
+    }
+  }
+}
+
+/** The handler of a route that has answered before. */
+export function unreached(): never {
+  throw new InvariantError("a route that answers on its headers has no use for a handler");
+}
+
+type Answering = {
+  readonly mounted: MountedRoute;
+  readonly call: UnaryCaller;
+  readonly isOwnSite: OwnSite;
+  readonly intake: BodyIntake;
+};
+
+async function answer(
+  { mounted, call, isOwnSite, intake }: Answering,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { route } = mounted;
+  const values = createCallValues({
+    requestId: request.id,
+    receivedAtMs: timeOfUuidv7(request.id),
+    credentials: readWebCredentials(request.raw, isOwnSite),
+    environment: mounted.environment,
+  });
+  const [path, query] = splitOnce(request.url, "?");
+  const { message, header } = await call({
+    readMessage: async () => {
+      const caller = callerNameOf(principalOf({ values }));
+      const fields = route.hasBody
+        ? readFields(route, await receiveJson(intake, request.raw, { limit: requestLimitOf(route.method), caller }))
+        : readQuery(route.method.input, query);
+      return toMessage(route.method.input, { ...fields, ...readPath(route, request) });
+    },
+    values,
+    // Without the query string, which may hold what should not be seen.
+    url: `http://rest${path}`,
+    signal: goneSignal(reply),
+  });
+  header.forEach((value, name) => reply.header(name, value));
+  reply.type("application/json; charset=utf-8");
+  return reply.send(writeAnswer(route, message));
+}
+
+function readFields(route: HttpRoute, body: Buffer | null) {
+  if (body === null || body.length === 0) {
+    throw new ValidationError([{ field: "", rule: "required", message: "The body must be a JSON object" }]);
+  }
+  return readBody(route.method.input, parseJsonBody(body, { refuseDuplicateKeys: route.inEnvelope }));
+}
+
+function readPath({ pathField, takesRest }: HttpRoute, request: FastifyRequest) {
+  if (pathField === null) return {};
+  const params = request.params as Record<string, string>;
+  const value = params[takesRest ? "*" : pathField.name] ?? "";
+  return { [pathField.jsonName]: takesRest ? value.replace(/\/$/, "") : value };
+}
+
+function isUnary(method: DescMethod): method is DescMethodUnary {
+  return method.methodKind === "unary";
+}
+
+/** Aborted when the client leaves before its answer. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableEnded) gone.abort(new ConnectError("The client has left.", Code.Canceled));
+  });
+  return gone.signal;
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,258 @@
+// The HTTP/1.1 port: REST, Connect, gRPC-Web, the OpenAPI document and the probes. Every answer has a documented shape;
+// Fastify's own error bodies never leave it.
+
+import { readFileSync } from "node:fs";
+import fastify, { type FastifyInstance } from "fastify";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import type { SignIn } from "../../identity/sign-in.ts";
+import type { Gateway } from "../../gateway/chat.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { timeOfUuidv7, uuidv7 } from "../../kernel/ids.ts";
+import { createCallValues, READ_MAX_BYTES, sayRequestId } from "../calls/call.ts";
+import { endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import { createInterceptors, type CallPorts, verifiersOf } from "../calls/interceptors.ts";
+import { bindServices, registerServices, type Implementations } from "../calls/services.ts";
+import { createAnswerHeaders } from "../http/answer-headers.ts";
+import { registerAuth } from "../web/auth.ts";
+import type { BodyIntake } from "../http/body-intake.ts";
+import { chatMethod, type ChatPorts, createChatHandler } from "../rest/chat/chat.ts";
+import { isPreflight, preflightHeaders } from "../http/cors.ts";
+import type { Dashboard } from "../web/dashboard.ts";
+import { type DocsOptions, registerDocs } from "../web/docs.ts";
+import { answerErrorsIn, refuseMalformed } from "./error-handler.ts";
+import { listenForRequests } from "./request-listener.ts";
+import { tellFactsOfUndecodable } from "../calls/decode-errors.ts";
+import { KnownPaths, PLAIN_PATHS, ROUTER_OPTIONS } from "../rest/allowed-methods.ts";
+import { prepareToLeave } from "./graceful-shutdown.ts";
+import { createOwnSite, readWebCredentials, type OwnSite } from "../http/same-origin.ts";
+import { createPlainChat } from "../rest/chat/plain-chat.ts";
+import { registerPayments, type PaymentPorts } from "../web/payments.ts";
+import { mountRoutes, registerRest, unreached } from "../rest/rest.ts";
+import { routesOf } from "../rest/http-rules.ts";
+import { leaveBodyUnread } from "../http/unread-body.ts";
+
+/** What the HTTP server is built from. */
+export type HttpServerOptions = {
+  readonly implementations: Implementations;
+  readonly ports: CallPorts;
+  readonly gateway: Gateway;
+  /** Signs people up, in and out. */
+  readonly signIn: SignIn;
+  readonly trustedProxies: number;
+  /** Where people reach this server. Null: where their request says. */
+  readonly publicUrl: string | null;
+  /** The name or address the server listens at. */
+  readonly host: string;
+  /** The probe behind /readyz. */
+  readonly ready: () => Promise<boolean>;
+  /** The package that points coding agents at this gateway. */
+  readonly agentsPackage: () => Promise<Buffer>;
+  /** What the documentation for programs is filled from. Left out, there is none. */
+  readonly docs?: DocsOptions;
+  /** Webhooks and the sandbox's page. Left out, there are none. */
+  readonly payments?: PaymentPorts;
+  /** The pages that people see. Null: they were not built. */
+  readonly dashboard: Dashboard | null;
+  /** Receives the bodies of requests. */
+  readonly intake: BodyIntake;
+  /** How many connections may be open at once; more are closed as they come. */
+  readonly maxConnections: number;
+};
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Whether errors on the route have the merchants' shape. */
+    inEnvelope?: boolean;
+  }
+}
+
+/** How long a request may take to arrive: 32 MiB on a slow line, but not for ever. Its answer may take longer. */
+const REQUEST_TIMEOUT_MS = 300_000;
+/** How long its headers may take. */
+const HEADERS_TIMEOUT_MS = 20_000;
+/** How often both are looked at. */
+const TIMEOUTS_CHECKED_EACH_MS = 5_000;
+/** Idle connections that no answer has closed, such as those that never sent a request. */
+const IDLE_SWEEP_MS = 1_000;
+
+/** The HTTP port. */
+type HttpServer = StoppableServer & {
+  /** How many connections were closed as they came, because too many were open. */
+  droppedConnections(): number;
+};
+
+/** Builds the HTTP server. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const shutdown = new AbortController();
+  const ready = async () => !leaving.isLeaving && (await options.ready());
+  const app = createApp({ ...options, ready }, shutdown.signal);
+  const leaving = prepareToLeave(app.server);
+  let dropped = 0;
+  app.server.on("drop", () => (dropped += 1));
+  app.server.prependListener("request", (request, response) => leaving.note(request.socket, response));
+  return {
+    droppedConnections: () => dropped,
+    async listen(address) {
+      await app.ready();
+      return listenOn(app.server, address);
+    },
+    async close(limitMs) {
+      const startedAt = performance.now();
+      await leaving.leave(limitMs);
+      const closed = app.close();
+      const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
+      await endWithin(Math.max(0, limitMs - (performance.now() - startedAt)), closed, {
+        abort: () => shutdown.abort(new ConnectError("The server is stopping.", Code.Unavailable)),
+        destroy: () => app.server.closeAllConnections(),
+      });
+      clearInterval(sweep);
+    },
+  };
+}
+
+/** The Fastify application without a port; tests inject requests into it. */
+export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSignal): FastifyInstance {
+  const { intake } = options;
+  const headers = createAnswerHeaders(options.publicUrl);
+  const app = fastify({
+    bodyLimit: READ_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: () => uuidv7(),
+    requestIdHeader: false,
+    forceCloseConnections: "idle",
+    http: {
+      // The listener refuses a request without a Host header itself; Node would answer it with an empty 400.
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUTS_CHECKED_EACH_MS,
+    },
+    return503OnClosing: false,
+    routerOptions: ROUTER_OPTIONS,
+    ...refuseMalformed(options.ports.logger, headers.common),
+  });
+  app.server.maxConnections = options.maxConnections;
+  const paths = new KnownPaths();
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    const verbs = isPreflight(request.raw) ? paths.allowedAt(request.url) : [];
+    if (verbs.length > 0) {
+      void reply.code(204).headers(preflightHeaders(verbs)).send();
+      return;
+    }
+    const refusal = paths.refusalOf(request);
+    if (refusal instanceof NotFound && options.dashboard?.isWanted(request) === true) {
+      options.dashboard.send(request, reply.code(404));
+      return;
+    }
+    // Before a body is read: whatever it holds, there is nothing here.
+    done(refusal);
+  });
+  app.addHook("onSend", (request, reply, _payload, done) => {
+    leaveBodyUnread(request.raw, reply.raw);
+    done();
+  });
+  answerErrorsIn(app, options.ports.logger);
+
+  const interceptors = createInterceptors(options.ports);
+  const isOwnSite = createOwnSite(options.publicUrl, options.host);
+  app.register((rpcScope, _options, done) => {
+    registerRpc(rpcScope, options, { interceptors, isOwnSite, paths, shutdownSignal });
+    done();
+  });
+
+  const verifiers = verifiersOf(options.ports);
+  const { keys, logger } = options.ports;
+  const chat: ChatPorts = {
+    gateway: options.gateway,
+    verifiers,
+    knownKey: (secret) => keys.known(secret),
+    refuseWhileLimited: (key) => keys.refuseWhileLimited(key),
+    intake,
+    headers,
+    logger,
+  };
+  listenForRequests(app, { headers, takePlainChat: createPlainChat(chat), readsItself: isRpcPath });
+  registerRest(app, bindServices(options.implementations), {
+    interceptors,
+    isOwnSite,
+    intake,
+    except: new Set([chatMethod]),
+  });
+  registerChat(app, chat);
+  const { payments } = options;
+  if (payments !== undefined) {
+    app.register((paymentScope, _options, done) => {
+      registerPayments(paymentScope, paths, { ...payments, intake });
+      done();
+    });
+  }
+  app.register((authScope, _options, done) => {
+    registerAuth(authScope, paths, { ...options, isOwnSite, logger: options.ports.logger });
+    done();
+  });
+  registerPlain(app, options);
+  if (options.docs !== undefined) registerDocs(app, paths, options.docs);
+  options.dashboard?.mount(app);
+  return app;
+}
+
+type CallSetting = {
+  readonly interceptors: Interceptor[];
+  readonly isOwnSite: OwnSite;
+  readonly paths: KnownPaths;
+  readonly shutdownSignal: AbortSignal | undefined;
+};
+
+const WEB_PROTOCOLS = { connect: true, grpc: false, grpcWeb: true };
+
+/** Connect and gRPC-Web. */
+function registerRpc(
+  app: FastifyInstance,
+  { implementations, ports, intake: { meter } }: HttpServerOptions,
+  { interceptors, isOwnSite, paths, shutdownSignal }: CallSetting,
+): void {
+  app.register(fastifyConnectPlugin, {
+    ...WEB_PROTOCOLS,
+    requestGate: sayRequestId,
+    ...(shutdownSignal === undefined ? {} : { shutdownSignal }),
+    contextValues: (request) =>
+      createCallValues({
+        requestId: request.id,
+        receivedAtMs: timeOfUuidv7(request.id),
+        credentials: readWebCredentials(request.raw, isOwnSite),
+        environment: null,
+      }),
+    routes: (router) => {
+      registerServices(router, implementations, { interceptors, protocols: WEB_PROTOCOLS, meter });
+      // Connect would answer other verbs, HEAD among them, without a body.
+      for (const { requestPath, allowedMethods } of router.handlers)
+        paths.add(requestPath, allowedMethods, allowedMethods);
+      tellFactsOfUndecodable(router, ports.logger);
+    },
+  });
+}
+
+/** The chat handler stands where the contract's option says, like any other method. */
+function registerChat(app: FastifyInstance, ports: ChatPorts): void {
+  const onRequest = createChatHandler(ports);
+  for (const { verb, path } of mountRoutes(routesOf(chatMethod)))
+    app.route({ method: verb, url: path, onRequest, handler: unreached });
+}
+
+/** What is neither a method nor an error: the document of the REST face, the probes and the agents' package. */
+function registerPlain(app: FastifyInstance, { ready, agentsPackage }: HttpServerOptions): void {
+  const document = readFileSync(new URL("../../../openapi/openapi.json", import.meta.url), "utf8");
+  app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
+  app.get(PLAIN_PATHS.agents, async (_request, reply) => reply.type("application/gzip").send(await agentsPackage()));
+  app.get(PLAIN_PATHS.lives, () => ({ status: "ok" }));
+  app.get(PLAIN_PATHS.ready, async (_request, reply) => {
+    const isReady = await ready();
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? "ready" : "not ready" });
+  });
+}
+
+/** Connect reads the bodies of its paths itself. */
+function isRpcPath(url: string): boolean {
+  return url.startsWith("/saldo.");
+}

@@ -1,0 +1,80 @@
+// A chat request has connections of its own: nothing that people, merchants or operators do to the others delays it.
+
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openServiceDatabase } from "../../src/app/compose/database.ts";
+import { type Demo, prepareDemo } from "../../src/app/demo/demo.ts";
+import { type Serving, startServing } from "../../src/app/compose/app.ts";
+import { readConfig } from "../../src/app/config/config.ts";
+import { DEFAULT_POOL_SIZE } from "../../src/database/database.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+
+let opened: TestDatabase;
+let serving: Serving;
+let demo: Demo;
+beforeAll(async () => {
+  opened = await createTestDatabase();
+  demo = await prepareDemo(opened.database);
+  const ports = { SALDO_HTTP_PORT: "0", SALDO_GRPC_PORT: "0" };
+  const config = readConfig({ ...ports, SALDO_DRAIN_SECONDS: "1", SALDO_DEMO_PACE_MS: "0", DATABASE_URL: opened.url });
+  const logger = pino({ enabled: false });
+  serving = await startServing({
+    config,
+    database: opened.database,
+    logger,
+    linesLost: () => 0,
+    worksForNode: false,
+  });
+});
+afterAll(async () => {
+  await serving.stop();
+  await opened.drop();
+});
+
+function post(body: object): Promise<Response> {
+  return fetch(`http://127.0.0.1:${serving.ports.httpPort}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${demo.key}`, "content-type": "application/json", "idempotency-key": "one" },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(4_000),
+  });
+}
+
+test("a chat request is answered while every other connection is taken and others wait for one", async () => {
+  const { pool } = opened.database;
+  const taken = await Promise.all(Array.from({ length: DEFAULT_POOL_SIZE }, () => pool.connect()));
+  try {
+    // The key has never been looked up, the catalog never been read, and the request has a name.
+    const person = fetch(`http://127.0.0.1:${serving.ports.httpPort}/auth/get-session`);
+    const body = { model: "demo/small", messages: [{ role: "user", content: "hello" }], max_tokens: 8 };
+    const whole = await post(body);
+    expect(await whole.json()).toMatchObject({ object: "chat.completion" });
+    const models = await fetch(`http://127.0.0.1:${serving.ports.httpPort}/v1/models`, {
+      headers: { authorization: `Bearer ${demo.key}` },
+    });
+    expect(models.status).toBe(200);
+    const balance = await fetch(`http://127.0.0.1:${serving.ports.httpPort}/v1/balance`, {
+      headers: { authorization: `Bearer ${demo.key}` },
+      signal: AbortSignal.timeout(4_000),
+    });
+    expect(await balance.json()).toMatchObject({ currency: "IDR" });
+    expect(pool.waitingCount).toBeGreaterThan(0);
+    taken.splice(0).forEach((client) => client.release());
+    expect((await person).status).toBe(200);
+  } finally {
+    taken.forEach((client) => client.release());
+  }
+});
+
+test("the pools are as large as the settings say, and neither opens the connections of the other", async () => {
+  const config = { ...readConfig({ SALDO_POOL_SIZE: "4", SALDO_REQUEST_POOL_SIZE: "2" }), databaseUrl: opened.url };
+  const database = await openServiceDatabase(config);
+  try {
+    expect([database.pool.options.max, database.requestPool.options.max]).toEqual([4, 2]);
+    const taken = await Promise.all(Array.from({ length: 4 }, () => database.pool.connect()));
+    expect((await database.requestPool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    taken.forEach((client) => client.release());
+  } finally {
+    await database.close();
+  }
+});

@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { forgetOldRetries } from "../../src/gateway/retries/retries.ts";
+import type { AdmissionRequest } from "../../src/ledger/ledger.ts";
+import { recoverHolds } from "../../src/ledger/recovery.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+const BALANCE = 1_000_000_000n;
+const digestOf = (body: string): Buffer => createHash("sha256").update(body).digest();
+
+describe.each(testBackends())("requests under one name on the %s database", (backend) => {
+  let world: MoneyWorld;
+  let one: TestProcess;
+  let other: TestProcess;
+  let accountId: string;
+  let keyId: string;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+    [one, other] = await Promise.all([world.process(), world.process()]);
+    accountId = await world.account(BALANCE);
+    keyId = await world.key(accountId);
+  });
+  afterAll(() => world.close());
+
+  const named = (name: string, body = "body", key = keyId): AdmissionRequest => ({
+    ...admission(accountId, key, 1_000_000n),
+    once: { name, bodyDigest: digestOf(body) },
+  });
+
+  it("are admitted once, however many come at once and to whichever process", async () => {
+    const requests = Array.from({ length: 30 }, () => named("parallel"));
+    const admissions = await Promise.all(
+      requests.map((request, index) => (index % 2 === 0 ? one : other).ledger.admit(request)),
+    );
+    const outcomes = admissions.map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => outcome === "granted")).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === "running")).toHaveLength(29);
+    const granted = requests[outcomes.indexOf("granted")];
+    const process = outcomes.indexOf("granted") % 2 === 0 ? one : other;
+    await process.ledger.settle(settlement(accountId, granted?.requestId ?? "", 100));
+    expect(await other.ledger.admit(named("parallel"))).toMatchObject({
+      outcome: "answered",
+      requestId: granted?.requestId,
+      keepsAnswers: false,
+    });
+    expect(await world.audit()).toEqual(SOUND);
+  });
+
+  it("are run beside others of the same group that have no name", async () => {
+    const requests = [...Array.from({ length: 20 }, () => admission(accountId, keyId, 10n)), named("in a crowd")];
+    const admissions = await Promise.all(requests.map((request) => one.ledger.admit(request)));
+    expect(new Set(admissions.map(({ outcome }) => outcome))).toEqual(new Set(["granted"]));
+    expect(await one.ledger.admit(named("in a crowd"))).toEqual({ outcome: "running" });
+  });
+
+  it("say what the first one was charged", async () => {
+    const first = named("charged");
+    await one.ledger.admit(first);
+    const { charge } = await one.ledger.settle(settlement(accountId, first.requestId, 100));
+    expect(charge).toBeGreaterThan(0n);
+    expect(await one.ledger.admit(named("charged"))).toMatchObject({ outcome: "answered", charge });
+  });
+
+  it("are admitted again where the first one was free", async () => {
+    const first = named("free");
+    await one.ledger.admit(first);
+    await one.ledger.release(first);
+    const second = named("free", "another body");
+    expect(await one.ledger.admit(second)).toMatchObject({ outcome: "granted" });
+    expect(await one.ledger.admit(named("free", "another body"))).toEqual({ outcome: "running" });
+    await one.ledger.release(second);
+  });
+
+  it("take no name where they are refused", async () => {
+    expect(await one.ledger.admit({ ...named("poor"), amount: BALANCE * 2n, leastAmount: BALANCE * 2n })).toMatchObject(
+      {
+        outcome: "refused",
+      },
+    );
+    expect(await one.ledger.admit(named("poor"))).toMatchObject({ outcome: "granted" });
+  });
+
+  it("are refused with another body, while the first one runs and when it was answered", async () => {
+    const first = named("bodies", "first");
+    await one.ledger.admit(first);
+    expect(await one.ledger.admit(named("bodies", "second"))).toEqual({ outcome: "other_body" });
+    await one.ledger.settle(settlement(accountId, first.requestId, 1));
+    expect(await one.ledger.admit(named("bodies", "second"))).toEqual({ outcome: "other_body" });
+  });
+
+  it("are others under another key, and free again after a day", async () => {
+    const first = named("day");
+    await one.ledger.admit(first);
+    await one.ledger.settle(settlement(accountId, first.requestId, 1));
+    expect(await one.ledger.admit(named("day", "body", await world.key(accountId)))).toMatchObject({
+      outcome: "granted",
+    });
+    await world.asOwner(
+      `UPDATE idempotency_key SET taken_at = taken_at - interval '23 hours 59 minutes' WHERE name = 'day'`,
+    );
+    expect(await one.ledger.admit(named("day"))).toMatchObject({ outcome: "answered" });
+    await world.asOwner(`UPDATE idempotency_key SET taken_at = taken_at - interval '2 minutes' WHERE name = 'day'`);
+    expect(await one.ledger.admit(named("day"))).toMatchObject({ outcome: "granted" });
+  });
+
+  it("are not admitted again where the first one's process died in the middle", async () => {
+    const dying = await world.process();
+    const first = named("died");
+    await dying.ledger.admit(first);
+    await dying.ledger.extend({ ...first, inputTokens: 100, outputTokens: 10 });
+    await world.asOwner(`UPDATE process SET dead_at = clock_timestamp() WHERE id = '${dying.lease.processId}'`);
+    expect(await one.ledger.admit(named("died"))).toEqual({ outcome: "running" });
+    await recoverHolds(world.pool);
+    expect(await one.ledger.admit(named("died"))).toMatchObject({ outcome: "answered", requestId: first.requestId });
+  });
+
+  it.each([
+    ["its answer was refused", { cost: BALANCE * 2n, delivered: false }, "granted"],
+    ["it failed", { cost: 0n, basis: "free" as const }, "granted"],
+    ["it was delivered", {}, "answered"],
+  ])("whose process slept through its lease are admitted again where nothing was charged: %s", async (...row) => {
+    const [name, late, outcome] = row;
+    const sleeping = await world.process();
+    const first = named(name);
+    await sleeping.ledger.admit(first);
+    await world.asOwner(`UPDATE process SET dead_at = clock_timestamp() WHERE id = '${sleeping.lease.processId}'`);
+    await recoverHolds(world.pool);
+    expect(await one.ledger.admit(named(name))).toMatchObject({ outcome: "answered", charge: 0n });
+    await sleeping.ledger.settle({ ...settlement(accountId, first.requestId, 100), ...late });
+    const retry = named(name);
+    expect(await one.ledger.admit(retry)).toMatchObject({ outcome });
+    if (outcome === "granted") await one.ledger.release(retry);
+  });
+
+  it("with a key that is revoked are told that it is revoked", async () => {
+    const key = await world.key(accountId);
+    const first = named("revoked", "body", key);
+    await one.ledger.admit(first);
+    await world.asOwner(`UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = '${key}'`);
+    expect(await one.ledger.admit(named("revoked", "body", key))).toEqual({ outcome: "revoked" });
+    expect(await one.ledger.admit({ ...named("nobody's"), keyId: uuidv7() })).toEqual({ outcome: "revoked" });
+  });
+
+  it("are forgotten after a day", async () => {
+    await one.ledger.admit(named("forgotten"));
+    await world.asOwner(
+      `UPDATE idempotency_key SET taken_at = taken_at - interval '25 hours' WHERE name = 'forgotten'`,
+    );
+    expect(await forgetOldRetries(world.pool)).toBeGreaterThanOrEqual(1);
+    const { rows } = await world.pool.query(`SELECT FROM idempotency_key WHERE name = 'forgotten'`);
+    expect(rows).toHaveLength(0);
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});

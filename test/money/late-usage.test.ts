@@ -1,0 +1,199 @@
+// A settlement that comes after a recovery of its request: its process did not run for longer than its lease.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { creditUsage } from "../../src/ledger/credit-note.ts";
+import type { Settlement } from "../../src/ledger/ledger.ts";
+import { recoverHolds } from "../../src/ledger/recovery.ts";
+import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
+import { testBackends } from "../setup/test-database.ts";
+import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+
+const UNIT = 5_000n; // micro-rupiah of one input token
+const HOLD = 100n * UNIT;
+
+describe.each(testBackends())("a settlement after a recovery on the %s database", (backend) => {
+  let world: MoneyWorld;
+  beforeAll(async () => {
+    world = await MoneyWorld.create(backend);
+  });
+  afterAll(() => world.close());
+
+  /** A request of a process that was declared dead, recovered with so many input tokens of progress. */
+  async function recovered({ balance, progress = 0 }: { balance: bigint; progress?: number }) {
+    const sleeper = await world.process();
+    const account = await world.account(balance);
+    const request = admission(account, await world.key(account), HOLD);
+    expect(await sleeper.ledger.admit(request)).toMatchObject({ outcome: "granted" });
+    // Without progress this changes nothing.
+    const none = { amount: 0n, leastAmount: 0n, outputTokens: 0 };
+    const { requestId } = request;
+    expect(await sleeper.ledger.extend({ accountId: account, requestId, inputTokens: progress, ...none })).toEqual({
+      outcome: "granted",
+      amount: HOLD,
+    });
+    await world.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [sleeper.lease.processId]);
+    expect(await recoverHolds(world.pool)).toBe(1);
+    return { sleeper, account, id: request.requestId };
+  }
+
+  const postingsOf = async (id: string) =>
+    (
+      await world.pool.query(
+        "SELECT debit, credit, amount, reason, reference FROM posting WHERE group_id = $1 ORDER BY reason DESC",
+        [id],
+      )
+    ).rows as unknown[];
+
+  const whole = (account: string, id: string, tokens: number): Settlement => ({
+    ...settlement(account, id, tokens),
+    delivered: false,
+  });
+
+  async function settledOnce(process: TestProcess, what: Settlement) {
+    const settled = await process.ledger.settle(what);
+    const { rows } = await world.pool.query("SELECT basis FROM usage_record WHERE request_id = $1", [what.requestId]);
+    expect(rows).toEqual([{ basis: "recovered" }]);
+    return settled;
+  }
+
+  it("posts what was delivered beyond what recovery charged, once", async () => {
+    const { sleeper, account, id } = await recovered({ balance: 1_000n * UNIT, progress: 10 });
+    expect(await world.balance(account)).toMatchObject({ posted: 990n * UNIT, held: 0n });
+    const expected = { cost: 30n * UNIT, charge: 30n * UNIT, late: "posted" };
+    expect(await settledOnce(sleeper, settlement(account, id, 30))).toEqual(expected);
+    expect(sleeper.ledger.statistics()).toMatchObject({ late: 1, uncollected: 0n });
+    const other = await world.process();
+    for (const { ledger } of [sleeper, other])
+      expect(await ledger.settle(settlement(account, id, 30))).toEqual(expected);
+    expect(await world.balance(account)).toMatchObject({ posted: 970n * UNIT, held: 0n });
+    expect(await postingsOf(id)).toEqual([
+      {
+        debit: account,
+        credit: systemAccounts.revenue,
+        amount: String(20n * UNIT),
+        reason: "late_usage",
+        reference: `late:${id}`,
+      },
+    ]);
+    const { rows } = await world.pool.query(
+      "SELECT amount FROM ledger_entries WHERE account_id = $1 AND group_id = $2 ORDER BY amount",
+      [account, id],
+    );
+    expect(rows).toEqual([{ amount: String(-20n * UNIT) }, { amount: String(-10n * UNIT) }]);
+  });
+
+  it("lets the operator bear what the balance does not cover, and leaves what is owed and held alone", async () => {
+    const { sleeper, account, id } = await recovered({ balance: 100n * UNIT });
+    const key = await world.key(account);
+    await sleeper.lease.renew();
+    expect(await sleeper.ledger.admit(admission(account, key, 60n * UNIT))).toMatchObject({ outcome: "granted" });
+    expect(await settledOnce(sleeper, settlement(account, id, 90))).toEqual({
+      cost: 90n * UNIT,
+      charge: 40n * UNIT,
+      late: "posted",
+    });
+    expect(await world.balance(account)).toEqual({ posted: 60n * UNIT, held: 60n * UNIT, available: 0n });
+    expect(await postingsOf(id)).toMatchObject([
+      { debit: account, amount: String(40n * UNIT), reason: "late_usage" },
+      { debit: systemAccounts.operatorLoss, amount: String(50n * UNIT), reason: "late_uncollected" },
+    ]);
+    expect(sleeper.ledger.statistics()).toMatchObject({ late: 1, uncollected: 50n * UNIT });
+  });
+
+  it("posts a whole answer in full or not at all", async () => {
+    const rich = await recovered({ balance: 100n * UNIT });
+    expect(await settledOnce(rich.sleeper, whole(rich.account, rich.id, 100))).toEqual({
+      cost: 100n * UNIT,
+      charge: 100n * UNIT,
+      late: "posted",
+    });
+    const poor = await recovered({ balance: 100n * UNIT });
+    expect(await settledOnce(poor.sleeper, whole(poor.account, poor.id, 101))).toEqual({
+      cost: 101n * UNIT,
+      charge: 0n,
+      late: "refused",
+    });
+    expect(await world.balance(poor.account)).toMatchObject({ posted: 100n * UNIT });
+    expect(await postingsOf(poor.id)).toEqual([]);
+    expect(poor.sleeper.ledger.statistics()).toMatchObject({ late: 1, uncollected: 0n });
+  });
+
+  it("gives nothing back where recovery charged more, and posts nothing for what is free", async () => {
+    const { sleeper, account, id } = await recovered({ balance: 100n * UNIT, progress: 10 });
+    expect(await settledOnce(sleeper, settlement(account, id, 8))).toMatchObject({
+      charge: 10n * UNIT,
+      late: "posted",
+    });
+    const free = await recovered({ balance: 100n * UNIT });
+    await free.sleeper.ledger.release({ accountId: free.account, requestId: free.id });
+    for (const each of [id, free.id]) expect(await postingsOf(each)).toEqual([]);
+    expect(free.sleeper.ledger.statistics()).toMatchObject({ late: 0, open: 0 });
+  });
+
+  it("posts once for settlements that race, also in a group", async () => {
+    const { sleeper, account, id } = await recovered({ balance: 100n * UNIT });
+    const others = await Promise.all([world.process(), world.process()]);
+    const settled = await Promise.all(
+      [sleeper, sleeper, sleeper, sleeper, ...others].map(({ ledger }) => ledger.settle(settlement(account, id, 7))),
+    );
+    expect(new Set(settled.map(({ charge }) => charge))).toEqual(new Set([7n * UNIT]));
+    expect(await world.balance(account)).toMatchObject({ posted: 93n * UNIT });
+  });
+
+  it("can be credited by notes up to both charges", async () => {
+    const { sleeper, account, id } = await recovered({ balance: 100n * UNIT, progress: 10 });
+    await sleeper.ledger.settle(settlement(account, id, 30));
+    const credit = (amount: bigint | null, name: string) =>
+      withTransaction(world.opened.database, (client) =>
+        creditUsage(client, { requestId: id, amount, note: "", name }),
+      );
+    await expect(credit(31n * UNIT, "too much")).rejects.toThrow("left to credit");
+    expect(await credit(null, "all")).toMatchObject({ amount: 30n * UNIT, left: 0n });
+    expect(await world.balance(account)).toMatchObject({ posted: 100n * UNIT });
+  });
+
+  it("keeps the books in order, and its rows cannot be changed", async () => {
+    expect(await world.audit()).toEqual(SOUND);
+    expect(await world.audit({ kind: "incremental" })).toEqual(SOUND);
+    expect((await readTrialBalance(world.pool)).isBalanced).toBe(true);
+    await expect(world.asOwner("UPDATE late_usage SET charge = 0")).rejects.toThrow("append-only");
+    await expect(world.asOwner("TRUNCATE late_usage")).rejects.toThrow("append-only");
+  });
+
+  it.each([
+    [
+      "late usage belongs to a record of recovery, and its cost is recomputed",
+      "UPDATE late_usage SET cost = cost + 1 WHERE request_id = '$id'",
+    ],
+    [
+      "late usage is posted once, to the customer and to our loss, and comes to what the record lacks",
+      "UPDATE late_usage SET charge = charge - 1 WHERE request_id = '$id'",
+    ],
+    ["a charge of late usage has its late usage", "DELETE FROM late_usage WHERE request_id = '$id'"],
+    [
+      "a loss of ours is what was cut off a charge",
+      "UPDATE posting SET amount = amount + 1 WHERE reference = 'late-loss:$id'",
+    ],
+  ])("is looked at by the audit: %s", async (check, damage) => {
+    const { sleeper, account, id } = await recovered({ balance: 110n * UNIT, progress: 10 });
+    await sleeper.ledger.settle(settlement(account, id, 200));
+    expect(await world.audit()).toEqual(SOUND);
+    const table = damage.includes(" posting ") ? "posting" : "late_usage";
+    await world.asOwner(`
+      ALTER TABLE ${table} DISABLE TRIGGER append_only;
+      CREATE TABLE kept AS SELECT * FROM ${table};
+      ${damage.replaceAll("$id", id)};
+      ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only`);
+    const found = await world.audit();
+    await world.asOwner(`
+      ALTER TABLE ${table} DISABLE TRIGGER append_only;
+      DELETE FROM ${table};
+      INSERT INTO ${table} SELECT * FROM kept;
+      DROP TABLE kept;
+      ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only`);
+    expect(found.violations.map((violation) => violation.check)).toContain(check);
+    expect(await world.audit()).toEqual(SOUND);
+  });
+});

@@ -1,0 +1,71 @@
+// The command line's side of second persons and stops: it decides stored orders, is bound by no sum, and stops payouts.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseCommand } from "../../src/commands/command.ts";
+import { commands } from "../../src/commands/run.ts";
+import { readConfig } from "../../src/app/config/config.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
+import { listLimits } from "../../src/merchant/merchants/limits.ts";
+import { order } from "../../src/operator/second-person/pending-orders.ts";
+import { serveOperator, type ServedOperator } from "./operator-calls.ts";
+
+let served: ServedOperator;
+beforeAll(async () => {
+  served = await serveOperator();
+});
+afterAll(() => served.stop());
+
+async function run(...words: string[]): Promise<Readonly<Record<string, unknown>>> {
+  const { command, values } = parseCommand(words, commands);
+  return (await command.run(values, { config: readConfig({}), database: async () => served.database })).json;
+}
+
+describe("the command line", () => {
+  test("lists stored orders, and approves and refuses those of others", async () => {
+    const accountId = await served.newCustomer();
+    const store = async (): Promise<string> => {
+      const by = { database: served.database, operator: "ani@example.com" };
+      const wanted = { accountId, amount: 5_000_000n, reason: "r", reference: uuidv7() };
+      return (await order({ by, rule: { above: {} } }, "account credit", wanted)).pendingOrderId;
+    };
+    const [first, second] = [await store(), await store()];
+    const { orders } = (await run("order", "list")) as { orders: { orderId: string; orderedBy: string }[] };
+    expect(orders.map(({ orderId, orderedBy }) => [orderId, orderedBy])).toEqual([
+      [second, "ani@example.com"],
+      [first, "ani@example.com"],
+    ]);
+    expect(await run("order", "approve", "--order", first)).toEqual({ orderId: first, state: "approved", isNew: true });
+    const refusal = await run("order", "refuse", "--order", second, "--reason", "a slip");
+    expect(refusal).toEqual({ orderId: second, state: "refused", isNew: true });
+    expect((await served.operator.getAccount({ accountId })).account?.balance?.available).toBe("5");
+    expect(await run("order", "list")).toEqual({ orders: [] });
+  });
+
+  test("stops and starts payouts, and shows both in the status", async () => {
+    const scope = ["--chain", "ethereum"];
+    expect(await run("payout", "stop", ...scope, "--reason", "an incident")).toMatchObject({ isNew: true });
+    expect(await run("payout", "status")).toMatchObject({ stops: [{ chain: "ethereum", reason: "an incident" }] });
+    const { stops } = await served.operator.listPayoutWallets({});
+    expect(stops).toMatchObject([{ chain: "ethereum", address: "", reason: "an incident" }]);
+    expect(await run("payout", "start", "--reason", "all of them")).toMatchObject({ isNew: false });
+    expect(await run("payout", "start", ...scope, "--reason", "over")).toMatchObject({ isNew: true, stops: [] });
+  });
+
+  test("sets the limits that new production merchants begin with, and no others", async () => {
+    const merchant = async (environment: "production" | "sandbox"): Promise<string> =>
+      (await createMerchant(served.database, { accountId: await served.newCustomer(), environment })).merchantId;
+    const before = await merchant("production");
+    const set = ["--currency", "USDT", "--per-transfer", "7", "--daily", "70", "--approval-above", "0.7"];
+    await run("merchant", "default-limit", ...set);
+    const usdtOf = async (merchantId: string) =>
+      (await listLimits(served.database, merchantId)).find(({ currencyCode }) => currencyCode === "USDT");
+    expect(await usdtOf(await merchant("production"))).toMatchObject({
+      perTransfer: "7",
+      daily: "70",
+      approvalAbove: "0.7",
+    });
+    expect(await usdtOf(before)).toMatchObject({ perTransfer: "10000", daily: "50000", approvalAbove: "1000" });
+    expect(await usdtOf(await merchant("sandbox"))).toBeUndefined();
+  });
+});

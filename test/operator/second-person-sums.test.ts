@@ -1,0 +1,109 @@
+// The sum above which another operator approves counts an operator's orders of a day together, so that splitting one gains nothing.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { parseMoney, IDR } from "../../src/kernel/money.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { createMerchant, creditMerchant } from "../../src/merchant/merchants/merchants.ts";
+import { orderTransfer } from "../merchant/merchant-accounts.ts";
+import { billRequest } from "./billed-request.ts";
+import { OPERATOR, refusal, SECOND, serveOperator, type ServedOperator } from "./operator-calls.ts";
+
+let served: ServedOperator;
+let accountId: string;
+beforeAll(async () => {
+  served = await serveOperator({ secondPerson: { above: { IDR: "1000", USDT: "10" } } });
+  accountId = await served.newCustomer();
+});
+afterAll(() => served.stop());
+
+const available = async (): Promise<number> =>
+  Number((await served.operator.getAccount({ accountId })).account?.balance?.available);
+const order = (amount: string) => ({ accountId, amount, reason: "a bank transfer", idempotencyKey: uuidv7() });
+const forgetDay = () => served.asOwner("DELETE FROM ordered_alone");
+
+test("an operator goes on alone up to the sum", async () => {
+  await forgetDay();
+  const before = await available();
+  for (const amount of ["1", "999"]) {
+    expect((await served.operator.creditAccount(order(amount))).pendingOrderId).toBe("");
+  }
+  expect(await available()).toBe(before + 1000);
+});
+
+test("orders of one operator count together, whatever kind they are, and the one that passes the sum waits", async () => {
+  await forgetDay();
+  const before = await available();
+  const first = order("600");
+  expect((await served.operator.creditAccount(first)).pendingOrderId).toBe("");
+  expect((await served.operator.adjustAccount(order("-300"))).pendingOrderId).toBe("");
+  const requestId = await billRequest(served.database, { accountId, charge: parseMoney("200", IDR).units });
+  const billed = await available();
+  const noted = await served.operator.creditUsage({ requestId, reason: "a wrong answer" });
+  expect(noted.pendingOrderId).not.toBe("");
+  const last = order("101");
+  const { pendingOrderId: orderId } = await served.operator.creditAccount(last);
+  expect(orderId).not.toBe("");
+  expect(await available()).toBe(billed);
+  expect(billed).toBeGreaterThanOrEqual(before + 300 - 200);
+  // What was carried out stays so under its name, and up to the sum the operator goes on alone.
+  expect((await served.operator.creditAccount(first)).order?.isNew).toBe(false);
+  expect((await served.operator.creditAccount(order("100"))).pendingOrderId).toBe("");
+  // Another operator has a sum of the own, and what two have agreed on counts for neither.
+  expect((await served.second.approveOrder({ orderId })).isNew).toBe(true);
+  expect((await served.second.creditAccount(order("1000"))).pendingOrderId).toBe("");
+});
+
+test("orders of one operator at once do not pass the sum together", async () => {
+  await forgetDay();
+  const before = await available();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => served.operator.creditAccount(order("300"))));
+  expect(answers.filter(({ pendingOrderId }) => pendingOrderId === "")).toHaveLength(3);
+  expect(await available()).toBe(before + 900);
+});
+
+test("orders count for 24 hours", async () => {
+  await forgetDay();
+  expect((await served.operator.creditAccount(order("1000"))).pendingOrderId).toBe("");
+  const age = (span: string) =>
+    served.asOwner(`UPDATE ordered_alone SET minutes = ARRAY[clock_timestamp() - interval '${span}']`);
+  await age("23 hours 59 minutes");
+  expect((await served.operator.creditAccount(order("1"))).pendingOrderId).not.toBe("");
+  await age("24 hours 2 minutes");
+  expect((await served.operator.creditAccount(order("1000"))).pendingOrderId).toBe("");
+});
+
+test("an order that waited for the sum is not carried out alone a day later, and never after it was refused", async () => {
+  await forgetDay();
+  await served.operator.creditAccount(order("900"));
+  const [waiting, refused] = [order("200"), order("200")];
+  const { pendingOrderId } = await served.operator.creditAccount(waiting);
+  const { pendingOrderId: orderId } = await served.operator.creditAccount(refused);
+  await served.second.refuseOrder({ orderId, reason: "unknown" });
+  await forgetDay();
+  const before = await available();
+  expect((await served.operator.creditAccount(waiting)).pendingOrderId).toBe(pendingOrderId);
+  expect((await refusal(served.operator.creditAccount(refused))).rules).toEqual(["idempotencyKey order.state"]);
+  expect(await available()).toBe(before);
+});
+
+test("approvals of transfers count together by currency", async () => {
+  await forgetDay();
+  const { merchantId } = await createMerchant(served.database, { accountId, environment: "production" });
+  await creditMerchant(served.database, { merchantId, currencyCode: "USDT", amountText: "10000" });
+  await withTransaction(served.database, (client) =>
+    client.query("UPDATE merchant_limit SET approval_above = 0 WHERE merchant_id = $1", [merchantId]),
+  );
+  const approve = async (amountText: string): Promise<string> => {
+    const wanted = { merchantId, environment: "production", currencyCode: "USDT", amountText } as const;
+    const { transferId } = (await orderTransfer(served.database, wanted)).transfer;
+    return (await served.operator.approveTransfer({ transferId, reason: "known" })).pendingOrderId;
+  };
+  expect(await approve("6")).toBe("");
+  const orderId = await approve("6");
+  expect(orderId).not.toBe("");
+  expect(await approve("4")).toBe("");
+  expect((await served.operator.creditAccount(order("1000"))).pendingOrderId).toBe("");
+  expect((await served.second.approveOrder({ orderId })).order?.decidedBy).toBe(SECOND);
+  expect((await served.second.listOrders({})).orders[0]?.orderedBy).toBe(OPERATOR);
+});

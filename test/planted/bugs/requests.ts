@@ -1,0 +1,52 @@
+// What of a request reaches the upstream: the bound that is held, and no name or field that changes the price unseen.
+
+import { gateway, type PlantedBug } from "../planted-bug.ts";
+
+/** Each with the test that must notice it. */
+export const REQUEST_BUGS: readonly PlantedBug[] = [
+  {
+    name: "the bound on the output is not written",
+    edits: [gateway("request/upstream-body.ts", "  setBound();", "  if (facts.outputBound < 0) setBound();")],
+    noticedBy: { file: "test/gateway/output-bound.test.ts", test: "gets the bound there and nowhere else" },
+  },
+  {
+    name: "the bound on the output is written, and a field that the upstream does not read stays",
+    edits: [
+      gateway(
+        "request/upstream-body.ts",
+        "if (longer !== undefined && shorter !== undefined) edits.push(",
+        "if (longer === undefined && shorter !== undefined && longer !== kept && shorter !== kept) edits.push(",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/output-bound.test.ts", test: "both, of which the larger is held" },
+  },
+  {
+    name: "a name that comes twice in a part is read as the last",
+    edits: [gateway("request/read-request.ts", "countMembers(parsed) !== scan.memberCount", "false")],
+    noticedBy: {
+      file: "test/gateway/requests.test.ts",
+      test: "is never asked for where a name comes twice in one object: ",
+    },
+  },
+  {
+    name: "other capital names are accepted",
+    edits: [
+      gateway("request/known-names.ts", "if (folded === name || !known.has(folded)) return null;", "return null;"),
+    ],
+    noticedBy: {
+      file: "src/gateway/request/read-request.test.ts",
+      test: "which only case or a look-alike letter tells from a known one",
+    },
+  },
+  {
+    name: "cache writes that have no price go to a route that charges for them",
+    edits: [
+      gateway(
+        "request/cache-marks.ts",
+        "upstreams.get(upstream)?.chargesCacheWrites !== true",
+        "upstreams.get(upstream) !== null",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/cache-writes.test.ts", test: "is refused by its field, without a hold" },
+  },
+];

@@ -1,0 +1,54 @@
+// Guards of the security log as it is read, and of what operators see of service tokens.
+
+import type { PlantedBug } from "../planted-bug.ts";
+
+const READ_LOG = "src/identity/read-security-log.ts";
+const log = (test: string) => ({ file: "test/identity/end-sessions.test.ts", test });
+const onPage = (file: string, test: string) => ({ file: `src/dashboard/pages/operator/${file}`, test });
+
+/** Each with the test that must notice it. */
+export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
+  {
+    name: "an address finds only the security events that have its hash",
+    edits: [
+      {
+        file: READ_LOG,
+        find: "e.email_hash = $4 OR e.person_id = (SELECT id FROM auth.person WHERE email = $7::text)",
+        replace: "e.email_hash = $4 OR $7::text IS NULL",
+      },
+    ],
+    noticedBy: log("the security log is read by call and by command"),
+  },
+  {
+    name: "security events of every account are listed for one",
+    edits: [{ file: READ_LOG, find: "AND ($8::uuid IS NULL OR", replace: "AND ($8::uuid IS NULL OR true OR" }],
+    noticedBy: log("the security log is read by call and by command"),
+  },
+  {
+    name: "what operators read is always in the list of security events",
+    edits: [{ file: READ_LOG, find: "OR NOT $9::boolean OR", replace: "OR NOT $9::boolean OR true OR" }],
+    noticedBy: log("the security log is read by call and by command"),
+  },
+  {
+    name: "an id of a person is looked up as an e-mail address",
+    edits: [
+      {
+        file: "src/dashboard/pages/operator/security/security-search.ts",
+        find: "const isId = UUID.test(who);",
+        replace: "const isId = UUID.test(person);",
+      },
+    ],
+    noticedBy: onPage("security/security-search.test.ts", "takes an id of a person and an e-mail address"),
+  },
+  {
+    name: "a service token that has ended is shown as active",
+    edits: [
+      {
+        file: "src/dashboard/pages/operator/service-tokens/token-state.ts",
+        find: "timestampMs(expiresAt) <= nowMs",
+        replace: "timestampMs(expiresAt) < nowMs",
+      },
+    ],
+    noticedBy: onPage("service-tokens/token-state.test.ts", "tells a token that works from one that has ended"),
+  },
+];

@@ -1,0 +1,52 @@
+// How the cost of some work grows with the length of its text. On a busy machine a measurement is now and then too long and
+// never too short, so the shortest of several counts, and work that seems to grow too fast is measured again and again before
+// that is believed. The processor time of a thread is counted in steps of some milliseconds, which are too large here.
+
+/** Linear work takes four times as long for four times the text, quadratic work sixteen times. */
+const MOST_GROWTH = 8;
+const ROUNDS = 5;
+const MOST_ROUNDS = 25;
+/** Shorter work is as good as none. */
+const LEAST_MS = 0.05;
+
+/** Makes a hostile text of about so many characters. */
+export type TextOf = (characters: number) => string;
+
+/** The length that is tried. Work of less than `worthMs` is not looked at more closely. */
+export type Tried = { readonly characters: number; readonly worthMs: number };
+
+function msOf(work: () => void): number {
+  const startedAt = performance.now();
+  work();
+  return performance.now() - startedAt;
+}
+
+/** Whether some round of the work takes less than so long. */
+export function takesLessThan(ms: number, work: () => void): boolean {
+  for (let round = 0; round < ROUNDS; round += 1) if (msOf(work) < ms) return true;
+  return false;
+}
+
+/** What is wrong with how the work grows from a quarter of the length to all of it, or null. */
+export function superLinearGrowth(
+  work: (text: string) => void,
+  textOf: TextOf,
+  { characters, worthMs }: Tried,
+): string | null {
+  const [text, quarter] = [textOf(characters), textOf(characters / 4)];
+  let [whole, part] = [Infinity, Infinity];
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    whole = Math.min(
+      whole,
+      msOf(() => work(text)),
+    );
+    if (whole < worthMs) return null;
+    part = Math.min(
+      part,
+      msOf(() => work(quarter)),
+    );
+    if (round >= ROUNDS && whole / Math.max(LEAST_MS, part) < MOST_GROWTH) return null;
+  }
+  const growth = (whole / Math.max(LEAST_MS, part)).toFixed(1);
+  return `${growth} times as long for ${characters} characters as for a quarter, ${whole.toFixed(1)} ms`;
+}

@@ -1,0 +1,103 @@
+// The methods that merchant pairs, gateway keys and service tokens may call, read from the contracts, beside what each must ask
+// of such a caller. What it must ask is written here by name and not read from the contracts: a method that is new, or that
+// takes another kind of caller, turns the walk red until its line is written.
+
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { Caller, callers } from "#gen/saldo/options/v1/options_pb.ts";
+import type { TokenScope } from "../../src/identity/principal.ts";
+import { services } from "../../src/transport/calls/services.ts";
+
+/** What a method must ask of machines. */
+export type Expectation = {
+  /** The kinds of machine the method takes. */
+  readonly takes: readonly ("key" | "pair" | "token")[];
+  /** The scope a service token needs. Only where the method takes tokens. */
+  readonly scope?: TokenScope;
+  /** What the method does to a merchant's money. Needed wherever a pair or a transfers token changes something. */
+  readonly money?: "orders a transfer" | "returns money" | "makes an orderer";
+  /** A request that gets past validation, where a key's slot is taken behind it. */
+  readonly request?: object;
+};
+
+const token = (scope: TokenScope, money?: Expectation["money"]): Expectation => ({
+  takes: ["token"],
+  scope,
+  ...(money === undefined ? {} : { money }),
+});
+const PAIR: Expectation = { takes: ["pair"] };
+const CHAT = { model: "demo/small", messages: [{ role: "user", content: { case: "text", value: "Hello!" } }] };
+
+/** By the name of the method. */
+export const EXPECTED: Readonly<Record<string, Expectation>> = {
+  "GatewayService/CreateChatCompletion": { takes: ["key"], request: CHAT },
+  "GatewayService/StreamChatCompletion": { takes: ["key"], request: { request: CHAT } },
+  "GatewayService/ListModels": { takes: ["key"], request: {} },
+  "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
+  "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },
+  "BillingService/CreateTopUp": token("top_ups"),
+  "BillingService/GetTopUp": token("read"),
+  "BillingService/WatchTopUp": token("read"),
+  "BillingService/ListTopUps": token("read"),
+  "BillingService/ListUsage": { takes: ["key", "token"], scope: "read", request: {} },
+  "BillingService/GetUsageRecord": token("read"),
+  "BillingService/SummarizeUsage": token("read"),
+  "BillingService/ExportUsage": token("read"),
+  "BillingService/ListLedgerEntries": token("read"),
+  "BillingService/ExportLedger": token("read"),
+  "BillingService/GetLowBalanceAlert": token("read"),
+  "BillingService/SetLowBalanceAlert": token("settings"),
+  "MerchantService/CreateMerchant": token("transfers", "makes an orderer"),
+  "MerchantService/ListMerchants": token("read"),
+  "MerchantService/CreateCredential": token("transfers", "makes an orderer"),
+  "MerchantService/ListCredentials": token("read"),
+  "MerchantService/RevokeCredential": token("merchants"),
+  "MerchantService/UseFaucet": token("merchants"),
+  "MerchantService/ListMerchantBalances": token("read"),
+  "MerchantService/ListLimits": token("read"),
+  "MerchantService/ListCurrencies": token("read"),
+  "MerchantService/CalculateMerchantTransfer": token("read"),
+  "MerchantService/CreateMerchantTransfer": token("transfers", "orders a transfer"),
+  "MerchantService/ListMerchantTransfers": token("read"),
+  "MerchantService/CancelMerchantTransfer": token("transfers", "returns money"),
+  "MerchantService/GetTransferStatement": { takes: ["pair", "token"], scope: "read" },
+  "MerchantService/GetCallbackSettings": token("read"),
+  "MerchantService/UpdateCallbackSettings": token("merchants"),
+  "MerchantService/ListCallbackDeliveries": token("read"),
+  "MerchantService/ResendCallback": token("merchants"),
+  "MerchantTransferService/CalculateTransfer": PAIR,
+  "MerchantTransferService/CreateTransfer": { takes: ["pair"], money: "orders a transfer" },
+  "MerchantTransferService/GetTransfer": PAIR,
+  "MerchantTransferService/ListTransfers": PAIR,
+  "MerchantTransferService/CancelTransfer": { takes: ["pair"], money: "returns money" },
+  "MerchantTransferService/ListBalances": PAIR,
+  "KeysService/CreateKey": token("keys"),
+  "KeysService/ListKeys": token("read"),
+  "KeysService/UpdateKey": token("keys"),
+  "KeysService/RevokeKey": token("keys"),
+  "KeysService/GetRetrySettings": token("read"),
+  "KeysService/SetRetrySettings": token("settings"),
+};
+
+const MACHINES = { key: Caller.API_KEY, pair: Caller.MERCHANT, token: Caller.SERVICE } as const;
+export type Machine = keyof typeof MACHINES;
+
+/** A method with its name and the machines that the contract lets call it. */
+export type MachineMethod = { readonly method: DescMethod; readonly name: string; readonly takes: readonly Machine[] };
+
+/** Every method of the contracts that names a kind of machine. */
+export const machineMethods: readonly MachineMethod[] = Object.values(services)
+  .flatMap((service): DescMethod[] => [...service.methods])
+  .map((method) => ({
+    method,
+    name: `${method.parent.name}/${method.name}`,
+    takes: (["key", "pair", "token"] as const).filter((kind) => getOption(method, callers).includes(MACHINES[kind])),
+  }))
+  .filter(({ takes }) => takes.length > 0);
+
+/** Whether a method changes something. */
+export const changes = ({ method }: MachineMethod): boolean =>
+  method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+
+/** The methods that take a kind of machine, by the contracts. */
+export const methodsOf = (kind: Machine): MachineMethod[] => machineMethods.filter(({ takes }) => takes.includes(kind));

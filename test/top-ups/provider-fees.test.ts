@@ -1,0 +1,125 @@
+// The money at a provider by our books is what its statement says: less what it keeps, and with what was paid above an order.
+
+import { describe, expect, it } from "vitest";
+import { ValidationError } from "../../src/kernel/errors.ts";
+import { parseFeeRule } from "../../src/kernel/fee-rule.ts";
+import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
+import { orderProviderFee } from "../../src/operator/commands/top-up-orders.ts";
+import { one, useTwoProcesses, world } from "./two-processes.ts";
+import { MICRO, RUPIAH, type TopUpProcess } from "./world.ts";
+
+useTwoProcesses();
+
+/** What an account of ours has moved for one top-up, in rupiah; above zero: what came in. */
+async function movedOf(topUpId: string): Promise<Record<string, number>> {
+  const { rows } = await world.money.pool.query<{ reason: string; amount: string }>(
+    "SELECT reason, sum(amount) AS amount FROM posting WHERE group_id = $1 GROUP BY reason",
+    [topUpId],
+  );
+  return Object.fromEntries(rows.map(({ reason, amount }) => [reason, Number(amount) / Number(MICRO)]));
+}
+
+/** What our books say lies at the provider of one top-up, in rupiah. */
+async function clearingOf(topUpId: string): Promise<number> {
+  const { rows } = await world.money.pool.query<{ left: string }>(
+    `SELECT sum(CASE WHEN debit::text LIKE '%000003' THEN amount ELSE -amount END) AS left FROM posting
+     WHERE group_id = $1 AND '00000000-0000-7000-8000-000000000003' IN (debit, credit)`,
+    [topUpId],
+  );
+  return Number(rows[0]?.left ?? 0) / Number(MICRO);
+}
+
+async function opened(process: TopUpProcess): Promise<{ accountId: string; topUpId: string }> {
+  const accountId = await world.money.account(0n);
+  const { topUpId } = await world.open(process, accountId);
+  return { accountId, topUpId };
+}
+
+describe("what a provider keeps of a payment", () => {
+  it("is posted once, from what Xendit receives of an invoice, and costs the customer nothing", async () => {
+    const process = await world.process("xendit");
+    const { accountId, topUpId } = await opened(process);
+    world.fake.set(topUpId, { status: "paid", kept: 4_500 });
+    await process.topUps.verifyNow(topUpId);
+    world.fake.set(topUpId, { status: "captured" });
+    await process.topUps.verifyNow(topUpId);
+    expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH, provider_fee: 4_500 });
+    expect(await clearingOf(topUpId)).toBe(RUPIAH - 4_500);
+    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+  });
+
+  it("is posted also where it is known later than the payment", async () => {
+    const process = await world.process("xendit");
+    const { topUpId } = await opened(process);
+    world.fake.set(topUpId, { status: "paid" });
+    await process.topUps.verifyNow(topUpId);
+    expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH });
+    world.fake.set(topUpId, { status: "captured", kept: 4_500 });
+    await process.topUps.verifyNow(topUpId);
+    expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH, provider_fee: 4_500 });
+  });
+
+  it("is what the operator has set, where the provider says nothing", async () => {
+    const process = await world.process("midtrans", { fee: parseFeeRule("0.7%+1000") ?? null });
+    const { topUpId } = await opened(process);
+    world.fake.set(topUpId, { status: "pending" });
+    await process.topUps.verifyNow(topUpId);
+    expect(await movedOf(topUpId)).toEqual({});
+    world.fake.set(topUpId, { status: "paid" });
+    await process.topUps.verifyNow(topUpId);
+    expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH, provider_fee: 1_175 });
+  });
+
+  it("is posted by hand once for each reference, and then by nobody else", async () => {
+    const by = { database: one.database, operator: "test" };
+    const accountId = await world.money.account(0n);
+    const { topUpId } = await world.paid(one, accountId);
+    expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH });
+    const order = { topUpId, amount: 4_000n * MICRO, reference: `statement-${topUpId}` };
+    const posted = await Promise.all([1, 2, 3].map(() => orderProviderFee(by, order)));
+    expect(posted.filter(({ isNew }) => isNew)).toHaveLength(1);
+    await expect(orderProviderFee(by, { ...order, amount: 1n })).rejects.toThrow(ValidationError);
+    await expect(orderProviderFee(by, { ...order, amount: 0n, reference: "none" })).rejects.toThrow(ValidationError);
+    const unpaid = await opened(one);
+    await expect(orderProviderFee(by, { ...order, ...unpaid, reference: "unpaid" })).rejects.toThrow(ValidationError);
+    const charging = await world.process("midtrans", { fee: parseFeeRule("4000") ?? null });
+    await charging.topUps.verifyNow(topUpId);
+    expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH, provider_fee: 4_000 });
+  });
+});
+
+describe("what is paid above an order", () => {
+  it("is posted beside the credit, and goes back with the whole payment", async () => {
+    const { accountId, topUpId } = await opened(one);
+    await world.happens(one, topUpId, { status: "paid", gross: RUPIAH + 4_500 });
+    expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH, overpayment: 4_500 });
+    expect(await clearingOf(topUpId)).toBe(RUPIAH + 4_500);
+    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    await world.happens(one, topUpId, { status: "refunded", refunded: RUPIAH + 4_500 });
+    expect(await clearingOf(topUpId)).toBe(0);
+    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+  });
+});
+
+describe("the books", () => {
+  it("balance with both, under names of their own", async () => {
+    const { rows, isBalanced } = await readTrialBalance(world.money.pool);
+    expect(isBalanced).toBe(true);
+    expect(rows.map(({ accountClass }) => accountClass)).toEqual(
+      expect.arrayContaining(["provider_fees", "overpayments", "provider_clearing"]),
+    );
+  });
+
+  it("do not hold the fee of a payment that never was", async () => {
+    const { topUpId } = await opened(one);
+    await world.money.asOwner(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
+      VALUES ('${topUpId}', '${topUpId}', 'IDR/6', '00000000-0000-7000-8000-00000000000c', '00000000-0000-7000-8000-000000000003', 1, 'provider_fee')`);
+    const { violations } = await world.money.audit();
+    expect(violations).toMatchObject([
+      { check: "what a payment provider keeps is of a paid top-up", subject: topUpId },
+    ]);
+    await world.money
+      .asOwner(`ALTER TABLE posting DISABLE TRIGGER append_only; DELETE FROM posting WHERE id = '${topUpId}';
+      ALTER TABLE posting ENABLE ALWAYS TRIGGER append_only`);
+  });
+});
