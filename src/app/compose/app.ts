@@ -34,6 +34,7 @@ import { createServers } from "../../transport/server/servers.ts";
 import { signingSecret } from "../../identity/signing-secret.ts";
 import { createGateway } from "../../gateway/answer/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
+import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
 import { createRetries } from "../../gateway/retries/retries.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
@@ -87,6 +88,8 @@ export type ServingOptions = {
 
 /** How long the last requests may take to settle once the servers are closed. */
 const SETTLE_LIMIT_MS = 10_000;
+/** How long after its start production loads the tokenizer. */
+const TOKENIZER_AFTER_MS = 1_000;
 
 /** Serves from this process. Errors: whatever keeps a part from starting; nothing is left running then. */
 export async function startServing(options: ServingOptions): Promise<Serving & { readonly registry: Registry }> {
@@ -249,6 +252,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   addPortMetric(registry, refusals);
   addIntakeMetrics(registry, servers);
   if (options.worksForNode) addPayoutMetrics(registry, payouts);
+  // Not before the first callers are served, and not where short-lived servers are tested and tried.
+  if (config.production) setTimeout(() => void prepareTokenizer(), TOKENIZER_AFTER_MS).unref();
   const started = stack.move();
   return { ports, registry, stop: () => started.disposeAsync() };
 }
