@@ -7,10 +7,14 @@ import { type MailServer, startMailServer } from "../identity/mail-server.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { startBrowser } from "./chromium.ts";
+import { createDelay } from "./delayed-calls.ts";
 import { buildPages, signInToDemo } from "./demo-pages.ts";
 
 /** Nobody's password but a test's. */
 const PASSWORD = "kuda laut menari di pagi hari";
+
+/** As long as a busy machine may take for one step; a test has twice the time. */
+const STEP_WITHIN_MS = 60_000;
 
 export type Visit = { readonly context: BrowserContext; readonly page: Page };
 
@@ -47,9 +51,12 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
   const browser = await startBrowser();
   stack.defer(() => browser.close());
   const complaints: Complaints = [];
+  const delay = createDelay();
 
   async function visit(path: string, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> {
     const context = await browser.newContext({ locale: "id-ID", viewport: { width: 1280, height: 900 }, ...options });
+    context.setDefaultTimeout(STEP_WITHIN_MS);
+    await delay(context);
     context.on("weberror", (error) => complaints.push(String(error.error())));
     context.on("console", (message) => {
       if (message.type() === "error" && /policy|Uncaught|Warning:/.test(message.text()))
@@ -81,11 +88,6 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
     await page.getByRole("button", { name: "Daftar" }).click();
     await page.getByRole("heading", { name: "Periksa e-mail Anda" }).waitFor();
     await page.goto(await mails.linkTo(email, /verify-email/));
-    if (new URL(page.url()).pathname === "/sign-in") {
-      await page.getByLabel("E-mail").fill(email);
-      await page.getByLabel("Kata sandi").fill(PASSWORD);
-      await page.getByRole("button", { name: "Masuk", exact: true }).click();
-    }
     await page.getByRole("navigation", { name: "Navigasi utama" }).waitFor();
     return { ...opened, email };
   }
