@@ -7,6 +7,7 @@ import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashbo
 
 /** Every node serves a new catalog within a minute. */
 const SERVED_WITHIN_MS = 60_000;
+const READS = /OperatorService\/GetCatalog\b/;
 
 describe("the operator area", () => {
   let dashboard: Dashboard;
@@ -29,6 +30,10 @@ describe("the operator area", () => {
     await on.getByRole("button", { name: "Terbitkan…" }).click();
     await on.getByRole("button", { name: "Terbitkan sekarang" }).click();
   };
+  const untilPublished = async (on: Page) => {
+    await on.getByText("Katalog diterbitkan").waitFor();
+    await on.getByRole("button", { name: "Terbitkan sekarang" }).waitFor({ state: "hidden" });
+  };
   const raise = async (on: Page, from: string, to: string) =>
     draftOf(on).fill((await draftOf(on).inputValue()).replace(`"${from}"`, `"${to}"`));
 
@@ -40,8 +45,19 @@ describe("the operator area", () => {
       const row = page.getByRole("row", { name: /demo\/small/ });
       await expect.poll(() => row.textContent()).toContain("Rp\u00a04.250,5");
       expect(await row.textContent()).toContain("Rp\u00a0250,5");
+      const readAgain = Promise.withResolvers<void>();
+      await page.route(READS, async (route) => {
+        await readAgain.promise;
+        await route.fallback();
+      });
       await confirmPublishing(page);
       await page.getByText("Katalog diterbitkan").waitFor();
+      // What is typed now must not be a draft of the version before.
+      expect(await draftOf(page).inputValue()).toContain("4250.5");
+      readAgain.resolve();
+      await untilPublished(page);
+      expect(await draftOf(page).inputValue()).toContain("4250.5");
+      await page.unroute(READS);
       const served = async () => (await fetch(`${dashboard.saldo.httpUrl}/v1/models`, withKey(dashboard))).text();
       await expect.poll(served, { timeout: SERVED_WITHIN_MS, interval: 1_000 }).toContain("4250.5");
       expectNoComplaints(dashboard);
@@ -57,7 +73,7 @@ describe("the operator area", () => {
     await raise(other.page, "80000", "81000");
     await compare(other.page);
     await confirmPublishing(other.page);
-    await other.page.getByText("Katalog diterbitkan").waitFor();
+    await untilPublished(other.page);
 
     await confirmPublishing(page);
     const conflict = page.getByRole("alert").filter({ hasText: "Katalog sudah berubah" });
