@@ -2,6 +2,7 @@
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
+import { waitForLocks, withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { type MailServer, startMailServer } from "../identity/mail-server.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
@@ -33,8 +34,10 @@ export type Dashboard = {
   visitDemo(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
   /** Types somebody new into the form of signing up, and presses nothing. */
   fillSignUp(page: Page): Promise<{ readonly email: string }>;
-  /** Signs somebody new up, by form and mail, up to their first page. */
+  /** Signs somebody new up, by form and mail, up to their first page and account. */
   signUp(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit & { readonly email: string }>;
+  /** Changes rows behind the back of the service, and waits for those that it holds. */
+  changeRows(sql: string, values?: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -88,9 +91,16 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
     await page.getByRole("button", { name: "Daftar" }).click();
     await page.getByRole("heading", { name: "Periksa e-mail Anda" }).waitFor();
     await page.goto(await mails.linkTo(email, /verify-email/));
-    await page.getByRole("navigation", { name: "Navigasi utama" }).waitFor();
+    // The page names the person once the service has answered who that is, and has made the account.
+    await page.getByText(email).first().waitFor({ state: "attached" });
     return { ...opened, email };
   }
+
+  const changeRows = (sql: string, values: readonly unknown[] = []) =>
+    withTransaction(database.database, async (client) => {
+      await waitForLocks(client);
+      await client.query(sql, [...values]);
+    });
 
   const started = stack.move();
   return {
@@ -102,6 +112,7 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
     visitDemo,
     fillSignUp,
     signUp,
+    changeRows,
     close: () => started.disposeAsync(),
   };
 }

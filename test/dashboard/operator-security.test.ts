@@ -68,7 +68,7 @@ describe("the security log and the sessions of a person", () => {
     await open(`/operator/accounts?q=${encodeURIComponent(customer.email)}`);
     await page.getByRole("button", { name: customer.email }).click();
     // Taking access away does not wait for a proof.
-    await dashboard.database.database.pool.query("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
+    await dashboard.changeRows("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
     await page.getByRole("button", { name: "Akhiri sesi…" }).click();
     const sheet = page.getByRole("dialog", { name: "Akhiri semua sesi" });
     await sheet.getByText(customer.email).waitFor();
@@ -92,8 +92,7 @@ describe("the security log and the sessions of a person", () => {
   });
 
   it("says that nobody has signed up with the address of an account", async () => {
-    const { pool } = dashboard.database.database;
-    await pool.query("UPDATE auth.person SET email = 'gone-' || email WHERE email = $1", [customer.email]);
+    await dashboard.changeRows("UPDATE auth.person SET email = 'gone-' || email WHERE email = $1", [customer.email]);
     await open(`/operator/accounts?q=${encodeURIComponent(customer.email)}`);
     await page.getByRole("button", { name: customer.email }).click();
     await page.getByRole("button", { name: "Akhiri sesi…" }).click();

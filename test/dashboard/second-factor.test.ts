@@ -22,8 +22,6 @@ describe("a second factor", () => {
   /** Passkeys are kept for names only. */
   const byName = (path: string) => dashboard.saldo.httpUrl.replace("127.0.0.1", "localhost") + path;
 
-  const query = (sql: string, values: unknown[]) => dashboard.database.database.pool.query(sql, values);
-
   /** Sets up an app on the page that is open; gives its secret and the recovery codes. */
   async function setUpApp(page: Page): Promise<{ secret: string; codes: string[] }> {
     await page.getByRole("button", { name: "Pasang aplikasi" }).click();
@@ -70,7 +68,7 @@ describe("a second factor", () => {
 
   it("is required of an operator, who is sent to set it up", async () => {
     const { page, email } = await dashboard.signUp();
-    await query("UPDATE auth.person SET is_operator = true WHERE email = $1", [email]);
+    await dashboard.changeRows("UPDATE auth.person SET is_operator = true WHERE email = $1", [email]);
     await page.goto(`${dashboard.saldo.httpUrl}/operator/accounts`);
     await page.getByRole("heading", { name: "Aktifkan verifikasi dua langkah" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/second-factor");
@@ -102,7 +100,7 @@ describe("a second factor", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Tambah passkey" }).click();
     await page.getByRole("button", { name: "Sudah saya simpan" }).click();
     await page.getByRole("list", { name: "Passkey" }).getByText("Ponsel").waitFor();
-    await query(
+    await dashboard.changeRows(
       "UPDATE auth.session s SET proved_at = now() - interval '6 minutes' FROM auth.person p WHERE p.id = s.user_id AND p.email = $1",
       [email],
     );

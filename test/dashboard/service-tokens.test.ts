@@ -18,7 +18,7 @@ describe("the page of service tokens", () => {
     // Somebody with a second factor: the demo's person has no way to prove anything.
     const operator = await dashboard.signUp();
     ({ page } = operator);
-    await query("UPDATE auth.person SET is_operator = true WHERE email = $1", [operator.email]);
+    await dashboard.changeRows("UPDATE auth.person SET is_operator = true WHERE email = $1", [operator.email]);
     await page.goto(`${dashboard.saldo.httpUrl}/second-factor`);
     await page.getByRole("button", { name: "Pasang aplikasi" }).click();
     await page.getByRole("img", { name: "Kode QR untuk aplikasi autentikator" }).waitFor();
@@ -33,7 +33,6 @@ describe("the page of service tokens", () => {
     await dashboard.close();
   });
 
-  const query = (sql: string, values: unknown[] = []) => dashboard.database.database.pool.query(sql, values);
   const list = () => page.getByRole("table", { name: "Token layanan" });
   const dialog = (name: string) => page.getByRole("dialog", { name });
 
@@ -67,7 +66,7 @@ describe("the page of service tokens", () => {
     await form.getByLabel("Masa berlaku").selectOption("30");
     await form.getByRole("button", { name: "Periksa dulu" }).click();
     await form.getByText("Membaca, Kunci API").waitFor();
-    await query("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
+    await dashboard.changeRows("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
     await form.getByRole("button", { name: "Buat token", exact: true }).click();
     const proof = dialog("Konfirmasi bahwa ini Anda");
     // Each code is taken once: the next one is valid already, and for half a minute at least.
@@ -86,12 +85,14 @@ describe("the page of service tokens", () => {
     for (const part of ["Membaca, Kunci API", `…${accountId.slice(-12)}`, "belum pernah", "Aktif"])
       expect(row).toContain(part);
     expect((await balanceWith(token)).status).toBe(200);
-    const { rows } = await query("SELECT expires_at::date - current_date AS days FROM service_token");
+    const { rows } = await dashboard.database.database.pool.query(
+      "SELECT expires_at::date - current_date AS days FROM service_token",
+    );
     expect(rows).toEqual([{ days: 30 }]);
   });
 
   it("revokes it at once, without another proof, and lists it as revoked", async () => {
-    await query("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
+    await dashboard.changeRows("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
     await page.getByRole("button", { name: "Cabut: laporan-harian" }).click();
     await dialog("Cabut token ini").getByRole("button", { name: "Cabut token" }).click();
     await page.getByText("Token dicabut").waitFor();
