@@ -19,10 +19,10 @@ export function factorSteps(at: () => ServedPeople) {
     return { browser, email };
   }
 
-  /** Another 30 seconds' code each time: each is taken once. */
+  /** Another 30 seconds' code each time: each is taken once. The current and the next one cannot expire on their way. */
   const codes = new Map<string, number>();
   function nextCode(secret: string): string {
-    const steps = codes.get(secret) ?? -1;
+    const steps = codes.get(secret) ?? 0;
     codes.set(secret, steps + 1);
     return codeOf(secret, Date.now() + steps * 30_000);
   }

@@ -1,6 +1,6 @@
 // The draft: written, compared with what is live, and published against the version it was made from.
 
-import { useMutation } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { GetCatalogResponse, PreviewCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
@@ -23,6 +23,7 @@ import { CATALOG_WORDS } from "./catalog-words.ts";
 import { type Draft, useDraft } from "./draft.ts";
 
 const LONGEST_DRAFT = 4_000_000;
+const CATALOG_KEY = createConnectQueryKey({ schema: OperatorService.method.getCatalog, cardinality: "finite" });
 
 /** A difference and the text it belongs to. */
 type Compared = { readonly of: string; readonly preview: PreviewCatalogResponse };
@@ -86,7 +87,9 @@ export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
           preview={compared.preview}
           onRebase={(base) => setKept({ ...draft, base })}
           onCompareAgain={() => compare(draft.yaml)}
-          onPublished={() => {
+          onPublished={async () => {
+            // Until the new version is read, the editor would show the one before it, and take a change for a draft of that.
+            await queries.invalidateQueries({ queryKey: CATALOG_KEY }, { cancelRefetch: false });
             setKept(null);
             setCompared(null);
           }}
@@ -101,7 +104,7 @@ type DifferenceProps = {
   readonly preview: PreviewCatalogResponse;
   readonly onRebase: (base: number) => void;
   readonly onCompareAgain: () => Promise<void>;
-  readonly onPublished: () => void;
+  readonly onPublished: () => Promise<void>;
 };
 
 function Difference({ draft, preview, onRebase, onCompareAgain, onPublished }: DifferenceProps) {

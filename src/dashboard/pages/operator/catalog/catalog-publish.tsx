@@ -20,7 +20,7 @@ type CatalogPublishProps = {
   readonly changes: readonly CatalogChange[];
   /** Somebody was faster: the difference is asked for again, and says so. */
   readonly onConflict: () => Promise<void>;
-  readonly onPublished: () => void;
+  readonly onPublished: () => Promise<void>;
 };
 
 /** The button and its dialog. */
@@ -40,7 +40,7 @@ export function CatalogPublish({ draft, changes, onConflict, onPublished }: Cata
       });
       const version = `${words.version} ${formats.count(answer.version)}`;
       notify(answer.changes.length === 0 ? words.unchanged : words.published, version);
-      onPublished();
+      await onPublished();
     } catch (error) {
       if (!isConflict(error)) throw error;
       await onConflict();
