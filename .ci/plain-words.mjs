@@ -10,11 +10,22 @@ export const FORBIDDEN_WORDS = new Map([
   ...["told", "hears", "heard"].map((word) => [word, SPOKEN]),
   ["anew", "again"],
   ["doors", "modules, packages or endpoints"],
+  // One word for one thing: the glossary names each of these beside the word that is used.
+  ["world", "environment"],
+  ["reservation", "hold"],
+  ["deposit", "top-up"],
+  ["withdrawal", "payout"],
+  ["topup", "top-up"],
 ]);
 
-const FORBIDDEN = new RegExp(`\\b(?:${[...FORBIDDEN_WORDS.keys()].join("|")})\\b`, "gi");
+const FORBIDDEN = new RegExp(`\\b(?:${[...FORBIDDEN_WORDS.keys()].join("|")})s?\\b`, "gi");
 
 /** Every forbidden word of a text, with its replacement. */
 export function wordProblems(text) {
-  return Array.from(text.matchAll(FORBIDDEN), ([word]) => `"${word}": ${FORBIDDEN_WORDS.get(word.toLowerCase())}`);
+  return Array.from(text.matchAll(FORBIDDEN), ([word]) => `"${word}": ${replacementOf(word.toLowerCase())}`);
+}
+
+/** A forbidden word is found in its plural, too. */
+function replacementOf(word) {
+  return FORBIDDEN_WORDS.get(word) ?? FORBIDDEN_WORDS.get(word.slice(0, -1));
 }

@@ -83,7 +83,7 @@ export async function publishCatalog(client: PoolClient, order: CatalogOrder): P
   await lockCatalog(client);
   const live = await readVersionNumber(client);
   if (order.baseVersion !== undefined && order.baseVersion !== live) {
-    const message = `must be ${live}, the version that is live: somebody has published since this draft was begun`;
+    const message = `must be ${live}, the version that is live: another version was published since this draft was begun`;
     throw new ValidationError([{ field: "baseVersion", rule: "catalog.base_version", message }]);
   }
   const active = await readActiveCatalog(client);

@@ -16,7 +16,7 @@ export const topUpCommands: readonly Command[] = [
   {
     name: "top-up list",
     about:
-      "Lists top-ups, newest first; with --attention those that somebody has to look at, or that left something owed.",
+      "Lists top-ups, newest first; with --attention those that need a look or left a debt.",
     options: {
       account: { required: false, value: "ID", about: "only of this account" },
       attention: {

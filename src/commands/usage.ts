@@ -39,7 +39,7 @@ export const usageCommands: readonly Command[] = [
   },
   {
     name: "usage recount",
-    about: "Makes the sums of an account's usage anew from its records, after an audit has found them wrong.",
+    about: "Recomputes the sums of an account's usage from its records, after an audit has found them wrong.",
     options: { account: { required: true, value: "ID", about: "the account" } },
     async run(values, { database }) {
       const accountId = uuidOption(values.need("account"), "account");

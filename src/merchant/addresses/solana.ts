@@ -11,7 +11,7 @@ export const readSolanaAddress: ReadAddress = (address) => {
   if (!FORM.test(address)) return { problem: "it must be 32 to 44 characters of base58" };
   const key = base58.decode(address);
   if (key.length !== KEY_BYTES) return { problem: "it does not have the right length" };
-  if (key.every((byte) => byte === 0)) return { problem: "nobody owns what is sent there" };
+  if (key.every((byte) => byte === 0)) return { problem: "it has no owner, so coins sent there are lost" };
   if (!isOnCurve(key)) return { problem: "it is not the address of a wallet, or a character is wrong" };
   return { normalized: address };
 };

@@ -10,6 +10,6 @@ export const readTronAddress: ReadAddress = (address) => {
   const read = readBase58check(address);
   if ("problem" in read) return read;
   if (read.version !== VERSION) return { problem: "it is one of another network" };
-  if (read.hash.every((byte) => byte === 0)) return { problem: "nobody owns what is sent there" };
+  if (read.hash.every((byte) => byte === 0)) return { problem: "it has no owner, so coins sent there are lost" };
   return { normalized: address };
 };

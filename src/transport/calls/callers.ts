@@ -33,7 +33,7 @@ export function operatorOf(context: HandlerContext): { personId: string; email: 
 /** The person who is signed in, and by which session. */
 export function personOf(context: HandlerContext): { personId: string; sessionId: string; proof: SessionProof } {
   const principal = principalOf(context);
-  invariant("personId" in principal, "a method of people is called by somebody who is signed in");
+  invariant("personId" in principal, "a method of people is called by a signed-in person");
   return { personId: principal.personId, sessionId: principal.sessionId, proof: principal.proof };
 }
 

@@ -96,7 +96,7 @@ export type ListSecurityEventsRequest = Message<"saldo.accounts.v1.ListSecurityE
   email: string;
 
   /**
-   * The id of the person it was about. Empty: anybody.
+   * The id of the person it was about. Empty: every person.
    *
    * @generated from field: string person_id = 4;
    */

@@ -110,7 +110,7 @@ export type CreateTransferRequest = Message<"saldo.merchant.v1.CreateTransferReq
   address: string;
 
   /**
-   * The chain. Empty: told from the currency and the address.
+   * The chain. Empty: it follows from the currency and the address.
    *
    * @generated from field: string network = 5;
    */

@@ -467,7 +467,7 @@ export type FreezeAccountRequest = Message<"saldo.operator.v1.FreezeAccountReque
   accountId: string;
 
   /**
-   * Why. The customer is not told.
+   * The reason. The customer does not see it.
    *
    * @generated from field: string reason = 2;
    */
@@ -608,7 +608,7 @@ export const SetAccountLimitResponseSchema: GenMessage<SetAccountLimitResponse> 
   messageDesc(file_saldo_operator_v1_account, 17);
 
 /**
- * Counts an account's open requests anew.
+ * Recounts an account's open requests.
  *
  * @generated from message saldo.operator.v1.RecountAccountRequest
  */

@@ -96,7 +96,7 @@ export type UpstreamHealth = Message<"saldo.operator.v1.UpstreamHealth"> & {
   isPreset: boolean;
 
   /**
-   * Whether its credential is set, as this node sees it; true where it needs none. The credential itself is never told.
+   * Whether its credential is set, as this node sees it; true where it needs none. The credential itself is never returned.
    *
    * @generated from field: bool is_credential_set = 4;
    */

@@ -108,7 +108,7 @@ export const Caller = {
   UNSPECIFIED: 0,
 
   /**
-   * Anybody, with or without credentials.
+   * Every caller, with or without credentials.
    *
    * @generated from enum value: CALLER_PUBLIC = 1;
    */

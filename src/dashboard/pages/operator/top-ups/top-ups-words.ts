@@ -60,7 +60,7 @@ export const TOP_UPS_WORDS = {
     changed: "Last change",
     givenBack: "Given back by the provider",
     owed: "Still owed",
-    events: "What the provider told",
+    events: "Provider notifications",
     noEvents: "The provider has sent nothing yet.",
     verify: "Verify again now…",
     verifyTitle: "Ask the provider now",
