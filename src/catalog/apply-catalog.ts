@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { ValidationError } from "../kernel/errors.ts";
-import type { CatalogModel, UpstreamConfig } from "./catalog.ts";
+import type { CatalogModel, UpstreamConfig } from "./catalog-model.ts";
 import { compareCatalogs, type CatalogChange } from "./catalog-changes.ts";
 import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
 import { remoteProblems } from "./remote-rules.ts";

@@ -1,7 +1,8 @@
 import { recountUsage } from "../billing/usage/roll-up.ts";
 import { inputTokensOf } from "../billing/cost.ts";
 import { billedPricesOf, longContextAbove } from "../billing/usage/usage-export.ts";
-import { listUsage, type UsageRecord } from "../billing/usage/usage.ts";
+import { listUsage } from "../billing/usage/usage.ts";
+import type { UsageRecord } from "../billing/usage/usage-record.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readCredited } from "../ledger/credit-note.ts";

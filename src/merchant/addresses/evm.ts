@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 import type * as ViemUtils from "viem/utils";
-import type { ReadAddress } from "./addresses.ts";
+import type { ReadAddress } from "./read-address.ts";
 
 const FORM = /^0x[0-9a-fA-F]{40}$/;
 /** The zero address, the built-in contracts and the number of a well-known grave lie below: what arrives there is lost. */

@@ -2,7 +2,7 @@
 // point of the key curve: a wallet's are, and of wrong ones only every second. See the room's README.
 
 import { base58 } from "@scure/base";
-import type { ReadAddress } from "./addresses.ts";
+import type { ReadAddress } from "./read-address.ts";
 
 const FORM = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const KEY_BYTES = 32;

@@ -1,6 +1,6 @@
 // Addresses of Tron: an Ethereum-like hash of 20 bytes behind the version 0x41, in base58check.
 
-import type { ReadAddress } from "./addresses.ts";
+import type { ReadAddress } from "./read-address.ts";
 import { readBase58check } from "./base58check.ts";
 
 const VERSION = 0x41;

@@ -5,7 +5,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { MerchantPrincipal, SessionProof } from "../../identity/principal.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import type { VerifiedKey } from "../../keys/keys.ts";
+import type { VerifiedKey } from "../../keys/verified-key.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "./idempotency-header.ts";
 import { ACCOUNT_HEADER, principalOf, receivedAtMsOf, requestIdOf } from "./call.ts";
 

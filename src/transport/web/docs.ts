@@ -4,7 +4,8 @@
 
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Catalog, CatalogModel } from "../../catalog/catalog.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { priceTables } from "./docs-prices.ts";
 import { type KnownPaths, PLAIN_PATHS } from "../rest/allowed-methods.ts";
 

@@ -2,7 +2,7 @@
 // Node has; connections are kept and their number is bounded.
 
 import { buildConnector, type Dispatcher } from "undici";
-import type { UpstreamConfig } from "../../../catalog/catalog.ts";
+import type { UpstreamConfig } from "../../../catalog/catalog-model.ts";
 import { failpoint } from "../../../kernel/failpoint.ts";
 import { outsideConnector } from "../../../outbound/public-connector.ts";
 import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
