@@ -20,7 +20,7 @@ export function readWords(words: readonly string[], world: World): { command: Co
   const command = values.help ? "help" : values.version ? "version" : COMMANDS.find((each) => each === word);
   if (word !== undefined && (command === undefined || more.length > 0)) {
     throw new Refused(
-      `saldo-agents does not know "${printable(positionals.join(" "))}". saldo-agents help tells what it knows.`,
+      `saldo-agents does not know "${printable(positionals.join(" "))}". saldo-agents help lists what it knows.`,
     );
   }
   const ids = values.agents

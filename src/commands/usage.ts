@@ -54,7 +54,7 @@ export const usageCommands: readonly Command[] = [
       "request-id": { required: true, value: "ID", about: "the request" },
       amount: { required: false, value: "RUPIAH", about: "how much; all that is left of the charge" },
       reason: { required: true, value: "R", about: "why, for the ledger" },
-      name: { required: false, value: "N", about: "tells several notes of a request apart; each name credits once" },
+      name: { required: false, value: "N", about: "distinguishes several notes of a request; each name credits once" },
     },
     async run(values, { database }) {
       const requestId = uuidOption(values.need("request-id"), "request-id");

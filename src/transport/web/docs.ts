@@ -35,7 +35,7 @@ const WORDS = {
   en: {
     about: "A prepaid model gateway in rupiah that speaks OpenAI's format, and crypto transfers for merchants.",
     documents: "Documentation",
-    api: "The whole REST face for tools",
+    api: "The whole REST API for tools",
     prices: "Prices",
     unit: "Rupiah per million tokens, as of now.",
     unknown: "There is no such page. All pages are listed at",

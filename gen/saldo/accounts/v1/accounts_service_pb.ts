@@ -499,7 +499,7 @@ export const RevokeServiceTokenResponseSchema: GenMessage<RevokeServiceTokenResp
  */
 export const AccountsService: GenService<{
   /**
-   * Tells who is signed in.
+   * Returns who is signed in.
    *
    * @generated from rpc saldo.accounts.v1.AccountsService.GetMe
    */

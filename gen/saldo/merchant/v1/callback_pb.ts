@@ -79,7 +79,7 @@ export type CallbackDelivery = Message<"saldo.merchant.v1.CallbackDelivery"> & {
   id: string;
 
   /**
-   * The event it tells of, a UUID; in `x-saldo-event-id` of every attempt.
+   * The event it reports, a UUID; in `x-saldo-event-id` of every attempt.
    *
    * @generated from field: string event_id = 2;
    */

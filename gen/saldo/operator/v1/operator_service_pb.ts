@@ -53,7 +53,7 @@ export const OperatorService: GenService<{
     output: typeof GetCatalogResponseSchema;
   },
   /**
-   * Tells what a draft would change, prices with their difference, and changes nothing.
+   * Returns what a draft would change, prices with their difference, and changes nothing.
    *
    * Errors: validation_error with every problem of the draft.
    *
@@ -418,7 +418,7 @@ export const OperatorService: GenService<{
     output: typeof SetFeeResponseSchema;
   },
   /**
-   * Tells what a transfer costs, and would cost on other terms.
+   * Returns what a transfer costs, and would cost on other terms.
    *
    * Errors: validation_error, amount_precision, currency_unsupported; not_found when there is no such merchant.
    *
@@ -512,7 +512,7 @@ export const OperatorService: GenService<{
     output: typeof UpdateSettingsResponseSchema;
   },
   /**
-   * Tells whether chat requests are admitted.
+   * Returns whether chat requests are admitted.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetAdmission
    */
@@ -542,7 +542,7 @@ export const OperatorService: GenService<{
     output: typeof StartAdmissionResponseSchema;
   },
   /**
-   * Tells what the audits last found, and when.
+   * Returns what the audits last found, and when.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ListAudits
    */
@@ -564,7 +564,7 @@ export const OperatorService: GenService<{
     output: typeof ListOperatorActionsResponseSchema;
   },
   /**
-   * Tells what requests brought in and what their upstreams cost. It reads gently and takes some seconds for many days.
+   * Returns what requests brought in and what their upstreams cost. It reads gently and takes some seconds for many days.
    *
    * Errors: validation_error.
    *

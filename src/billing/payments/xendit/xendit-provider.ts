@@ -91,7 +91,7 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
       if (body["has_more"] !== true || last === undefined) return sum;
       afterId = textOf(last, "id");
     }
-    throw new PaymentProviderError("refused", "the provider tells more refunds of a payment than are read");
+    throw new PaymentProviderError("refused", "the provider returned more refunds of a payment than are read");
   }
 
   return {

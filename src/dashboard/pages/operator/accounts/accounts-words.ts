@@ -150,7 +150,7 @@ export const ACCOUNTS_WORDS = {
     noteAmount: "Amount (Rp), empty: all that is left",
     everythingLeft: "all that is left of the charge",
     noteName: "Name of the note (may be empty)",
-    noteNameHint: "Tells several notes of one request apart. Each name is carried out once.",
+    noteNameHint: "Distinguishes several notes of one request. Each name is carried out once.",
     noteDone: "Credit note written",
     noteResult: "Given back, and left of the charge",
     access: "Access",

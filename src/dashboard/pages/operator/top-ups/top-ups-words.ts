@@ -47,7 +47,7 @@ export const TOP_UPS_WORDS = {
     state: "State",
     onlyProblems: "Only those that need a look",
     nothing: "No top-up matches",
-    nothingAbout: "Loosen the filters.",
+    nothingAbout: "Use fewer filters.",
     amount: "Amount",
     problem: "Needs a look",
     topUp: "Top-up",
