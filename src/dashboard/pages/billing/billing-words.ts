@@ -7,7 +7,7 @@ export const BILLING_WORDS = {
     title: "Saldo & tagihan",
     about: "Saldo prabayar dalam rupiah. Yang ditahan dipakai permintaan yang sedang berjalan.",
     available: "Tersedia",
-    held: "Ditahan",
+    held: "Saldo ditahan",
     heldHint: "untuk permintaan yang berjalan",
     owed: "Terutang",
     owedHint: "pembayaran dikembalikan setelah saldonya terpakai; dilunasi dari isi saldo berikutnya",
@@ -30,7 +30,7 @@ export const BILLING_WORDS = {
     when: "Waktu",
     state: "Status",
     reason: "Keterangan",
-    change: "Mutasi",
+    change: "Mutasi saldo",
     running: "Saldo",
     ofRequest: "Permintaan",
     ofTopUp: "Isi saldo",
@@ -122,7 +122,7 @@ export const TOP_UP_STATE_ABOUTS = {
     other: "Halaman ini belum mengenal keadaan pembayaran ini. Muat ulang halaman untuk melihat artinya.",
   },
   en: {
-    created: "The provider is being told of the payment. The balance rises by itself once it is paid.",
+    created: "The payment is being created at the provider. The balance rises by itself once it is paid.",
     pending: "Pay on the provider's page. The balance rises by itself once the payment is confirmed.",
     paid: "Balance topped up",
     expired: "The time to pay is over and the balance is as it was. A payment that comes late still raises it.",
@@ -132,7 +132,7 @@ export const TOP_UP_STATE_ABOUTS = {
     refunded: "The payment was given back to you, and its amount was taken from the balance again.",
     partially_refunded: "A part of the payment was given back to you, and that part was taken from the balance again.",
     charged_back: "The bank took this payment back, and its amount was taken from the balance again.",
-    other: "This page does not know this state of a payment yet. Load it anew to see what it means.",
+    other: "This page does not know this state of a payment yet. Reload it to see what it means.",
   },
 } satisfies Words<Record<keyof (typeof TOP_UP_STATE_WORDS)["id"], string>>;
 

@@ -6,7 +6,7 @@ import { useWords } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { IconButton } from "../../components/button.tsx";
 import type { Column } from "../../components/table.tsx";
-import type { KeyTask, SpentByKey } from "./keys-page.tsx";
+import type { KeyTask, SpentByKey } from "./key-task.ts";
 import { KEYS_WORDS } from "./keys-words.ts";
 
 /** The columns of the list of keys. What was revoked stands back. */

@@ -21,11 +21,9 @@ import { useKeyColumns } from "./key-columns.tsx";
 import { KEYS_WORDS } from "./keys-words.ts";
 import { RenameKeyDialog } from "./rename-key-dialog.tsx";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
+import type { KeyTask, SpentByKey } from "./key-task.ts";
 
 const PAGE_SIZE = 100;
-
-/** What is done to a key now. */
-export type KeyTask = { readonly what: "rename" | "revoke"; readonly key: ApiKey };
 
 /** Every key of the account, what each came to, and how to make, rename and revoke one. */
 export function KeysPage() {
@@ -105,9 +103,6 @@ function PlaygroundKey({ apiKey, spent }: { readonly apiKey: ApiKey; readonly sp
     </Card>
   );
 }
-
-/** What each key came to in 30 days; undefined while it is not known. */
-export type SpentByKey = { readonly get: (keyId: string) => string | undefined };
 
 function useSpentByKey(): SpentByKey {
   const today = useToday();

@@ -59,7 +59,7 @@ export const KEYS_WORDS = {
     title: "API keys",
     about: "Each key reaches every model and pays from your account's balance.",
     create: "Create key",
-    createAbout: "Give it a name that tells where it is used.",
+    createAbout: "Give it a name that shows where it is used.",
     name: "Name",
     namePlaceholder: "e.g. laptop",
     nameProblem: "Write a name of 1 to 100 characters.",

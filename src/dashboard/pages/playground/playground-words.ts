@@ -102,7 +102,7 @@ export const PLAYGROUND_WORDS = {
     prompt4: "Sum up: a prepaid balance is charged by the token, and every rupiah can be traced.",
     thinking: "Waiting for the answer…",
     reasoning: "The model's reasoning",
-    stopped: "Stopped. What was made is still billed; usage tells how much.",
+    stopped: "Stopped. What was made is still billed; usage shows how much.",
     cutShort: "The answer was cut by the limit of tokens.",
     nothing: "The model answered without text.",
     tokens: "tokens",

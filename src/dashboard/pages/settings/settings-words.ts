@@ -26,7 +26,7 @@ export const SETTINGS_WORDS = {
     threshold: "Batas dalam rupiah",
     thresholdHint: "Rupiah bulat. Kosongkan agar tidak ada e-mail.",
     thresholdTooMuch: (most: string) => `Paling banyak ${most}.`,
-    alertOff: "Mati",
+    alertOff: "Nonaktif",
     alertOn: "Aktif",
     alertBelow: "Saldo di bawah batas",
     lastMail: "E-mail terakhir",

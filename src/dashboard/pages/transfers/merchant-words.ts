@@ -89,7 +89,7 @@ export const MERCHANT_WORDS = {
     balances: "Merchant balances",
     noBalances: "No balance yet",
     noBalancesSandbox: "Take test coins from the faucet, then send your first transfer.",
-    noBalancesProduction: "The operator of this service records your deposits. After that they show up here.",
+    noBalancesProduction: "The operator of this service credits the coins you send. After that they show up here.",
     available: "available",
     held: "held",
     faucet: "Sandbox faucet",

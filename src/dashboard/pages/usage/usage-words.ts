@@ -53,7 +53,7 @@ export const USAGE_WORDS = {
     goneAbout: "Tidak ada permintaan dengan id ini di akun Anda.",
     id: "Id permintaan",
     firstByte: "Byte pertama",
-    duration: "Lama",
+    duration: "Durasi",
     streamed: "Streaming",
     yes: "ya",
     no: "tidak",

@@ -79,7 +79,7 @@ export const FEES_WORDS = {
     optional: "may be empty",
     since: "Since",
     nothing: "No rows of fees",
-    nothingAbout: "Loosen the filters.",
+    nothingAbout: "Use fewer filters.",
     set: "Set a fee…",
     setTitle: "Set a fee",
     setAbout: "Adds a new version, which counts for the next quote.",

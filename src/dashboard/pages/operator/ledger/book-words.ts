@@ -71,7 +71,7 @@ export const POSTING_REASON_WORDS = {
     transfer_payout: "Transfer: payout",
     transfer_sent: "Transfer: sent on chain",
     transfer_fee: "Transfer: fee",
-    uncollected: "Usage nobody paid",
-    late_uncollected: "Later usage nobody paid",
+    uncollected: "Uncollected usage",
+    late_uncollected: "Uncollected later usage",
   },
 } satisfies Words<Record<string, string>>;

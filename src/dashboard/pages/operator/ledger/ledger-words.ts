@@ -58,7 +58,7 @@ export const LEDGER_WORDS = {
     asset: "Asset",
     withoutUsage: "Billed usage is listed only when you choose its customer's account or its group.",
     nothing: "No posting matches",
-    nothingAbout: "Loosen the filters. For usage, give the customer's account id.",
+    nothingAbout: "Use fewer filters. For usage, give the customer's account id.",
     movement: "From → to",
     amount: "Amount",
     time: "Time",

@@ -48,7 +48,7 @@ export const SERVICE_WORDS = {
   },
   en: {
     title: "Service",
-    about: "The switch for everybody, settings, and what the last audits found.",
+    about: "Admission for all customers, settings, and the last audits.",
     admission: "Admission of requests",
     admitted: "Admitted",
     stopped: "Stopped",
@@ -57,7 +57,7 @@ export const SERVICE_WORDS = {
     since: "Since",
     stop: "Stop…",
     stopTitle: "Stop all new chat requests",
-    stopAbout: "Every node knows it within two seconds, for every customer. Customers are not told the reason.",
+    stopAbout: "Every node knows it within two seconds, for every customer. Customers do not see the reason.",
     confirmStop: "Stop now",
     start: "Admit again…",
     startTitle: "Admit chat requests again",

@@ -89,7 +89,7 @@ export const TRANSFERS_WORDS = {
     status: "Status",
     onlyApproval: "Only those that wait for approval",
     nothing: "No transfer matches",
-    nothingAbout: "Loosen the filters.",
+    nothingAbout: "Use fewer filters.",
     received: "Received",
     owner: "Account",
     needsApproval: "Needs approval",
