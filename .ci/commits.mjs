@@ -11,12 +11,11 @@ const FORM = /^\.?[a-z][a-z0-9/-]*(?:, \.?[a-z][a-z0-9/-]*)*: (\S.*)$/;
 const OTHER_FORM = /(?:[^s]s|ed|ing)$/;
 const IMPERATIVES = ["bring", "embed", "exceed", "feed", "focus", "need", "proceed", "seed", "shed", "speed", "string"];
 
-/** Whether the subjects since the named commit keep the rules. A clone without history has nothing to check. */
+/** Whether the subjects since the named commit keep the rules. A clone that lacks this commit cannot tell which are meant. */
 export function checkCommits({ folder = root, since = LAST_UNCHECKED } = {}) {
-  const known = git(["merge-base", "--is-ancestor", since, "HEAD"], { cwd: folder }).ok;
-  const isShallow = git(["rev-parse", "--is-shallow-repository"], { cwd: folder }).stdout.trim() === "true";
-  if (!known && !isShallow) return { problems: [], note: `no history since ${since.slice(0, 12)}` };
-  const range = known ? `${since}..HEAD` : "HEAD";
+  const isKnown = git(["merge-base", "--is-ancestor", since, "HEAD"], { cwd: folder }).ok;
+  if (!isKnown) return { problems: [], note: `no history since ${since.slice(0, 12)}` };
+  const range = `${since}..HEAD`;
   const { ok, stdout, output } = git(["log", "--no-merges", "--format=%h %s", range], { cwd: folder });
   if (!ok) return { problems: [output] };
   const lines = stdout.split("\n").filter((line) => line !== "");
