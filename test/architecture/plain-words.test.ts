@@ -17,7 +17,7 @@ it.each([
   ["proto/saldo/keys/v1/key.proto", "// What a caller is told."],
   [".env.example", "# Without it nobody signs in."],
   ["src/docs/pages/errors.en.md", "It is Somebody else's."],
-  ["src/dashboard/pages/keys/keys-words.ts", 'export const WORDS = { en: { title: "Count anew" } };'],
+  ["src/dashboard/pages/keys/keys-messages.ts", 'export const WORDS = { en: { title: "Count anew" } };'],
   ["src/keys/keys.ts", 'throw new NotFound("Nobody has this key.");'],
   ["src/app/process/node.ts", "logger.warn({ id }, `worker ${id} is told to end`);"],
 ])("a forbidden word is found in %s", (path, text) => {
