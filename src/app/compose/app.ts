@@ -215,6 +215,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     ...people,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
+    tls: config.httpTls,
     ready: () => reachability.isReachable(),
     grpc: {
       host: config.grpcHost,

@@ -20,8 +20,10 @@ export type Config = {
   readonly grpcHost: string;
   /** The same for metrics, which tell more than callers should know. */
   readonly metricsHost: string;
-  /** Null: gRPC is cleartext. */
+  /** The certificate of each port. Null: the port is cleartext. */
+  readonly httpTls: TlsFiles | null;
   readonly grpcTls: TlsFiles | null;
+  readonly metricsTls: TlsFiles | null;
   /** 0 takes a free port. */
   readonly httpPort: number;
   readonly grpcPort: number;
@@ -186,11 +188,10 @@ export function readConfig(environment: Environment = process.env): Config {
       throw new ConfigError(`${name} must have at least 32 random characters in each of its keys`);
     return given;
   };
-  const tlsFiles = (): TlsFiles | null => {
-    const [certFile, keyFile] = [text("SALDO_GRPC_TLS_CERT"), text("SALDO_GRPC_TLS_KEY")];
+  const tlsFiles = (certFile: string | null, keyFile: string | null, prefix: string): TlsFiles | null => {
     if (certFile === null && keyFile === null) return null;
     if (certFile === null || keyFile === null)
-      throw new ConfigError("SALDO_GRPC_TLS_CERT and SALDO_GRPC_TLS_KEY must be set together");
+      throw new ConfigError(`${prefix}_CERT and ${prefix}_KEY must be set together`);
     return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
   };
   const failpoint = (name: string): FailpointSetting | null => {
@@ -261,6 +262,10 @@ export function readConfig(environment: Environment = process.env): Config {
       throw new ConfigError(`SALDO_PAYMENT_PROVIDER is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
     return { ...settings, chosen };
   };
+  const paymentSettings = payments();
+  const httpTls = tlsFiles(text("SALDO_HTTP_TLS_CERT"), text("SALDO_HTTP_TLS_KEY"), "SALDO_HTTP_TLS");
+  if (httpTls !== null && paymentSettings.sandbox)
+    throw new ConfigError("SALDO_HTTP_TLS_CERT needs another SALDO_PAYMENT_PROVIDER: the sandbox calls by http");
   const callbacksToLoopback = choice("SALDO_CALLBACKS_TO_LOOPBACK", "0", ["0", "1"]) === "1";
   // Whoever may order callbacks could reach whatever else listens on this machine.
   if (callbacksToLoopback && !demo) throw new ConfigError("SALDO_CALLBACKS_TO_LOOPBACK may be 1 only in a demo");
@@ -269,7 +274,9 @@ export function readConfig(environment: Environment = process.env): Config {
     host: text("SALDO_HOST") ?? "127.0.0.1",
     grpcHost: text("SALDO_GRPC_HOST") ?? "127.0.0.1",
     metricsHost: text("SALDO_METRICS_HOST") ?? "127.0.0.1",
-    grpcTls: tlsFiles(),
+    httpTls,
+    grpcTls: tlsFiles(text("SALDO_GRPC_TLS_CERT"), text("SALDO_GRPC_TLS_KEY"), "SALDO_GRPC_TLS"),
+    metricsTls: tlsFiles(text("SALDO_METRICS_TLS_CERT"), text("SALDO_METRICS_TLS_KEY"), "SALDO_METRICS_TLS"),
     httpPort: integer("SALDO_HTTP_PORT", 3000, port),
     grpcPort: integer("SALDO_GRPC_PORT", 3001, port),
     grpcReflection: choice("SALDO_GRPC_REFLECTION", production ? "0" : "1", ["0", "1"]) === "1",
@@ -309,7 +316,7 @@ export function readConfig(environment: Environment = process.env): Config {
     bodyBudgetMib: integer("SALDO_BODY_BUDGET_MIB", 256, { min: 64, max: 65_536 }),
     uploadsPerKey: integer("SALDO_UPLOADS_PER_KEY", 8, { min: 1, max: 10_000 }),
     maxConnections: integer("SALDO_MAX_CONNECTIONS", 10_000, { min: 1, max: 1_000_000 }),
-    payments: payments(),
+    payments: paymentSettings,
     chains: readChains({ text, integer, url, wrong }),
     secondPerson: readSecondPerson({ text, wrong }, { production }),
     callbacksToLoopback,

@@ -9,7 +9,7 @@ export const DEMO_ALLOWANCES = ["host", "database", "upstreams", "chains"] as co
 export type DemoAllowance = (typeof DEMO_ALLOWANCES)[number];
 
 /** What SALDO_CLEARTEXT_ALLOW can name. */
-export const CLEARTEXT_ALLOWANCES = ["mail", "chains", "database", "grpc", "public-url"] as const;
+export const CLEARTEXT_ALLOWANCES = ["mail", "chains", "database", "http", "grpc", "metrics", "public-url"] as const;
 export type CleartextAllowance = (typeof CLEARTEXT_ALLOWANCES)[number];
 
 /** The settings of a database URL that make pg refuse a connection without TLS and a certificate it trusts. */
@@ -49,7 +49,8 @@ function trials({ failpoint }: Config): string[] {
 }
 
 function cleartextProblems(config: Config): string[] {
-  const { smtpUrl, chains, databaseUrl, databaseOwnerUrl, publicUrl, grpcHost, grpcTls, cleartextAllows } = config;
+  const { smtpUrl, chains, databaseUrl, databaseOwnerUrl, publicUrl, cleartextAllows } = config;
+  const { host, httpTls, grpcHost, grpcTls, metricsHost, metricsTls } = config;
   const risks: readonly (readonly [CleartextAllowance, boolean, string])[] = [
     [
       "mail",
@@ -63,9 +64,19 @@ function cleartextProblems(config: Config): string[] {
     ],
     ["database", [databaseUrl, databaseOwnerUrl].some(isClearDatabase), "DATABASE_URL: add sslmode=verify-full"],
     [
+      "http",
+      httpTls === null && !isLoopbackHost(host),
+      "SALDO_HOST: requests carry keys and cookies. Set SALDO_HTTP_TLS_CERT and SALDO_HTTP_TLS_KEY",
+    ],
+    [
       "grpc",
       grpcTls === null && !isLoopbackHost(grpcHost),
       "SALDO_GRPC_HOST: calls carry tokens. Set SALDO_GRPC_TLS_CERT and SALDO_GRPC_TLS_KEY",
+    ],
+    [
+      "metrics",
+      metricsTls === null && !isLoopbackHost(metricsHost),
+      "SALDO_METRICS_HOST: metrics show balances of wallets. Set SALDO_METRICS_TLS_CERT and SALDO_METRICS_TLS_KEY",
     ],
     [
       "public-url",

@@ -20,6 +20,28 @@ const ON_ITS_ROW: Edit = {
 /** Each with the test that must notice it. */
 export const CALLER_BUGS: readonly PlantedBug[] = [
   {
+    name: "production takes keys and cookies in clear beyond its own machine",
+    edits: [
+      {
+        file: "src/app/config/safety.ts",
+        find: "httpTls === null && !isLoopbackHost(host),",
+        replace: "httpTls === null && publicUrl !== null && !isLoopbackHost(host),",
+      },
+    ],
+    noticedBy: { file: "src/app/config/safety.test.ts", test: "refuses production unencrypted " },
+  },
+  {
+    name: "the HTTP port ignores its certificate",
+    edits: [
+      {
+        file: "src/transport/server/http-server.ts",
+        find: "const { intake, tls = null } = options;",
+        replace: "const { intake } = options;\n  const tls = null as TlsFiles | null;",
+      },
+    ],
+    noticedBy: { file: "test/facade/http-tls.test.ts", test: "answers over TLS and asks browsers to use nothing else" },
+  },
+  {
     name: "a stream goes on though its caller's token was revoked",
     edits: [
       { file: "src/transport/calls/interceptors.ts", find: "    recheckCallers(authenticated),\n", replace: "" },
