@@ -57,8 +57,8 @@ export type SignInDependencies = {
   readonly mailer: Mailer;
   /** Where people reach the service. Known once it listens. */
   readonly baseUrl: () => string;
-  /** What cookies and links are signed with. */
-  readonly secret: () => Promise<string>;
+  /** The first signs cookies and links and encrypts the secrets of apps; the others decrypt those. */
+  readonly secrets: () => Promise<readonly string[]>;
   readonly demoPerson: (() => Promise<string>) | null;
   readonly breachedPasswords: Pick<BreachedPasswords, "refuse">;
   readonly onMailLost: (error: unknown) => void;
@@ -116,17 +116,22 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     }));
 
   async function build(): Promise<Loaded> {
-    const [{ createAuthServer }, { createSecondFactor, requireSession }, secret] = await Promise.all([
-      import("./auth-server.ts"),
-      import("./second-factor.ts"),
-      dependencies.secret(),
-    ]);
-    const secondFactor = createSecondFactor({ database, secret, baseUrl: baseUrl(), send });
+    const [{ createAuthServer }, { createSecondFactor, requireSession }, { createFactorSecrets }, secrets] =
+      await Promise.all([
+        import("./auth-server.ts"),
+        import("./second-factor.ts"),
+        import("./factor-secrets.ts"),
+        dependencies.secrets(),
+      ]);
+    const [secret = ""] = secrets;
+    const factorSecrets = createFactorSecrets(secrets);
+    const secondFactor = createSecondFactor({ database, factorSecrets, baseUrl: baseUrl(), send });
     const server = createAuthServer({
       pool,
       mailer,
       baseUrl: baseUrl(),
       secret,
+      factorSecrets,
       demoPerson,
       makeOperator: createMakeOperator(database, breachedPasswords),
       onMailLost,

@@ -57,8 +57,8 @@ export type Config = {
   /** The server that mails go to. Null: a demo shows them, a real service has none. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
-  /** What sessions and links are signed with. Null: a secret kept in the database. */
-  readonly authSecret: string | null;
+  /** What sessions and links are signed with: the first. All decrypt. Empty: a secret kept in the database. */
+  readonly authSecrets: readonly string[];
   /** What secrets in the database are encrypted under: the first encrypts, all decrypt. Empty: they are stored in clear. */
   readonly secretsKeys: readonly string[];
   /** How many proxies of ours stand before the HTTP port. */
@@ -176,11 +176,6 @@ export function readConfig(environment: Environment = process.env): Config {
     }
     return value;
   };
-  const secret = (name: string): string | null => {
-    const value = text(name);
-    if (value !== null && value.length < 32) throw new ConfigError(`${name} must have at least 32 random characters`);
-    return value;
-  };
   const secrets = (name: string): readonly string[] => {
     const named = (text(name) ?? "").split(",").map((each) => each.trim());
     const given = named.filter((each) => each !== "");
@@ -295,7 +290,7 @@ export function readConfig(environment: Environment = process.env): Config {
     cleartextAllows: choices("SALDO_CLEARTEXT_ALLOW", CLEARTEXT_ALLOWANCES),
     smtpUrl: url("SMTP_URL", ["smtp:", "smtps:"]),
     mailFrom: text("SMTP_FROM") ?? "Saldo <saldo@localhost>",
-    authSecret: secret("SALDO_AUTH_SECRET"),
+    authSecrets: secrets("SALDO_AUTH_SECRET"),
     secretsKeys: secrets("SALDO_SECRETS_KEY"),
     trustedProxies: integer("SALDO_TRUSTED_PROXIES", 0, { min: 0, max: 8 }),
     rates: {
@@ -306,7 +301,7 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     sandboxOrdersADay: integer("SALDO_SANDBOX_ORDERS_A_DAY", 1_000, { min: 1, max: 1_000_000 }),
     breachedPasswordsUrl: providerUrl("SALDO_BREACHED_PASSWORDS_URL", "") || null,
-    securityLogDays: integer("SALDO_SECURITY_LOG_DAYS", 90, { min: 1, max: 3_650 }),
+    securityLogDays: integer("SALDO_SECURITY_LOG_DAYS", 90, { min: 7, max: 3_650 }),
     unverifiedDays: integer("SALDO_UNVERIFIED_DAYS", 7, { min: 1, max: 365 }),
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
     logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),

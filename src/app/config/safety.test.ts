@@ -3,7 +3,7 @@ import { readConfig } from "./config.ts";
 import { safetyProblems } from "./safety.ts";
 
 const SECRETS = {
-  SALDO_AUTH_SECRET: "a secret of a test, long enough for what it signs",
+  SALDO_AUTH_SECRET: "a secret of a test that is long enough for what it signs",
   SALDO_SECRETS_KEY: "a key of a test that is long enough for what it encrypts",
 };
 const problemsOf = (environment: Record<string, string>): readonly string[] => safetyProblems(readConfig(environment));

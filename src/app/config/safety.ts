@@ -34,10 +34,10 @@ function demoProblems({ host, databaseUrl, chains, demoAllows }: Config): string
     .map(([allowance, , risk]) => `${risk}. Set SALDO_DEMO=0, or allow it: SALDO_DEMO_ALLOW=${allowance}`);
 }
 
-function missingSecrets({ authSecret, secretsKeys }: Config): string[] {
+function missingSecrets({ authSecrets, secretsKeys }: Config): string[] {
   const how = "32 random characters or more (openssl rand -base64 48)";
   return [
-    ...(authSecret === null ? [`SALDO_AUTH_SECRET is required in production: ${how}`] : []),
+    ...(authSecrets.length === 0 ? [`SALDO_AUTH_SECRET is required in production: ${how}`] : []),
     ...(secretsKeys.length === 0 ? [`SALDO_SECRETS_KEY is required in production: ${how}`] : []),
   ];
 }
