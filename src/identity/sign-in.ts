@@ -60,6 +60,8 @@ export type SignInDependencies = {
   /** The first signs cookies and links and encrypts the secrets of apps; the others decrypt those. */
   readonly secrets: () => Promise<readonly string[]>;
   readonly demoPerson: (() => Promise<string>) | null;
+  /** Whether everybody must have a second factor. Left out: only those who must have one anywhere. */
+  readonly factorForAll?: boolean;
   readonly breachedPasswords: Pick<BreachedPasswords, "refuse">;
   readonly onMailLost: (error: unknown) => void;
 };
@@ -100,7 +102,7 @@ function refuseOwnWords(
 
 /** Makes the door of sign-in for `facade`. */
 export function createSignIn(dependencies: SignInDependencies): SignIn {
-  const { database, mailer, baseUrl, onMailLost, demoPerson, breachedPasswords } = dependencies;
+  const { database, mailer, baseUrl, onMailLost, demoPerson, breachedPasswords, factorForAll = false } = dependencies;
   const { pool } = database;
   const resets = new WeakMap<Request, string>();
   const keepsProof = new WeakSet<Request>();
@@ -217,7 +219,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
   }
 
   function sessionOf(cookies: string): Promise<SessionRow | null> {
-    return sessionOfCookies(pool, { cookies, cookieName: cookiePlanOf(baseUrl()).sessionName, isDemo });
+    return sessionOfCookies(pool, { cookies, cookieName: cookiePlanOf(baseUrl()).sessionName, isDemo, factorForAll });
   }
 
   /** The request without a session that has ended: an operator's ends earlier than better-auth believes. */

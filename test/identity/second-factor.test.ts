@@ -2,7 +2,7 @@
 // getting rid of it.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { saldoJson } from "../setup/saldo-process.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-process.ts";
 import { codeOf } from "./authenticators.ts";
 import { factorSteps } from "./factor-steps.ts";
 import { type ServedPeople, servePeople } from "./served-people.ts";
@@ -215,10 +215,16 @@ describe("removing a second factor", () => {
     expect([last.status, last.json["error"]]).toEqual([403, "second_factor_required"]);
   });
 
-  test("of a person is done by a command, which ends the sessions and leaves a line", async () => {
+  test("of a person is done by a command, which asks how the person was verified, ends the sessions and leaves a line", async () => {
     const { browser, email } = await newOperator();
     await setUpApp(browser);
-    const { personId } = await saldoJson(["person", "reset-second-factor", "--email", email], served.settings);
+    const words = ["person", "reset-second-factor", "--email", email];
+    const missing = await runSaldo(words, served.settings);
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("--verified")]);
+    expect((await runSaldo([...words, "--verified", " "], served.settings)).code).toBe(1);
+    expect((await browser.rpcStatus(ME)).status).toBe(200);
+    const how = "video call, identity card 3174-x, knew the last two top-ups";
+    const { personId } = await saldoJson([...words, "--verified", how], served.settings);
     expect((await browser.rpcStatus(ME)).status).toBe(401);
     const again = served.newBrowser();
     expect(
@@ -226,9 +232,9 @@ describe("removing a second factor", () => {
     ).toBeUndefined();
     expect(await errorOf(again, TOKENS)).toBe("second_factor_required");
     const { rows } = await served.opened.database.pool.query(
-      "SELECT subject FROM operator_action WHERE action = 'person reset-second-factor'",
+      "SELECT subject, reason FROM operator_action WHERE action = 'person reset-second-factor'",
     );
-    expect(rows).toEqual([{ subject: personId }]);
+    expect(rows).toEqual([{ subject: personId, reason: how }]);
   });
 });
 
@@ -257,7 +263,7 @@ test("sessions of elsewhere are ended after a fresh proof, so that a thief does 
   const secret = await setUpApp(browser);
   const elsewhere = served.newBrowser();
   await elsewhere.auth("/sign-in/email", { email, password: PASSWORD });
-  await elsewhere.auth("/two-factor/verify-totp", { code: await nextCode(secret) });
+  expect((await elsewhere.auth("/two-factor/verify-totp", { code: await nextCode(secret) })).status).toBe(200);
   const { sessions = [] } = (await browser.rpc("accounts.v1.AccountsService/ListSessions")) as {
     sessions?: { id: string; isCurrent?: boolean }[];
   };

@@ -114,7 +114,7 @@ test("what the database did not take is written later, within the same bound", a
   isAway = false;
   await log.close();
   const written = await rows();
-  expect(log.lines.map(({ id }) => id).toSorted()).toEqual(written.map(({ id }) => id).toSorted());
+  expect(new Set<unknown>(log.lines.map(({ id }) => id))).toEqual(new Set(written.map(({ id }) => id)));
   expect(written.filter(({ kind }) => kind !== "events_left_out")).toHaveLength(MOST_WAITING);
   const counted = written.reduce((sum, row) => sum + Number(row["times"]), 0);
   expect(counted).toBe(1 + overMinutes * REFUSALS_A_MINUTE);

@@ -64,6 +64,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     onAccountOpened: async (accountId) => void (await postWelcomeCredit(database, accountId)),
     cookieName: () => cookiePlanOf(baseUrl()).sessionName,
     isDemo: config.demo && !config.production,
+    factorForAll: config.factorForAll,
   });
   const breachedPasswords = openBreachedPasswords({
     url: config.breachedPasswordsUrl,
@@ -75,6 +76,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     mailer,
     baseUrl,
     secrets: () => signingSecrets(pool, config.authSecrets),
+    factorForAll: config.factorForAll,
     demoPerson: config.demo && !config.production ? () => ensureDemoPerson(pool) : null,
     onMailLost: (err) => logger.warn({ err }, "a mail was not sent"),
   });

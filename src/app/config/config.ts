@@ -3,6 +3,7 @@
 
 import { resolve } from "node:path";
 import { readAmounts } from "./amounts.ts";
+import { ConfigError, type Environment, openSettings } from "./environment.ts";
 import { type ChainConfig, readChains, type SettingReaders } from "./chains.ts";
 import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./safety.ts";
 import { type FeeRule, parseFeeRule } from "../../kernel/fee-rule.ts";
@@ -61,6 +62,8 @@ export type Config = {
   readonly authSecrets: readonly string[];
   /** What secrets in the database are encrypted under: the first encrypts, all decrypt. Empty: they are stored in clear. */
   readonly secretsKeys: readonly string[];
+  /** Whether everybody must have a second factor, and not only operators and owners of a production merchant. */
+  readonly factorForAll: boolean;
   /** How many proxies of ours stand before the HTTP port. */
   readonly trustedProxies: number;
   /** Requests in any 60 seconds by kind of caller, and credentials that are nobody's by network. 0: no limit. */
@@ -100,10 +103,14 @@ export type Config = {
   readonly secondPerson: { readonly above: Readonly<Record<string, string>> } | null;
   /** Whether sandbox merchants may have this machine called back, for trials. */
   readonly callbacksToLoopback: boolean;
+  /** The hosts that merchants may have called; `*.` before a name stands for all below it. Empty: any of the public internet. */
+  readonly callbackHosts: readonly string[];
   /** Where a test lets the process die. Null: nowhere. */
   readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
   readonly variable: (name: string) => string | undefined;
+  /** The variables that settings were read from, for the workers of this node. */
+  readonly variables: () => Record<string, string>;
 };
 
 /** The payment providers. One without its key is null: it is not there. Addresses have no slash at the end. */
@@ -135,14 +142,12 @@ export type PaymentSettings = {
 type PaymentProviderName = "sandbox" | "midtrans" | "xendit";
 const PAYMENT_PROVIDERS: readonly PaymentProviderName[] = ["sandbox", "midtrans", "xendit"];
 
-/** A variable of the environment has a value that is not accepted. */
-export class ConfigError extends Error {}
-
-type Environment = Readonly<Record<string, string | undefined>>;
+export { ConfigError };
 
 /** Reads the configuration. Errors: ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
-  const text = (name: string): string | null => environment[name]?.trim() || null;
+  const settings = openSettings(environment);
+  const text = (name: string): string | null => settings.valueOf(name);
   const integer = (name: string, fallback: number, { min, max }: { min: number; max: number }): number => {
     const value = text(name);
     if (value === null) return fallback;
@@ -164,6 +169,16 @@ export function readConfig(environment: Environment = process.env): Config {
       throw wrong(name, text(name) ?? "", `names out of ${all.join(", ")}, separated by commas`);
     return new Set(chosen);
   };
+  const hostPatterns = (name: string): readonly string[] => {
+    const named = (text(name) ?? "").split(",").flatMap((each) => each.trim().toLowerCase() || []);
+    if (named.some((each) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(each)))
+      throw wrong(
+        name,
+        text(name) ?? "",
+        "names of hosts such as shop.example.com or *.example.com, separated by commas",
+      );
+    return named;
+  };
   const url = (name: string, protocols: readonly string[]): string | null => {
     const value = text(name);
     if (value === null) return null;
@@ -182,12 +197,6 @@ export function readConfig(environment: Environment = process.env): Config {
     if (given.some((each) => each.length < 32))
       throw new ConfigError(`${name} must have at least 32 random characters in each of its keys`);
     return given;
-  };
-  const tlsFiles = (certFile: string | null, keyFile: string | null, prefix: string): TlsFiles | null => {
-    if (certFile === null && keyFile === null) return null;
-    if (certFile === null || keyFile === null)
-      throw new ConfigError(`${prefix}_CERT and ${prefix}_KEY must be set together`);
-    return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
   };
   const failpoint = (name: string): FailpointSetting | null => {
     const value = text(name);
@@ -221,7 +230,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const payments = (): PaymentSettings => {
     const timeoutMs = integer("SALDO_PAYMENT_TIMEOUT_SECONDS", 10, { min: 1, max: 50 }) * 1_000;
     const [serverKey, apiKey] = [text("MIDTRANS_SERVER_KEY"), text("XENDIT_API_KEY")];
-    const settings = {
+    const providers = {
       // Play money buys real answers wherever it is taken, so somebody has to want it.
       sandbox: demo || (!production && text("SALDO_PAYMENT_PROVIDER") === "sandbox"),
       expiresAfterMs: integer("SALDO_TOP_UP_MINUTES", 60, { min: 1, max: 10_080 }) * 60_000,
@@ -246,16 +255,16 @@ export function readConfig(environment: Environment = process.env): Config {
               fee: feeRule("XENDIT_FEE"),
             },
     };
-    if (text("SALDO_PAYMENT_PROVIDER") === null) return { ...settings, chosen: demo ? "sandbox" : null };
+    if (text("SALDO_PAYMENT_PROVIDER") === null) return { ...providers, chosen: demo ? "sandbox" : null };
     const chosen = choice<PaymentProviderName>("SALDO_PAYMENT_PROVIDER", "sandbox", PAYMENT_PROVIDERS);
     const needs = {
       sandbox: "a demo: play money buys nothing in production",
       midtrans: "MIDTRANS_SERVER_KEY",
       xendit: "XENDIT_API_KEY",
     };
-    if (settings[chosen] === null || settings[chosen] === false)
+    if (providers[chosen] === null || providers[chosen] === false)
       throw new ConfigError(`SALDO_PAYMENT_PROVIDER is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
-    return { ...settings, chosen };
+    return { ...providers, chosen };
   };
   const paymentSettings = payments();
   const httpTls = tlsFiles(text("SALDO_HTTP_TLS_CERT"), text("SALDO_HTTP_TLS_KEY"), "SALDO_HTTP_TLS");
@@ -292,6 +301,7 @@ export function readConfig(environment: Environment = process.env): Config {
     mailFrom: text("SMTP_FROM") ?? "Saldo <saldo@localhost>",
     authSecrets: secrets("SALDO_AUTH_SECRET"),
     secretsKeys: secrets("SALDO_SECRETS_KEY"),
+    factorForAll: choice("SALDO_SECOND_FACTOR", "operators", ["operators", "everybody"]) === "everybody",
     trustedProxies: integer("SALDO_TRUSTED_PROXIES", 0, { min: 0, max: 8 }),
     rates: {
       person: integer("SALDO_RATE_PERSON", 600, rate),
@@ -317,6 +327,8 @@ export function readConfig(environment: Environment = process.env): Config {
     callbacksToLoopback,
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
+    variables: () => settings.variables(),
+    callbackHosts: hostPatterns("SALDO_CALLBACK_HOSTS"),
   };
 }
 
@@ -341,6 +353,14 @@ function readSecondPerson(
   const value = read.text("SALDO_SECOND_PERSON_ABOVE");
   if (value === "none" || (value === null && !production)) return null;
   return { above: readAmounts("SALDO_SECOND_PERSON_ABOVE", read, SECOND_PERSON_ABOVE) };
+}
+
+/** The files of a certificate and its key. Null: neither is set. Errors: ConfigError. */
+function tlsFiles(certFile: string | null, keyFile: string | null, prefix: string): TlsFiles | null {
+  if (certFile === null && keyFile === null) return null;
+  if (certFile === null || keyFile === null)
+    throw new ConfigError(`${prefix}_CERT and ${prefix}_KEY must be set together`);
+  return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
 }
 
 function wrong(name: string, value: string, accepted: string): ConfigError {

@@ -31,6 +31,59 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "src/app/config/safety.test.ts", test: "refuses production unencrypted " },
   },
   {
+    name: "merchants may have any host called that ends like a listed one",
+    edits: [
+      {
+        file: "src/merchant/callbacks/callback-url.ts",
+        find: "host.endsWith(pattern.slice(1))",
+        replace: "host.endsWith(pattern.slice(2))",
+      },
+    ],
+    noticedBy: {
+      file: "src/merchant/callbacks/callback-url.test.ts",
+      test: "is on a host of the list, where there is one",
+    },
+  },
+  {
+    name: "every worker has the keys of wallets",
+    edits: [
+      {
+        file: "src/app/process/primary.ts",
+        find: "number === WORKS_FOR_NODE ? config.variables() : withoutKeys;",
+        replace: "number > 0 ? config.variables() : withoutKeys;",
+      },
+    ],
+    noticedBy: {
+      file: "test/app/hidden-settings.test.ts",
+      test: "gives the keys of wallets to the one worker that pays, and their addresses to the others",
+    },
+  },
+  {
+    name: "workers keep the secrets in their environment",
+    edits: [
+      {
+        file: "src/app/process/worker.ts",
+        find: "  forgetSettings(process.env, config.variables());\n",
+        replace: "  void forgetSettings;\n",
+      },
+    ],
+    noticedBy: { file: "test/app/hidden-settings.test.ts", test: "workers, which work all the same" },
+  },
+  {
+    name: "a second factor is required of operators alone, whatever the setting says",
+    edits: [
+      {
+        file: "src/identity/session-proof.ts",
+        find: "((${everybody} OR p.is_operator OR",
+        replace: "((${everybody} AND p.is_operator OR p.is_operator OR",
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/everybody.test.ts",
+      test: "a customer without one reaches the own settings alone, and signs in by two factors from then on",
+    },
+  },
+  {
     name: "the HTTP port ignores its certificate",
     edits: [
       {
