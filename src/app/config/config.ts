@@ -3,7 +3,7 @@
 
 import { resolve } from "node:path";
 import { readAmounts } from "./amounts.ts";
-import { ConfigError, type Environment, openSettings } from "./environment.ts";
+import { ConfigError, type Environment, forgetSettings, openSettings } from "./environment.ts";
 import { type ChainConfig, readChains, type SettingReaders } from "./chains.ts";
 import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./safety.ts";
 import { type FeeRule, parseFeeRule } from "../../kernel/fee-rule.ts";
@@ -143,6 +143,13 @@ type PaymentProviderName = "sandbox" | "midtrans" | "xendit";
 const PAYMENT_PROVIDERS: readonly PaymentProviderName[] = ["sandbox", "midtrans", "xendit"];
 
 export { ConfigError };
+
+/** Reads the configuration of this process, and takes what was read out of its environment. Errors: ConfigError. */
+export function takeConfig(): Config {
+  const config = readConfig(process.env);
+  forgetSettings(process.env, config.variables());
+  return config;
+}
 
 /** Reads the configuration. Errors: ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {

@@ -3,8 +3,7 @@
 
 import { flushCompileCache } from "node:module";
 import process from "node:process";
-import { ConfigError, readConfig, type Config } from "../config/config.ts";
-import { forgetSettings } from "../config/environment.ts";
+import { ConfigError, takeConfig, type Config } from "../config/config.ts";
 import { safetyProblems } from "../config/safety.ts";
 import { EXIT, helpText, runCommand } from "../../commands/run.ts";
 
@@ -20,8 +19,7 @@ export async function runProcess(words: readonly string[]): Promise<number> {
     return words.length === 0 ? EXIT.usage : EXIT.done;
   }
   try {
-    const config = readConfig();
-    forgetSettings(process.env, config.variables());
+    const config = takeConfig();
     if (words[0] !== "serve") return await runCommand(words, config, output);
     const problems = safetyProblems(config);
     if (problems.length > 0) throw new ConfigError(problems.join("\n"));

@@ -9,8 +9,7 @@ import { ignoreLostOutput, watchFaults } from "./last-resort.ts";
 import { createLog } from "../observability/log.ts";
 import { type FromWorker, isToWorker, WORKS_FOR_NODE } from "./messages.ts";
 import { startServing } from "../compose/app.ts";
-import { readConfig } from "../config/config.ts";
-import { forgetSettings } from "../config/environment.ts";
+import { takeConfig } from "../config/config.ts";
 
 const number = Number(process.argv[2]);
 const stopRequested = Promise.withResolvers<void>();
@@ -30,8 +29,7 @@ cluster.worker?.once("disconnect", () => {
 process.exit(await work());
 
 async function work(): Promise<number> {
-  const config = readConfig();
-  forgetSettings(process.env, config.variables());
+  const config = takeConfig();
   const { logger, flush, linesLost } = createLog(config.logLevel, { worker: number });
   ignoreLostOutput();
   const faults = watchFaults(config);

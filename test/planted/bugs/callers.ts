@@ -63,9 +63,10 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/app/process/worker.ts",
-        find: "  forgetSettings(process.env, config.variables());\n",
-        replace: "  void forgetSettings;\n",
+        find: "const config = takeConfig();",
+        replace: "const config = readConfig();",
       },
+      { file: "src/app/process/worker.ts", find: "import { takeConfig }", replace: "import { readConfig }" },
     ],
     noticedBy: { file: "test/app/hidden-settings.test.ts", test: "workers, which work all the same" },
   },
@@ -82,6 +83,17 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
       file: "test/identity/everybody.test.ts",
       test: "a customer without one reaches the own settings alone, and signs in by two factors from then on",
     },
+  },
+  {
+    name: "one customer of a provider has sessions of each address of an IPv6 network",
+    edits: [
+      {
+        file: "src/transport/grpc/http2-bounds.ts",
+        find: 'networkOf(session.socket.remoteAddress ?? "");',
+        replace: 'networkOf("") && (session.socket.remoteAddress ?? "");',
+      },
+    ],
+    noticedBy: { file: "test/rpc/http2-bounds.test.ts", test: "are counted by network" },
   },
   {
     name: "the HTTP port ignores its certificate",
