@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-const { nextCode, setUpApp, errorOf } = factorSteps(() => served);
+const { newOperator, nextCode, setUpApp, errorOf } = factorSteps(() => served);
 
 test("a customer without one reaches the own settings alone, and signs in by two factors from then on", async () => {
   const [email, browser] = [served.newEmail(), served.newBrowser()];
@@ -34,4 +34,9 @@ test("a customer without one reaches the own settings alone, and signs in by two
   expect((await again.rpcStatus("accounts.v1.AccountsService/GetMe")).status).toBe(401);
   expect((await again.auth("/two-factor/verify-totp", { code: await nextCode(secret) })).status).toBe(200);
   expect(await errorOf(again, "billing.v1.BillingService/GetBalance", {})).toBe("done");
+});
+
+test("an operator is asked for one there as everywhere", async () => {
+  const { browser } = await newOperator();
+  expect(await errorOf(browser, "accounts.v1.AccountsService/ListServiceTokens", {})).toBe("second_factor_required");
 });

@@ -16,8 +16,10 @@ describe("payouts", () => {
   beforeAll(async () => {
     world = await EvmWorld.open();
   });
-  afterEach(() => {
+  afterEach(async () => {
     world.troubles.length = 0;
+    // Of a test that has failed.
+    for (const stop of await listStops(world.database.pool)) await orderStart(by(), stop);
   });
   afterAll(() => world.close());
 
