@@ -21,7 +21,7 @@ import { isCommonPassword } from "./passwords.ts";
 import { keepSignUp } from "./pending-sign-ups.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import { renewSession } from "./renew-session.ts";
-import { noteProof } from "./session-proof.ts";
+import { noteProof, type ProofKind } from "./session-proof.ts";
 import { cookiePlanOf, withoutCookie } from "./session-cookie.ts";
 import { giveBackTry, type Pace, takeTry } from "./throttle.ts";
 
@@ -105,7 +105,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
   const { database, mailer, baseUrl, onMailLost, demoPerson, breachedPasswords, factorForAll = false } = dependencies;
   const { pool } = database;
   const resets = new WeakMap<Request, string>();
-  const keepsProof = new WeakSet<Request>();
+  const proofs = new WeakMap<Request, ProofKind>();
   const isDemo = demoPerson !== null;
   let loading: Promise<Loaded> | null = null;
 
@@ -139,7 +139,8 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
       onMailLost,
       onPasswordReset: (request, email) => request !== undefined && resets.set(request, email),
       async onSession(request, sessionId) {
-        if (request !== undefined && keepsProof.has(request)) await noteProof(pool, sessionId, "factor");
+        const proof = request === undefined ? undefined : proofs.get(request);
+        if (proof !== undefined) await noteProof(pool, sessionId, proof);
       },
     });
     return { server, secret, secondFactor, requireSession };
@@ -203,8 +204,9 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
       await breachedPasswords.refuse(route.newPassword, password);
     const afterProof = await secondFactor.before(route, session, fields);
     const asked = toWebRequest(session === null ? withoutSession(request) : request, fields, baseUrl());
-    // The new session of somebody who changes a password has shown what the one before has.
-    if (route.path === "/change-password" && session?.proof.isFactorProved === true) keepsProof.add(asked);
+    // The new session of somebody who changes a password has shown the former one, and the factor that the one before has.
+    if (route.path === "/change-password" && session !== null)
+      proofs.set(asked, session.proof.isFactorProved ? "factor" : "password");
     const done = await toAnswer(await askServer(server, asked), route);
     await afterProof();
     const answer = await renew(done);

@@ -258,6 +258,17 @@ test("changing the password keeps what the session has shown, and needs it fresh
   expect(await errorOf(browser, TOKENS)).toBe("done");
 });
 
+test("changing the password by the former one is a fresh proof of a person without a second factor", async () => {
+  const [browser, email] = [served.newBrowser(), served.newEmail()];
+  await browser.auth("/sign-up/email", { email, password: PASSWORD });
+  await browser.open(await served.mails.linkTo(email, /verify-email/));
+  await proveLongAgo(email, "6 minutes");
+  expect((await browser.auth("/revoke-other-sessions", {})).json["error"]).toBe("fresh_authentication_required");
+  const change = { currentPassword: PASSWORD, newPassword: `${PASSWORD}-two` };
+  expect((await browser.auth("/change-password", change)).status).toBe(200);
+  expect((await browser.auth("/revoke-other-sessions", {})).status).toBe(200);
+});
+
 test("sessions of elsewhere are ended after a fresh proof, so that a thief does not end the owner's; the own one always", async () => {
   const { browser, email } = await newOperator();
   const secret = await setUpApp(browser);
