@@ -65,7 +65,10 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
         replace: "if (!rule.isOpenBefore && rule.freshFor[kind] && !isFresh(proof))",
       },
     ],
-    noticedBy: factor("sessions of elsewhere are ended after a fresh proof"),
+    noticedBy: {
+      file: "test/identity/own-sessions.test.ts",
+      test: "sessions of elsewhere are ended after a fresh proof",
+    },
   },
   {
     name: "a stolen session ends all those of its owner",
@@ -76,7 +79,10 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
         replace: '"/revoke-sessions", needs: "session",',
       },
     ],
-    noticedBy: factor("sessions of elsewhere are ended after a fresh proof"),
+    noticedBy: {
+      file: "test/identity/own-sessions.test.ts",
+      test: "sessions of elsewhere are ended after a fresh proof",
+    },
   },
   {
     name: "a code of an app is good for longer than its own step",
