@@ -1,39 +1,150 @@
-// Brings the schema to what this code knows, and refuses a schema that knows more than this code.
+// Brings the schema to what this code knows, and refuses a schema that this code is too old for. One start at a time does so. Each
+// change is a transaction of its own that waits for a lock two seconds at most, because whatever comes behind a waiting change waits
+// as well; then it lets go and tries again.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
+import { adoptFormerSchema } from "./adoption/adopt.ts";
+import { applyBaseline } from "./baseline.ts";
+import { applyConcurrently } from "./concurrent-index.ts";
 import { withClient } from "./connections.ts";
-import { migrations } from "./migrations/migrations.ts";
-import { sqlState } from "./transactions.ts";
+import { applyFunctions, type FunctionFile, readFunctionFiles } from "./functions.ts";
+import { labelOf, type Migration, type SchemaCode, schemaCode } from "./migrations/migrations.ts";
+import { readMigration, recordMigration } from "./migrations/migration-file.ts";
+import { lackingOf, readSchemaState, type SchemaState } from "./schema-state.ts";
+import { sqlState, sqlStates } from "./transactions.ts";
 
-/** Says which migrations have run. The name is MikroORM's usual one. */
-const TRACKING_TABLE = "mikro_orm_migrations";
-const UNDEFINED_TABLE = "42P01";
+/** Any number that no other program locks: processes that start at once take turns by it. */
+const MIGRATION_LOCK = 5_841_020_118;
+const LOCK_POLL_MS = 100;
+const INSUFFICIENT_PRIVILEGE = "42501";
+const LOST_A_LOCK: ReadonlySet<string | undefined> = new Set([sqlStates.lockTimeout, sqlStates.deadlock]);
 
-/** Runs what is missing, in one transaction, as the owner of the schema. Returns the names of what it ran. */
-export async function migrate(owner: ClientConfig): Promise<string[]> {
-  const { executed, database } = await withClient(owner, readState);
-  const known = migrations.map(({ name }) => name);
-  const unknown = executed.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
+/** How long a change waits for its locks, how often it tries, and the least pause between two tries. */
+export type Patience = { readonly lockTimeoutMs: number; readonly attempts: number; readonly pauseMs: number };
+const PATIENCE: Patience = { lockTimeoutMs: 2_000, attempts: 30, pauseMs: 500 };
+
+/** Applies what is missing, as the owner of the schema. Returns what it applied, by name. */
+export async function migrate(
+  owner: ClientConfig,
+  { code = schemaCode, patience = PATIENCE }: { code?: SchemaCode; patience?: Patience } = {},
+): Promise<string[]> {
+  const files = await readFunctionFiles(code.functionsFolder);
+  const work = { owner, code, files, patience };
+  const state = await withClient(owner, readSchemaState);
+  if (nextStep(state, work) === undefined) return [];
+  try {
+    return await withMigrationLock(owner, () => applyAll(work));
+  } catch (error) {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
     throw new Error(
-      `The schema of database ${database} is newer than this Saldo: it has ${unknown.join(", ")}. ` +
-        `Start the newer version, or set DATABASE_URL or SALDO_DATA_DIR to another database.`,
+      `The schema of database ${state.database} has to be brought up to date, and this login may not. ` +
+        `Set DATABASE_OWNER_URL to the login that owns the schema.`,
+      { cause: error },
     );
   }
-  if (known.every((name) => executed.includes(name))) return [];
-  // MikroORM takes a fifth of a second and 32 MB to load, which only a start with something to migrate pays.
-  const { runMigrations } = await import("./run-migrations.ts");
-  return runMigrations(owner, { database, trackingTable: TRACKING_TABLE });
 }
 
-async function readState(client: Client): Promise<{ executed: string[]; database: string }> {
-  const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
-  const database = rows[0]?.name ?? "";
-  try {
-    const found = await client.query<{ name: string }>(`SELECT name FROM ${TRACKING_TABLE} ORDER BY id`);
-    return { executed: found.rows.map(({ name }) => name), database };
-  } catch (error) {
-    if (sqlState(error) === UNDEFINED_TABLE) return { executed: [], database };
-    throw error;
+type Work = {
+  readonly owner: ClientConfig;
+  readonly code: SchemaCode;
+  readonly files: readonly FunctionFile[];
+  readonly patience: Patience;
+};
+type Step = { readonly names: readonly string[]; readonly run: () => Promise<void> };
+
+/** Looks again after each step: another start may have done it while this one waited for its turn. */
+async function applyAll(work: Work): Promise<string[]> {
+  const applied: string[] = [];
+  for (;;) {
+    const state = await withClient(work.owner, readSchemaState);
+    const step = nextStep(state, work);
+    if (step === undefined) return applied;
+    await untilUnlocked(step, state, work.patience);
+    applied.push(...step.names);
   }
+}
+
+function nextStep(state: SchemaState, work: Work): Step | undefined {
+  const { owner, code, files, patience } = work;
+  const inTransaction = (names: readonly string[], apply: (client: Client) => Promise<void>): Step => ({
+    names,
+    run: () => withClient(owner, (client) => transact(client, patience, apply)),
+  });
+  const { migrations, functions } = lackingOf(state, code, files);
+  const [migration] = migrations;
+  if (migration === undefined) {
+    if (functions.length === 0) return undefined;
+    return inTransaction(
+      functions.map(({ name }) => `functions/${name}`),
+      (client) => applyFunctions(client, functions),
+    );
+  }
+  const names = [labelOf(migration)];
+  if (migration.number === 1) {
+    const bring = state.formerMigration === null ? applyBaseline : adoptFormerSchema;
+    return inTransaction(names, (client) => bring(client, { state, migration, code, files }));
+  }
+  if (migration.concurrent === true) {
+    return { names, run: () => withClient(owner, (client) => applyConcurrently(client, migration, code)) };
+  }
+  return inTransaction(names, (client) => applyFile(client, migration, code));
+}
+
+async function applyFile(client: Client, migration: Migration, code: SchemaCode): Promise<void> {
+  await recordMigration(client, migration);
+  await client.query(await readMigration(migration, code));
+}
+
+/** A connection that ends without a COMMIT is rolled back. */
+async function transact(
+  client: Client,
+  { lockTimeoutMs }: Patience,
+  apply: (client: Client) => Promise<void>,
+): Promise<void> {
+  await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+  await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL statement_timeout = 0`);
+  await apply(client);
+  await client.query("COMMIT");
+}
+
+async function untilUnlocked({ names, run }: Step, { database }: SchemaState, patience: Patience): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await run();
+      return;
+    } catch (error) {
+      if (!LOST_A_LOCK.has(sqlState(error))) throw error;
+      if (attempt === patience.attempts) {
+        throw new Error(
+          `${names.join(", ")} of database ${database} was tried ${attempt} times and did not get its locks: other ` +
+            `sessions hold them. Start again when they have ended; pg_stat_activity shows them.`,
+          { cause: error },
+        );
+      }
+      await sleep(patience.pauseMs * (1 + Math.random()));
+    }
+  }
+}
+
+/**
+ * Holds the lock in a transaction of a connection of its own, so that a pooler leaves it there. It polls, because a session that
+ * waits for a lock keeps a snapshot, and an index that is made concurrently would wait for that one.
+ */
+async function withMigrationLock<T>(owner: ClientConfig, work: () => Promise<T>): Promise<T> {
+  return withClient(owner, async (holder) => {
+    for (;;) {
+      await holder.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+      await holder.query("SET LOCAL idle_in_transaction_session_timeout = 0");
+      const { rows } = await holder.query<{ taken: boolean }>(
+        `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS taken`,
+      );
+      if (rows[0]?.taken === true) break;
+      await holder.query("ROLLBACK");
+      await sleep(LOCK_POLL_MS * (0.5 + Math.random()));
+    }
+    const result = await work();
+    await holder.query("COMMIT");
+    return result;
+  });
 }
