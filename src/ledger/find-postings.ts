@@ -29,10 +29,13 @@ export type PostingFilter = {
 /** The most postings of one group that are read. */
 export const MAX_GROUP = 500;
 
-const COLUMNS = `id, group_id AS "groupId", asset, debit, credit, amount, reason, reference, note, posted_at AS "postedAt"`;
+// A customer's account and a merchant's fund are found by their customer. Our own accounts have indexes of their own, which cover
+// no id from here on.
+const BEHIND_OUR_ACCOUNTS = "00000000-0000-7000-8000-000000000100";
+const COLUMNS = `id, account_id AS "accountId", group_id AS "groupId", asset, debit, credit, amount, reason, reference, note, posted_at AS "postedAt"`;
 // What a usage record is in the books: the request's charge, from the customer to revenue.
 const USAGE_COLUMNS = `
-  request_id AS id, request_id AS "groupId", '${IDR}'::text AS asset, account_id AS debit, '${systemAccounts.revenue}'::uuid AS credit,
+  request_id AS id, account_id AS "accountId", request_id AS "groupId", '${IDR}'::text AS asset, account_id AS debit, '${systemAccounts.revenue}'::uuid AS credit,
   charge::numeric(38,0) AS amount, 'usage'::text AS reason, NULL::text AS reference, NULL::text AS note,
   uuid_time(request_id) AS "postedAt"`;
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -72,7 +75,9 @@ export async function findPostings(
   if (accountId === undefined) return run(pool, part(""), values);
 
   const account = `$${values.push(accountId)}::uuid`;
-  const parts = [part(`debit = ${account} AND `), part(`credit = ${account} AND `)];
+  const parts = systemClasses.has(accountId)
+    ? ["debit", "credit"].map((side) => part(`${side} = ${account} AND ${side} < '${BEHIND_OUR_ACCOUNTS}' AND `))
+    : [part(`account_id = ${ownerOf(account)} AND (debit = ${account} OR credit = ${account}) AND `)];
   const mayBeUsage =
     (reason ?? "usage") === "usage" && reference === undefined && (asset === undefined || asset === IDR);
   if (mayBeUsage) {
@@ -81,6 +86,12 @@ export async function findPostings(
       AND request_id >= $1::uuid AND request_id < $2::uuid${ofGroup} ORDER BY request_id DESC LIMIT $3::int)`);
   }
   return run(pool, `${parts.join(" UNION ALL ")} ORDER BY id DESC LIMIT $3::int`, values);
+}
+
+/** The customer's account of an account: itself, unless it is a fund of the customer's merchant. */
+function ownerOf(account: string): string {
+  return `coalesce(
+    (SELECT m.account_id FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id WHERE f.id = ${account}), ${account})`;
 }
 
 const GROUP = `

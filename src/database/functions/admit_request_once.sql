@@ -20,7 +20,7 @@ BEGIN
   IF FOUND THEN
     is_running := EXISTS (SELECT FROM hold h WHERE h.account_id = account AND h.id = former);
     SELECT u.basis, u.charge + coalesce((
-      SELECT p.amount FROM posting p WHERE p.reference = 'late:' || former), 0)
+      SELECT p.amount FROM posting p WHERE p.account_id = account AND p.reference = 'late:' || former), 0)
     INTO former_basis, amount FROM usage_record u WHERE u.account_id = account AND u.request_id = former;
     IF is_running OR former_basis <> 'free' THEN
       kind := 'a'; ord := 1; other := 0; amount := coalesce(amount, 0);

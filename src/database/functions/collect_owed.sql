@@ -13,8 +13,8 @@ BEGIN
              WHERE r.account_id = account AND r.collected < r.amount ORDER BY r.id FOR NO KEY UPDATE LOOP
     part := least(due.rest, free - collected);
     posting_id := new_uuidv7();
-    INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference)
-    VALUES (posting_id, source, 'IDR/6', account, '00000000-0000-7000-8000-000000000008', part, 'receivable_collected',
+    INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
+    VALUES (account, posting_id, source, 'IDR/6', account, '00000000-0000-7000-8000-000000000008', part, 'receivable_collected',
             'receivable:' || due.id || ':' || posting_id);
     UPDATE receivable r SET collected = r.collected + part WHERE r.id = due.id;
     collected := collected + part;

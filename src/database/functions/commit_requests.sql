@@ -79,8 +79,9 @@ BEGIN
       FROM generate_series(1, settlements) n
       WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is told apart
       IF lost THEN
-        INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
-        SELECT s_request[n], s_request[n], 'IDR/6', '00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001', s_cost[n] - charge[n] + s_unbilled[n], 'uncollected'
+        INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+        SELECT s_account[n], s_request[n], s_request[n], 'IDR/6', '00000000-0000-7000-8000-000000000002',
+               '00000000-0000-7000-8000-000000000001', s_cost[n] - charge[n] + s_unbilled[n], 'uncollected'
         FROM generate_series(1, settlements) n WHERE s_cost[n] - charge[n] + s_unbilled[n] > 0;
       END IF;
       kind := 's'; outcome := 'settled';

@@ -30,14 +30,15 @@ BEGIN
   INSERT INTO late_usage (account_id, request_id, cost, charge, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering, unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped, settled_at)
   VALUES (account, request, cost, late, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering, unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped, coalesce(settled_at, clock_timestamp()));
   IF late > 0 THEN
-    INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference)
-    VALUES (new_uuidv7(), request, 'IDR/6', account, '00000000-0000-7000-8000-000000000001', late, 'late_usage', 'late:' || request);
+    INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
+    VALUES (account, new_uuidv7(), request, 'IDR/6', account, '00000000-0000-7000-8000-000000000001', late, 'late_usage',
+            'late:' || request);
     UPDATE account a SET posted = posted - late, held = held WHERE a.id = account;
   END IF;
   lost := due - late + unbilled_cost;
   IF lost > 0 THEN
-    INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference)
-    VALUES (new_uuidv7(), request, 'IDR/6', '00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001',
-            lost, 'late_uncollected', 'late-loss:' || request);
+    INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
+    VALUES (account, new_uuidv7(), request, 'IDR/6', '00000000-0000-7000-8000-000000000002',
+            '00000000-0000-7000-8000-000000000001', lost, 'late_uncollected', 'late-loss:' || request);
   END IF;
 END $$;

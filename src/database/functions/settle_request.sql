@@ -26,7 +26,9 @@ BEGIN
   IF FOUND THEN
     kind := 's'; ord := 1; outcome := 'settled'; amount := cost; other := charge;
     IF cost - charge + unbilled_cost > 0 THEN
-      INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason) VALUES (request, request, 'IDR/6', '00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001', cost - charge + unbilled_cost, 'uncollected');
+      INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+      VALUES (account, request, request, 'IDR/6', '00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001',
+              cost - charge + unbilled_cost, 'uncollected');
     END IF;
   ELSE
     -- A hold that came back behind its settlement: it goes, and the record of the first stays.
