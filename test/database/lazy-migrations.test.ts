@@ -40,7 +40,7 @@ test("a process that serves on an up-to-date schema never loads MikroORM", async
   expect(await loadedModules(MIKRO_ORM)).toEqual([]);
 });
 
-test("a command on an up-to-date schema never loads MikroORM, and one that has to migrate does", async () => {
+test("a command never loads MikroORM, whether or not it has to migrate", async () => {
   const command = ["account", "create", "--email", "lazy@saldo.example"];
   expect(await runSaldo(command, settings)).toMatchObject({ code: 0 });
   expect(await loadedModules(PG)).not.toEqual([]);
@@ -49,5 +49,5 @@ test("a command on an up-to-date schema never loads MikroORM, and one that has t
     owner.query("DROP SCHEMA auth, public CASCADE; CREATE SCHEMA public"),
   );
   expect(await runSaldo(command, settings)).toMatchObject({ code: 0 });
-  expect(await loadedModules(MIKRO_ORM)).not.toEqual([]);
+  expect(await loadedModules(MIKRO_ORM)).toEqual([]);
 });
