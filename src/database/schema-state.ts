@@ -29,7 +29,13 @@ const FORMER = `SELECT name FROM mikro_orm_migrations ORDER BY id DESC LIMIT 1`;
 export async function readSchemaState(client: Client): Promise<SchemaState> {
   const { rows } = await client.query<{ database: string; hasChanges: boolean; isFormer: boolean }>(EXISTS);
   const { database = "", hasChanges = false, isFormer = false } = rows[0] ?? {};
-  const none = { database, applied: new Set<number>(), version: 0, oldestCode: 0, functions: new Map<string, string>() };
+  const none = {
+    database,
+    applied: new Set<number>(),
+    version: 0,
+    oldestCode: 0,
+    functions: new Map<string, string>(),
+  };
   if (!hasChanges) {
     const former = isFormer ? (await client.query<{ name: string }>(FORMER)).rows[0]?.name : undefined;
     return { ...none, formerMigration: former ?? null };

@@ -184,7 +184,10 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   it("finds a posting under another customer's account", async () => {
     const [owner, other] = [await world.account(5_000n), await world.account(5_000n)];
     const put = (from: string, to: string) =>
-      unguarded("posting", `UPDATE posting SET account_id = '${to}' WHERE credit = '${owner}' AND account_id = '${from}'`);
+      unguarded(
+        "posting",
+        `UPDATE posting SET account_id = '${to}' WHERE credit = '${owner}' AND account_id = '${from}'`,
+      );
     const checks = await found(
       () => put(owner, other),
       () => put(other, owner),
@@ -196,7 +199,8 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   });
 
   it("finds that a reference may be posted twice", async () => {
-    const index = "CREATE UNIQUE INDEX posting_reference ON posting (reference, account_id) WHERE reference IS NOT NULL";
+    const index =
+      "CREATE UNIQUE INDEX posting_reference ON posting (reference, account_id) WHERE reference IS NOT NULL";
     expect(
       await found(
         () => world.asOwner("DROP INDEX posting_reference"),

@@ -154,20 +154,23 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     },
   );
 
-  it.each(rounds)("between credits of one reference are won by one, whatever the others say (round %i)", async (round) => {
-    const accountId = await world.account(0n);
-    const reference = `credit:${backend}:${round}`;
-    const from = systemAccounts.operatorAdjustments;
-    const credits = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        withTransaction(processOf(index).database, (client) =>
-          creditAccount(client, { accountId, amount: BigInt(1_000 + index), from, reason: "top_up", reference }),
+  it.each(rounds)(
+    "between credits of one reference are won by one, whatever the others say (round %i)",
+    async (round) => {
+      const accountId = await world.account(0n);
+      const reference = `credit:${backend}:${round}`;
+      const from = systemAccounts.operatorAdjustments;
+      const credits = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          withTransaction(processOf(index).database, (client) =>
+            creditAccount(client, { accountId, amount: BigInt(1_000 + index), from, reason: "top_up", reference }),
+          ),
         ),
-      ),
-    );
-    expect(new Set(credits.map(({ postingId }) => postingId)).size).toBe(1);
-    expect(await world.balance(accountId)).toMatchObject({ posted: credits[0]?.amount });
-  });
+      );
+      expect(new Set(credits.map(({ postingId }) => postingId)).size).toBe(1);
+      expect(await world.balance(accountId)).toMatchObject({ posted: credits[0]?.amount });
+    },
+  );
 
   it.each([1, 5])("of %i admissions against a revocation: none is let in once it is committed", async (parallel) => {
     const [process] = processes;

@@ -92,7 +92,9 @@ export async function hasOpenHolds(client: PoolClient): Promise<boolean> {
 
 /** Takes the coins back that production merchants of a demo were given: nothing stands behind them. Gives how many funds had some. */
 export async function takePlayCoinsBack(client: PoolClient): Promise<number> {
-  const { rows } = await client.query<{ id: string; accountId: string; asset: Asset; posted: string }>(PRODUCTION_FUNDS);
+  const { rows } = await client.query<{ id: string; accountId: string; asset: Asset; posted: string }>(
+    PRODUCTION_FUNDS,
+  );
   if (rows.length === 0) return 0;
   const postings = rows.map(({ id, accountId, asset, posted }) => {
     const postingId = uuidv7();

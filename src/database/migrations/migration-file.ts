@@ -10,7 +10,10 @@ export function readMigration(migration: Migration, { migrationsFolder }: Schema
 }
 
 /** The files of the baseline by their names, in order. */
-export async function readBaseline(migration: Migration, { migrationsFolder }: SchemaCode): Promise<Map<string, string>> {
+export async function readBaseline(
+  migration: Migration,
+  { migrationsFolder }: SchemaCode,
+): Promise<Map<string, string>> {
   const folder = new URL(`${labelOf(migration)}/`, migrationsFolder);
   const names = (await readdir(folder)).toSorted();
   return new Map(

@@ -5,13 +5,7 @@
 import type { Pool } from "pg";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { auditAccounts, readHorizon } from "./accounts.ts";
-import {
-  LAST_OF_PAGE,
-  POSTING_CHECKS,
-  STEPS_PER_PAGE,
-  USED_ACCOUNTS,
-  WHOLE_CHECKS,
-} from "./checks.ts";
+import { LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, USED_ACCOUNTS, WHOLE_CHECKS } from "./checks.ts";
 import { type AuditCheck, AuditFindings, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
 import { auditTopUps } from "./top-ups.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";

@@ -252,12 +252,18 @@ export async function lockFund(client: PoolClient, { merchantId, asset }: FundKe
 type FundColumns = { id: string; posted: string; held: string };
 
 /** Writes what a locked fund now has. */
-export async function writeFund(client: PoolClient, { id, posted, held }: Pick<Fund, "id" | "posted" | "held">): Promise<void> {
+export async function writeFund(
+  client: PoolClient,
+  { id, posted, held }: Pick<Fund, "id" | "posted" | "held">,
+): Promise<void> {
   await client.query(SET_FUND, [id, posted, held]);
 }
 
 /** The funds of a merchant, by asset. */
-export async function readFunds(client: Queryable, merchantId: string): Promise<Pick<Fund, "asset" | "posted" | "held">[]> {
+export async function readFunds(
+  client: Queryable,
+  merchantId: string,
+): Promise<Pick<Fund, "asset" | "posted" | "held">[]> {
   const { rows } = await client.query<FundColumns & { asset: Asset }>(FUNDS_OF, [merchantId]);
   return rows.map((row) => ({ asset: row.asset, posted: BigInt(row.posted), held: BigInt(row.held) }));
 }
