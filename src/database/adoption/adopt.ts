@@ -12,7 +12,7 @@ import type { SchemaState } from "../schema-state.ts";
 const LAST_FORMER_MIGRATION = "0035-tier-writes";
 const OWNERLESS = `SELECT id FROM posting_owner WHERE account_id IS NULL ORDER BY id LIMIT 10`;
 const COUNTS = `
-SELECT (SELECT count(*) FROM former_posting)::int AS former, (SELECT count(*) FROM posting)::int AS taken`;
+SELECT (SELECT count(*) FROM former.posting)::int AS former, (SELECT count(*) FROM posting)::int AS taken`;
 
 /** Takes a database over inside the caller's transaction. Throws where it is not at the last of the former migrations. */
 export async function adoptFormerSchema(
@@ -46,7 +46,7 @@ export async function adoptFormerSchema(
   await client.query(await ownText("take-over.sql"));
   const { rows } = await client.query<{ former: number; taken: number }>(COUNTS);
   invariant(rows[0]?.former === rows[0]?.taken, "every posting is taken over");
-  await client.query("DROP TABLE posting_owner, former_posting, mikro_orm_migrations");
+  await client.query("DROP TABLE posting_owner, former.posting, mikro_orm_migrations; DROP SCHEMA former");
   await recordMigration(client, migration);
 }
 

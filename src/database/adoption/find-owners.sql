@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE posting_owner ON COMMIT DROP AS
 SELECT p.id, p.debit, coalesce(
     debited.id, credited.id, debited_merchant.account_id, credited_merchant.account_id, used.account_id, t.account_id,
     merchant_of_payout.account_id, merchant_of_transfer.account_id) AS account_id
-FROM former_posting p
+FROM former.posting p
 LEFT JOIN account debited ON debited.id = p.debit
 LEFT JOIN account credited ON credited.id = p.credit
 LEFT JOIN merchant_fund debited_fund ON debited_fund.id = p.debit
