@@ -71,8 +71,8 @@ describe("a database of the last former migration", () => {
     const kept = [...before.keys()].filter((table) => table !== "mikro_orm_migrations");
     expect([...after.keys()].filter((table) => !kept.includes(table))).toEqual(["schema_change", "schema_function"]);
     for (const table of kept) expect(after.get(table), table).toEqual(before.get(table));
-    expect(after.get("posting")).toHaveLength(279);
-    expect(after.get("usage_record")).toHaveLength(150);
+    expect(after.get("posting")).toHaveLength(285);
+    expect(after.get("usage_record")).toHaveLength(152);
   });
 
   test("has every posting under the account that it is about", async () => {
@@ -90,6 +90,7 @@ describe("a database of the last former migration", () => {
       [
         "credit_note: its side",
         "demo_credit: its side",
+        "late_uncollected: its request",
         "late_usage: its side",
         "merchant_credit: its merchant",
         "network_fee: its transfer",
