@@ -4,14 +4,14 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientConfig } from "pg";
-import { adoptFormerSchema } from "./adoption/adopt.ts";
-import { applyBaseline } from "./baseline.ts";
-import { applyConcurrently } from "./concurrent-index.ts";
+import { adoptFormerSchema } from "./schema/adoption/adopt.ts";
+import { applyBaseline } from "./schema/baseline.ts";
+import { applyConcurrently } from "./schema/concurrent-index.ts";
 import { withClient } from "./connections.ts";
-import { applyFunctions, type FunctionFile, readFunctionFiles } from "./functions.ts";
+import { applyFunctions, type FunctionFile, readFunctionFiles } from "./schema/function-files.ts";
 import { labelOf, type Migration, type SchemaCode, schemaCode } from "./migrations/migrations.ts";
 import { readMigration, recordMigration } from "./migrations/migration-file.ts";
-import { lackingOf, readSchemaState, type SchemaState } from "./schema-state.ts";
+import { lackingOf, readSchemaState, type SchemaState } from "./schema/schema-state.ts";
 import { sqlState, sqlStates } from "./transactions.ts";
 
 /** Any number that no other program locks: processes that start at once take turns by it. */

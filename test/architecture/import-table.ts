@@ -178,17 +178,6 @@ export const knownCircles: readonly (readonly string[])[] = [
     "src/dashboard/pages/keys/rename-key-dialog.tsx",
     "src/dashboard/pages/keys/revoke-key-dialog.tsx",
   ],
-  [
-    "src/database/connections.ts",
-    "src/database/database.ts",
-    "src/database/embedded/embedded-postgres.ts",
-    "src/database/migrate.ts",
-    "src/database/pooler.ts",
-    "src/database/run-migrations.ts",
-    "src/database/server-checks.ts",
-    "src/database/serving-settings.ts",
-    "src/database/transactions.ts",
-  ],
   ["src/gateway/answer/exchange.ts", "src/gateway/answer/settle-gone.ts"],
   [
     "src/gateway/metering/meter.ts",

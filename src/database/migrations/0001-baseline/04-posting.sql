@@ -1,5 +1,5 @@
 -- Postings: `amount` of `asset`, in its smallest unit, moves from `debit` to `credit`. Nothing is ever changed once written. A
--- database of the former migrations is filled into this same table, see src/database/adoption.
+-- database of the former migrations is filled into this same table, see src/database/schema/adoption.
 
 -- account_id: the customer's account that the posting is about, also where both sides are accounts of ours, as with a loss, or
 -- where one is a fund of the account's merchant. group_id is shared by the postings of one event. reference is the event's own

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import type { Client } from "pg";
-import { sqlState } from "./transactions.ts";
+import { sqlState } from "../transactions.ts";
 
 /** A file of functions. */
 export type FunctionFile = { readonly name: string; readonly text: string; readonly hash: string };

@@ -1,8 +1,8 @@
 // Where a database's schema stands, and whether this code may run on it.
 
 import type { Client } from "pg";
-import type { FunctionFile } from "./functions.ts";
-import type { Migration, SchemaCode } from "./migrations/migrations.ts";
+import type { FunctionFile } from "./function-files.ts";
+import type { Migration, SchemaCode } from "../migrations/migrations.ts";
 
 /** What a database says of its schema. */
 export type SchemaState = {

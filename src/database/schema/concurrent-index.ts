@@ -1,9 +1,9 @@
 // An index that is made while others write. It takes no lock that they would wait for, so it waits as long as it must.
 
 import type { Client } from "pg";
-import { invariant } from "../kernel/invariant.ts";
-import { readMigration, recordMigration } from "./migrations/migration-file.ts";
-import type { Migration, SchemaCode } from "./migrations/migrations.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { readMigration, recordMigration } from "../migrations/migration-file.ts";
+import type { Migration, SchemaCode } from "../migrations/migrations.ts";
 
 const INDEX = /CREATE (?:UNIQUE )?INDEX CONCURRENTLY (\w+)/;
 const IS_VALID = `SELECT indisvalid AS "isValid" FROM pg_index WHERE indexrelid = to_regclass($1)`;

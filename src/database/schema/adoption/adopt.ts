@@ -3,10 +3,10 @@
 
 import { readFile } from "node:fs/promises";
 import type { Client } from "pg";
-import { invariant } from "../../kernel/invariant.ts";
+import { invariant } from "../../../kernel/invariant.ts";
 import type { BaselineWork } from "../baseline.ts";
-import { applyFunctions } from "../functions.ts";
-import { readBaseline, recordMigration } from "../migrations/migration-file.ts";
+import { applyFunctions } from "../function-files.ts";
+import { readBaseline, recordMigration } from "../../migrations/migration-file.ts";
 import type { SchemaState } from "../schema-state.ts";
 
 const LAST_FORMER_MIGRATION = "0035-tier-writes";

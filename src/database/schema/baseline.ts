@@ -1,9 +1,9 @@
 // The baseline: the whole schema of a fresh database.
 
 import type { Client } from "pg";
-import { applyFunctions, type FunctionFile } from "./functions.ts";
-import { readBaseline, recordMigration } from "./migrations/migration-file.ts";
-import type { Migration, SchemaCode } from "./migrations/migrations.ts";
+import { applyFunctions, type FunctionFile } from "./function-files.ts";
+import { readBaseline, recordMigration } from "../migrations/migration-file.ts";
+import type { Migration, SchemaCode } from "../migrations/migrations.ts";
 
 /** What is applied, from which code. */
 export type BaselineWork = {
