@@ -647,7 +647,7 @@ CREATE TABLE posting (
   CONSTRAINT posting_check CHECK ((debit <> credit)),
   CONSTRAINT posting_pkey PRIMARY KEY (account_id, id)
 );
-CREATE INDEX posting_credit ON public.posting USING btree (credit, id) WHERE (credit < '00000000-0000-7000-8000-000000000100'::uuid);
+CREATE INDEX posting_credit ON public.posting USING btree (credit, id) WHERE ((credit < '00000000-0000-7000-8000-000000000100'::uuid) AND (debit <> '00000000-0000-7000-8000-000000000002'::uuid));
 CREATE INDEX posting_debit ON public.posting USING btree (debit, id) WHERE (debit < '00000000-0000-7000-8000-000000000100'::uuid);
 CREATE INDEX posting_group ON public.posting USING btree (group_id, id);
 CREATE INDEX posting_id ON public.posting USING btree (id);
