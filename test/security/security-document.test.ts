@@ -67,6 +67,7 @@ describe("cryptography", () => {
 
   test("chance that can be foreseen decides only when and where to look", () => {
     expect(filesWith(/Math\.random/)).toEqual([
+      "src/database/migrate.ts",
       "src/database/transactions.ts",
       "src/gateway/metering/estimate.ts",
       "src/merchant/callbacks/deliver-callbacks.ts",
@@ -88,6 +89,8 @@ describe("dangerous functions", () => {
       // Its tables and columns are those of a list, its numbers are bounded, and its values are parameters.
       "src/database/bounded-read.ts",
       "src/database/migrate.ts",
+      "src/database/schema/concurrent-index.ts",
+      "src/database/schema/function-files.ts",
       "src/database/serving-settings.ts",
       "src/database/throttled-reader.ts",
       "src/identity/auth-tables.ts",

@@ -1,6 +1,5 @@
 // Checks of the audit that are not about one customer's account: few rows, the database's own catalog, and postings by page.
 
-import { VIOLATIONS_TO_READ } from "./findings.ts";
 import { LATE_DUE, LATE_USAGE_CHECKS } from "./late-usage.ts";
 import { RECEIVABLE_CHECKS } from "./top-ups.ts";
 import { systemAccounts } from "../system-accounts.ts";
