@@ -68,11 +68,15 @@ export async function findPostings(
   // Only what is asked for stands in the statement: a condition that may be switched off keeps the planner from its index.
   const more =
     given(reason, (p) => `reason = ${p}::text`) +
-    given(reference, (p) => `reference = ${p}::text`) +
     given(groupId, (p) => `group_id = ${p}::uuid`) +
     given(asset, (p) => `asset = ${p}::text`);
+  // A reference is on few postings. They are taken by it, whatever the planner believes of the other conditions.
+  const from =
+    reference === undefined
+      ? "posting"
+      : `(SELECT * FROM posting WHERE reference = $${values.push(reference)}::text OFFSET 0) posting`;
   const part = (condition: string): string =>
-    `(SELECT ${COLUMNS} FROM posting WHERE ${condition}id >= $1::uuid AND id < $2::uuid${more} ORDER BY id DESC LIMIT $3::int)`;
+    `(SELECT ${COLUMNS} FROM ${from} WHERE ${condition}id >= $1::uuid AND id < $2::uuid${more} ORDER BY id DESC LIMIT $3::int)`;
   if (accountId === undefined) return run(pool, part(""), values);
 
   const account = `$${values.push(accountId)}::uuid`;

@@ -31,9 +31,9 @@ SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[],
 ON CONFLICT (account_id, reference) WHERE reference IS NOT NULL DO NOTHING RETURNING id`;
 
 const CLAIM = `SELECT pg_advisory_xact_lock(hashtextextended('posting of ' || $1::text, 0))`;
+// Without an order: asked for the first, PostgreSQL goes through all ids while the table is not analyzed.
 const OF_REFERENCE = `
-SELECT id, account_id AS "accountId", group_id AS "groupId", credit, debit, asset, amount FROM posting WHERE reference = $1::text
-ORDER BY id LIMIT 1`;
+SELECT id, account_id AS "accountId", group_id AS "groupId", credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
 
 const IS_POSTED = `SELECT EXISTS (SELECT FROM posting WHERE reference = $1::text AND reason = $2::text) AS is_posted`;
 
