@@ -10,7 +10,9 @@
 
 CREATE OR REPLACE FUNCTION admit_request(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint,
-  model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int, OUT reset_seconds int, OUT wait_ms int)
+  model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb,
+  OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
+  OUT reset_seconds int, OUT wait_ms int)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE

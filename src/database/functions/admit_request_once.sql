@@ -4,7 +4,9 @@
 
 CREATE OR REPLACE FUNCTION admit_request_once(
   account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint,
-  output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int, OUT reset_seconds int, OUT wait_ms int,
+  output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea,
+  OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
+  OUT reset_seconds int, OUT wait_ms int,
   OUT former uuid, OUT former_basis text, OUT keeps_answers boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable

@@ -14,7 +14,8 @@ CREATE OR REPLACE FUNCTION commit_requests(
   e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input int[], e_cached int[], e_output int[],
   a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[],
   a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[])
-RETURNS TABLE (kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int)
+RETURNS TABLE (
+  kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
@@ -70,7 +71,10 @@ BEGIN
     END IF;
     IF deleted > 0 THEN
       changed := true;
-      INSERT INTO usage_record (account_id, request_id, cost, charge, key_id, model, input_price, output_price, cache_hit_price, other_prices, input_tokens_uncached, input_tokens_cached, output_tokens, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped, other_tokens, metering, unbilled_cost, settled_at)
+      INSERT INTO usage_record (account_id, request_id, cost, charge,
+        key_id, model, input_price, output_price, cache_hit_price, other_prices, input_tokens_uncached, input_tokens_cached,
+        output_tokens, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms,
+        first_byte_ms, clamped, other_tokens, metering, unbilled_cost, settled_at)
       SELECT s_account[n], s_request[n], s_cost[n], charge[n], key_id[n], model[n], input_price[n], output_price[n],
              cache_hit_price[n], other_prices[n], s_input_uncached[n], s_input_cached[n], s_output[n], s_basis[n], s_day[n], s_upstream[n],
              s_upstream_model[n], s_upstream_request[n], s_upstream_cost[n], s_streamed[n], s_duration[n],

@@ -27,8 +27,12 @@ BEGIN
 
   outcome := 'posted'; charge := recovered_charge + late;
   IF cost = 0 AND unbilled_cost = 0 THEN RETURN; END IF;
-  INSERT INTO late_usage (account_id, request_id, cost, charge, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering, unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped, settled_at)
-  VALUES (account, request, cost, late, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering, unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped, coalesce(settled_at, clock_timestamp()));
+  INSERT INTO late_usage (account_id, request_id, cost, charge, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering,
+    unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms,
+    clamped, settled_at)
+  VALUES (account, request, cost, late, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering,
+    unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms,
+    clamped, coalesce(settled_at, clock_timestamp()));
   IF late > 0 THEN
     INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
     VALUES (account, new_uuidv7(), request, 'IDR/6', account, '00000000-0000-7000-8000-000000000001', late, 'late_usage',

@@ -19,8 +19,10 @@ $$;
 -- How many requests count at the moment t. After a limit was lowered it may be more than the limit.
 CREATE OR REPLACE FUNCTION slots_used(slots timestamptz[], slot_counts int[], rate_limit int, t timestamptz)
 RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS $$
-  SELECT CASE WHEN rate_limit <= 600 AND cardinality(slot_counts) = 0 THEN cardinality(slots) - width_bucket(t - interval '60 s', slots)
-              ELSE slots_used_in_buckets(slots, slot_counts, t) END
+  SELECT CASE
+    WHEN rate_limit <= 600 AND cardinality(slot_counts) = 0
+      THEN cardinality(slots) - width_bucket(t - interval '60 s', slots)
+    ELSE slots_used_in_buckets(slots, slot_counts, t) END
 $$;
 
 -- The slots after n more requests were let in at the moment t. What no longer counts is dropped, so the row of a key
@@ -28,9 +30,12 @@ $$;
 CREATE OR REPLACE FUNCTION slots_after(slots timestamptz[], slot_counts int[], rate_limit int, t timestamptz, n int)
 RETURNS timestamptz[] LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE
-    WHEN rate_limit <= 600 AND cardinality(slot_counts) = 0 THEN slots[width_bucket(t - interval '60 s', slots) + 1 :] || array_fill(greatest(t, slots[cardinality(slots)]), ARRAY[n])
-    WHEN rate_limit <= 600 THEN slots[width_bucket(t - interval '61 s', slots) + 1 :] || array_fill(greatest(t, slots[cardinality(slots)]), ARRAY[n])
-    WHEN slots[cardinality(slots)] >= date_bin('1 s', t, timestamptz 'epoch') THEN slots[width_bucket(t - interval '61 s', slots) + 1 :]
+    WHEN rate_limit <= 600 AND cardinality(slot_counts) = 0
+      THEN slots[width_bucket(t - interval '60 s', slots) + 1 :] || array_fill(greatest(t, slots[cardinality(slots)]), ARRAY[n])
+    WHEN rate_limit <= 600
+      THEN slots[width_bucket(t - interval '61 s', slots) + 1 :] || array_fill(greatest(t, slots[cardinality(slots)]), ARRAY[n])
+    WHEN slots[cardinality(slots)] >= date_bin('1 s', t, timestamptz 'epoch')
+      THEN slots[width_bucket(t - interval '61 s', slots) + 1 :]
     ELSE slots[width_bucket(t - interval '61 s', slots) + 1 :] || date_bin('1 s', t, timestamptz 'epoch') END
 $$;
 
@@ -81,6 +86,7 @@ $$;
 CREATE OR REPLACE FUNCTION slots_reset_seconds(slots timestamptz[], slot_counts int[], rate_limit int, t timestamptz)
 RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT CASE WHEN rate_limit = 0 THEN 0 ELSE least(60, greatest(0, ceil(extract(epoch FROM CASE
-    WHEN rate_limit <= 600 AND cardinality(slot_counts) = 0 THEN coalesce(slots[width_bucket(t - interval '60 s', slots) + 1], t) + interval '60 s'
+    WHEN rate_limit <= 600 AND cardinality(slot_counts) = 0
+      THEN coalesce(slots[width_bucket(t - interval '60 s', slots) + 1], t) + interval '60 s'
     ELSE coalesce(slots[width_bucket(t - interval '61 s', slots) + 1], t) + interval '61 s' END - t)))) ::int END
 $$;

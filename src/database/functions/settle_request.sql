@@ -8,20 +8,28 @@
 CREATE OR REPLACE FUNCTION settle_request(
   account uuid, request uuid, cost bigint, input_tokens_uncached int, input_tokens_cached int, output_tokens int, basis text,
   billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean,
-  duration_ms int, first_byte_ms int, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamptz, OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int, OUT reset_seconds int, OUT wait_ms int)
+  duration_ms int, first_byte_ms int, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamptz,
+  OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
+  OUT reset_seconds int, OUT wait_ms int)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
   posted bigint; held bigint; owed bigint; open_holds int; freed hold; charge bigint;
 BEGIN
-  SELECT a.posted, a.held, a.owed, a.open_holds INTO posted, held, owed, open_holds FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  SELECT a.posted, a.held, a.owed, a.open_holds INTO posted, held, owed, open_holds
+  FROM account a WHERE a.id = account FOR NO KEY UPDATE;
   DELETE FROM hold h WHERE h.account_id = account AND h.id = request RETURNING * INTO freed;
   IF NOT FOUND THEN RETURN; END IF;
   charge := least(cost, freed.amount + greatest(0, posted - held - owed));
   settled_at := coalesce(settled_at, clock_timestamp()); -- behind the lock: records have the order of commits
-  INSERT INTO usage_record (account_id, request_id, cost, charge, key_id, model, input_price, output_price, cache_hit_price, other_prices, input_tokens_uncached, input_tokens_cached, output_tokens, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped, other_tokens, metering, unbilled_cost, settled_at)
+  INSERT INTO usage_record (account_id, request_id, cost, charge,
+    key_id, model, input_price, output_price, cache_hit_price, other_prices, input_tokens_uncached, input_tokens_cached,
+    output_tokens, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms,
+    first_byte_ms, clamped, other_tokens, metering, unbilled_cost, settled_at)
   VALUES (account, request, cost, charge, freed.key_id, freed.model, freed.input_price, freed.output_price,
-          freed.cache_hit_price, freed.other_prices, input_tokens_uncached, input_tokens_cached, output_tokens, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms, clamped, other_tokens, metering, unbilled_cost, settled_at)
+          freed.cache_hit_price, freed.other_prices, input_tokens_uncached, input_tokens_cached, output_tokens, basis,
+          billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms,
+          clamped, other_tokens, metering, unbilled_cost, settled_at)
   ON CONFLICT DO NOTHING;
   IF FOUND THEN
     kind := 's'; ord := 1; outcome := 'settled'; amount := cost; other := charge;
