@@ -1,5 +1,5 @@
--- The schema of a fresh database, as PostgreSQL knows it. Written by `vitest run test/database/schema.test.ts -u`; the same test
--- compares the two. It is for reading: changes are in migrations/, the sources of functions in functions/.
+-- The schema of a fresh database, as PostgreSQL knows it. Written by `npm run schema`, compared by
+-- test/database/schema.test.ts. It is for reading: changes are in migrations/, the sources of functions in functions/.
 
 CREATE TABLE account (
   id uuid NOT NULL,

@@ -69,8 +69,8 @@ type Relation = {
   bound: string | null;
 };
 
-const HEAD = `-- The schema of a fresh database, as PostgreSQL knows it. Written by \`vitest run test/database/schema.test.ts -u\`; the same test
--- compares the two. It is for reading: changes are in migrations/, the sources of functions in functions/.`;
+const HEAD = `-- The schema of a fresh database, as PostgreSQL knows it. Written by \`npm run schema\`, compared by
+-- test/database/schema.test.ts. It is for reading: changes are in migrations/, the sources of functions in functions/.`;
 
 /** Reads the schema of a database. */
 export async function schemaText(client: Client): Promise<string> {
