@@ -67,7 +67,7 @@ describe("cryptography", () => {
 
   test("chance that can be foreseen decides only when and where to look", () => {
     expect(filesWith(/Math\.random/)).toEqual([
-      "src/database/migrate.ts",
+      "src/database/schema/apply.ts",
       "src/database/transactions.ts",
       "src/gateway/metering/estimate.ts",
       "src/merchant/callbacks/deliver-callbacks.ts",
@@ -88,7 +88,7 @@ describe("dangerous functions", () => {
     expect(filesWith(/\.query(?:<[^()]*>)?\(\s*`[^`]*\$\{/)).toEqual([
       // Its tables and columns are those of a list, its numbers are bounded, and its values are parameters.
       "src/database/bounded-read.ts",
-      "src/database/migrate.ts",
+      "src/database/schema/apply.ts",
       "src/database/schema/concurrent-index.ts",
       "src/database/schema/function-files.ts",
       "src/database/serving-settings.ts",

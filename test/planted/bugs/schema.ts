@@ -26,7 +26,7 @@ export const SCHEMA_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a change waits for its lock as long as it takes",
-    edits: [database("migrate.ts", "SET LOCAL lock_timeout = ${lockTimeoutMs}; ", "")],
+    edits: [database("schema/apply.ts", "SET LOCAL lock_timeout = ${lockTimeoutMs}; ", "")],
     noticedBy: applied("that never get their lock are given up"),
   },
   {
