@@ -1,39 +1,34 @@
-// Brings the schema to what this code knows, and refuses a schema that knows more than this code.
+// Brings the schema to what this code knows, and refuses a schema that this code is too old for.
 
-import type { Client, ClientConfig } from "pg";
+import type { ClientConfig } from "pg";
 import { withClient } from "./connections.ts";
-import { migrations } from "./migrations/migrations.ts";
+import { type SchemaCode, schemaCode } from "./migrations/migrations.ts";
+import type { Patience } from "./schema/apply.ts";
+import { readFunctionFiles } from "./schema/function-files.ts";
+import { lackingOf, readSchemaState } from "./schema/schema-state.ts";
 import { sqlState } from "./transactions.ts";
 
-/** Says which migrations have run. The name is MikroORM's usual one. */
-const TRACKING_TABLE = "mikro_orm_migrations";
-const UNDEFINED_TABLE = "42P01";
+const INSUFFICIENT_PRIVILEGE = "42501";
 
-/** Runs what is missing, in one transaction, as the owner of the schema. Returns the names of what it ran. */
-export async function migrate(owner: ClientConfig): Promise<string[]> {
-  const { executed, database } = await withClient(owner, readState);
-  const known = migrations.map(({ name }) => name);
-  const unknown = executed.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    throw new Error(
-      `The schema of database ${database} is newer than this Saldo: it has ${unknown.join(", ")}. ` +
-        `Start the newer version, or set DATABASE_URL or SALDO_DATA_DIR to another database.`,
-    );
-  }
-  if (known.every((name) => executed.includes(name))) return [];
-  // MikroORM takes a fifth of a second and 32 MB to load, which only a start with something to migrate pays.
-  const { runMigrations } = await import("./run-migrations.ts");
-  return runMigrations(owner, { database, trackingTable: TRACKING_TABLE });
-}
-
-async function readState(client: Client): Promise<{ executed: string[]; database: string }> {
-  const { rows } = await client.query<{ name: string }>("SELECT current_database() AS name");
-  const database = rows[0]?.name ?? "";
+/** Applies what is missing, as the owner of the schema. Returns what it applied, by name. */
+export async function migrate(
+  owner: ClientConfig,
+  { code = schemaCode, patience }: { code?: SchemaCode; patience?: Patience } = {},
+): Promise<string[]> {
+  const files = await readFunctionFiles(code.functionsFolder);
+  const state = await withClient(owner, readSchemaState);
+  const { migrations, functions } = lackingOf(state, code, files);
+  if (migrations.length === 0 && functions.length === 0) return [];
+  // Nearly every start finds nothing to do, and loads nothing for it.
+  const { applyMissing } = await import("./schema/apply.ts");
   try {
-    const found = await client.query<{ name: string }>(`SELECT name FROM ${TRACKING_TABLE} ORDER BY id`);
-    return { executed: found.rows.map(({ name }) => name), database };
+    return await applyMissing({ owner, code, files, patience });
   } catch (error) {
-    if (sqlState(error) === UNDEFINED_TABLE) return { executed: [], database };
-    throw error;
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    throw new Error(
+      `The schema of database ${state.database} has to be brought up to date, and this login may not. ` +
+        `Set DATABASE_OWNER_URL to the login that owns the schema.`,
+      { cause: error },
+    );
   }
 }

@@ -1,9 +1,8 @@
 // One use case, one transaction; and which failures of the database mean "again" and which mean "not now".
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { invariant } from "../kernel/invariant.ts";
-import type { Database } from "./database.ts";
 import { errorCode } from "./system-error.ts";
 
 /** How often a piece of work runs at most when PostgreSQL asks for a repetition. */
@@ -41,7 +40,7 @@ export async function waitForLocks(client: PoolClient): Promise<void> {
  * does outside the database is not undone.
  */
 export async function withTransaction<T>(
-  { pool }: Pick<Database, "pool">,
+  { pool }: { readonly pool: Pool },
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();

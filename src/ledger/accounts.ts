@@ -8,6 +8,7 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
+import { claimReference, type TakenReference } from "./postings.ts";
 
 /**
  * Micro-rupiah. `posted` is all that came in and went out, `held` what is set aside for running requests, `owed` what a
@@ -21,7 +22,7 @@ export type AccountBalance = {
 };
 
 const OPEN = `INSERT INTO account (id) VALUES ($1::uuid)`;
-const LOCK = `SELECT posted FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
+const LOCK = `SELECT posted, posted - held - owed AS unowed FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 const COLLECT = `SELECT collect_owed($1::uuid, $2::uuid)`;
 const BALANCE_COLUMNS = "posted, held, owed, greatest(0, posted - held - owed) AS available";
 const BALANCE = `SELECT ${BALANCE_COLUMNS} FROM account WHERE id = $1::uuid`;
@@ -30,10 +31,10 @@ const CREDIT = `
 WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
 ), ins AS (
-  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at)
-  SELECT $2::uuid, $8::uuid, 'IDR/6', $3::uuid, a.id, $4::bigint, $5::text, $6::text, $7::text,
+  INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at)
+  SELECT a.id, $2::uuid, $8::uuid, 'IDR/6', $3::uuid, a.id, $4::bigint, $5::text, $6::text, $7::text,
          coalesce($9::timestamptz, clock_timestamp()) FROM acc a
-  ON CONFLICT (reference) DO NOTHING RETURNING id
+  ON CONFLICT (account_id, reference) WHERE reference IS NOT NULL DO NOTHING RETURNING id
 ), upd AS (
   UPDATE account a SET posted = l.posted + $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
 )
@@ -43,15 +44,15 @@ const DEBIT = `
 WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
 ), ins AS (
-  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note)
-  SELECT $2::uuid, $2::uuid, 'IDR/6', a.id, $3::uuid, $4::bigint, $5::text, $6::text, $7::text FROM acc a
+  INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference, note)
+  SELECT a.id, $2::uuid, $2::uuid, 'IDR/6', a.id, $3::uuid, $4::bigint, $5::text, $6::text, $7::text FROM acc a
   WHERE a.posted - a.held - a.owed >= $4::bigint
-  ON CONFLICT (reference) DO NOTHING RETURNING id
+  ON CONFLICT (account_id, reference) WHERE reference IS NOT NULL DO NOTHING RETURNING id
 ), upd AS (
   UPDATE account a SET posted = l.posted - $4::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
 )
 SELECT EXISTS (SELECT FROM ins) AS posted_now, a.posted - a.held - a.owed AS unowed, a.owed FROM acc a`;
-const REFERENCED = `SELECT id, debit, credit, amount FROM posting WHERE reference = $1::text`;
+const REFERENCED = `SELECT id, amount FROM posting WHERE account_id = $1::uuid AND reference = $2::text`;
 /** The most an account may come to, nine thousand billion rupiah: a little less than its columns hold. */
 const MAX_POSTED = 9_000_000_000_000_000_000n;
 
@@ -87,7 +88,7 @@ export type Credit = {
   readonly from: string;
   /** Why, in a word such as `operator_credit`. */
   readonly reason: string;
-  /** The event's own name: the same reference credits once, for ever. */
+  /** The event's own name: the same reference credits an account once, for ever. */
   readonly reference?: string;
   readonly note?: string;
   /** The event it belongs to; left out, it is one by itself. */
@@ -139,25 +140,50 @@ export async function creditAccount(client: PoolClient, credit: Credit): Promise
     return { postingId, accountId, amount, available: availableOf(row.unowed + amount), isNew: true };
   }
   const available = availableOf(row.unowed);
-  const earlier = await client.query<{ id: string; credit: string; amount: string }>(REFERENCED, [credit.reference]);
+  const earlier = await client.query<{ id: string; amount: string }>(REFERENCED, [accountId, credit.reference]);
   const [first] = earlier.rows;
   invariant(first !== undefined, "a credit that was not posted has been posted before");
-  return { postingId: first.id, accountId: first.credit, amount: BigInt(first.amount), available, isNew: false };
+  return { postingId: first.id, accountId, amount: BigInt(first.amount), available, isNew: false };
 }
 
 /**
- * The same for somebody's order: a repeated one is done already; another one under its reference is a slip, which is told.
- * Errors: NotFound; LimitExceeded; ValidationError when the reference was used for something else.
+ * The same for an order: a repeated one is done already; another one under its reference, on whatever account, is a slip, which is
+ * refused. Errors: NotFound; LimitExceeded; ValidationError when the reference was used for something else.
  */
-export async function creditAsOrdered(client: PoolClient, credit: Credit): Promise<PostedCredit> {
-  await waitForLocks(client);
-  const { rows } = await client.query<{ posted: bigint }>(LOCK, [credit.accountId]);
-  if (rows[0] !== undefined && rows[0].posted + credit.amount > MAX_POSTED) {
+export async function creditAsOrdered(
+  client: PoolClient,
+  credit: Credit & { readonly reference: string },
+): Promise<PostedCredit> {
+  const { posted, done } = await lockForOrder(client, { ...credit, side: "credit" });
+  if (done !== undefined) return done;
+  if (posted + credit.amount > MAX_POSTED) {
     throw new LimitExceeded(`A balance is at most ${rupiahText(idr(MAX_POSTED))}.`);
   }
-  const posted = await creditAccount(client, credit);
-  if (posted.accountId === credit.accountId && posted.amount === credit.amount) return posted;
-  throw otherOrder(posted);
+  return creditAccount(client, credit);
+}
+
+type Order = {
+  readonly accountId: string;
+  readonly amount: bigint;
+  readonly reference: string;
+  /** The side of the account in the order's posting. */
+  readonly side: "debit" | "credit";
+};
+
+/** Locks the account and then the reference. `done`: this order was carried out before. Errors: NotFound; ValidationError. */
+async function lockForOrder(
+  client: PoolClient,
+  { accountId, amount, reference, side }: Order,
+): Promise<{ posted: bigint; done: PostedCredit | undefined }> {
+  await waitForLocks(client);
+  const { rows } = await client.query<{ posted: bigint; unowed: bigint }>(LOCK, [accountId]);
+  const [row] = rows;
+  if (row === undefined) throw new NotFound("There is no such account.");
+  const first = await claimReference(client, reference);
+  if (first === undefined) return { posted: row.posted, done: undefined };
+  if (first[side] !== accountId || first.amount !== amount) throw otherOrder(first);
+  const done = { postingId: first.id, accountId, amount, available: availableOf(row.unowed), isNew: false };
+  return { posted: row.posted, done };
 }
 
 /** An order to take money off an account. */
@@ -181,29 +207,23 @@ export type Debit = {
 export async function debitAsOrdered(client: PoolClient, debit: Debit): Promise<PostedCredit> {
   const { accountId, amount, reference } = debit;
   invariant(amount > 0n, "a debit is greater than zero");
+  const { done } = await lockForOrder(client, { ...debit, side: "debit" });
+  if (done !== undefined) return done;
   const postingId = uuidv7();
-  await waitForLocks(client);
   const values = [accountId, postingId, debit.to, amount, debit.reason, reference, debit.note];
   const { rows } = await client.query<MovedRow>(DEBIT, values);
-  const row = rows[0];
-  if (row === undefined) throw new NotFound("There is no such account.");
-  if (row.posted_now) {
-    return { postingId, accountId, amount, available: availableOf(row.unowed - amount), isNew: true };
-  }
+  const [row] = rows;
+  invariant(row !== undefined, "an account that is locked is there");
   const available = availableOf(row.unowed);
-  const earlier = await client.query<{ id: string; debit: string; amount: string }>(REFERENCED, [reference]);
-  const [first] = earlier.rows;
-  if (first === undefined) throw new InsufficientBalance({ available: idr(available), needed: idr(amount) });
-  const done = { postingId: first.id, accountId: first.debit, amount: BigInt(first.amount), available, isNew: false };
-  if (done.accountId === accountId && done.amount === amount) return done;
-  throw otherOrder(done);
+  if (!row.posted_now) throw new InsufficientBalance({ available: idr(available), needed: idr(amount) });
+  return { postingId, accountId, amount, available: availableOf(row.unowed - amount), isNew: true };
 }
 
 function availableOf(unowed: bigint): bigint {
   return unowed > 0n ? unowed : 0n;
 }
 
-function otherOrder({ amount, accountId }: PostedCredit): ValidationError {
+function otherOrder({ amount, accountId }: TakenReference): ValidationError {
   const message = `was used for ${rupiahText(idr(amount))} on account ${accountId}; a further order needs one of its own`;
   return new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
 }

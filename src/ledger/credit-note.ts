@@ -17,10 +17,10 @@ const LOCK = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 // Read after the lock and in a statement of its own: it sees the notes of whoever had the lock before.
 const NOTES = `
 SELECT id, amount, reference FROM posting
-WHERE credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note'`;
+WHERE account_id = $1::uuid AND credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note'`;
 const CREDITED = `
 SELECT group_id, sum(amount) AS credited FROM posting
-WHERE credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note' GROUP BY group_id`;
+WHERE account_id = $1::uuid AND credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note' GROUP BY group_id`;
 
 /** What a request was charged, in micro-rupiah. Errors: NotFound. */
 export async function readChargeOf(pool: Pick<Pool, "query">, requestId: string): Promise<bigint> {

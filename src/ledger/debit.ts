@@ -12,10 +12,10 @@ const DEBIT = `
 WITH acc AS MATERIALIZED (
   SELECT a.id, a.posted, a.held FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
 ), ins AS (
-  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference)
-  SELECT $2::uuid, $3::uuid, 'IDR/6', a.id, $4::uuid, least($5::bigint, a.posted - a.held), $6::text, $7::text
+  INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
+  SELECT a.id, $2::uuid, $3::uuid, 'IDR/6', a.id, $4::uuid, least($5::bigint, a.posted - a.held), $6::text, $7::text
   FROM acc a WHERE a.posted > a.held
-  ON CONFLICT (reference) DO NOTHING RETURNING amount::bigint AS amount
+  ON CONFLICT (account_id, reference) WHERE reference IS NOT NULL DO NOTHING RETURNING amount::bigint AS amount
 ), upd AS (
   UPDATE account a SET posted = l.posted - i.amount, held = l.held FROM acc l, ins i WHERE a.id = l.id AND a.id = $1::uuid
 )

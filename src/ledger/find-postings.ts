@@ -29,10 +29,14 @@ export type PostingFilter = {
 /** The most postings of one group that are read. */
 export const MAX_GROUP = 500;
 
-const COLUMNS = `id, group_id AS "groupId", asset, debit, credit, amount, reason, reference, note, posted_at AS "postedAt"`;
+// A customer's account and a merchant's fund are found by their customer. Our own accounts have two indexes, by the side: they cover
+// no id from here on, and losses by their debit only.
+const BEHIND_OUR_ACCOUNTS = "00000000-0000-7000-8000-000000000100";
+const LOSS = `debit = '${systemAccounts.operatorLoss}'`;
+const COLUMNS = `id, account_id AS "accountId", group_id AS "groupId", asset, debit, credit, amount, reason, reference, note, posted_at AS "postedAt"`;
 // What a usage record is in the books: the request's charge, from the customer to revenue.
 const USAGE_COLUMNS = `
-  request_id AS id, request_id AS "groupId", '${IDR}'::text AS asset, account_id AS debit, '${systemAccounts.revenue}'::uuid AS credit,
+  request_id AS id, account_id AS "accountId", request_id AS "groupId", '${IDR}'::text AS asset, account_id AS debit, '${systemAccounts.revenue}'::uuid AS credit,
   charge::numeric(38,0) AS amount, 'usage'::text AS reason, NULL::text AS reference, NULL::text AS note,
   uuid_time(request_id) AS "postedAt"`;
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -64,15 +68,19 @@ export async function findPostings(
   // Only what is asked for stands in the statement: a condition that may be switched off keeps the planner from its index.
   const more =
     given(reason, (p) => `reason = ${p}::text`) +
-    given(reference, (p) => `reference = ${p}::text`) +
     given(groupId, (p) => `group_id = ${p}::uuid`) +
     given(asset, (p) => `asset = ${p}::text`);
+  // A reference is on few postings. They are taken by it, whatever the planner believes of the other conditions.
+  const from =
+    reference === undefined
+      ? "posting"
+      : `(SELECT * FROM posting WHERE reference = $${values.push(reference)}::text OFFSET 0) posting`;
   const part = (condition: string): string =>
-    `(SELECT ${COLUMNS} FROM posting WHERE ${condition}id >= $1::uuid AND id < $2::uuid${more} ORDER BY id DESC LIMIT $3::int)`;
+    `(SELECT ${COLUMNS} FROM ${from} WHERE ${condition}id >= $1::uuid AND id < $2::uuid${more} ORDER BY id DESC LIMIT $3::int)`;
   if (accountId === undefined) return run(pool, part(""), values);
 
   const account = `$${values.push(accountId)}::uuid`;
-  const parts = [part(`debit = ${account} AND `), part(`credit = ${account} AND `)];
+  const parts = (systemClasses.has(accountId) ? ofOurs(accountId, account) : ofCustomer(account)).map(part);
   const mayBeUsage =
     (reason ?? "usage") === "usage" && reference === undefined && (asset === undefined || asset === IDR);
   if (mayBeUsage) {
@@ -80,7 +88,22 @@ export async function findPostings(
     parts.push(`(SELECT ${USAGE_COLUMNS} FROM usage_record WHERE account_id = ${account} AND charge > 0
       AND request_id >= $1::uuid AND request_id < $2::uuid${ofGroup} ORDER BY request_id DESC LIMIT $3::int)`);
   }
-  return run(pool, `${parts.join(" UNION ALL ")} ORDER BY id DESC LIMIT $3::int`, values);
+  return run(pool, `SELECT * FROM (${parts.join(" UNION ALL ")}) found ORDER BY id DESC LIMIT $3::int`, values);
+}
+
+/** What finds the postings of an account of ours. */
+function ofOurs(accountId: string, account: string): string[] {
+  const onSide = (side: "debit" | "credit"): string =>
+    `${side} = ${account} AND ${side} < '${BEHIND_OUR_ACCOUNTS}' AND `;
+  const losses = accountId === systemAccounts.revenue ? [`${LOSS} AND credit = ${account} AND `] : [];
+  return [onSide("debit"), `${onSide("credit")}NOT ${LOSS} AND `, ...losses];
+}
+
+/** What finds those of a customer's account, or of a fund of the customer's merchant. */
+function ofCustomer(account: string): string[] {
+  const owner = `coalesce(
+    (SELECT m.account_id FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id WHERE f.id = ${account}), ${account})`;
+  return [`account_id = ${owner} AND (debit = ${account} OR credit = ${account}) AND `];
 }
 
 const GROUP = `

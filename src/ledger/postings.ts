@@ -9,6 +9,8 @@ import type { Asset } from "../kernel/money.ts";
 export type Posting = {
   /** A UUIDv7. */
   readonly id: string;
+  /** The customer's account that it is about, also where both sides are accounts of ours. */
+  readonly accountId: string;
   /** Shared by the postings of one event; alone, the posting's own id. */
   readonly groupId: string;
   readonly asset: Asset;
@@ -17,18 +19,21 @@ export type Posting = {
   readonly amount: bigint;
   /** Why, in a word such as `operator_credit`. */
   readonly reason: string;
-  /** Unique for ever: the same event posted twice is posted once. */
+  /** Unique among those of the account, for ever: the same event posted twice is posted once. */
   readonly reference?: string;
   /** A sentence by whoever ordered it. */
   readonly note?: string;
 };
 
 const INSERT = `
-INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference, note)
-SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::numeric[], $7::text[], $8::text[], $9::text[])
-ON CONFLICT (reference) DO NOTHING RETURNING id`;
+INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference, note)
+SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::uuid[], $7::numeric[], $8::text[], $9::text[], $10::text[])
+ON CONFLICT (account_id, reference) WHERE reference IS NOT NULL DO NOTHING RETURNING id`;
 
-const OF_REFERENCE = `SELECT id, group_id AS "groupId", credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
+const CLAIM = `SELECT pg_advisory_xact_lock(hashtextextended('posting of ' || $1::text, 0))`;
+// Without an order: asked for the first, PostgreSQL goes through all ids while the table is not analyzed.
+const OF_REFERENCE = `
+SELECT id, account_id AS "accountId", group_id AS "groupId", credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
 
 const IS_POSTED = `SELECT EXISTS (SELECT FROM posting WHERE reference = $1::text AND reason = $2::text) AS is_posted`;
 
@@ -40,6 +45,7 @@ export async function insertPostings(client: PoolClient, postings: readonly Post
     invariant(debit !== credit, "a posting moves value between two accounts");
   }
   const { rows } = await client.query<{ id: string }>(INSERT, [
+    postings.map((posting) => posting.accountId),
     postings.map((posting) => posting.id),
     postings.map((posting) => posting.groupId),
     postings.map((posting) => posting.asset),
@@ -53,14 +59,18 @@ export async function insertPostings(client: PoolClient, postings: readonly Post
   return rows.map((row) => row.id);
 }
 
-/** The posting that has taken a reference. Call it where writing one has found the reference taken. */
-export async function postingOfReference(
-  client: PoolClient,
-  reference: string,
-): Promise<Omit<Posting, "reason" | "reference" | "note">> {
-  const { rows } = await client.query<Omit<Posting, "amount"> & { amount: string }>(OF_REFERENCE, [reference]);
-  invariant(rows[0] !== undefined, "a reference that is taken is the reference of a posting");
-  return { ...rows[0], amount: BigInt(rows[0].amount) };
+/** A posting that has taken a reference. */
+export type TakenReference = Omit<Posting, "reason" | "reference" | "note">;
+
+/**
+ * Keeps the reference of an operator's order for this transaction, and gives the posting that has taken it, on whatever account. The
+ * table keeps references apart within an account only; of orders, one name means one order over all accounts.
+ */
+export async function claimReference(client: PoolClient, reference: string): Promise<TakenReference | undefined> {
+  await client.query(CLAIM, [reference]);
+  // A statement of its own, which sees what was committed by the transaction that kept the reference before.
+  const { rows } = await client.query<Omit<TakenReference, "amount"> & { amount: string }>(OF_REFERENCE, [reference]);
+  return rows[0] && { ...rows[0], amount: BigInt(rows[0].amount) };
 }
 
 /** Whether something was posted under a reference for a reason. Without a lock that whoever posts it holds too, the answer may be old. */

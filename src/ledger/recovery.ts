@@ -56,8 +56,8 @@ WITH acc AS MATERIALIZED (
   ) s ON s.account_id = l.id
   WHERE a.id = l.id AND a.id = ANY ($1::uuid[])
 ), loss AS (
-  INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
-  SELECT request_id, request_id, 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', cost - charge, 'uncollected'
+  INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+  SELECT account_id, request_id, request_id, 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', cost - charge, 'uncollected'
   FROM ins WHERE cost > charge
 )
 SELECT account_id, id FROM del`;

@@ -154,30 +154,6 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
 };
 
-/**
- * Files of one room that need each other, types included. Each entry is a debt: it ends when a type moves to a file of its own.
- * A new one is not accepted, and one that is gone leaves this list.
- */
-export const knownCircles: readonly (readonly string[])[] = [
-  [
-    "src/database/connections.ts",
-    "src/database/database.ts",
-    "src/database/embedded/embedded-postgres.ts",
-    "src/database/migrate.ts",
-    "src/database/pooler.ts",
-    "src/database/run-migrations.ts",
-    "src/database/server-checks.ts",
-    "src/database/serving-settings.ts",
-    "src/database/transactions.ts",
-  ],
-  [
-    "src/gateway/metering/meter.ts",
-    "src/gateway/metering/relayed-answer.ts",
-    "src/gateway/metering/relayed-output.ts",
-    "src/gateway/stream/output-limit.ts",
-  ],
-];
-
 /** Who may import the generated contracts: whole rooms. */
 export const mayImportContracts: readonly string[] = [
   "transport/calls",

@@ -5,7 +5,6 @@ import { posix } from "node:path";
 import {
   emptyNames,
   environmentReaders,
-  knownCircles,
   LONG_LINES,
   MAX_LINES,
   mayImport,
@@ -29,10 +28,7 @@ const READ_BY_PATH =
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 
 /** Every sentence about a file or room that breaks the plan; none: the house stands as drawn. */
-export function findViolations(
-  files: readonly SourceFile[],
-  circles: readonly (readonly string[])[] = knownCircles,
-): string[] {
+export function findViolations(files: readonly SourceFile[]): string[] {
   const sources = files.filter((file) => file.path.startsWith("src/"));
   const code = sources.filter((file) => /\.(tsx?|js)$/.test(file.path));
   return [
@@ -40,7 +36,7 @@ export function findViolations(
     ...code.flatMap(fileViolations),
     ...roomViolations(sources),
     ...cycleViolations(code),
-    ...circleViolations(code, circles),
+    ...circleViolations(code),
     ...roomCircleViolations(code),
   ];
 }
@@ -189,16 +185,13 @@ function targetsOf(file: SourceFile, { withTypes }: { withTypes: boolean }): Set
   );
 }
 
-/** Files that need each other to be understood: types count. The known ones may stay, and no others. */
-function circleViolations(code: readonly SourceFile[], known: readonly (readonly string[])[]): string[] {
+/** Files that need each other to be understood: types count. */
+function circleViolations(code: readonly SourceFile[]): string[] {
   const loading = groupsOf(new Map(code.map((file) => [file.path, targetsOf(file, { withTypes: false })])));
   const graph = new Map(code.map((file) => [file.path, targetsOf(file, { withTypes: true })]));
-  const found = groupsOf(graph).filter((group) => !loading.includes(group));
-  const accepted = new Set(known.map((group) => group.join(", ")));
-  return [
-    ...found.filter((group) => !accepted.has(group)).map((group) => `circle of types: ${group}`),
-    ...[...accepted].filter((group) => !found.includes(group)).map((group) => `no circle of types any more: ${group}`),
-  ];
+  return groupsOf(graph)
+    .filter((group) => !loading.includes(group))
+    .map((group) => `circle of types: ${group}`);
 }
 
 /** Rooms that need each other; types count here too. */

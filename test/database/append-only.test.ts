@@ -28,8 +28,8 @@ describe.each(testBackends())("what was posted, on the %s server,", (backend) =>
     owner = await connectClient(clientConfig({ connectionString: opened.url }, "test"));
     await opened.database.pool.query(INSERT_USAGE);
     await opened.database.pool.query(
-      `INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
-       VALUES ('${REQUEST}', '${REQUEST}', 'IDR/6', '00000000-0000-7000-8000-000000000004', '${ACCOUNT}', 5, 'test')`,
+      `INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+       VALUES ('${ACCOUNT}', '${REQUEST}', '${REQUEST}', 'IDR/6', '00000000-0000-7000-8000-000000000004', '${ACCOUNT}', 5, 'test')`,
     );
   });
   afterAll(async () => {

@@ -4,8 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientConfig, withClient } from "../../src/database/connections.ts";
 import { backendOf, openDatabase } from "../../src/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
-import { migrate } from "../../src/database/migrate.ts";
-import { migrations } from "../../src/database/migrations/migrations.ts";
 import { isDatabaseAway } from "../../src/database/transactions.ts";
 import { createTestDatabase, testBackends } from "../setup/test-database.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
@@ -111,27 +109,6 @@ describe.each(testBackends())("a database on the %s server", (backend) => {
   test("is not served by a login that could change the ledger", async () => {
     const opening = openDatabase({ url: opened.url, ownerUrl: opened.url, dataDir: "" });
     await expect(opening).rejects.toThrow(/Let DATABASE_URL log in as saldo_serve/);
-  });
-});
-
-describe("migrations", () => {
-  test("run once when several processes start at once", async () => {
-    const opened = await createTestDatabase();
-    await asOwner(opened.url, "DROP SCHEMA auth, public CASCADE; CREATE SCHEMA public");
-    const owner = clientConfig({ connectionString: opened.url }, "test");
-    const ran = await Promise.all([migrate(owner), migrate(owner), migrate(owner)]);
-    const all = migrations.map(({ name }) => name);
-    expect(ran.flat().toSorted()).toEqual(all);
-    expect(await migrate(owner)).toEqual([]);
-    await opened.drop();
-  });
-
-  test("of a newer version are refused by name", async () => {
-    const opened = await createTestDatabase();
-    await asOwner(opened.url, "INSERT INTO mikro_orm_migrations (name) VALUES ('9999-from-the-future')");
-    const opening = openDatabase({ url: opened.url, dataDir: "" });
-    await expect(opening).rejects.toThrow(/newer than this Saldo: it has 9999-from-the-future/);
-    await opened.drop();
   });
 });
 

@@ -95,9 +95,9 @@ const DAMAGES: readonly (readonly [
     "payout clearing returns to zero",
     "a posting to it that no transfer made",
     () => [
-      `INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
-       SELECT uuid_floor(clock_timestamp()), uuid_floor(clock_timestamp()), 'TRX/6', id, '${systemAccounts.payoutClearing}', 1, 'stray'
-       FROM merchant_fund`,
+      `INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+       SELECT m.account_id, new_uuidv7(), new_uuidv7(), 'TRX/6', f.id, '${systemAccounts.payoutClearing}', 1, 'stray'
+       FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id`,
     ],
   ],
   [

@@ -161,8 +161,8 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   it("finds postings, holds and usage of accounts that do not exist", async () => {
     const [nobody, id] = [uuidv7(), uuidv7()];
     const damage = () =>
-      world.asOwner(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
-          VALUES ('${id}', '${id}', 'IDR/6', '${systemAccounts.promotions}', '${nobody}', 5, 'lost');
+      world.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+          VALUES ('${nobody}', '${id}', '${id}', 'IDR/6', '${systemAccounts.promotions}', '${nobody}', 5, 'lost');
         INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
           SELECT '${nobody}', '${id}', id, 0, '${id}', 'm', 1, 1 FROM process LIMIT 1;
         INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
@@ -177,6 +177,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
       ["every hold is on an account that exists", id],
       ["every usage record is on an account that exists", nobody],
       ["every posting is between ledger accounts that exist", id],
+      ["every posting is under the account that it is about", id],
     ]);
   });
 
@@ -230,9 +231,9 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const { account, requestId } = await used(3);
     const [note, other] = [uuidv7(Date.now() - 1_000), uuidv7()];
     const damage = () =>
-      world.asOwner(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason) VALUES
-        ('${note}', '${requestId}', 'IDR/6', '${systemAccounts.revenue}', '${account}', 15001, 'credit_note'),
-        ('${other}', '${other}', 'IDR/6', '${systemAccounts.revenue}', '${account}', 1, 'gift');
+      world.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason) VALUES
+        ('${account}', '${note}', '${requestId}', 'IDR/6', '${systemAccounts.revenue}', '${account}', 15001, 'credit_note'),
+        ('${account}', '${other}', '${other}', 'IDR/6', '${systemAccounts.revenue}', '${account}', 1, 'gift');
         UPDATE account SET posted = posted + 15002 WHERE id = '${account}'`);
     const repair = () =>
       unguarded(
@@ -268,8 +269,8 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const { requestId: whole } = await used(3);
     const loose = uuidv7();
     const book = (id: string) =>
-      world.asOwner(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason) VALUES
-        ('${id}', '${id}', 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', 7, 'lost')`);
+      world.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason) VALUES
+        ('${account}', '${id}', '${id}', 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', 7, 'lost')`);
     expect(
       await found(
         () => Promise.all([book(whole), book(loose)]),

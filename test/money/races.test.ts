@@ -3,7 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
-import { creditAccount } from "../../src/ledger/accounts.ts";
+import { ValidationError } from "../../src/kernel/errors.ts";
+import { creditAccount, creditAsOrdered } from "../../src/ledger/accounts.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
@@ -121,14 +122,14 @@ describe.each(testBackends())("races on the %s database", (backend) => {
   });
 
   it.each(rounds)(
-    "between credits of one reference are won by one, whatever the others say (round %i)",
+    "between orders of one reference on two accounts are won by one, and the others are refused (round %i)",
     async (round) => {
       const accounts = [await world.account(0n), await world.account(0n)];
       const reference = `race:${backend}:${round}`;
-      const credits = await Promise.all(
+      const credits = await Promise.allSettled(
         Array.from({ length: 10 }, (_, index) =>
           withTransaction(processOf(index).database, (client) =>
-            creditAccount(client, {
+            creditAsOrdered(client, {
               accountId: accounts[index % accounts.length] ?? "",
               amount: BigInt(1_000 + index),
               from: systemAccounts.operatorAdjustments,
@@ -138,7 +139,9 @@ describe.each(testBackends())("races on the %s database", (backend) => {
           ),
         ),
       );
-      expect(new Set(credits.map(({ postingId }) => postingId)).size).toBe(1);
+      const refusals = credits.filter((credit) => credit.status === "rejected").map(({ reason }) => reason as unknown);
+      expect(refusals).toHaveLength(credits.length - 1);
+      for (const refusal of refusals) expect(refusal).toBeInstanceOf(ValidationError);
       const { rows } = await world.pool.query<{ credit: string; amount: string }>(
         "SELECT credit, amount FROM posting WHERE reference = $1",
         [reference],
@@ -148,6 +151,24 @@ describe.each(testBackends())("races on the %s database", (backend) => {
         const posted = account === rows[0]?.credit ? BigInt(rows[0].amount) : 0n;
         expect(await world.balance(account)).toMatchObject({ posted });
       }
+    },
+  );
+
+  it.each(rounds)(
+    "between credits of one reference are won by one, whatever the others say (round %i)",
+    async (round) => {
+      const accountId = await world.account(0n);
+      const reference = `credit:${backend}:${round}`;
+      const from = systemAccounts.operatorAdjustments;
+      const credits = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          withTransaction(processOf(index).database, (client) =>
+            creditAccount(client, { accountId, amount: BigInt(1_000 + index), from, reason: "top_up", reference }),
+          ),
+        ),
+      );
+      expect(new Set(credits.map(({ postingId }) => postingId)).size).toBe(1);
+      expect(await world.balance(accountId)).toMatchObject({ posted: credits[0]?.amount });
     },
   );
 
@@ -173,8 +194,8 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     const waiting = Array.from({ length: parallel }, () => process.ledger.admit(admission(account, key, 500n)));
     await lock.queued(1);
     await lock.release(`
-      INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
-        VALUES ('${admission(account, key, 0n).requestId}', '${account}', 'IDR/6', '${systemAccounts.promotions}', '${account}', 5000, 'race');
+      INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+        VALUES ('${account}', '${admission(account, key, 0n).requestId}', '${account}', 'IDR/6', '${systemAccounts.promotions}', '${account}', 5000, 'race');
       UPDATE account SET posted = posted + 5000 WHERE id = '${account}'`);
     expect((await Promise.all(waiting)).map(({ outcome }) => outcome)).toEqual(waiting.map(() => "granted"));
     expect(await world.balance(account)).toMatchObject({ posted: 5_100n, held: 500n * BigInt(parallel) });

@@ -7,7 +7,9 @@ import type { PostingFilterSchema } from "#gen/saldo/operator/v1/ledger_pb.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
+import { insertPostings } from "../../src/ledger/postings.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
 import { orderMerchant, orderMerchantCredit } from "../../src/operator/commands/merchant-orders.ts";
 import { billRequest } from "./billed-request.ts";
 import { OPERATOR, refusal, serveOperator, type ServedOperator } from "./operator-calls.ts";
@@ -107,6 +109,32 @@ describe("the books", () => {
       ["credit_note", "revenue", "customer_funds"],
     ]);
     expect(await refusal(operator.getPostingGroup({ groupId: uuidv7() }))).toMatchObject({ code: "not_found" });
+  });
+
+  test("are found from both sides of a posting: a customer's, a fund's and ours, also of a loss", async () => {
+    const { operator, database } = served;
+    const accountId = await served.newCustomer();
+    const by = { database, operator: "set-up" };
+    const { merchantId } = await orderMerchant(by, { accountId, environment: "production" });
+    await orderMerchantCredit(by, { merchantId, currencyCode: "BTC", amountText: "2", reference: merchantId });
+    const { rows } = await database.pool.query<{ id: string }>("SELECT id FROM merchant_fund WHERE merchant_id = $1", [
+      merchantId,
+    ]);
+    const { operatorLoss, revenue, merchantClearing } = systemAccounts;
+    const id = uuidv7();
+    const loss = { id, accountId, groupId: id, asset: IDR, debit: operatorLoss, credit: revenue, amount: 7n };
+    await withTransaction(database, (client) => insertPostings(client, [{ ...loss, reason: "made_up_loss" }]));
+    const find = async (ledgerAccount: string | undefined, reason: string): Promise<string[]> =>
+      (await operator.listPostings({ filter: { accountId: ledgerAccount ?? "", reason } })).postings.map(
+        ({ groupId }) => groupId,
+      );
+    expect(await find(rows[0]?.id, "merchant_credit")).toHaveLength(1);
+    expect(await find(merchantClearing, "merchant_credit")).toEqual(
+      expect.arrayContaining(await find(rows[0]?.id, "merchant_credit")),
+    );
+    expect(await find(operatorLoss, "made_up_loss")).toEqual([id]);
+    expect(await find(revenue, "made_up_loss")).toEqual([id]);
+    expect(await find(accountId, "made_up_loss")).toEqual([]);
   });
 });
 

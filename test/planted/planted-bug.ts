@@ -17,9 +17,9 @@ export const ledger = (file: string, find: string, replace: string): Edit => ({
   find,
   replace,
 });
-/** A change of the money statements of a request, which are functions of the database. */
-export const statement = (find: string, replace: string): Edit => ({
-  file: "src/database/migrations/request-functions.ts",
+/** A change of a file of functions of the database, such as the money statements of a request. */
+export const statement = (file: string, find: string, replace: string): Edit => ({
+  file: `src/database/functions/${file}.sql`,
   find,
   replace,
 });

@@ -112,8 +112,8 @@ describe("the books", () => {
 
   it("do not hold the fee of a payment that never was", async () => {
     const { topUpId } = await opened(one);
-    await world.money.asOwner(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason)
-      VALUES ('${topUpId}', '${topUpId}', 'IDR/6', '00000000-0000-7000-8000-00000000000c', '00000000-0000-7000-8000-000000000003', 1, 'provider_fee')`);
+    await world.money.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+      VALUES ((SELECT account_id FROM top_up WHERE id = '${topUpId}'), '${topUpId}', '${topUpId}', 'IDR/6', '00000000-0000-7000-8000-00000000000c', '00000000-0000-7000-8000-000000000003', 1, 'provider_fee')`);
     const { violations } = await world.money.audit();
     expect(violations).toMatchObject([
       { check: "what a payment provider keeps is of a paid top-up", subject: topUpId },

@@ -77,7 +77,7 @@ async function takeFrom(client: PoolClient, standing: Row): Promise<bigint> {
 }
 
 const PRODUCTION_FUNDS = `
-SELECT f.id, f.asset, f.posted FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
+SELECT f.id, m.account_id AS "accountId", f.asset, f.posted FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
 WHERE m.environment = 'production' AND f.posted > 0 ORDER BY f.id FOR NO KEY UPDATE OF f`;
 const EMPTY_FUNDS = `UPDATE merchant_fund SET posted = 0 WHERE id = ANY ($1::uuid[]) AND held = 0`;
 const HAS_HELD = `
@@ -92,12 +92,14 @@ export async function hasOpenHolds(client: PoolClient): Promise<boolean> {
 
 /** Takes the coins back that production merchants of a demo were given: nothing stands behind them. Gives how many funds had some. */
 export async function takePlayCoinsBack(client: PoolClient): Promise<number> {
-  const { rows } = await client.query<{ id: string; asset: Asset; posted: string }>(PRODUCTION_FUNDS);
+  const { rows } = await client.query<{ id: string; accountId: string; asset: Asset; posted: string }>(
+    PRODUCTION_FUNDS,
+  );
   if (rows.length === 0) return 0;
-  const postings = rows.map(({ id, asset, posted }) => {
+  const postings = rows.map(({ id, accountId, asset, posted }) => {
     const postingId = uuidv7();
     const move = { asset, debit: id, credit: merchantClearing, amount: BigInt(posted) };
-    return { id: postingId, groupId: postingId, ...move, reason: REASON, note: NOTE };
+    return { id: postingId, accountId, groupId: postingId, ...move, reason: REASON, note: NOTE };
   });
   await insertPostings(client, postings);
   await client.query(EMPTY_FUNDS, [rows.map(({ id }) => id)]);

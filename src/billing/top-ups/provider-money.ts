@@ -7,7 +7,7 @@ import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { IDR } from "../../kernel/money.ts";
-import { insertPostings, postingOfReference } from "../../ledger/postings.ts";
+import { claimReference, insertPostings } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { isCredited } from "./states.ts";
@@ -21,11 +21,11 @@ const HAS_FEE = `SELECT EXISTS (SELECT FROM posting WHERE group_id = $1::uuid AN
 /** Posts the fee of a credited top-up and what was paid above it, each once. The top-up is locked. */
 export async function postProviderMoney(
   client: PoolClient,
-  { topUpId, amount: ordered }: Pick<TopUp, "topUpId" | "amount">,
+  { topUpId, accountId, amount: ordered }: Pick<TopUp, "topUpId" | "accountId" | "amount">,
   { amount: paid, givenBack, fee = null }: PaymentFacts,
 ): Promise<void> {
   const above = (amount: bigint | null): bigint => (amount !== null && amount > ordered ? amount - ordered : 0n);
-  const overpaid = { groupId: topUpId, asset: IDR, reference: `top-up:${topUpId}:overpaid` };
+  const overpaid = { accountId, groupId: topUpId, asset: IDR, reference: `top-up:${topUpId}:overpaid` };
   const returned = least(above(givenBack), above(paid));
   const postings = [
     { ...overpaid, debit: providerClearing, credit: overpayments, amount: above(paid), reason: "overpayment" },
@@ -47,7 +47,7 @@ export async function postProviderMoney(
   // An operator may have posted it by hand before the provider said it.
   const { rows } = await client.query<{ has_fee: boolean }>(HAS_FEE, [topUpId]);
   if (rows[0]?.has_fee === true) return;
-  await insertPostings(client, [feePosting({ topUpId, amount: fee, reference: `top-up:${topUpId}:fee` })]);
+  await insertPostings(client, [feePosting({ accountId, topUpId, amount: fee, reference: `top-up:${topUpId}:fee` })]);
 }
 
 /** A fee that an operator has read on the provider's statement. Money is micro-rupiah. */
@@ -72,20 +72,22 @@ export async function postProviderFee(client: PoolClient, order: ProviderFee): P
   if (order.amount <= 0n || order.amount > topUp.amount)
     throw invalid("amount", "must be above 0, and at most the top-up");
   const reference = `provider-fee:${order.reference}`;
-  const posting = feePosting({ topUpId: topUp.topUpId, amount: order.amount, reference });
-  const [postingId] = await insertPostings(client, [posting]);
-  if (postingId !== undefined) return { postingId, topUp, isNew: true };
-  const first = await postingOfReference(client, reference);
-  if (first.groupId !== topUp.topUpId || first.amount !== order.amount) {
-    throw invalid("reference", "was used for another fee; a further one needs a reference of its own");
+  const first = await claimReference(client, reference);
+  if (first !== undefined) {
+    if (first.groupId !== topUp.topUpId || first.amount !== order.amount) {
+      throw invalid("reference", "was used for another fee; a further one needs a reference of its own");
+    }
+    return { postingId: first.id, topUp, isNew: false };
   }
-  return { postingId: first.id, topUp, isNew: false };
+  const posting = feePosting({ ...topUp, amount: order.amount, reference });
+  await insertPostings(client, [posting]);
+  return { postingId: posting.id, topUp, isNew: true };
 }
 
-function feePosting({ topUpId, amount, reference }: ProviderFee) {
+function feePosting({ accountId, topUpId, amount, reference }: ProviderFee & Pick<TopUp, "accountId">) {
   invariant(amount > 0n, "a fee is greater than zero");
   const accounts = { debit: providerFees, credit: providerClearing };
-  return { id: uuidv7(), groupId: topUpId, asset: IDR, ...accounts, amount, reason: FEE, reference };
+  return { id: uuidv7(), accountId, groupId: topUpId, asset: IDR, ...accounts, amount, reason: FEE, reference };
 }
 
 function least(a: bigint, b: bigint): bigint {

@@ -50,6 +50,7 @@ export async function owe(
   await insertPostings(client, [
     {
       id: uuidv7(),
+      accountId,
       groupId: topUpId,
       asset: IDR,
       debit: systemAccounts.receivables,
@@ -74,7 +75,7 @@ export async function forgiveDebts(
   const postings = rows.flatMap(({ receivableId, accountId, rest }) => {
     const groupId = uuidv7();
     const collectedId = uuidv7();
-    const each = { groupId, asset: IDR, amount: rest };
+    const each = { accountId, groupId, asset: IDR, amount: rest };
     const given = { ...each, id: groupId, debit: from, credit: accountId, reason, note };
     const reference = `receivable:${receivableId}:${collectedId}`;
     const collected = { ...each, id: collectedId, debit: accountId, credit: systemAccounts.receivables, reference };

@@ -34,8 +34,10 @@ const ABOUT = `
   CASE WHEN reason IN ('top_up', 'top_up_refunded', 'top_up_charged_back') THEN group_id
        WHEN reason = 'receivable_collected' THEN
          (SELECT top_up_id FROM receivable WHERE id = split_part(reference, ':', 2)::uuid) END AS top_up_id`;
-const CREDITS = `SELECT id, posted_at AS at, 0 AS is_debit, amount, reason, ${ABOUT} FROM posting WHERE credit = $1::uuid`;
-const DEBITS = `SELECT id, posted_at AS at, 1 AS is_debit, -amount AS amount, reason, ${ABOUT} FROM posting WHERE debit = $1::uuid`;
+const CREDITS = `SELECT id, posted_at AS at, 0 AS is_debit, amount, reason, ${ABOUT} FROM posting
+  WHERE account_id = $1::uuid AND credit = $1::uuid`;
+const DEBITS = `SELECT id, posted_at AS at, 1 AS is_debit, -amount AS amount, reason, ${ABOUT} FROM posting
+  WHERE account_id = $1::uuid AND debit = $1::uuid`;
 
 const lines = (usage: string, beyond: "<" | ">", order: "ASC" | "DESC"): string => {
   const first = `ORDER BY at ${order}, is_debit ${order}, id ${order} LIMIT $5::int`;
@@ -98,8 +100,10 @@ export const OLDEST_LINES = (accountId: string, place: LinePlace, limit: number)
 export const POSTED = `SELECT posted FROM account WHERE id = $1::uuid`;
 
 const MOVED = `
-SELECT (SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = $1::uuid AND (posted_at, 0, id) >= ${PLACE})
-     - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = $1::uuid AND (posted_at, 1, id) >= ${PLACE}) AS moved`;
+SELECT (SELECT coalesce(sum(amount), 0) FROM posting
+        WHERE account_id = $1::uuid AND credit = $1::uuid AND (posted_at, 0, id) >= ${PLACE})
+     - (SELECT coalesce(sum(amount), 0) FROM posting
+        WHERE account_id = $1::uuid AND debit = $1::uuid AND (posted_at, 1, id) >= ${PLACE}) AS moved`;
 const UNDER_WAY = `
 SELECT -coalesce(sum(charge), 0) AS moved FROM usage_record
 WHERE account_id = $1::uuid AND request_id >= ${FIRST_UNDER_WAY} AND request_id < $5::uuid

@@ -70,7 +70,7 @@ FROM usage_record u WHERE u.request_id >= $1::uuid AND u.request_id < $2::uuid G
 // A note is written after its request, so its id is larger.
 const creditedOf = (key: string): string => `
 SELECT ${key} AS key, sum(p.amount) AS credited
-FROM posting p JOIN usage_record u ON u.account_id = p.credit AND u.request_id = p.group_id
+FROM posting p JOIN usage_record u ON u.account_id = p.account_id AND u.request_id = p.group_id
 WHERE p.debit = '${systemAccounts.revenue}' AND p.reason = 'credit_note' AND p.id >= $1::uuid
   AND p.group_id >= $1::uuid AND p.group_id < $2::uuid GROUP BY 1`;
 

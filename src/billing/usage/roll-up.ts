@@ -90,8 +90,8 @@ WHERE account_id = $1::uuid`;
 const MISSED = `
 SELECT m.account_id AS id FROM usage_rolled_up m JOIN account a ON a.id = m.account_id
 WHERE m.account_id = ANY ($1::uuid[]) AND (m.recounted_at IS NULL OR m.recounted_at < clock_timestamp() - interval '1 hour')
-  AND a.posted <> (SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = m.account_id)
-    - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = m.account_id)
+  AND a.posted <> (SELECT coalesce(sum(CASE m.account_id WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting
+       WHERE account_id = m.account_id)
     - m.charge
     - (SELECT coalesce(sum(charge), 0) FROM usage_record
        WHERE account_id = m.account_id AND request_id >= quarter_floor(m.before_quarter))`;

@@ -165,8 +165,8 @@ async function sumUsage(
 // posted = postings - charges, on the account's row and so in every snapshot.
 const ROLLED_UP = `
 SELECT m.before_quarter AS before,
-  a.posted = (SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = $1::uuid)
-    - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = $1::uuid)
+  a.posted = (SELECT coalesce(sum(CASE $1::uuid WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting
+       WHERE account_id = $1::uuid)
     - m.charge
     - (SELECT coalesce(sum(charge), 0) FROM usage_record
        WHERE account_id = $1::uuid AND request_id >= quarter_floor(m.before_quarter)) AS is_whole

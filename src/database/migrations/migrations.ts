@@ -1,76 +1,30 @@
-// The names can be read without a migration being loaded: a start that finds the schema up to date needs no migration, and
-// with it no MikroORM.
+// The changes of the schema, in the order in which they are applied. README.md says how one is written.
 
-/** Every migration in the order in which they run. A migration that has landed is never edited. */
-export const migrations = [
-  { name: "0001-ledger", load: async () => (await import("./0001-ledger.ts")).Migration0001Ledger },
-  { name: "0002-accounts", load: async () => (await import("./0002-accounts.ts")).Migration0002Accounts },
-  { name: "0003-catalog", load: async () => (await import("./0003-catalog.ts")).Migration0003Catalog },
-  { name: "0004-merchant", load: async () => (await import("./0004-merchant.ts")).Migration0004Merchant },
-  { name: "0006-hidden-output", load: async () => (await import("./0006-hidden-output.ts")).Migration0006HiddenOutput },
-  { name: "0007-operation", load: async () => (await import("./0007-operation.ts")).Migration0007Operation },
-  {
-    name: "0009-account-limits",
-    load: async () => (await import("./0009-account-limits.ts")).Migration0009AccountLimits,
-  },
-  {
-    name: "0010-forget-processes",
-    load: async () => (await import("./0010-forget-processes.ts")).Migration0010ForgetProcesses,
-  },
-  { name: "0011-people", load: async () => (await import("./0011-people.ts")).Migration0011People },
-  { name: "0012-top-ups", load: async () => (await import("./0012-top-ups.ts")).Migration0012TopUps },
-  {
-    name: "0013-usage-roll-up",
-    load: async () => (await import("./0013-usage-roll-up.ts")).Migration0013UsageRollUp,
-  },
-  { name: "0014-operator", load: async () => (await import("./0014-operator.ts")).Migration0014Operator },
-  { name: "0015-transfers", load: async () => (await import("./0015-transfers.ts")).Migration0015Transfers },
-  { name: "0016-payouts", load: async () => (await import("./0016-payouts.ts")).Migration0016Payouts },
-  { name: "0017-callbacks", load: async () => (await import("./0017-callbacks.ts")).Migration0017Callbacks },
-  { name: "0018-playground", load: async () => (await import("./0018-playground.ts")).Migration0018Playground },
-  {
-    name: "0019-transfer-names",
-    load: async () => (await import("./0019-transfer-names.ts")).Migration0019TransferNames,
-  },
-  {
-    name: "0020-transfer-lists",
-    load: async () => (await import("./0020-transfer-lists.ts")).Migration0020TransferLists,
-  },
-  { name: "0021-disputes", load: async () => (await import("./0021-disputes.ts")).Migration0021Disputes },
-  { name: "0022-rare-rows", load: async () => (await import("./0022-rare-rows.ts")).Migration0022RareRows },
-  {
-    name: "0023-lists-by-place",
-    load: async () => (await import("./0023-lists-by-place.ts")).Migration0023ListsByPlace,
-  },
-  { name: "0024-true-bills", load: async () => (await import("./0024-true-bills.ts")).Migration0024TrueBills },
-  {
-    name: "0025-idempotency",
-    load: async () => (await import("./0025-idempotency.ts")).Migration0025Idempotency,
-  },
-  {
-    name: "0026-learned-facts",
-    load: async () => (await import("./0026-learned-facts.ts")).Migration0026LearnedFacts,
-  },
-  { name: "0027-late-usage", load: async () => (await import("./0027-late-usage.ts")).Migration0027LateUsage },
-  { name: "0028-owed", load: async () => (await import("./0028-owed.ts")).Migration0028Owed },
-  { name: "0029-usage-kinds", load: async () => (await import("./0029-usage-kinds.ts")).Migration0029UsageKinds },
-  { name: "0030-limits", load: async () => (await import("./0030-limits.ts")).Migration0030Limits },
-  {
-    name: "0031-second-factor",
-    load: async () => (await import("./0031-second-factor.ts")).Migration0031SecondFactor,
-  },
-  {
-    name: "0032-second-person",
-    load: async () => (await import("./0032-second-person.ts")).Migration0032SecondPerson,
-  },
-  { name: "0033-purpose", load: async () => (await import("./0033-purpose.ts")).Migration0033Purpose },
-  {
-    name: "0034-ordered-alone",
-    load: async () => (await import("./0034-ordered-alone.ts")).Migration0034OrderedAlone,
-  },
-  { name: "0035-tier-writes", load: async () => (await import("./0035-tier-writes.ts")).Migration0035TierWrites },
-  {
-    name: "0036-kept-security-log",
-    load: async () => (await import("./0036-kept-security-log.ts")).Migration0036KeptSecurityLog,
-  },
-];
+/** A change of the schema: the file `<number>-<name>.sql` beside this one, or the folder of that name for the baseline. */
+export type Migration = {
+  readonly number: number;
+  readonly name: string;
+  /** The number of the newest change that code must know to run on the schema from here on; its own number: no older code may. */
+  readonly oldestCode: number;
+  /** The file is one `CREATE INDEX CONCURRENTLY`, which runs outside a transaction and lets others write meanwhile. */
+  readonly concurrent?: boolean;
+};
+
+/** What a start brings a database to: changes and functions, and the folders their files lie in. */
+export type SchemaCode = {
+  readonly migrations: readonly Migration[];
+  readonly migrationsFolder: URL;
+  readonly functionsFolder: URL;
+};
+
+/** This code's. A change that has landed on a branch others use is never edited. */
+export const schemaCode: SchemaCode = {
+  migrations: [{ number: 1, name: "baseline", oldestCode: 1 }],
+  migrationsFolder: new URL("./", import.meta.url),
+  functionsFolder: new URL("../functions/", import.meta.url),
+};
+
+/** What a change is called in logs and errors. */
+export function labelOf({ number, name }: Pick<Migration, "number" | "name">): string {
+  return `${String(number).padStart(4, "0")}-${name}`;
+}

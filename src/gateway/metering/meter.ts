@@ -8,20 +8,12 @@ import { MAX_COUNT } from "./count.ts";
 import { toleratedOutput } from "../stream/output-limit.ts";
 import { countsOf } from "./disjoint-counts.ts";
 import { readUsage, type UsageReading } from "./read-usage.ts";
+import type { RelayedTokens } from "./relayed-tokens.ts";
 import type { MeteringRule } from "./rules.ts";
 import type { ReportedUsage } from "./usage-seen.ts";
 
 /** No honest count is larger: what the body and its media can come to, and the bound that was sent. */
 export type UsageBounds = { readonly input: number; readonly output: number };
-
-/** What a client was given of the output, by our own count. */
-export interface RelayedTokens {
-  /** Whether it may be more than twice so many tokens. Looks at bytes only, so a yes has to be checked by counting. */
-  mayExceedTwice(tokens: number): boolean;
-  estimateTokens(): Promise<number>;
-  /** How many of those are sound and pictures, whose tokens differ from model to model. */
-  estimateMediaTokens(): Promise<number>;
-}
 
 export type MeterFacts = {
   readonly bounds: UsageBounds;

@@ -1,6 +1,6 @@
 import { countAnswer, estimateAnswer } from "./estimate.ts";
 import type { Span } from "../request/json-scan.ts";
-import type { RelayedTokens } from "./meter.ts";
+import type { RelayedTokens } from "./relayed-tokens.ts";
 
 /** Text of more bytes for each token than this is worth counting: two tokenizers do not differ so much. */
 export const BYTES_PER_REPORTED_TOKEN = 8;

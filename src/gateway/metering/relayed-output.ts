@@ -1,6 +1,6 @@
 import { countOutput, estimateOutput } from "./estimate.ts";
 import { BYTES_PER_REPORTED_TOKEN } from "./relayed-answer.ts";
-import type { RelayedTokens } from "./meter.ts";
+import type { RelayedTokens } from "./relayed-tokens.ts";
 import { LARGEST_SMALL_PACKET, PacketSample } from "./packet-sample.ts";
 import { textBytesIn } from "./text-bytes.ts";
 

@@ -6,7 +6,8 @@ import { outputTokensOf } from "../../billing/cost.ts";
 import { RelayedOutput } from "./relayed-output.ts";
 import { scanObject } from "../request/json-scan.ts";
 import { eventOf } from "../stream/sse.ts";
-import { meter, type RelayedTokens } from "./meter.ts";
+import { meter } from "./meter.ts";
+import type { RelayedTokens } from "./relayed-tokens.ts";
 import { relayedAnswer } from "./relayed-answer.ts";
 import { UsageSeen } from "./usage-seen.ts";
 

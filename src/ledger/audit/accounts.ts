@@ -43,8 +43,8 @@ FROM account a LEFT JOIN audit_checkpoint c ON c.account_id = a.id
 WHERE a.id > $1::uuid ORDER BY a.id LIMIT ${ACCOUNTS_PER_CHUNK}`;
 
 const postingsOf = (range: string): string => `
-  (SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = r.account_id AND ${range})
-  - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = r.account_id AND ${range})`;
+  (SELECT coalesce(sum(CASE r.account_id WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting
+   WHERE account_id = r.account_id AND ${range})`;
 
 // $1 accounts, $2 folded usage, $3 folded postings, $4 horizon. One snapshot: a hold that is not seen here has its record here.
 const FOLD = `
@@ -100,7 +100,8 @@ CROSS JOIN LATERAL (
                     u.cache_hit_price, u.other_prices) AS recomputed,
          (uuid_time(u.request_id) AT TIME ZONE 'Asia/Jakarta')::date AS day,
          (SELECT coalesce(sum(amount), 0) FROM posting
-          WHERE debit = '${systemAccounts.operatorLoss}' AND id = u.request_id AND reason = 'uncollected') AS booked
+          WHERE account_id = r.account_id AND id = u.request_id AND debit = '${systemAccounts.operatorLoss}'
+            AND reason = 'uncollected') AS booked
   FROM usage_record u
   WHERE u.account_id = r.account_id AND u.request_id > r.after AND u.request_id <= r.through
   OFFSET 0

@@ -5,16 +5,7 @@
 import type { Pool } from "pg";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { auditAccounts, readHorizon } from "./accounts.ts";
-import {
-  DEBITS,
-  LAST_OF_PAGE,
-  NEXT_LOSSES,
-  POSTING_CHECKS,
-  STEPS_PER_PAGE,
-  USED_ACCOUNTS,
-  WHOLE_CHECKS,
-  WRONG_LOSSES,
-} from "./checks.ts";
+import { LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, USED_ACCOUNTS, WHOLE_CHECKS } from "./checks.ts";
 import { type AuditCheck, AuditFindings, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
 import { auditTopUps } from "./top-ups.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
@@ -47,8 +38,7 @@ export async function audit(
 ): Promise<AuditReport> {
   signal?.throwIfAborted();
   const beganAt = await beginAudit(pool, kind);
-  const gently = { share, ...(signal === undefined ? {} : { signal }) };
-  const look = createLook(pool, gently);
+  const look = createLook(pool, { share, ...(signal === undefined ? {} : { signal }) });
   const horizon = await readHorizon(look);
   const full = kind === "full";
   const findings = new AuditFindings();
@@ -57,9 +47,7 @@ export async function audit(
   await auditAccounts({ look, findings, full, horizon });
   await auditTopUps({ look, findings, full });
   const seenBefore = findings.seen;
-  const postings = { look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) };
-  await auditPostings(postings);
-  await auditLosses(postings, createLook(pool, { ...gently, byKey: false }));
+  await auditPostings({ look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) });
   const postingsBefore = findings.seen === seenBefore ? horizon : null;
   for (const check of checks) await check({ look, findings, full });
   const { violations, hasMore } = findings;
@@ -88,39 +76,16 @@ type PostingsAudit = {
   readonly from: string;
 };
 
-async function auditPostings(work: PostingsAudit): Promise<void> {
-  for (let after = BEFORE_ALL_IDS; ;) {
-    const debits = await work.look<{ id: string; has_new: boolean }>(DEBITS, [after, work.from]);
-    for (const { id, has_new: hasNew } of debits) {
-      if (hasNew) await auditDebit(work, id);
-    }
-    const last = debits.at(-1);
-    if (last === undefined || debits.length < STEPS_PER_PAGE) return;
-    after = last.id;
-  }
-}
-
-async function auditDebit({ look, findings, from }: PostingsAudit, debit: string): Promise<void> {
+async function auditPostings({ look, findings, from }: PostingsAudit): Promise<void> {
   // Pages overlap by the one posting that ends the page before.
   for (let first = from; ;) {
-    const [last] = await look<{ id: string }>(LAST_OF_PAGE, [debit, first]);
+    const [last] = await look<{ id: string }>(LAST_OF_PAGE, [first]);
     if (last === undefined) return;
     for (const [check, text] of Object.entries(POSTING_CHECKS)) {
-      const values = [debit, first, last.id];
-      const found = await look<Omit<Violation, "check">>(`${text} LIMIT ${VIOLATIONS_TO_READ}`, values);
+      const found = await look<Omit<Violation, "check">>(`${text} LIMIT ${VIOLATIONS_TO_READ}`, [first, last.id]);
       findings.add(found.map((each) => ({ check, ...each })));
     }
     if (last.id === first) return;
     first = last.id;
-  }
-}
-
-/** `lookByTime` reads records of a time, of whatever accounts. */
-async function auditLosses({ look, findings, from }: PostingsAudit, lookByTime: Look): Promise<void> {
-  for (let after = from; ;) {
-    const [stretch] = await look<{ first: string; last: string }>(NEXT_LOSSES, [after]);
-    if (stretch === undefined) return;
-    findings.add(await lookByTime<Violation>(WRONG_LOSSES, [stretch.first, stretch.last]));
-    after = stretch.last;
   }
 }

@@ -1,6 +1,5 @@
 // Checks of the audit that are not about one customer's account: few rows, the database's own catalog, and postings by page.
 
-import { VIOLATIONS_TO_READ } from "./findings.ts";
 import { LATE_DUE, LATE_USAGE_CHECKS } from "./late-usage.ts";
 import { RECEIVABLE_CHECKS } from "./top-ups.ts";
 import { systemAccounts } from "../system-accounts.ts";
@@ -19,10 +18,10 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = h.account_id)`,
   "a merchant's fund is the sum of its postings": `
     SELECT f.id AS subject, format('posted %s, postings %s', f.posted, e.total) AS detail
-    FROM merchant_fund f
+    FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
     CROSS JOIN LATERAL (
-      SELECT (SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = f.id AND asset = f.asset)
-           - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = f.id AND asset = f.asset) AS total
+      SELECT coalesce(sum(CASE f.id WHEN credit THEN amount WHEN debit THEN -amount END), 0) AS total
+      FROM posting WHERE account_id = m.account_id AND asset = f.asset
     ) e
     WHERE f.posted <> e.total OR f.held < 0 OR f.posted < f.held`,
   "nothing posted can be changed": `
@@ -40,12 +39,15 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
   "the database refuses what must never be": `
     SELECT w.relation || '.' || w.name AS subject, 'the constraint is missing or not valid' AS detail
     FROM (VALUES ('account', 'account_never_negative'), ('merchant_fund', 'merchant_fund_never_negative'),
-                 ('posting', 'posting_amount_check'), ('posting', 'posting_check'), ('posting', 'posting_reference_key'),
+                 ('posting', 'posting_amount_check'), ('posting', 'posting_check'), ('posting', 'posting_pkey'),
                  ('hold', 'hold_amount_check'), ('usage_record', 'usage_record_check'),
                  ('usage_record', 'usage_record_tokens_check'),
                  ('top_up', 'top_up_credited'), ('top_up', 'top_up_given_back'), ('payment_event', 'payment_event_once')) AS w(relation, name)
     WHERE NOT EXISTS (SELECT FROM pg_constraint c
-                      WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)`,
+                      WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)
+    UNION ALL
+    SELECT 'posting.posting_reference', 'the index is missing, not unique or not valid'
+    WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('posting_reference') AND indisunique AND indisvalid)`,
   "what was acknowledged is durable": `
     SELECT name AS subject, 'is off' AS detail FROM pg_settings
     WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off'
@@ -59,41 +61,7 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     SELECT request_id AS subject, 'in the default partition' AS detail FROM usage_record_default`,
 };
 
-/**
- * A stretch of our losses: from the first with an id above $1, at most ten minutes on, so that few records are read with it. Its
- * ends are postings, whatever moments their ids tell.
- */
-export const NEXT_LOSSES = `
-SELECT f.id AS first, greatest(f.id, (
-  SELECT p.id FROM posting p
-  WHERE p.debit = '${systemAccounts.operatorLoss}' AND p.id > f.id AND p.id < uuid_floor(uuid_time(f.id) + interval '10 minutes')
-  ORDER BY p.id DESC LIMIT 1)) AS last
-FROM (SELECT id FROM posting WHERE debit = '${systemAccounts.operatorLoss}' AND id > $1::uuid ORDER BY id LIMIT 1) f`;
-
-/**
- * Losses from id $1 to id $2 that are not what a charge left of its cost. They do not name the account, so they go to
- * the records by the time of the request. A loss of late usage names the request by its group.
- */
-export const WRONG_LOSSES = `
-SELECT 'a loss of ours is what was cut off a charge' AS "check", p.id AS subject,
-       format('booked %s, cut off %s', p.amount, coalesce(e.loss::text, 'nothing')) AS detail
-FROM posting p
-LEFT JOIN (
-  SELECT request_id, cost, charge, unbilled_cost FROM usage_record
-  WHERE request_id >= $1::uuid AND request_id <= $2::uuid AND cost - charge + unbilled_cost > 0
-) c ON c.request_id = p.id
-LEFT JOIN (
-  SELECT l.request_id, ${LATE_DUE} - l.charge + l.unbilled_cost AS loss FROM late_usage l
-  CROSS JOIN LATERAL (SELECT cost FROM usage_record u WHERE u.account_id = l.account_id AND u.request_id = l.request_id LIMIT 1) u
-) late ON late.request_id = p.group_id
-CROSS JOIN LATERAL (
-  SELECT CASE WHEN p.reason = 'late_uncollected' THEN late.loss ELSE c.cost - c.charge + c.unbilled_cost END AS loss
-) e
-WHERE p.debit = '${systemAccounts.operatorLoss}' AND p.id >= $1::uuid AND p.id <= $2::uuid
-  AND p.amount IS DISTINCT FROM e.loss
-ORDER BY p.id LIMIT ${VIOLATIONS_TO_READ}`;
-
-/** How many accounts or debits one statement steps through. */
+/** How many accounts one statement steps through. */
 export const STEPS_PER_PAGE = 1_000;
 export const POSTINGS_PER_PAGE = 5_000;
 
@@ -108,42 +76,50 @@ WITH RECURSIVE used(account_id, step) AS (
 SELECT account_id AS id, (SELECT count(*) FROM account a WHERE a.id = used.account_id) = 1 AS is_known
 FROM used WHERE account_id IS NOT NULL`;
 
-/** The same for debits: $1 the debit to begin behind, $2 the first id of postings that are new. */
-export const DEBITS = `
-WITH RECURSIVE step(debit, n) AS (
-  (SELECT debit, 1 FROM posting WHERE debit > $1::uuid ORDER BY debit LIMIT 1)
-  UNION ALL
-  SELECT (SELECT p.debit FROM posting p WHERE p.debit > step.debit ORDER BY p.debit LIMIT 1), n + 1
-  FROM step WHERE step.debit IS NOT NULL AND n < ${STEPS_PER_PAGE}
-)
-SELECT debit AS id, (SELECT count(*) FROM (SELECT FROM posting p WHERE p.debit = step.debit AND p.id >= $2::uuid LIMIT 1) one) = 1 AS has_new
-FROM step WHERE debit IS NOT NULL`;
-
-/** The last posting of a page: $1 the debit, $2 the first id. */
+/** The last posting of a page that begins with the id $1. */
 export const LAST_OF_PAGE = `
-SELECT id FROM (SELECT id FROM posting WHERE debit = $1::uuid AND id >= $2::uuid ORDER BY id LIMIT ${POSTINGS_PER_PAGE}) page
+SELECT id FROM (SELECT id FROM posting WHERE id >= $1::uuid ORDER BY id LIMIT ${POSTINGS_PER_PAGE}) page
 ORDER BY id DESC LIMIT 1`;
 
-/** Checks over a page of one debit's postings: $1 the debit, $2 the first id, $3 the last. */
+/** Checks over a page of postings: $1 the first id, $2 the last. */
 export const POSTING_CHECKS: Readonly<Record<string, string>> = {
   "every posting is between ledger accounts that exist": `
     SELECT p.id AS subject, format('%s -> %s', p.debit, p.credit) AS detail
     FROM posting p CROSS JOIN LATERAL (VALUES (p.debit), (p.credit)) AS side(id)
-    WHERE p.debit = $1::uuid AND p.id >= $2::uuid AND p.id <= $3::uuid
+    WHERE p.id >= $1::uuid AND p.id <= $2::uuid
       AND side.id::text NOT LIKE '00000000-0000-7000-8000-%'
       AND NOT EXISTS (SELECT FROM account a WHERE a.id = side.id)
       AND NOT EXISTS (SELECT FROM merchant_fund f WHERE f.id = side.id AND f.asset = p.asset)`,
+  "every posting is under the account that it is about": `
+    SELECT p.id AS subject, format('%s -> %s under %s', p.debit, p.credit, p.account_id) AS detail
+    FROM posting p
+    WHERE p.id >= $1::uuid AND p.id <= $2::uuid
+      AND (NOT EXISTS (SELECT FROM account a WHERE a.id = p.account_id)
+        OR EXISTS (SELECT FROM account a WHERE a.id IN (p.debit, p.credit) AND a.id <> p.account_id)
+        OR EXISTS (SELECT FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
+                   WHERE f.id IN (p.debit, p.credit) AND m.account_id <> p.account_id))`,
+  "a loss of ours is what was cut off a charge": `
+    SELECT p.id AS subject, format('booked %s, cut off %s', p.amount, coalesce(e.loss::text, 'nothing')) AS detail
+    FROM posting p
+    LEFT JOIN usage_record u ON u.account_id = p.account_id AND u.request_id = p.group_id
+    LEFT JOIN late_usage l ON l.account_id = p.account_id AND l.request_id = p.group_id AND p.reason = 'late_uncollected'
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN p.reason = 'late_uncollected' THEN ${LATE_DUE} - l.charge + l.unbilled_cost
+                  WHEN p.id = p.group_id THEN u.cost - u.charge + u.unbilled_cost END AS loss
+    ) e
+    WHERE p.id >= $1::uuid AND p.id <= $2::uuid AND p.debit = '${systemAccounts.operatorLoss}'
+      AND p.amount IS DISTINCT FROM e.loss`,
   "what comes from a payment provider is a paid top-up's own amount": `
     SELECT p.id AS subject, format('%s to %s as %s', p.amount, p.credit, p.reference) AS detail
     FROM posting p LEFT JOIN top_up t ON t.id = p.group_id
-    WHERE p.debit = $1::uuid AND p.id >= $2::uuid AND p.id <= $3::uuid AND p.debit = '${systemAccounts.providerClearing}'
+    WHERE p.id >= $1::uuid AND p.id <= $2::uuid AND p.debit = '${systemAccounts.providerClearing}'
       AND (t.paid_at IS NULL
         OR CASE WHEN p.credit = '${systemAccounts.overpayments}' THEN p.reference IS DISTINCT FROM 'top-up:' || t.id || ':overpaid'
            ELSE t.account_id <> p.credit OR t.amount <> p.amount OR p.reference IS DISTINCT FROM 'top-up:' || t.id END)`,
   "what a payment provider keeps is of a paid top-up": `
     SELECT p.id AS subject, format('%s to %s as %s', p.amount, p.credit, p.reference) AS detail
     FROM posting p LEFT JOIN top_up t ON t.id = p.group_id
-    WHERE p.debit = $1::uuid AND p.id >= $2::uuid AND p.id <= $3::uuid AND p.debit = '${systemAccounts.providerFees}'
+    WHERE p.id >= $1::uuid AND p.id <= $2::uuid AND p.debit = '${systemAccounts.providerFees}'
       AND (t.paid_at IS NULL OR p.credit <> '${systemAccounts.providerClearing}')`,
   "credit notes of a request are at most its charge": `
     SELECT p.id AS subject, format('notes %s, charge %s', n.total, coalesce(u.charge, 0) + coalesce(l.charge, 0)) AS detail
@@ -152,13 +128,13 @@ export const POSTING_CHECKS: Readonly<Record<string, string>> = {
     LEFT JOIN late_usage l ON l.account_id = p.credit AND l.request_id = p.group_id
     CROSS JOIN LATERAL (
       SELECT sum(amount) AS total FROM posting
-      WHERE credit = p.credit AND debit = p.debit AND group_id = p.group_id AND reason = 'credit_note'
+      WHERE account_id = p.account_id AND credit = p.credit AND debit = p.debit AND group_id = p.group_id AND reason = 'credit_note'
     ) n
-    WHERE p.debit = $1::uuid AND p.id >= $2::uuid AND p.id <= $3::uuid
+    WHERE p.id >= $1::uuid AND p.id <= $2::uuid
       AND p.debit = '${systemAccounts.revenue}' AND (p.reason <> 'credit_note' OR n.total > coalesce(u.charge, 0) + coalesce(l.charge, 0))`,
   "a charge of late usage has its late usage": `
     SELECT p.id AS subject, format('%s of %s as %s', p.amount, p.debit, p.reference) AS detail
     FROM posting p LEFT JOIN late_usage l ON l.account_id = p.debit AND l.request_id = p.group_id
-    WHERE p.debit = $1::uuid AND p.id >= $2::uuid AND p.id <= $3::uuid AND p.reason = 'late_usage'
+    WHERE p.id >= $1::uuid AND p.id <= $2::uuid AND p.reason = 'late_usage'
       AND (l.charge IS DISTINCT FROM p.amount OR p.reference IS DISTINCT FROM 'late:' || p.group_id)`,
 };

@@ -7,7 +7,7 @@ export const LATE_DUE = "CASE WHEN u.cost IS NOT NULL THEN greatest(0, l.cost - 
 
 const paidInFull = (debit: string, name: string, reason: string): string => `
   (SELECT coalesce(sum(p.amount), 0) FROM posting p
-   WHERE p.debit = ${debit} AND p.credit = '${systemAccounts.revenue}' AND p.group_id = l.request_id
+   WHERE p.account_id = l.account_id AND p.debit = ${debit} AND p.credit = '${systemAccounts.revenue}' AND p.group_id = l.request_id
      AND p.reference = '${name}:' || l.request_id AND p.reason = '${reason}')`;
 
 /** Each gives a subject and a detail for whatever is wrong. */

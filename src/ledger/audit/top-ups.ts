@@ -22,9 +22,9 @@ FROM top_up t
 CROSS JOIN LATERAL (
   SELECT
     (SELECT coalesce(sum(amount), 0) FROM posting
-     WHERE credit = t.account_id AND debit = '${systemAccounts.providerClearing}' AND group_id = t.id) AS credited,
+     WHERE account_id = t.account_id AND credit = t.account_id AND debit = '${systemAccounts.providerClearing}' AND group_id = t.id) AS credited,
     (SELECT coalesce(sum(amount), 0) FROM posting
-     WHERE debit = t.account_id AND credit = '${systemAccounts.providerClearing}' AND group_id = t.id) AS taken,
+     WHERE account_id = t.account_id AND debit = t.account_id AND credit = '${systemAccounts.providerClearing}' AND group_id = t.id) AS taken,
     (SELECT coalesce(sum(amount), 0) FROM receivable WHERE top_up_id = t.id) AS owed
 ) p
 CROSS JOIN LATERAL (VALUES
@@ -63,9 +63,9 @@ export const RECEIVABLE_CHECKS: Readonly<Record<string, string>> = {
     CROSS JOIN LATERAL (
       SELECT
         (SELECT coalesce(sum(amount), 0) FROM posting
-         WHERE reference = 'receivable:' || r.id AND debit = '${systemAccounts.receivables}') AS booked,
+         WHERE account_id = r.account_id AND reference = 'receivable:' || r.id AND debit = '${systemAccounts.receivables}') AS booked,
         (SELECT coalesce(sum(amount), 0) FROM posting
-         WHERE debit = r.account_id AND credit = '${systemAccounts.receivables}'
+         WHERE account_id = r.account_id AND debit = r.account_id AND credit = '${systemAccounts.receivables}'
            AND reference LIKE 'receivable:' || r.id || ':%') AS collected
     ) p
     WHERE r.amount <> p.booked OR r.collected <> p.collected`,

@@ -10,7 +10,7 @@ import { CurrencyUnsupported, LimitExceeded, ValidationError } from "../../kerne
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { codeOf, scaleOf } from "../../kernel/money.ts";
-import { insertPostings, postingOfReference } from "../../ledger/postings.ts";
+import { claimReference, insertPostings } from "../../ledger/postings.ts";
 import { parseAmount } from "../transfers/amount.ts";
 import { issuePair, type IssuedPair } from "./credentials.ts";
 import { assetOf, coins, findCoin } from "../chains/currencies.ts";
@@ -124,6 +124,7 @@ export async function creditFund(client: PoolClient, credit: MerchantCredit): Pr
   const id = uuidv7();
   const order = {
     id,
+    accountId: fund.accountId,
     groupId: id,
     asset: fund.asset,
     debit: outsideAccounts[environment].coins,
@@ -133,9 +134,8 @@ export async function creditFund(client: PoolClient, credit: MerchantCredit): Pr
     ...(reason === undefined ? {} : { note: reason }),
     ...(reference === undefined ? {} : { reference }),
   };
-  const [postingId] = await insertPostings(client, [order]);
-  if (postingId === undefined) {
-    const first = await postingOfReference(client, reference ?? "");
+  const first = reference === undefined ? undefined : await claimReference(client, reference);
+  if (first !== undefined) {
     if (first.credit !== fund.id || first.amount !== amount.units) {
       const message = "was used for another credit; a further one needs a reference of its own";
       throw new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
@@ -151,8 +151,9 @@ export async function creditFund(client: PoolClient, credit: MerchantCredit): Pr
   if (posted > MAX_FUND_COINS * 10n ** BigInt(coin.decimals)) {
     throw new LimitExceeded(`A balance is at most ${MAX_FUND_COINS} ${coin.currencyCode}.`);
   }
+  await insertPostings(client, [order]);
   await writeFund(client, { ...fund, posted });
-  return { postingId, amount: shown(amount.units), available: shown(posted - fund.held), isNew: true };
+  return { postingId: id, amount: shown(amount.units), available: shown(posted - fund.held), isNew: true };
 }
 
 /** What a merchant has in one currency, in whole coins. */

@@ -56,7 +56,8 @@ ON CONFLICT DO NOTHING RETURNING ${FEE_COLUMNS}`;
 const OPEN_FUND = `
 INSERT INTO merchant_fund (merchant_id, asset, id) VALUES ($1::uuid, $2::text, $3::uuid) ON CONFLICT DO NOTHING`;
 const LOCK_FUND = `
-SELECT id, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid AND asset = $2::text FOR NO KEY UPDATE`;
+SELECT f.id, f.posted, f.held, m.account_id FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
+WHERE f.merchant_id = $1::uuid AND f.asset = $2::text FOR NO KEY UPDATE OF f`;
 const SET_FUND = `UPDATE merchant_fund SET posted = $2::numeric, held = $3::numeric WHERE id = $1::uuid`;
 const FUNDS_OF = `SELECT asset, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid ORDER BY asset`;
 
@@ -224,7 +225,14 @@ function parseTerm(text: string): bigint {
 }
 
 /** What a merchant has of one asset, in its smallest unit. */
-export type Fund = { readonly id: string; readonly asset: Asset; readonly posted: bigint; readonly held: bigint };
+export type Fund = {
+  readonly id: string;
+  /** The account whose merchant has it. */
+  readonly accountId: string;
+  readonly asset: Asset;
+  readonly posted: bigint;
+  readonly held: bigint;
+};
 
 type FundKey = { readonly merchantId: string; readonly asset: Asset };
 
@@ -236,20 +244,26 @@ export async function openFund(client: PoolClient, fund: FundKey & { newId: stri
 /** Locks the fund of a merchant and asset until the end of the transaction; undefined: it was never opened. */
 export async function lockFund(client: PoolClient, { merchantId, asset }: FundKey): Promise<Fund | undefined> {
   await waitForLocks(client);
-  const { rows } = await client.query<FundColumns>(LOCK_FUND, [merchantId, asset]);
+  const { rows } = await client.query<FundColumns & { account_id: string }>(LOCK_FUND, [merchantId, asset]);
   const row = rows[0];
-  return row && { id: row.id, asset, posted: BigInt(row.posted), held: BigInt(row.held) };
+  return row && { id: row.id, accountId: row.account_id, asset, posted: BigInt(row.posted), held: BigInt(row.held) };
 }
 
 type FundColumns = { id: string; posted: string; held: string };
 
 /** Writes what a locked fund now has. */
-export async function writeFund(client: PoolClient, { id, posted, held }: Omit<Fund, "asset">): Promise<void> {
+export async function writeFund(
+  client: PoolClient,
+  { id, posted, held }: Pick<Fund, "id" | "posted" | "held">,
+): Promise<void> {
   await client.query(SET_FUND, [id, posted, held]);
 }
 
 /** The funds of a merchant, by asset. */
-export async function readFunds(client: Queryable, merchantId: string): Promise<Omit<Fund, "id">[]> {
+export async function readFunds(
+  client: Queryable,
+  merchantId: string,
+): Promise<Pick<Fund, "asset" | "posted" | "held">[]> {
   const { rows } = await client.query<FundColumns & { asset: Asset }>(FUNDS_OF, [merchantId]);
   return rows.map((row) => ({ asset: row.asset, posted: BigInt(row.posted), held: BigInt(row.held) }));
 }

@@ -9,6 +9,7 @@ import { systemAccounts } from "../../ledger/system-accounts.ts";
 import { assetOf, type Coin } from "../chains/currencies.ts";
 import type { MinedTransaction } from "../chains/payout-chain.ts";
 import { moveTransfer, NOT_SUBMITTED, replaceTransaction } from "../transfers/transfer-states.ts";
+import { readOwner } from "../transfers/transfer-store.ts";
 import type { Attempt, OpenPayout } from "./payout.ts";
 import { endPayout, noteSeen } from "./payout-store.ts";
 
@@ -55,7 +56,7 @@ export async function settlePayout(
     ...(paid ? {} : { reason }),
   });
   invariant(moved, "a transfer is open until its payout has ended");
-  await postNetworkFee(client, { payoutId, hash: attempt.hash, paid: mined.feePaid, coin: feeCoin });
+  await postNetworkFee(client, { payoutId, transferId, hash: attempt.hash, paid: mined.feePaid, coin: feeCoin });
   return true;
 }
 
@@ -63,15 +64,24 @@ function hasEnded({ transferStatus }: OpenPayout): boolean {
   return transferStatus === "CONFIRMED" || transferStatus === "REJECTED";
 }
 
+type NetworkFee = {
+  readonly payoutId: string;
+  readonly transferId: string;
+  readonly hash: string;
+  readonly paid: bigint;
+  readonly coin: Coin | null;
+};
+
 /** What the network took is our expense, out of the wallet that pays: the merchant's fee was agreed before. */
 async function postNetworkFee(
   client: PoolClient,
-  { payoutId, hash, paid, coin }: { payoutId: string; hash: string; paid: bigint; coin: Coin | null },
+  { payoutId, transferId, hash, paid, coin }: NetworkFee,
 ): Promise<void> {
   if (coin === null || paid === 0n) return;
   await insertPostings(client, [
     {
       id: uuidv7(),
+      accountId: await readOwner(client, transferId),
       // Not of the transfer's group: its statement is the merchant's, and this is none of his expenses.
       groupId: payoutId,
       asset: assetOf(coin),

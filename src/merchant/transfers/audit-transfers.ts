@@ -38,10 +38,11 @@ const wrongTransfers = (which: string): string => `
 SELECT v.name AS "check", t.id AS subject, v.detail
 FROM (${which}) page
 JOIN transfer t ON t.id = page.id
+JOIN merchant m ON m.id = t.merchant_id
 LEFT JOIN merchant_fund f ON f.merchant_id = t.merchant_id AND f.asset = t.asset
-LEFT JOIN posting payout ON payout.reference = 'transfer:' || t.id || ':payout'
-LEFT JOIN posting sent ON sent.reference = 'transfer:' || t.id || ':sent'
-LEFT JOIN posting fee ON fee.reference = 'transfer:' || t.id || ':fee'
+LEFT JOIN posting payout ON payout.account_id = m.account_id AND payout.reference = 'transfer:' || t.id || ':payout'
+LEFT JOIN posting sent ON sent.account_id = m.account_id AND sent.reference = 'transfer:' || t.id || ':sent'
+LEFT JOIN posting fee ON fee.account_id = m.account_id AND fee.reference = 'transfer:' || t.id || ':fee'
 CROSS JOIN LATERAL (SELECT
   CASE t.environment WHEN 'production' THEN '${systemAccounts.merchantClearing}' ELSE '${systemAccounts.sandbox}' END::uuid AS coins,
   CASE t.environment WHEN 'production' THEN '${systemAccounts.revenue}' ELSE '${systemAccounts.sandbox}' END::uuid AS fees) outside
@@ -59,7 +60,7 @@ CROSS JOIN LATERAL (VALUES
   ('the last event of a transfer is how it stands', format('stands %s, last event %s', t.status, last.status),
    last.status <> t.status),
   ('a transfer belongs to the environment of its merchant', t.environment,
-   t.environment <> (SELECT m.environment FROM merchant m WHERE m.id = t.merchant_id)),
+   t.environment <> m.environment),
   ('total = received + fee', format('%s, %s + %s', t.total, t.received, t.fee), t.total <> t.received + t.fee)
 ) v(name, detail, is_broken)
 WHERE v.is_broken LIMIT ${VIOLATIONS_TO_READ}`;
@@ -69,7 +70,7 @@ const ofClearing = (side: "debit" | "credit"): string => `${side} = '${systemAcc
 const wrongClearing = (side: "debit" | "credit", [own, other]: readonly [string, string]): string => `
 SELECT 'payout clearing returns to zero' AS "check", p.id AS subject, format('%s of transfer %s', p.amount, p.group_id) AS detail
 FROM posting p
-LEFT JOIN posting back ON back.reference = 'transfer:' || p.group_id || ':${other}'
+LEFT JOIN posting back ON back.account_id = p.account_id AND back.reference = 'transfer:' || p.group_id || ':${other}'
 WHERE p.${ofClearing(side)} AND p.id > $1::uuid AND p.id <= $2::uuid
   AND (p.reference IS DISTINCT FROM 'transfer:' || p.group_id || ':${own}'
     OR (back.${side === "debit" ? "credit" : "debit"}, back.amount, back.asset) IS DISTINCT FROM (p.${side}, p.amount, p.asset))

@@ -122,6 +122,7 @@ async function captureHold(client: PoolClient, transfer: Transfer, fund: Fund): 
   const { transferId, received, fee, total } = transfer;
   const leg = (name: TransferLeg, accounts: Pick<Posting, "debit" | "credit">, amount: bigint): Posting => ({
     id: uuidv7(),
+    accountId: fund.accountId,
     groupId: transferId,
     asset: fund.asset,
     ...accounts,

@@ -51,8 +51,10 @@ const EVENTS_OF = `
 SELECT id, transfer_id, status, transaction_hash, confirmations, reason, created_at
 FROM transfer_event WHERE transfer_id = $1::uuid ORDER BY id`;
 
+const OWNER_OF = `SELECT m.account_id FROM transfer t JOIN merchant m ON m.id = t.merchant_id WHERE t.id = $1::uuid`;
 const POSTINGS_OF = `
-SELECT id, debit, credit, amount, reason, posted_at FROM posting WHERE reference = ANY ($1::text[]) ORDER BY id`;
+SELECT p.id, p.debit, p.credit, p.amount, p.reason, p.posted_at FROM posting p
+WHERE p.account_id = (${OWNER_OF}) AND p.reference = ANY ($2::text[]) ORDER BY p.id`;
 
 /** The parts a transfer is posted in. */
 export type TransferLeg = "payout" | "sent" | "fee";
@@ -209,10 +211,20 @@ export type TransferPosting = {
   readonly postedAt: Date;
 };
 
+/** The account whose merchant ordered a transfer. */
+export async function readOwner(client: Queryable, transferId: string): Promise<string> {
+  const { rows } = await client.query<{ account_id: string }>(OWNER_OF, [transferId]);
+  invariant(rows[0] !== undefined, "a transfer has a merchant, and the merchant an account");
+  return rows[0].account_id;
+}
+
 /** What was posted of a transfer. */
 export async function readTransferPostings(client: Queryable, transferId: string): Promise<TransferPosting[]> {
   type Columns = { id: string; debit: string; credit: string; amount: string; reason: string; posted_at: Date };
-  const { rows } = await client.query<Columns>(POSTINGS_OF, [LEGS.map((leg) => legReference(transferId, leg))]);
+  const { rows } = await client.query<Columns>(POSTINGS_OF, [
+    transferId,
+    LEGS.map((leg) => legReference(transferId, leg)),
+  ]);
   return rows.map(({ id, debit, credit, amount, reason, posted_at: postedAt }) => ({
     postingId: id,
     debit,

@@ -86,8 +86,8 @@ const DAMAGES: readonly (readonly [check: string, what: string, ...damage: strin
   [
     "a network fee is of a final transaction of ours",
     "a fee of a transaction that nobody knows",
-    `INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason, reference)
-     SELECT uuid_floor(now()), uuid_floor(now()), 'ETH/18', '00000000-0000-7000-8000-00000000000a',
+    `INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
+     SELECT (SELECT account_id FROM merchant LIMIT 1), uuid_floor(now()), uuid_floor(now()), 'ETH/18', '00000000-0000-7000-8000-00000000000a',
             '00000000-0000-7000-8000-000000000006', 1, 'network_fee', 'network_fee:0xnobody'`,
   ],
 ];

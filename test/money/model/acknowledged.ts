@@ -21,7 +21,7 @@ export class Acknowledged implements View {
   readonly refused = new Set<string>();
   /** Every answer to a settlement of a request. */
   readonly settled = new Map<string, Recorded[]>();
-  /** All that was ever asked to be credited under a reference, of which one counts. */
+  /** All that was ever asked to be credited under a reference, of which one counts on each account. */
   readonly credits = new Map<string, Credit[]>();
   /** The top-ups that were bought: those of an action that may have failed are left alone. */
   readonly topUps: (readonly [topUpId: string, amount: bigint])[] = [];
@@ -53,7 +53,8 @@ export class Acknowledged implements View {
   /** As far as it was told: others may just be taking it. */
   available(accountId: string): bigint {
     let available = 0n;
-    for (const [first] of this.credits.values()) if (first?.accountId === accountId) available += first.amount;
+    for (const asked of this.credits.values())
+      available += asked.find((credit) => credit.accountId === accountId)?.amount ?? 0n;
     for (const [requestId, { held, accountId: of }] of this.#granted)
       if (of === accountId) available -= this.settled.get(requestId)?.[0]?.charge ?? held;
     return available;

@@ -30,9 +30,10 @@ UPDATE api_key SET slots = ARRAY(SELECT s - $2 * interval '1 s' FROM unnest(slot
 const BOOKS = `
 SELECT a.id, a.posted::text, a.owed::text, a.held::text,
   CASE WHEN a.frozen_at IS NULL THEN 'open' ELSE 'frozen' END || ', ' || a.open_holds || ' of ' || a.max_open_holds AS state,
-  ((SELECT coalesce(sum(amount), 0) FROM posting WHERE credit = a.id) - (SELECT coalesce(sum(amount), 0) FROM posting WHERE debit = a.id)
+  ((SELECT coalesce(sum(CASE a.id WHEN credit THEN amount WHEN debit THEN -amount END), 0) FROM posting WHERE account_id = a.id)
    - (SELECT coalesce(sum(charge), 0) FROM usage_record WHERE account_id = a.id))::text AS postings,
-  (SELECT coalesce(sum(p.amount), 0) FROM usage_record u JOIN posting p ON p.debit = '${systemAccounts.operatorLoss}' AND p.group_id = u.request_id
+  (SELECT coalesce(sum(p.amount), 0) FROM usage_record u JOIN posting p
+     ON p.account_id = a.id AND p.debit = '${systemAccounts.operatorLoss}' AND p.group_id = u.request_id
    WHERE u.account_id = a.id)::text AS losses,
   (SELECT coalesce(json_object_agg(h.id, h.amount || ' at ' || h.progress_input_tokens || '+' || h.progress_output_tokens), '{}')
    FROM hold h WHERE h.account_id = a.id) AS holds,

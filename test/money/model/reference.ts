@@ -27,8 +27,8 @@ export class ReferenceLedger {
   readonly late = new Map<string, { readonly charge: bigint; readonly loss: bigint }>();
   /** Every request that was ever granted, with what was fixed at its admission. */
   readonly requests = new Map<string, AdmissionRequest>();
-  /** Which credit each reference stands for. */
-  readonly credits = new Map<string, { readonly accountId: string; readonly amount: bigint }>();
+  /** What each reference stands for on each account that it was credited to. */
+  readonly credits = new Map<string, Map<string, bigint>>();
   /** The credit notes of each request by their names. */
   readonly notes = new Map<string, Map<string, bigint>>();
   /** How often each process has died. */
@@ -167,8 +167,9 @@ export class ReferenceLedger {
   }
 
   #credit({ accountId, amount, reference }: Extract<Action, { do: "credit" }>): Answer {
-    if (!this.credits.has(reference)) {
-      this.credits.set(reference, { accountId, amount });
+    const ofReference = this.credits.get(reference) ?? new Map<string, bigint>();
+    if (!ofReference.has(accountId)) {
+      this.credits.set(reference, new Map([...ofReference, [accountId, amount]]));
       this.#add(accountId, amount);
       this.#collect(accountId);
     }

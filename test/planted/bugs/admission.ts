@@ -6,29 +6,35 @@ import { money, type PlantedBug, statement } from "../planted-bug.ts";
 export const ADMISSION_BUGS: readonly PlantedBug[] = [
   {
     name: "a request alone is admitted without a look at the balance",
-    edits: [statement("IF other < least_amount THEN outcome := 'refused'; amount := owed; RETURN; END IF;", "")],
+    edits: [
+      statement(
+        "admit_request",
+        "IF other < least_amount THEN outcome := 'refused'; amount := owed; RETURN; END IF;",
+        "",
+      ),
+    ],
     noticedBy: money("admission", "holds what there is when that is still useful"),
   },
   {
     name: "a group is admitted without a look at the balance",
-    edits: [statement("IF other < a_least[i] THEN", "IF false THEN")],
+    edits: [statement("commit_requests", "IF other < a_least[i] THEN", "IF false THEN")],
     noticedBy: money("admission", "admits exactly as many of 100 parallel requests"),
   },
   {
     name: "a request alone holds more than there is",
-    edits: [statement("amount := least(wanted, other);", "amount := wanted;")],
+    edits: [statement("admit_request", "amount := least(wanted, other);", "amount := wanted;")],
     noticedBy: money("admission", "holds what there is when that is still useful"),
   },
   {
     name: "a group holds more than there is, and the database has to refuse it",
-    edits: [statement("amount := least(a_amount[i], other);", "amount := a_amount[i];")],
+    edits: [statement("commit_requests", "amount := least(a_amount[i], other);", "amount := a_amount[i];")],
     noticedBy: money("admission", "never leans on the database's own guard"),
   },
   {
     name: "the database allows a negative balance",
     edits: [
       {
-        file: "src/database/migrations/0001-ledger.ts",
+        file: "src/database/migrations/0001-baseline/03-ledger.sql",
         find: "CHECK (held >= 0 AND posted >= held)",
         replace: "CHECK (held >= 0)",
       },
@@ -39,6 +45,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     name: "the account is read and not locked, for a request alone",
     edits: [
       statement(
+        "admit_request",
         "frozen\n  FROM account a WHERE a.id = account FOR NO KEY UPDATE",
         "frozen\n  FROM account a WHERE a.id = account",
       ),
@@ -47,23 +54,30 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the accounts are read and not locked, for a group",
-    edits: [statement("ORDER BY a.id FOR NO KEY UPDATE", "ORDER BY a.id")],
+    edits: [statement("commit_requests", "ORDER BY a.id FOR NO KEY UPDATE", "ORDER BY a.id")],
     noticedBy: money("races", "for the last money admit exactly as many as it covers"),
   },
   {
     name: "the key is read and not locked, for a request alone",
-    edits: [statement("k.id = key FOR NO KEY UPDATE;", "k.id = key;")],
+    edits: [statement("admit_request", "k.id = key FOR NO KEY UPDATE;", "k.id = key;")],
     noticedBy: money("races", "all are counted in its window"),
   },
   {
     name: "the keys are read and not locked, for a group",
-    edits: [statement("ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP", "ORDER BY k.account_id, k.id LOOP")],
+    edits: [
+      statement(
+        "commit_requests",
+        "ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP",
+        "ORDER BY k.account_id, k.id LOOP",
+      ),
+    ],
     noticedBy: money("races", "all are counted in its window"),
   },
   {
     name: "the clock is read before the lock, for a request alone",
     edits: [
       statement(
+        "admit_request",
         "t := clock_timestamp();\n    used := slots_used(slots,",
         "t := statement_timestamp();\n    used := slots_used(slots,",
       ),
@@ -74,6 +88,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     name: "the clock is read before the locks, for a group",
     edits: [
       statement(
+        "commit_requests",
         "t := clock_timestamp();\n        used := slots_used(key.",
         "t := statement_timestamp();\n        used := slots_used(key.",
       ),
@@ -82,18 +97,25 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the rate window lets one too many in, alone",
-    edits: [statement("IF rate_limit > 0 AND used >= rate_limit THEN", "IF rate_limit > 0 AND used > rate_limit THEN")],
+    edits: [
+      statement(
+        "admit_request",
+        "IF rate_limit > 0 AND used >= rate_limit THEN",
+        "IF rate_limit > 0 AND used > rate_limit THEN",
+      ),
+    ],
     noticedBy: money("admission", "frees a slot when the request that took it is 60 seconds old"),
   },
   {
     name: "the rate window lets one too many in, in a group",
-    edits: [statement("used + taken >= rate_limit THEN", "used + taken > rate_limit THEN")],
+    edits: [statement("commit_requests", "used + taken >= rate_limit THEN", "used + taken > rate_limit THEN")],
     noticedBy: money("admission", "gives exactly the window's slots to 100 parallel requests"),
   },
   {
     name: "a group counts in every window what it counted in the first",
     edits: [
       statement(
+        "commit_requests",
         "FROM generate_series(1, cardinality(used_keys)) n\n      WHERE k.id = used_keys[n] AND",
         "FROM generate_series(1, 1) n\n      WHERE",
       ),
@@ -104,48 +126,54 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     name: "the rate window is a second short",
     edits: [
       {
-        file: "src/database/migrations/0001-rate-window.ts",
-        find: "\"width_bucket(t - interval '60 s', slots)\"",
-        replace: "\"width_bucket(t - interval '59 s', slots)\"",
+        file: "src/database/functions/rate_window.sql",
+        find: "THEN cardinality(slots) - width_bucket(t - interval '60 s', slots)",
+        replace: "THEN cardinality(slots) - width_bucket(t - interval '59 s', slots)",
       },
     ],
     noticedBy: money("admission", "frees a slot when the request that took it is 60 seconds old"),
   },
   {
     name: "a revoked key is not looked at, alone",
-    edits: [statement("IF revoked THEN outcome := 'revoked'; RETURN; END IF;", "")],
+    edits: [statement("admit_request", "IF revoked THEN outcome := 'revoked'; RETURN; END IF;", "")],
     noticedBy: money("admission", "refuses a key from the moment its revocation is committed"),
   },
   {
     name: "a revoked key is not looked at, in a group",
-    edits: [statement("IF key.revoked THEN outcome", "IF false THEN outcome")],
+    edits: [statement("commit_requests", "IF key.revoked THEN outcome", "IF false THEN outcome")],
     noticedBy: money("admission", "refuses a key from the moment its revocation is committed"),
   },
   {
     name: "a frozen account is not looked at, alone",
-    edits: [statement("IF frozen THEN outcome := 'frozen'; RETURN; END IF;", "")],
+    edits: [statement("admit_request", "IF frozen THEN outcome := 'frozen'; RETURN; END IF;", "")],
     noticedBy: money("admission", "refuses a frozen account"),
   },
   {
     name: "a frozen account is not looked at, in a group",
-    edits: [statement("ELSIF frozen[here] THEN outcome", "ELSIF false THEN outcome")],
+    edits: [statement("commit_requests", "ELSIF frozen[here] THEN outcome", "ELSIF false THEN outcome")],
     noticedBy: money("admission", "refuses a frozen account"),
   },
   {
     name: "one request too many runs at once, alone",
-    edits: [statement("open_holds >= max_open_holds THEN", "open_holds > max_open_holds THEN")],
+    edits: [statement("admit_request", "open_holds >= max_open_holds THEN", "open_holds > max_open_holds THEN")],
     noticedBy: money("admission", "lets as many requests run at once"),
   },
   {
     name: "one request too many runs at once, in a group",
-    edits: [statement("open_holds[here] >= max_open_holds[here] THEN", "open_holds[here] > max_open_holds[here] THEN")],
+    edits: [
+      statement(
+        "commit_requests",
+        "open_holds[here] >= max_open_holds[here] THEN",
+        "open_holds[here] > max_open_holds[here] THEN",
+      ),
+    ],
     noticedBy: money("admission", "lets as many requests run at once"),
   },
   {
     name: "the name of a request is read before its account is locked",
     edits: [
       {
-        file: "src/database/migrations/0025-idempotency.ts",
+        file: "src/database/functions/admit_request_once.sql",
         find: "FROM account a WHERE a.id = account FOR NO KEY UPDATE;",
         replace: "FROM account a WHERE a.id = account;",
       },
@@ -156,7 +184,7 @@ export const ADMISSION_BUGS: readonly PlantedBug[] = [
     name: "a name is free again though its request was charged",
     edits: [
       {
-        file: "src/database/migrations/0025-idempotency.ts",
+        file: "src/database/functions/admit_request_once.sql",
         find: "IF is_running OR former_basis <> 'free' THEN",
         replace: "IF is_running THEN",
       },

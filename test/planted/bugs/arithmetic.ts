@@ -40,7 +40,7 @@ export const ARITHMETIC_BUGS: readonly PlantedBug[] = [
     name: "the books count one-hour writes of a long input in another way",
     edits: [
       {
-        file: "src/database/migrations/0035-tier-writes.ts",
+        file: "src/database/functions/usage_cost.sql",
         find: "price_of(tier, 'cache_write_1h')",
         replace: "price_of(tier, 'cache_write')",
       },
@@ -110,7 +110,7 @@ export const ARITHMETIC_BUGS: readonly PlantedBug[] = [
     name: "a cost is computed with sixteen digits in SQL",
     edits: [
       {
-        file: "src/database/migrations/0024-true-bills.ts",
+        file: "src/database/functions/usage_cost.sql",
         find: "div(total + 999999, 1000000)",
         replace: "ceil(total / 1000000)",
       },

@@ -19,6 +19,7 @@ import { PROCESS_BUGS } from "./processes.ts";
 import { PROOF_BUGS } from "./proofs.ts";
 import { RECOVERY_BUGS } from "./recovery.ts";
 import { REQUEST_BUGS } from "./requests.ts";
+import { SCHEMA_BUGS } from "./schema.ts";
 import { SECURITY_LOG_BUGS } from "./security-log.ts";
 import { SEPARATION_BUGS } from "./separation.ts";
 import { SECOND_PERSON_BUGS } from "./second-person.ts";
@@ -57,4 +58,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...GATE_BUGS,
   ...FLOOR_BUGS,
   ...INTAKE_BUGS,
+  ...SCHEMA_BUGS,
 ];

@@ -12,7 +12,7 @@ const callers = (test: string) => ({ file: "test/security/callers.test.ts", test
 const machines = (test: string) => ({ file: "test/security/machines.test.ts", test });
 const machineOrders = (test: string) => ({ file: "test/security/machine-orders.test.ts", test });
 const ON_ITS_ROW: Edit = {
-  file: "src/database/migrations/caller-window-functions.ts",
+  file: "src/database/functions/take_caller_slot.sql",
   find: "s.revoked_at IS NULL AND s.expires_at > clock_timestamp();",
   replace: "s.revoked_at IS NULL;",
 };

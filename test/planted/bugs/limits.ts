@@ -30,7 +30,7 @@ export const LIMIT_BUGS: readonly PlantedBug[] = [
     name: "a caller's window is counted before its row is locked",
     edits: [
       {
-        file: "src/database/migrations/caller-window-functions.ts",
+        file: "src/database/functions/take_caller_slot.sql",
         find: "FROM caller_window w WHERE w.caller = caller_id FOR NO KEY UPDATE;",
         replace: "FROM caller_window w WHERE w.caller = caller_id;",
       },
@@ -41,7 +41,7 @@ export const LIMIT_BUGS: readonly PlantedBug[] = [
     name: "a revoked pair is taken as long as a process remembers it",
     edits: [
       {
-        file: "src/database/migrations/caller-window-functions.ts",
+        file: "src/database/functions/take_caller_slot.sql",
         find: "PERFORM FROM merchant_credential c WHERE c.id = caller_id AND c.revoked_at IS NULL;",
         replace: "PERFORM FROM merchant_credential c WHERE c.id = caller_id;",
       },

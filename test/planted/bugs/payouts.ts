@@ -95,7 +95,7 @@ export const PAYOUTS: readonly PlantedBug[] = [
         "AND NOT t.awaits_approval\n  AND ${OWNER_SERVED}\nFOR NO KEY",
       ),
       {
-        file: "src/database/migrations/0016-payouts.ts",
+        file: "src/database/migrations/0001-baseline/10-payouts.sql",
         find: "CREATE UNIQUE INDEX payout_living ON payout (transfer_id) WHERE state <> 'displaced'",
         replace: "CREATE INDEX payout_living ON payout (transfer_id) WHERE state <> 'displaced'",
       },

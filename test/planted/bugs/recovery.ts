@@ -65,7 +65,7 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
     name: "a whole answer is posted in part after its recovery",
     edits: [
       {
-        file: "src/database/migrations/0027-late-usage.ts",
+        file: "src/database/functions/post_late_usage.sql",
         find: "IF whole AND late < due THEN",
         replace: "IF whole AND late < 0 THEN",
       },

@@ -19,7 +19,7 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
         "if (found.orderedBy === '') {",
       ),
       edit(
-        "database/migrations/0032-second-person.ts",
+        "database/migrations/0001-baseline/11-operator.sql",
         "CHECK (state <> 'approved' OR lower(decided_by) <> lower(ordered_by))",
         "CHECK (true)",
       ),

@@ -12,7 +12,7 @@ export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
     name: "whoever serves may have the security log forget everything",
     edits: [
       {
-        file: "src/database/migrations/0036-kept-security-log.ts",
+        file: "src/database/functions/security_log.sql",
         find: "- greatest(days, 7) * interval",
         replace: "- days * interval",
       },
@@ -26,7 +26,7 @@ export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
     name: "the owner of the tables changes lines of the security log",
     edits: [
       {
-        file: "src/database/migrations/0036-kept-security-log.ts",
+        file: "src/database/migrations/0001-baseline/13-security-log.sql",
         find: "BEFORE UPDATE OR DELETE ON auth.security_event",
         replace: "BEFORE DELETE ON auth.security_event",
       },

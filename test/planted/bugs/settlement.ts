@@ -4,7 +4,7 @@ import { type Edit, ledger, money, type PlantedBug, statement } from "../planted
 
 const owed = (test: string) => ({ file: "test/top-ups/owed.test.ts", test });
 const collecting = (find: string, replace: string): Edit => ({
-  file: "src/database/migrations/0028-owed.ts",
+  file: "src/database/functions/collect_owed.sql",
   find,
   replace,
 });
@@ -13,54 +13,89 @@ const collecting = (find: string, replace: string): Edit => ({
 export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   {
     name: "a settlement charges its whole cost, whatever there is",
-    edits: [statement("charge := least(cost, freed.amount + ${SPENDABLE});", "charge := cost;")],
+    edits: [
+      statement(
+        "settle_request",
+        "charge := least(cost, freed.amount + greatest(0, posted - held - owed));",
+        "charge := cost;",
+      ),
+    ],
     noticedBy: money("settlement", "takes above the hold only what is available"),
   },
   {
     name: "a settlement charges no more than its hold, though there is more",
-    edits: [statement("charge := least(cost, freed.amount + ${SPENDABLE});", "charge := least(cost, freed.amount);")],
+    edits: [
+      statement(
+        "settle_request",
+        "charge := least(cost, freed.amount + greatest(0, posted - held - owed));",
+        "charge := least(cost, freed.amount);",
+      ),
+    ],
     noticedBy: money("settlement", "takes above the hold only what is available"),
   },
   {
     name: "a settlement charges again what has a record already, alone",
-    edits: [statement("    charge := 0;\n", "")],
+    edits: [statement("settle_request", "    charge := 0;\n", "")],
     noticedBy: money("settlement", "gives back a hold whose request has its record already"),
   },
   {
     name: "a settlement that meets a record fails, and its hold stays, alone",
-    edits: [statement("ON CONFLICT DO NOTHING;\n  IF FOUND", ";\n  IF FOUND")],
+    edits: [statement("settle_request", "ON CONFLICT DO NOTHING;\n  IF FOUND", ";\n  IF FOUND")],
     noticedBy: money("settlement", "gives back a hold whose request has its record already"),
   },
   {
     name: "a settlement charges again what has a record already, in a group",
-    edits: [statement("WHERE key_id[n] IS NOT NULL;", "WHERE key_id[n] IS NOT NULL ON CONFLICT DO NOTHING;")],
+    edits: [
+      statement(
+        "commit_requests",
+        "WHERE key_id[n] IS NOT NULL;",
+        "WHERE key_id[n] IS NOT NULL ON CONFLICT DO NOTHING;",
+      ),
+    ],
     noticedBy: money("settlement", "gives back a hold whose request has its record already"),
   },
   {
     name: "a group of settlements takes from what others hold",
-    edits: [statement("more := least(s_cost[i] - charge[i], ${SPENDABLE_HERE});", "more := s_cost[i] - charge[i];")],
+    edits: [
+      statement(
+        "commit_requests",
+        "more := least(s_cost[i] - charge[i], greatest(0, posted[here] - held[here] - owed[here]));",
+        "more := s_cost[i] - charge[i];",
+      ),
+    ],
     noticedBy: money("settlement", "charges a batch as if its members came one after the other"),
   },
   {
     name: "a receivable is ignored: what is owed can be spent, by a request alone",
-    edits: [statement('"greatest(0, posted - held - owed)"', '"greatest(0, posted - held)"')],
+    edits: [
+      statement("admit_request", "other := greatest(0, posted - held - owed);", "other := greatest(0, posted - held);"),
+    ],
     noticedBy: owed("that a dead process held"),
   },
   {
     name: "a receivable is ignored: what is owed can be spent, by requests in a group",
     edits: [
-      statement('"greatest(0, posted[here] - held[here] - owed[here])"', '"greatest(0, posted[here] - held[here])"'),
+      statement(
+        "commit_requests",
+        "IF extended + greatest(0, posted[here] - held[here] - owed[here]) >=",
+        "IF extended + greatest(0, posted[here] - held[here]) >=",
+      ),
+      statement(
+        "commit_requests",
+        "least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here] - owed[here]))",
+        "least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here]))",
+      ),
     ],
     noticedBy: owed("is not there for an extension"),
   },
   {
     name: "a settlement alone collects nothing of what is owed",
-    edits: [statement("IF owed > 0 THEN PERFORM collect_owed(account, request); END IF;", "")],
+    edits: [statement("settle_request", "IF owed > 0 THEN PERFORM collect_owed(account, request); END IF;", "")],
     noticedBy: owed("is collected when the request ends free"),
   },
   {
     name: "settlements in a group collect nothing of what is owed",
-    edits: [statement("IF 0 < ANY (owed) THEN", "IF false THEN")],
+    edits: [statement("commit_requests", "IF 0 < ANY (owed) THEN", "IF false THEN")],
     noticedBy: owed("never leaves free money beside the debt"),
   },
   {
@@ -82,7 +117,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a settled request still counts as running",
-    edits: [statement("held - freed.amount, open_holds = open_holds - 1", "held - freed.amount")],
+    edits: [statement("settle_request", "held - freed.amount, open_holds = open_holds - 1", "held - freed.amount")],
     noticedBy: money("admission", "lets as many requests run at once"),
   },
   {
@@ -104,7 +139,11 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   {
     name: "an extension grants more than there is",
     edits: [
-      statement("least(greatest(e_amount[i] - extended, 0), ${SPENDABLE_HERE})", "greatest(e_amount[i] - extended, 0)"),
+      statement(
+        "commit_requests",
+        "least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here] - owed[here]))",
+        "greatest(e_amount[i] - extended, 0)",
+      ),
     ],
     noticedBy: money("extension", "grants what there is when that is still useful"),
   },
@@ -112,10 +151,21 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     name: "an extension takes back what is held",
     edits: [
       statement(
-        "least(greatest(e_amount[i] - extended, 0), ${SPENDABLE_HERE})",
-        "least(e_amount[i] - extended, ${SPENDABLE_HERE})",
+        "commit_requests",
+        "least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here] - owed[here]))",
+        "least(e_amount[i] - extended, greatest(0, posted[here] - held[here] - owed[here]))",
       ),
     ],
     noticedBy: money("extension", "never takes back what is held or recorded"),
+  },
+  {
+    name: "a loss is not under the customer whose request it was",
+    edits: [statement("settle_request", "VALUES (account, request, request,", "VALUES (request, request, request,")],
+    noticedBy: money("audit", "finds a loss that is more than was cut off"),
+  },
+  {
+    name: "two orders of one reference look for it at once",
+    edits: [ledger("postings.ts", "  await client.query(CLAIM, [reference]);\n", "")],
+    noticedBy: money("races", "between orders of one reference on two accounts"),
   },
 ];

@@ -54,7 +54,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     name: "an event of a provider is not unique",
     edits: [
       {
-        file: "src/database/migrations/0012-top-ups.ts",
+        file: "src/database/migrations/0001-baseline/08-billing.sql",
         find: "CONSTRAINT payment_event_once UNIQUE (provider, event_key)",
         replace: "CONSTRAINT payment_event_once CHECK (event_key <> '')",
       },

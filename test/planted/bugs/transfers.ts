@@ -17,8 +17,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     name: "an externalId may name two transfers",
     edits: [
       {
-        file: "src/database/migrations/0015-transfers.ts",
-        find: "        CONSTRAINT transfer_external_id UNIQUE (merchant_id, environment, external_id),\n",
+        file: "src/database/migrations/0001-baseline/09-merchant.sql",
+        find: "  CONSTRAINT transfer_external_id UNIQUE (merchant_id, environment, external_id),\n",
         replace: "",
       },
       merchant("transfers/transfer-store.ts", "ON CONFLICT ON CONSTRAINT transfer_external_id DO NOTHING ", ""),
@@ -88,11 +88,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   {
     name: "the fund is read and not locked",
     edits: [
-      merchant(
-        "merchants/store.ts",
-        "WHERE merchant_id = $1::uuid AND asset = $2::text FOR NO KEY UPDATE`;",
-        "WHERE merchant_id = $1::uuid AND asset = $2::text`;",
-      ),
+      merchant("merchants/store.ts", "AND f.asset = $2::text FOR NO KEY UPDATE OF f`;", "AND f.asset = $2::text`;"),
     ],
     noticedBy: test("create-transfer", "accepts 3"),
   },

@@ -1,0 +1,59 @@
+-- Admits a request that is alone. A refused one takes a slot of the window; a revoked, frozen, limited or crowded one takes none.
+--
+-- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from
+-- what was locked. The clock is read behind the lock of the key it is read for. Why is in ledger/README.md.
+--
+-- The row: kind ('s'ettlement, 'e'xtension, 'a'dmission), which of its kind (from 1), the outcome, an amount (cost; held in all;
+-- granted), another one (charge; held for other requests; available) and the key's window. A request without a row: nothing was
+-- written for it, because its hold is gone or because there is no such account or key. What an account owes is not its own, so
+-- it can spend greatest(0, posted - held - owed).
+
+CREATE OR REPLACE FUNCTION admit_request(
+  account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint,
+  model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb,
+  OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
+  OUT reset_seconds int, OUT wait_ms int)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  posted bigint; held bigint; owed bigint; open_holds int; max_open_holds int; frozen boolean;
+  slots timestamptz[]; slot_counts int[]; revoked boolean; used int := 0; t timestamptz;
+BEGIN
+  SELECT a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL
+  INTO posted, held, owed, open_holds, max_open_holds, frozen
+  FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  SELECT k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL INTO rate_limit, slots, slot_counts, revoked
+  FROM api_key k WHERE k.account_id = account AND k.id = key FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+
+  kind := 'a'; ord := 1; amount := 0; other := greatest(0, posted - held - owed); reset_seconds := 0;
+  IF rate_limit > 0 THEN
+    t := clock_timestamp();
+    used := slots_used(slots, slot_counts, rate_limit, t);
+    reset_seconds := slots_reset_seconds(slots, slot_counts, rate_limit, t);
+  END IF;
+  remaining := greatest(0, rate_limit - used);
+  IF revoked THEN outcome := 'revoked'; RETURN; END IF;
+  IF frozen THEN outcome := 'frozen'; RETURN; END IF;
+  IF rate_limit > 0 AND used >= rate_limit THEN
+    outcome := 'limited';
+    wait_ms := slot_wait_ms(slots, slot_counts, rate_limit, t, 1);
+    RETURN;
+  END IF;
+  IF max_open_holds > 0 AND open_holds >= max_open_holds THEN outcome := 'crowded'; RETURN; END IF;
+
+  IF rate_limit > 0 THEN
+    remaining := remaining - 1;
+    UPDATE api_key k SET slots = slots_after(slots, slot_counts, rate_limit, t, 1),
+                         slot_counts = slot_counts_after(slots, slot_counts, rate_limit, t, 1)
+    WHERE k.account_id = account AND k.id = key;
+  END IF;
+  -- What is owed goes out in place of an amount: it may be why nothing is available.
+  IF other < least_amount THEN outcome := 'refused'; amount := owed; RETURN; END IF;
+  outcome := 'granted';
+  amount := least(wanted, other);
+  INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices)
+  VALUES (account, request, owner, amount, key, model, input_price, output_price, cache_hit_price, other_prices);
+  UPDATE account a SET posted = posted, held = held + amount, open_holds = open_holds + 1 WHERE a.id = account;
+END $$;

@@ -1,0 +1,191 @@
+-- Many requests at once: settlements first, because they free money, then extensions, then admissions, each decided as if it were
+-- alone behind the one before it. s_, e_ and a_ are lists of equal length; admissions come ordered by account and key. Long lists
+-- are read by place and not through unnest, which sets up a table of its own for each of up to twenty-two.
+--
+-- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from
+-- what was locked. The clock is read behind the lock of the key it is read for. Why is in ledger/README.md.
+-- The rows are those of admit_request.
+
+CREATE OR REPLACE FUNCTION commit_requests(
+  s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached int[], s_input_cached int[], s_output int[],
+  s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[],
+  s_upstream_cost bigint[], s_streamed boolean[], s_duration int[], s_first_byte int[], s_clamped boolean[],
+  s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamptz[],
+  e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input int[], e_cached int[], e_output int[],
+  a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[],
+  a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[])
+RETURNS TABLE (
+  kind text, ord int, outcome text, amount bigint, other bigint, rate_limit int, remaining int, reset_seconds int, wait_ms int)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  settlements int := cardinality(s_request); extensions int := cardinality(e_request); admissions int := cardinality(a_request);
+  -- The locked accounts, and their columns at the same places.
+  account uuid[]; posted bigint[]; held bigint[]; owed bigint[]; open_holds int[]; max_open_holds int[]; frozen boolean[];
+  here int; i int; changed boolean := false;
+  -- What the deleted holds kept, at the places of their settlements.
+  freed record; charge bigint[]; key_id uuid[]; model text[]; input_price bigint[]; output_price bigint[]; cache_hit_price bigint[];
+  other_prices jsonb[];
+  deleted int := 0; above_hold boolean := false; more bigint; lost boolean := false;
+  extended bigint; key record; used int; taken int; t timestamptz; granted boolean[]; any_granted boolean := false;
+  -- The limited keys that took slots, when and how many.
+  used_keys uuid[] := '{}'; used_at timestamptz[] := '{}'; used_slots int[] := '{}';
+BEGIN
+  SELECT array_agg(l.id), array_agg(l.posted), array_agg(l.held), array_agg(l.owed), array_agg(l.open_holds),
+         array_agg(l.max_open_holds), array_agg(l.frozen)
+  INTO account, posted, held, owed, open_holds, max_open_holds, frozen
+  FROM (SELECT a.id, a.posted, a.held, a.owed, a.open_holds, a.max_open_holds, a.frozen_at IS NOT NULL AS frozen FROM account a
+        WHERE a.id = ANY (s_account || e_account || a_account) ORDER BY a.id FOR NO KEY UPDATE) l;
+
+  IF settlements > 0 THEN
+    key_id := array_fill(NULL::uuid, ARRAY[settlements]);
+    model := array_fill(NULL::text, ARRAY[settlements]);
+    charge := array_fill(NULL::bigint, ARRAY[settlements]);
+    input_price := charge; output_price := charge; cache_hit_price := charge;
+    other_prices := array_fill(NULL::jsonb, ARRAY[settlements]);
+    -- Each takes from its own hold first.
+    FOR freed IN DELETE FROM hold h WHERE h.account_id = ANY (s_account) AND h.id = ANY (s_request) RETURNING h.* LOOP
+      i := array_position(s_request, freed.id);
+      here := array_position(account, freed.account_id);
+      charge[i] := least(s_cost[i], freed.amount);
+      above_hold := above_hold OR s_cost[i] > freed.amount;
+      posted[here] := posted[here] - charge[i];
+      held[here] := held[here] - freed.amount;
+      open_holds[here] := open_holds[here] - 1;
+      key_id[i] := freed.key_id; model[i] := freed.model; input_price[i] := freed.input_price;
+      output_price[i] := freed.output_price; cache_hit_price[i] := freed.cache_hit_price;
+      other_prices[i] := freed.other_prices;
+      lost := lost OR s_unbilled[i] > 0;
+      deleted := deleted + 1;
+    END LOOP;
+    -- Then those that cost more than their hold take from what is available.
+    IF above_hold THEN
+      FOR i IN 1 .. settlements LOOP
+        CONTINUE WHEN key_id[i] IS NULL OR charge[i] = s_cost[i];
+        here := array_position(account, s_account[i]);
+        more := least(s_cost[i] - charge[i], greatest(0, posted[here] - held[here] - owed[here]));
+        charge[i] := charge[i] + more;
+        posted[here] := posted[here] - more;
+        lost := lost OR charge[i] < s_cost[i];
+      END LOOP;
+    END IF;
+    IF deleted > 0 THEN
+      changed := true;
+      INSERT INTO usage_record (account_id, request_id, cost, charge,
+        key_id, model, input_price, output_price, cache_hit_price, other_prices, input_tokens_uncached, input_tokens_cached,
+        output_tokens, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms,
+        first_byte_ms, clamped, other_tokens, metering, unbilled_cost, settled_at)
+      SELECT s_account[n], s_request[n], s_cost[n], charge[n], key_id[n], model[n], input_price[n], output_price[n],
+             cache_hit_price[n], other_prices[n], s_input_uncached[n], s_input_cached[n], s_output[n], s_basis[n], s_day[n], s_upstream[n],
+             s_upstream_model[n], s_upstream_request[n], s_upstream_cost[n], s_streamed[n], s_duration[n],
+             s_first_byte[n], s_clamped[n], s_other_tokens[n], s_metering[n], s_unbilled[n],
+             coalesce(s_settled[n], clock_timestamp())
+      FROM generate_series(1, settlements) n
+      WHERE key_id[n] IS NOT NULL; -- a hold that came back behind its settlement fails here; alone it is told apart
+      IF lost THEN
+        INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+        SELECT s_account[n], s_request[n], s_request[n], 'IDR/6', '00000000-0000-7000-8000-000000000002',
+               '00000000-0000-7000-8000-000000000001', s_cost[n] - charge[n] + s_unbilled[n], 'uncollected'
+        FROM generate_series(1, settlements) n WHERE s_cost[n] - charge[n] + s_unbilled[n] > 0;
+      END IF;
+      kind := 's'; outcome := 'settled';
+      FOR i IN 1 .. settlements LOOP
+        CONTINUE WHEN key_id[i] IS NULL;
+        ord := i; amount := s_cost[i]; other := charge[i];
+        RETURN NEXT;
+      END LOOP;
+    END IF;
+  END IF;
+
+  kind := 'e';
+  FOR i IN 1 .. extensions LOOP
+    SELECT h.amount INTO extended FROM hold h WHERE h.account_id = e_account[i] AND h.id = e_request[i] FOR NO KEY UPDATE;
+    CONTINUE WHEN NOT FOUND;
+    here := array_position(account, e_account[i]);
+    ord := i; amount := extended; other := held[here] - extended;
+    IF extended + greatest(0, posted[here] - held[here] - owed[here]) >= e_least[i] THEN
+      outcome := 'granted';
+      amount := extended + least(greatest(e_amount[i] - extended, 0), greatest(0, posted[here] - held[here] - owed[here]));
+      held[here] := other + amount;
+    ELSE
+      outcome := 'refused';
+    END IF;
+    UPDATE hold h SET amount = amount, progress_input_tokens = greatest(h.progress_input_tokens, e_input[i]),
+                      progress_cached_tokens = greatest(h.progress_cached_tokens, e_cached[i]),
+                      progress_output_tokens = greatest(h.progress_output_tokens, e_output[i])
+    WHERE h.account_id = e_account[i] AND h.id = e_request[i];
+    changed := true;
+    RETURN NEXT;
+  END LOOP;
+
+  IF admissions > 0 THEN
+    kind := 'a';
+    granted := array_fill(false, ARRAY[admissions]);
+    i := 1; here := 1;
+    FOR key IN SELECT k.account_id, k.id, k.rate_limit, k.slots, k.slot_counts, k.revoked_at IS NOT NULL AS revoked FROM api_key k
+               WHERE k.account_id = ANY (account) AND k.account_id = ANY (a_account) AND k.id = ANY (a_key)
+               ORDER BY k.account_id, k.id FOR NO KEY UPDATE LOOP
+      WHILE i <= admissions AND (a_account[i], a_key[i]) < (key.account_id, key.id) LOOP i := i + 1; END LOOP;
+      WHILE account[here] < key.account_id LOOP here := here + 1; END LOOP;
+      used := 0; taken := 0; reset_seconds := 0;
+      rate_limit := key.rate_limit;
+      IF rate_limit > 0 THEN
+        t := clock_timestamp();
+        used := slots_used(key.slots, key.slot_counts, rate_limit, t);
+        reset_seconds := slots_reset_seconds(key.slots, key.slot_counts, rate_limit, t);
+      END IF;
+      WHILE i <= admissions AND a_key[i] = key.id AND a_account[i] = key.account_id LOOP
+        ord := i; amount := 0; wait_ms := NULL;
+        other := greatest(0, posted[here] - held[here] - owed[here]);
+        IF key.revoked THEN outcome := 'revoked';
+        ELSIF frozen[here] THEN outcome := 'frozen';
+        ELSIF rate_limit > 0 AND used + taken >= rate_limit THEN
+          outcome := 'limited';
+          wait_ms := slot_wait_ms(key.slots, key.slot_counts, rate_limit, t, taken + 1);
+        ELSIF max_open_holds[here] > 0 AND open_holds[here] >= max_open_holds[here] THEN outcome := 'crowded';
+        ELSE
+          taken := taken + 1;
+          IF other < a_least[i] THEN
+            outcome := 'refused'; amount := owed[here];
+          ELSE
+            outcome := 'granted';
+            amount := least(a_amount[i], other);
+            a_amount[i] := amount;
+            held[here] := held[here] + amount;
+            open_holds[here] := open_holds[here] + 1;
+            granted[i] := true;
+            any_granted := true;
+          END IF;
+        END IF;
+        remaining := greatest(0, rate_limit - used - taken);
+        RETURN NEXT;
+        i := i + 1;
+      END LOOP;
+      IF taken > 0 AND rate_limit > 0 THEN
+        used_keys := used_keys || key.id; used_at := used_at || t; used_slots := used_slots || taken;
+      END IF;
+    END LOOP;
+    IF used_keys <> '{}' THEN
+      UPDATE api_key k SET slots = slots_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n]),
+                           slot_counts = slot_counts_after(k.slots, k.slot_counts, k.rate_limit, used_at[n], used_slots[n])
+      FROM generate_series(1, cardinality(used_keys)) n
+      WHERE k.id = used_keys[n] AND k.account_id = ANY (account) AND k.id = ANY (used_keys);
+    END IF;
+    IF any_granted THEN
+      changed := true;
+      INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, cache_hit_price, other_prices)
+      SELECT a_account[n], a_request[n], a_owner[n], a_amount[n], a_key[n], a_model[n], a_input_price[n], a_output_price[n],
+             a_cache_hit_price[n], a_other_prices[n]
+      FROM generate_series(1, admissions) n WHERE granted[n];
+    END IF;
+  END IF;
+
+  IF changed THEN
+    UPDATE account a SET posted = posted[n], held = held[n], open_holds = open_holds[n]
+    FROM generate_series(1, cardinality(account)) n WHERE a.id = account[n] AND a.id = ANY (account);
+    -- Hardly any account owes something, and one comparison of all is cheaper than a loop.
+    IF 0 < ANY (owed) THEN
+      PERFORM collect_owed(d.id, new_uuidv7()) FROM unnest(account, owed) AS d(id, debt) WHERE d.debt > 0;
+    END IF;
+  END IF;
+END $$;

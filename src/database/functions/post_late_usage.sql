@@ -1,0 +1,48 @@
+-- Posts what a request came to beyond what recovery charged. It takes the parameters of settle_request, and whether the difference
+-- must be posted in full or not at all. No row: the request's record was not written by recovery. The account is locked first, so
+-- a second call finds what the first one wrote. What recovery charged is part of the cost, so that the customer pays for each token
+-- once. The loss has an id of its own: one with the id of the request is what the record's charge left of the record's cost.
+
+CREATE OR REPLACE FUNCTION post_late_usage(
+  account uuid, request uuid, cost bigint, input_tokens_uncached int, input_tokens_cached int, output_tokens int, basis text,
+  billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean,
+  duration_ms int, first_byte_ms int, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamptz,
+  whole boolean,
+  OUT outcome text, OUT charge bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  posted bigint; held bigint; owed bigint; recovered_cost bigint; recovered_charge bigint; due bigint; late bigint; lost bigint;
+BEGIN
+  SELECT a.posted, a.held, a.owed INTO posted, held, owed FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  SELECT u.cost, u.charge INTO recovered_cost, recovered_charge FROM usage_record u
+  WHERE u.account_id = account AND u.request_id = request AND u.basis = 'recovered';
+  IF NOT FOUND THEN RETURN; END IF;
+
+  SELECT l.charge INTO late FROM late_usage l WHERE l.account_id = account AND l.request_id = request;
+  IF FOUND THEN outcome := 'posted'; charge := recovered_charge + late; RETURN; END IF;
+  due := greatest(0, cost - recovered_cost);
+  late := least(due, greatest(0, posted - held - owed));
+  IF whole AND late < due THEN outcome := 'refused'; charge := recovered_charge; RETURN; END IF;
+
+  outcome := 'posted'; charge := recovered_charge + late;
+  IF cost = 0 AND unbilled_cost = 0 THEN RETURN; END IF;
+  INSERT INTO late_usage (account_id, request_id, cost, charge, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering,
+    unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms,
+    clamped, settled_at)
+  VALUES (account, request, cost, late, input_tokens_uncached, input_tokens_cached, output_tokens, other_tokens, metering,
+    unbilled_cost, basis, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms,
+    clamped, coalesce(settled_at, clock_timestamp()));
+  IF late > 0 THEN
+    INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
+    VALUES (account, new_uuidv7(), request, 'IDR/6', account, '00000000-0000-7000-8000-000000000001', late, 'late_usage',
+            'late:' || request);
+    UPDATE account a SET posted = posted - late, held = held WHERE a.id = account;
+  END IF;
+  lost := due - late + unbilled_cost;
+  IF lost > 0 THEN
+    INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference)
+    VALUES (account, new_uuidv7(), request, 'IDR/6', '00000000-0000-7000-8000-000000000002',
+            '00000000-0000-7000-8000-000000000001', lost, 'late_uncollected', 'late-loss:' || request);
+  END IF;
+END $$;

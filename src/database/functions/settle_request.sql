@@ -1,0 +1,47 @@
+-- Settles a request that is alone: deletes its hold, writes its usage record, and books what the charge leaves of the cost, and
+-- what is not billed at all, as a loss of the operator. Only the statement that deletes a hold settles.
+--
+-- It locks before it reads: accounts first, in id order, then keys in order, then holds. Balances are written absolutely from
+-- what was locked. The clock is read behind the lock of the key it is read for. Why is in ledger/README.md.
+-- The row is that of admit_request.
+
+CREATE OR REPLACE FUNCTION settle_request(
+  account uuid, request uuid, cost bigint, input_tokens_uncached int, input_tokens_cached int, output_tokens int, basis text,
+  billing_day date, upstream text, upstream_model text, upstream_request_id text, upstream_cost bigint, streamed boolean,
+  duration_ms int, first_byte_ms int, clamped boolean, other_tokens jsonb, metering jsonb, unbilled_cost bigint, settled_at timestamptz,
+  OUT kind text, OUT ord int, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit int, OUT remaining int,
+  OUT reset_seconds int, OUT wait_ms int)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  posted bigint; held bigint; owed bigint; open_holds int; freed hold; charge bigint;
+BEGIN
+  SELECT a.posted, a.held, a.owed, a.open_holds INTO posted, held, owed, open_holds
+  FROM account a WHERE a.id = account FOR NO KEY UPDATE;
+  DELETE FROM hold h WHERE h.account_id = account AND h.id = request RETURNING * INTO freed;
+  IF NOT FOUND THEN RETURN; END IF;
+  charge := least(cost, freed.amount + greatest(0, posted - held - owed));
+  settled_at := coalesce(settled_at, clock_timestamp()); -- behind the lock: records have the order of commits
+  INSERT INTO usage_record (account_id, request_id, cost, charge,
+    key_id, model, input_price, output_price, cache_hit_price, other_prices, input_tokens_uncached, input_tokens_cached,
+    output_tokens, basis, billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms,
+    first_byte_ms, clamped, other_tokens, metering, unbilled_cost, settled_at)
+  VALUES (account, request, cost, charge, freed.key_id, freed.model, freed.input_price, freed.output_price,
+          freed.cache_hit_price, freed.other_prices, input_tokens_uncached, input_tokens_cached, output_tokens, basis,
+          billing_day, upstream, upstream_model, upstream_request_id, upstream_cost, streamed, duration_ms, first_byte_ms,
+          clamped, other_tokens, metering, unbilled_cost, settled_at)
+  ON CONFLICT DO NOTHING;
+  IF FOUND THEN
+    kind := 's'; ord := 1; outcome := 'settled'; amount := cost; other := charge;
+    IF cost - charge + unbilled_cost > 0 THEN
+      INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+      VALUES (account, request, request, 'IDR/6', '00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001',
+              cost - charge + unbilled_cost, 'uncollected');
+    END IF;
+  ELSE
+    -- A hold that came back behind its settlement: it goes, and the record of the first stays.
+    charge := 0;
+  END IF;
+  UPDATE account a SET posted = posted - charge, held = held - freed.amount, open_holds = open_holds - 1 WHERE a.id = account;
+  IF owed > 0 THEN PERFORM collect_owed(account, request); END IF;
+END $$;

@@ -1,0 +1,162 @@
+// A database of the former migrations is taken over: no row is lost, and it becomes what a fresh database is.
+
+import { readFile } from "node:fs/promises";
+import type { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { topicChecks } from "../../src/app/compose/audit-checks.ts";
+import { clientConfig, connectClient, withClient } from "../../src/database/connections.ts";
+import { openDatabase } from "../../src/database/database.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { audit } from "../../src/ledger/audit/audit.ts";
+import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
+import { SOUND } from "../money/world.ts";
+import { schemaText } from "../setup/schema-text.ts";
+import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
+
+const FORMER = new URL("fixtures/last-old-schema.sql", import.meta.url);
+const TABLES = `
+SELECT c.oid::regclass::text AS name FROM pg_class c
+WHERE c.relnamespace IN ('public'::regnamespace, 'auth'::regnamespace) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+ORDER BY 1`;
+const SOURCES = `
+SELECT proname AS name, prosrc AS source FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1, 2`;
+/** A posting as both have it. */
+const POSTING = "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at";
+
+/** A database of its own with what the file makes. */
+async function formerDatabase(): Promise<{ opened: TestDatabase; owner: Client }> {
+  const opened = await createTestDatabase();
+  const text = await readFile(FORMER, "utf8");
+  await withClient(clientConfig({ connectionString: opened.url }, "test"), async (client) => {
+    await client.query("DROP SCHEMA auth, public CASCADE; CREATE SCHEMA public");
+    await client.query(text);
+  });
+  return { opened, owner: await connectClient(clientConfig({ connectionString: opened.url }, "test")) };
+}
+
+/** Every row of every table, as text and in an order of its own. */
+async function everyRow(owner: Client): Promise<Map<string, string[]>> {
+  const tables = (await owner.query<{ name: string }>(TABLES)).rows.map(({ name }) => name);
+  const rows = new Map<string, string[]>();
+  for (const table of tables) {
+    const columns = table === "posting" ? POSTING : "*";
+    const { rows: found } = await owner.query<{ row: string }>(
+      `SELECT r::text AS row FROM (SELECT ${columns} FROM ${table}) r ORDER BY 1`,
+    );
+    rows.set(
+      table,
+      found.map(({ row }) => row),
+    );
+  }
+  return rows;
+}
+
+describe("a database of the last former migration", () => {
+  let opened: TestDatabase;
+  let owner: Client;
+  let before: Map<string, string[]>;
+  let after: Map<string, string[]>;
+  beforeAll(async () => {
+    ({ opened, owner } = await formerDatabase());
+    before = await everyRow(owner);
+    expect(await migrate(clientConfig({ connectionString: opened.url }, "test"))).toEqual(["0001-baseline"]);
+    after = await everyRow(owner);
+  });
+  afterAll(async () => {
+    await owner.end();
+    await opened.drop();
+  });
+
+  test("keeps every row of every table as it was", () => {
+    const kept = [...before.keys()].filter((table) => table !== "mikro_orm_migrations");
+    expect([...after.keys()].filter((table) => !kept.includes(table))).toEqual(["schema_change", "schema_function"]);
+    for (const table of kept) expect(after.get(table), table).toEqual(before.get(table));
+    expect(after.get("posting")).toHaveLength(285);
+    expect(after.get("usage_record")).toHaveLength(152);
+  });
+
+  test("has every posting under the account that it is about", async () => {
+    const { rows } = await owner.query<{ reason: string; owners: string }>(
+      `SELECT DISTINCT reason, CASE WHEN p.account_id IN (debit, credit) THEN 'its side'
+         WHEN EXISTS (SELECT FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
+                      WHERE f.id IN (debit, credit) AND m.account_id = p.account_id) THEN 'its merchant'
+         WHEN EXISTS (SELECT FROM usage_record u WHERE u.request_id = group_id AND u.account_id = p.account_id) THEN 'its request'
+         WHEN EXISTS (SELECT FROM top_up t WHERE t.id = group_id AND t.account_id = p.account_id) THEN 'its top-up'
+         WHEN EXISTS (SELECT FROM transfer t JOIN merchant m ON m.id = t.merchant_id LEFT JOIN payout o ON o.transfer_id = t.id
+                      WHERE group_id IN (t.id, o.id) AND m.account_id = p.account_id) THEN 'its transfer' ELSE 'nothing' END AS owners
+       FROM posting p ORDER BY 1, 2`,
+    );
+    expect(rows.map(({ reason, owners }) => `${reason}: ${owners}`)).toMatchInlineSnapshot(`
+      [
+        "credit_note: its side",
+        "demo_credit: its side",
+        "late_uncollected: its request",
+        "late_usage: its side",
+        "merchant_credit: its merchant",
+        "network_fee: its transfer",
+        "operator_adjustment: its side",
+        "operator_credit: its side",
+        "overpayment: its top-up",
+        "overpayment_returned: its top-up",
+        "provider_fee: its top-up",
+        "receivable_collected: its side",
+        "top_up: its side",
+        "top_up_charged_back: its side",
+        "top_up_charged_back: its top-up",
+        "top_up_refunded: its side",
+        "top_up_refunded: its top-up",
+        "transfer_fee: its merchant",
+        "transfer_payout: its merchant",
+        "transfer_sent: its transfer",
+        "uncollected: its request",
+        "welcome_credit: its side",
+      ]
+    `);
+  });
+
+  test("has the schema and the functions of a fresh database", async () => {
+    const fresh = await createTestDatabase();
+    const of = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
+      withClient(clientConfig({ connectionString: url }, "test"), work);
+    const sources = async (client: Client) => (await client.query<{ name: string; source: string }>(SOURCES)).rows;
+    expect(await schemaText(owner)).toBe(await of(fresh.url, schemaText));
+    expect(await sources(owner)).toEqual(await of(fresh.url, sources));
+    await fresh.drop();
+  });
+
+  test("is served, and its books are in order", async () => {
+    const database = await openDatabase({ url: opened.url, dataDir: "" });
+    expect(await audit(database.pool, { checks: topicChecks })).toEqual(SOUND);
+    expect(await readTrialBalance(database.pool)).toMatchObject({ isBalanced: true });
+    await database.close();
+  });
+});
+
+describe("a database that cannot be taken over", () => {
+  let opened: TestDatabase;
+  let owner: Client;
+  beforeAll(async () => {
+    ({ opened, owner } = await formerDatabase());
+  });
+  afterAll(async () => {
+    await owner.end();
+    await opened.drop();
+  });
+  const opening = () => migrate(clientConfig({ connectionString: opened.url }, "test"));
+
+  test("stays as it is where a posting belongs to no customer", async () => {
+    const stray = "01a20000-0000-7000-8000-000000000001";
+    await owner.query(`INSERT INTO posting (id, group_id, asset, debit, credit, amount, reason) VALUES ('${stray}', '${stray}',
+      'IDR/6', '00000000-0000-7000-8000-000000000003', '00000000-0000-7000-8000-000000000004', 1, 'stray')`);
+    const before = await everyRow(owner);
+    await expect(opening()).rejects.toThrow(`belong to no customer's account: ${stray}`);
+    expect(await everyRow(owner)).toEqual(before);
+  });
+
+  test("names the version to start first where it is at an earlier migration", async () => {
+    await owner.query("DELETE FROM mikro_orm_migrations WHERE name > '0020-transfer-lists'");
+    await expect(opening()).rejects.toThrow(
+      /is at migration 0020-transfer-lists, and this Saldo takes over from 0035-tier-writes only\. Start the last Saldo 0\.1/,
+    );
+  });
+});

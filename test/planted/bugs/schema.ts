@@ -1,0 +1,55 @@
+// Guards of what brings a database to the schema of this code.
+
+import type { Edit, PlantedBug } from "../planted-bug.ts";
+
+const database = (file: string, find: string, replace: string): Edit => ({
+  file: `src/database/${file}`,
+  find,
+  replace,
+});
+const applied = (test: string) => ({ file: "test/database/migrate.test.ts", test });
+const adopted = (test: string) => ({ file: "test/database/adoption.test.ts", test });
+
+/** Each with the test that must notice it. */
+export const SCHEMA_BUGS: readonly PlantedBug[] = [
+  {
+    name: "code that is too old for a schema serves from it",
+    edits: [database("schema/schema-state.ts", "if (ours < state.oldestCode) {", "if (ours < 0) {")],
+    noticedBy: applied("is refused where the schema needs a newer one"),
+  },
+  {
+    name: "the version before puts its own functions back",
+    edits: [
+      database("schema/schema-state.ts", "if (ours < state.version) return { migrations: [], functions: [] };", ""),
+    ],
+    noticedBy: applied("serves again where the newer schema allows it"),
+  },
+  {
+    name: "a change waits for its lock as long as it takes",
+    edits: [database("schema/apply.ts", "SET LOCAL lock_timeout = ${lockTimeoutMs}; ", "")],
+    noticedBy: applied("that never get their lock are given up"),
+  },
+  {
+    name: "losses are left behind when a database is taken over",
+    edits: [
+      database("schema/adoption/take-over.sql", "AND o.id = p.id\n", "AND o.id = p.id AND p.reason <> 'uncollected'\n"),
+      database(
+        "schema/adoption/adopt.ts",
+        '  invariant(rows[0]?.former === rows[0]?.taken, "every posting is taken over");\n',
+        "",
+      ),
+    ],
+    noticedBy: adopted("keeps every row of every table as it was"),
+  },
+  {
+    name: "a loss is taken over without the customer whose request it was",
+    edits: [
+      database(
+        "schema/adoption/find-owners.sql",
+        "credited_merchant.account_id, used.account_id,",
+        "credited_merchant.account_id, (SELECT min(id::text)::uuid FROM account WHERE used.account_id IS NOT NULL),",
+      ),
+    ],
+    noticedBy: adopted("has every posting under the account that it is about"),
+  },
+];
