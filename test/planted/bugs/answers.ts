@@ -10,12 +10,12 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
       gateway(
         "answer/answer-whole.ts",
         "const billed = await bill.settleCompleted(",
-        'sink.start({ streamed: false, rate, costIdr: "0", demo: false });\n  const billed = await bill.settleCompleted(',
+        'sink.answer({ rate, demo: false }, { json: end.json, costIdr: "0" });\n  const billed = await bill.settleCompleted(',
       ),
       gateway(
         "answer/answer-whole.ts",
-        "sink.start({ streamed: false, rate, costIdr: costIdr(billed)",
-        "void ({ costIdr: costIdr(billed)",
+        'sink.answer({ rate, demo: route.upstream.kind === "demo" }, { json, costIdr: costIdr(billed) });',
+        "void [json, rate, costIdr];",
       ),
     ],
     noticedBy: { file: "test/gateway/whole-answers.test.ts", test: "are settled before they are shown" },
@@ -26,7 +26,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
       gateway(
         "answer/answer-streamed.ts",
         "const billed = await bill.settleCompleted(",
-        "for (const frame of end.held) exchange.sink.write(frame);\n  const billed = await bill.settleCompleted(",
+        "for (const frame of end.held) exchange.sink.pass(frame, OPENAI_EVENTS);\n  const billed = await bill.settleCompleted(",
       ),
     ],
     noticedBy: { file: "test/gateway/streams.test.ts", test: "hold back everything from the finish on" },
