@@ -153,6 +153,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
 };
 
+/** The files of the gateway, besides its adapters of upstreams, that know how a stream is written: they read what upstreams send. */
+export const streamReaders: readonly string[] = ["src/gateway/stream/sse.ts", "src/gateway/stream/openai-events.ts"];
+
 /**
  * Files of one room that need each other, types included. Each entry is a debt: it ends when a type moves to a file of its own.
  * A new one is not accepted, and one that is gone leaves this list.
