@@ -155,8 +155,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "transfers/transfers.ts",
-        'status === "WAITING" && reason === WAITS_FOR_APPROVAL',
-        'status !== "" && reason !== ""',
+        'status === "WAITING" && createdAt.getTime() === orderedAt',
+        'status !== "" && createdAt.getTime() === orderedAt',
       ),
     ],
     noticedBy: operator("transfers", "what never waited for approval is not approved"),
@@ -166,8 +166,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "transfers/transfers.ts",
-        'status === "WAITING" && reason === WAITS_FOR_APPROVAL',
-        'status === "WAITING" && reason !== ""',
+        'status === "WAITING" && createdAt.getTime() === orderedAt',
+        'status === "WAITING" && createdAt.getTime() >= orderedAt',
       ),
     ],
     noticedBy: operator("transfers", "what never waited for approval is not approved"),
