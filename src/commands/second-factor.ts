@@ -8,7 +8,7 @@ export const secondFactorCommands: readonly Command[] = [
     name: "person reset-second-factor",
     about:
       "Removes the authenticator app, the recovery codes and all passkeys of a person, and ends the person's sessions. " +
-      "For somebody who has lost all of them: make sure first who asks.",
+      "For a person who has lost all of them. Verify first who asks.",
     options: { email: { required: true, value: "E", about: "who" } },
     async run(values, { database }) {
       const email = values.need("email");

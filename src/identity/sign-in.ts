@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
 import { TooManyTries, UpstreamBusy, ValidationError } from "../kernel/errors.ts";
-import { askServer, toAnswer } from "./auth-answer.ts";
+import { askServer, type AuthAnswer, toAnswer } from "./auth-answer.ts";
 import { readAuthFields } from "./auth-fields.ts";
 import type { AuthRoute } from "./auth-routes.ts";
 import type { AuthServer } from "./auth-server.ts";
@@ -37,17 +37,6 @@ export type AuthRequest = {
   readonly userAgent: string;
   /** The network address of whoever asks. */
   readonly address: string;
-};
-
-export type AuthAnswer = {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** JSON; empty where the answer leads elsewhere. */
-  readonly body: string;
-  /** The password was right, and a second factor is asked for. */
-  readonly isHalfWay?: true;
-  /** Whose password it was, where the answer has shown that the caller knows it or reads the address. */
-  readonly email?: string;
 };
 
 export type SignIn = { answer(request: AuthRequest): Promise<AuthAnswer> };

@@ -29,7 +29,7 @@ describe("settings", () => {
     await expect.poll(() => threshold.inputValue()).toBe("50000");
     await threshold.fill("");
     await save.click();
-    await page.getByText("Mati", { exact: true }).waitFor();
+    await page.getByText("Nonaktif", { exact: true }).waitFor();
   });
 
   it("speaks the language that is saved", async () => {

@@ -263,7 +263,7 @@ function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger"
   const onViolations = (audit: AuditKind, { violations, hasMore }: AuditReport): void =>
     logger.error({ audit, violations, hasMore }, "the books are not in order");
   const onMissed = (accountIds: readonly string[]): void =>
-    logger.error({ accountIds }, "roll-ups of usage had missed a record and were made anew");
+    logger.error({ accountIds }, "roll-ups of usage had missed a record and were recomputed");
   return [
     partitionTick(pool),
     forgetFiguresTick(pool),

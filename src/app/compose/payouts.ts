@@ -194,7 +194,7 @@ function dayOf(trouble: PayoutTrouble): string {
 const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn", string]>> = {
   payout_failed: ["warn", "a payout did not get on; it is tried again"],
   fee_too_high: ["warn", "a payout would have to offer more than its chain is allowed to; it waits for lower fees"],
-  foreign_nonce: ["error", "somebody else has used a wallet's key; nothing more is signed with it"],
+  foreign_nonce: ["error", "another signer has used a wallet's key; nothing more is signed with it"],
   head_leap: ["error", "a chain node is further ahead than its chain can be; its answers are not used"],
   finality_doubted: ["error", "a chain node calls a block final that is not believed; the payout waits"],
   payment_vanished: [

@@ -3,8 +3,9 @@
 
 import { resolve } from "node:path";
 import { readAmounts } from "./amounts.ts";
-import { type ChainConfig, readChains, type SettingReaders } from "./chains.ts";
-import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./safety.ts";
+import { type ChainConfig, readChains } from "./chains.ts";
+import type { SettingReaders } from "./setting-readers.ts";
+import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./allowances.ts";
 import { type FeeRule, parseFeeRule } from "../../kernel/fee-rule.ts";
 import { FAILPOINTS, type FailpointSetting, parseFailpoint } from "../../kernel/failpoint.ts";
 

@@ -3,14 +3,7 @@
 
 import type { Config } from "./config.ts";
 import { isLoopbackHost } from "../../kernel/loopback.ts";
-
-/** What SALDO_DEMO_ALLOW can name. */
-export const DEMO_ALLOWANCES = ["host", "database", "upstreams", "chains"] as const;
-export type DemoAllowance = (typeof DEMO_ALLOWANCES)[number];
-
-/** What SALDO_CLEARTEXT_ALLOW can name. */
-export const CLEARTEXT_ALLOWANCES = ["mail", "chains", "database", "grpc", "public-url"] as const;
-export type CleartextAllowance = (typeof CLEARTEXT_ALLOWANCES)[number];
+import type { CleartextAllowance, DemoAllowance } from "./allowances.ts";
 
 /** The settings of a database URL that make pg refuse a connection without TLS and a certificate it trusts. */
 const SAFE_SSL_MODES = new Set(["require", "verify-ca", "verify-full"]);

@@ -86,7 +86,7 @@ async function prepareForPeople(
   { pool }: Database,
   { config, baseUrl, logger }: { config: Config; baseUrl: string; logger: Logger },
 ): Promise<string | null> {
-  if (config.smtpUrl === null) logger.warn("SMTP_URL is not set, so nobody can sign up or reset a password");
+  if (config.smtpUrl === null) logger.warn("SMTP_URL is not set, so signing up and resetting a password do not work");
   return (await hasOperator(pool)) ? null : inviteOperator(pool, baseUrl);
 }
 

@@ -5,6 +5,7 @@ import { flushCompileCache } from "node:module";
 import process from "node:process";
 import { ConfigError, readConfig, type Config } from "../config/config.ts";
 import { safetyProblems } from "../config/safety.ts";
+import { packageVersion } from "../../kernel/version.ts";
 import { EXIT, helpText, runCommand } from "../../commands/run.ts";
 
 const output = {
@@ -17,6 +18,10 @@ export async function runProcess(words: readonly string[]): Promise<number> {
   if (words.length === 0 || words.includes("--help") || words[0] === "help") {
     output.out(helpText());
     return words.length === 0 ? EXIT.usage : EXIT.done;
+  }
+  if (words[0] === "--version") {
+    output.out(packageVersion());
+    return EXIT.done;
   }
   try {
     const config = readConfig();

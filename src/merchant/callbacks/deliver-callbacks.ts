@@ -128,7 +128,7 @@ export class CallbackDeliverer {
     const events = await readEvents(database.pool, transferId);
     const at = events.findIndex((event) => event.eventId === eventId);
     const event = events[at];
-    invariant(transfer !== undefined && event !== undefined, "a delivery tells of an event of its transfer");
+    invariant(transfer !== undefined && event !== undefined, "a delivery reports an event of its transfer");
     const rules = { environment: transfer.environment, allowLoopback };
     try {
       const url = checkCallbackUrl(settings.url, rules);

@@ -9,6 +9,7 @@ import type { SignIn } from "../../identity/sign-in.ts";
 import type { Gateway } from "../../gateway/chat.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../../kernel/ids.ts";
+import { packageVersion } from "../../kernel/version.ts";
 import { createCallValues, READ_MAX_BYTES, sayRequestId } from "../calls/call.ts";
 import { endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
 import { createInterceptors, type CallPorts, verifiersOf } from "../calls/interceptors.ts";
@@ -245,7 +246,8 @@ function registerPlain(app: FastifyInstance, { ready, agentsPackage }: HttpServe
   const document = readFileSync(new URL("../../../openapi/openapi.json", import.meta.url), "utf8");
   app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
   app.get(PLAIN_PATHS.agents, async (_request, reply) => reply.type("application/gzip").send(await agentsPackage()));
-  app.get(PLAIN_PATHS.lives, () => ({ status: "ok" }));
+  const version = packageVersion();
+  app.get(PLAIN_PATHS.lives, () => ({ status: "ok", version }));
   app.get(PLAIN_PATHS.ready, async (_request, reply) => {
     const isReady = await ready();
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? "ready" : "not ready" });

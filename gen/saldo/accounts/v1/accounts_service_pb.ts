@@ -96,7 +96,7 @@ export type ListSecurityEventsRequest = Message<"saldo.accounts.v1.ListSecurityE
   email: string;
 
   /**
-   * The id of the person it was about. Empty: anybody.
+   * The id of the person it was about. Empty: every person.
    *
    * @generated from field: string person_id = 4;
    */
@@ -499,7 +499,7 @@ export const RevokeServiceTokenResponseSchema: GenMessage<RevokeServiceTokenResp
  */
 export const AccountsService: GenService<{
   /**
-   * Tells who is signed in.
+   * Returns who is signed in.
    *
    * @generated from rpc saldo.accounts.v1.AccountsService.GetMe
    */

@@ -53,7 +53,7 @@ export const OperatorService: GenService<{
     output: typeof GetCatalogResponseSchema;
   },
   /**
-   * Tells what a draft would change, prices with their difference, and changes nothing.
+   * Returns what a draft would change, prices with their difference, and changes nothing.
    *
    * Errors: validation_error with every problem of the draft.
    *
@@ -68,8 +68,7 @@ export const OperatorService: GenService<{
    * Makes the catalog what a draft says, all of it or nothing. What the draft leaves out is not sold any more. Every node serves it
    * within a minute.
    *
-   * Errors: validation_error with every problem of the draft; with the rule `catalog.base_version` when somebody else has
-   * published since.
+   * Errors: validation_error with every problem of the draft; with the rule `catalog.base_version` when another version was published since.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.PublishCatalog
    */
@@ -183,7 +182,7 @@ export const OperatorService: GenService<{
     output: typeof SetAccountLimitResponseSchema;
   },
   /**
-   * Counts an account's open requests anew, where the audit says that the count is wrong.
+   * Recounts an account's open requests, where the audit finds the count wrong.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.RecountAccount
    */
@@ -217,7 +216,7 @@ export const OperatorService: GenService<{
     output: typeof ListTopUpsResponseSchema;
   },
   /**
-   * Shows a top-up with what its provider told of it.
+   * Shows a top-up with its provider's notifications.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetTopUp
    */
@@ -297,12 +296,12 @@ export const OperatorService: GenService<{
     output: typeof ListPayoutWalletsResponseSchema;
   },
   /**
-   * Lets a wallet sign again that stopped because somebody else had used its key. The nonces of others are written down. The chain
+   * Lets a wallet sign again that stopped because another signer had used its key. The nonces of others are written down. The chain
    * is asked first, for that is never done inside a transaction.
    *
-   * Errors: not_found when the wallet has never paid; validation_error when its chain is not configured, when a transaction
-   * of somebody else is not final, or with the rule `wallet.stop` when the wallet has stopped again since the stop that is
-   * meant; upstream_busy when the chain does not answer.
+   * Errors: not_found when the wallet has never paid; validation_error when its chain is not configured, when a transaction of
+   * another signer is not final, or with the rule `wallet.stop` when the wallet has stopped again since the stop that is meant;
+   * upstream_busy when the chain does not answer.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ResumePayoutWallet
    */
@@ -378,7 +377,7 @@ export const OperatorService: GenService<{
     output: typeof ListFeesResponseSchema;
   },
   /**
-   * Adds a version of the terms of a merchant and currency, a merchant, a currency, or everybody else. Terms that are in force there
+   * Adds a version of the terms of a merchant and currency, a merchant, a currency, or all others. Terms that are in force there
    * already are left as they are.
    *
    * Errors: not_found when there is no such merchant.
@@ -391,7 +390,7 @@ export const OperatorService: GenService<{
     output: typeof SetFeeResponseSchema;
   },
   /**
-   * Tells what a transfer costs, and would cost on other terms.
+   * Returns what a transfer costs, and would cost on other terms.
    *
    * Errors: not_found when there is no such merchant.
    *
@@ -457,7 +456,7 @@ export const OperatorService: GenService<{
     output: typeof GetPostingGroupResponseSchema;
   },
   /**
-   * Shows what operators set for everybody.
+   * Shows the settings that hold for all accounts.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetSettings
    */
@@ -467,7 +466,7 @@ export const OperatorService: GenService<{
     output: typeof GetSettingsResponseSchema;
   },
   /**
-   * Changes what is set for everybody.
+   * Changes the settings that hold for all accounts.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.UpdateSettings
    */
@@ -477,7 +476,7 @@ export const OperatorService: GenService<{
     output: typeof UpdateSettingsResponseSchema;
   },
   /**
-   * Tells whether chat requests are admitted.
+   * Returns whether chat requests are admitted.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetAdmission
    */
@@ -507,7 +506,7 @@ export const OperatorService: GenService<{
     output: typeof StartAdmissionResponseSchema;
   },
   /**
-   * Tells what the audits last found, and when.
+   * Returns what the audits last found, and when.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ListAudits
    */
@@ -527,7 +526,7 @@ export const OperatorService: GenService<{
     output: typeof ListOperatorActionsResponseSchema;
   },
   /**
-   * Tells what requests brought in and what their upstreams cost. It reads gently and takes some seconds for many days.
+   * Returns what requests brought in and what their upstreams cost. It reads gently and takes some seconds for many days.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ReportMargin
    */
