@@ -1,3 +1,4 @@
+import { callbackPlaces } from "../app/compose/callbacks.ts";
 import {
   orderCallbacks,
   orderFee,
@@ -62,12 +63,11 @@ export const merchantCommands: readonly Command[] = [
     },
     async run(values, { database, config }) {
       const url = values.need("url");
-      const { settings, token, secret } = await orderCallbacks(await orderedHere(database), {
+      const { settings, token, secret } = await orderCallbacks(await orderedHere(database), callbackPlaces(config), {
         merchantId: uuidOption(values.need("merchant"), "merchant"),
         url: url === "none" ? "" : url,
         token: values.get("token") ?? "",
         renewSecret: values.has("renew-secret"),
-        allowLoopback: config.callbacksToLoopback,
       });
       const shown = { ...(token === "" ? {} : { token }), ...(secret === "" ? {} : { secret }) };
       return { json: { url: settings.url, ...shown } };

@@ -110,7 +110,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // REST callers pass the same authentication, authorisation and error facts as RPC callers.
   "transport/rest": ["transport/http", "transport/calls", "gateway", "identity", "kernel", "keys", "merchant"],
-  "transport/grpc": ["transport/http", "transport/calls", "kernel"],
+  "transport/grpc": ["transport/http", "transport/calls", "identity/client-network.ts", "kernel"],
   "transport/http": ["transport/calls", "identity", "kernel"],
   // A database that is away is "busy" to a caller, whichever room met it: the database names the errors that mean so.
   "transport/calls": ["database/transactions.ts", "identity", "kernel", "keys"],

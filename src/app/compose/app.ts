@@ -31,7 +31,7 @@ import { type Database, forRequests } from "../../database/database.ts";
 import { Reachability } from "../../database/reachability.ts";
 import { BUILT_DASHBOARD, createDashboard } from "../../transport/web/dashboard.ts";
 import { createServers } from "../../transport/server/servers.ts";
-import { signingSecret } from "../../identity/signing-secret.ts";
+import { signingSecret, signingSecrets } from "../../identity/signing-secret.ts";
 import { createGateway } from "../../gateway/answer/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
 import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
@@ -62,6 +62,7 @@ import { holdTicks } from "../../ledger/jobs/holds.ts";
 import { partitionTick } from "../../ledger/jobs/partitions.ts";
 import { retriesTick } from "../../gateway/jobs/retries.ts";
 import { signInTick } from "../../identity/jobs/expired-rows.ts";
+import { renewFactorsTick } from "../../identity/jobs/renew-factors.ts";
 import { usageTick } from "../../billing/jobs/usage.ts";
 import { figuresTick, forgetFiguresTick, learnedFactsTick } from "../../gateway/jobs/upstream-figures.ts";
 import { startTicks, type Tick } from "../../workers/tick.ts";
@@ -183,7 +184,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       clock: systemClock,
       term: () => lease.term(),
       topUpUrl: () => `${baseUrl}/billing`,
-      retries: createRetries(requests.pool, () => signingSecret(requests.pool, config.authSecret)),
+      retries: createRetries(requests.pool, () => signingSecret(requests.pool, config.authSecrets)),
       report: watched.report,
     }),
     () => gate.isStopped,
@@ -218,6 +219,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     ...people,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
+    tls: config.httpTls,
     ready: () => reachability.isReachable(),
     grpc: {
       host: config.grpcHost,
@@ -268,6 +270,15 @@ function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger"
     partitionTick(pool),
     forgetFiguresTick(pool),
     signInTick(pool, config),
+    renewFactorsTick({
+      pool,
+      secrets: () => signingSecrets(pool, config.authSecrets),
+      onUnreadable: (personId) =>
+        logger.error(
+          { event: "identity.factor.unreadable", personId },
+          "a second factor is encrypted under a secret that is not in SALDO_AUTH_SECRET",
+        ),
+    }),
     retriesTick(pool),
     usageTick(pool, onMissed),
     ...auditTicks({ pool, onViolations }),

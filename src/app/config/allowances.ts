@@ -6,6 +6,6 @@ export const DEMO_ALLOWANCES = ["host", "database", "upstreams", "chains"] as co
 export type DemoAllowance = (typeof DEMO_ALLOWANCES)[number];
 
 /** What SALDO_CLEARTEXT_ALLOW can name. */
-export const CLEARTEXT_ALLOWANCES = ["mail", "chains", "database", "grpc", "public-url"] as const;
+export const CLEARTEXT_ALLOWANCES = ["mail", "chains", "database", "http", "grpc", "metrics", "public-url"] as const;
 
 export type CleartextAllowance = (typeof CLEARTEXT_ALLOWANCES)[number];

@@ -45,10 +45,10 @@ export async function startNode(config: Config, output: NodeOutput): Promise<Nod
   stack.defer(() => database.close());
   await claimPurpose(database.pool, config.demo ? "demo" : "production");
   const serving = await startAll();
-  const metrics = createMetricsServer(serving.registry);
+  const metrics = createMetricsServer(serving.registry, config.metricsTls);
   stack.defer(() => metrics.close(LAST_SCRAPE_MS));
   stack.defer(() => serving.stop());
-  const { grpcHost, metricsHost } = config;
+  const { grpcHost, metricsHost, metricsTls } = config;
   const metricsPort = await metrics.listen({ host: metricsHost, port: config.metricsPort });
   const ports = { ...serving.ports, metricsPort };
   const demo = config.demo ? await prepareDemo(database) : null;
@@ -62,7 +62,7 @@ export async function startNode(config: Config, output: NodeOutput): Promise<Nod
   const baseUrl = baseUrlOf(config, ports.httpPort);
   const setUpLink = config.demo ? null : await prepareForPeople(database, { config, baseUrl, logger });
   const setUpFile = setUpLink === null || isatty(STANDARD_OUTPUT) ? null : await writeSetUpLink(config, setUpLink);
-  announce({ baseUrl, grpcHost, metricsHost, ports, demo, setUpLink, setUpFile, output });
+  announce({ baseUrl, grpcHost, metricsHost, metricsTls, ports, demo, setUpLink, setUpFile, output });
   logger.info({ ...ports, pid: process.pid, demo: config.demo, workers: config.workers }, "serving");
   flush();
   const started = stack.move();

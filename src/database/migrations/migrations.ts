@@ -69,4 +69,8 @@ export const migrations = [
     load: async () => (await import("./0034-ordered-alone.ts")).Migration0034OrderedAlone,
   },
   { name: "0035-tier-writes", load: async () => (await import("./0035-tier-writes.ts")).Migration0035TierWrites },
+  {
+    name: "0036-kept-security-log",
+    load: async () => (await import("./0036-kept-security-log.ts")).Migration0036KeptSecurityLog,
+  },
 ];

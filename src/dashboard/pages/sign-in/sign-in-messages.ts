@@ -17,7 +17,7 @@ export const SIGN_IN_MESSAGES = {
     demo: "Masuk sebagai pengguna demo",
     demoAbout: "Ini demo: uang dan model di dalamnya tidak sungguhan.",
     checkMail: "Periksa e-mail Anda",
-    checkMailAbout: "Kalau alamat itu bisa dipakai, kami mengirim tautan ke sana. Tautan berlaku satu jam.",
+    checkMailAbout: "Kalau alamat itu bisa dipakai, kami mengirim tautan ke sana. Tautan berlaku sepuluh menit.",
     noMail: "Tidak ada e-mail setelah beberapa menit? Periksa folder spam, atau minta dikirim lagi.",
     demoMail: "Ini demo: tanpa server e-mail (SMTP_URL), isi e-mail ditulis di terminal tempat Saldo dijalankan.",
     sendAgain: "Kirim lagi",
@@ -54,7 +54,7 @@ export const SIGN_IN_MESSAGES = {
     demo: "Sign in as the demo user",
     demoAbout: "This is a demo: its money and models are not real.",
     checkMail: "Check your mail",
-    checkMailAbout: "If that address can be used, we have sent a link to it. The link works for an hour.",
+    checkMailAbout: "If that address can be used, we have sent a link to it. The link works for ten minutes.",
     noMail: "No mail after some minutes? Look into the spam folder, or have it sent again.",
     demoMail:
       "This is a demo: without a mail server (SMTP_URL), mails are written to the terminal in which Saldo runs.",
