@@ -32,6 +32,33 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     noticedBy: { file: "test/gateway/streams.test.ts", test: "hold back everything from the finish on" },
   },
   {
+    name: "a stream that broke off looks complete over REST",
+    edits: [
+      {
+        file: "src/transport/rest/chat/chat-sink.ts",
+        find: "this.#end(errorEvent(error));",
+        replace: "this.#end(Buffer.concat([errorEvent(error), endEvents([])]));",
+      },
+    ],
+    noticedBy: { file: "test/facade/chat-refusals.test.ts", test: "an error inside a stream has a message" },
+  },
+  {
+    name: "a stream that broke off looks complete over RPC",
+    edits: [
+      gateway(
+        "rpc-sink.ts",
+        "fail(error: DomainError): void {\n    this.#stop(error);",
+        "fail(_: DomainError): void {\n    this.#stop(null);",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/rpc-answers.test.ts", test: "that is cut says so, and what was billed" },
+  },
+  {
+    name: "a kept stream is replayed without its billed usage",
+    edits: [gateway("retries/keeping-sink.ts", "closing: ending.closing }", "closing: [] }")],
+    noticedBy: { file: "test/app/clients/retries.test.ts", test: "gets the same chunks over RPC" },
+  },
+  {
     name: "no gate is put before a stream that holds a slab",
     edits: [
       gateway(
