@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../kernel/errors.ts";
+import type { DomainError, ErrorCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 
@@ -16,29 +16,60 @@ export type ChatCall = {
 
 /** What is known of an answer when its first byte is about to be sent. */
 export type ChatAnswerHead = {
-  readonly streamed: boolean;
   /** Null: the answer is the kept one of an earlier request, which took the slot. */
   readonly rate: RateState | null;
-  /** What the answer cost, a decimal string in rupiah. Null for a stream, which says it in its last usage object. */
-  readonly costIdr: string | null;
   /** Whether the demo upstream answered. */
   readonly demo: boolean;
   /** The earlier request whose kept answer this is. Absent: it is the answer of this request. */
   readonly replayOf?: string;
 };
 
-/** Where an answer goes: an HTTP response, or an RPC stream. Once `start` was called the gateway reports no error by throwing. */
+/** An answer that is not streamed, with our names and the billed usage. */
+export type WholeAnswer = {
+  /** One JSON text. */
+  readonly json: Buffer;
+  /** What it cost, a decimal string in rupiah. */
+  readonly costIdr: string;
+};
+
+/**
+ * How the chunks of a stream are written. A transport whose protocol has the same format writes the bytes as they are; any other
+ * reads the chunks.
+ */
+export interface ChunkFormat {
+  /** The JSON text of each chunk in the bytes, in order. What else is in them, such as comments, is left out. */
+  chunksIn(bytes: Buffer): string[];
+}
+
+/** The end of a stream that is complete and billed. */
+export type StreamEnding = {
+  /** The last bytes, which waited for the settlement; often none. */
+  readonly passed: Buffer;
+  readonly format: ChunkFormat;
+  /** JSON texts of the chunks that follow them: the end of choices that go no further, and the billed usage if it was asked for. */
+  readonly closing: readonly string[];
+};
+
+/**
+ * Where an answer goes. It is handed typed events and writes them in the protocol of its caller. It gets `answer` alone, or
+ * `begin`, any number of `pass` and `keepAlive`, and one of `end` and `fail`. From `begin` on the gateway throws no error.
+ */
 export interface ChatSink {
-  start(head: ChatAnswerHead): void;
-  /** Bytes of the answer, JSON or server-sent events. False: the client is slow; wait for `drained`. */
-  write(bytes: Buffer): boolean;
+  answer(head: ChatAnswerHead, answer: WholeAnswer): void;
+  begin(head: ChatAnswerHead): void;
+  /** Chunks as the upstream wrote them, with our names. False: the client is slow; wait for `onDrained`. */
+  pass(bytes: Buffer, format: ChunkFormat): boolean;
+  /** The upstream is silent. Proxies and clients close a connection that carries nothing for a minute or so. */
+  keepAlive(): void;
+  end(ending: StreamEnding): void;
+  /** The answer broke off. */
+  fail(error: DomainError): void;
   /** Calls back once more bytes are welcome. */
   onDrained(callback: () => void): void;
   /** Calls back when the client has left, at once if it already has. */
   onGone(callback: () => void): void;
   /** Whether the caller can be given this whole answer. It is asked before anything is charged. Absent: every answer. */
   accepts?(answer: Buffer): boolean;
-  end(): void;
 }
 
 /**
@@ -49,8 +80,8 @@ export type ChatOutcome = "answered" | "client_left" | ErrorCode;
 
 export interface Gateway {
   /**
-   * Answers one chat request and bills it before the answer is complete. What goes wrong after `sink.start` is told inside
-   * the stream. Errors, before it: ValidationError, InvalidApiKey, ModelNotFound, InsufficientBalance, RateLimited,
+   * Answers one chat request and bills it before the answer is complete. What goes wrong after `sink.begin` goes to
+   * `sink.fail`. Errors, before it: ValidationError, InvalidApiKey, ModelNotFound, InsufficientBalance, RateLimited,
    * TooManyAtOnce, AccountFrozen, UpstreamBusy, AlreadyRunning, AlreadyAnswered, IdempotencyConflict, InternalError.
    */
   answerChat(call: ChatCall, sink: ChatSink): Promise<ChatOutcome>;

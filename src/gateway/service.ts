@@ -18,7 +18,7 @@ import type { Gateway } from "./chat.ts";
 import { contractAnswer } from "./answer/contract-answer.ts";
 import { toProtoModel } from "./proto-model.ts";
 import { isObject } from "./request/field-rules.ts";
-import { StreamSink, WholeSink } from "./rpc-sinks.ts";
+import { RpcSink } from "./rpc-sink.ts";
 
 export type GatewayServiceDependencies = {
   readonly gateway: Gateway;
@@ -37,11 +37,12 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
   const { gateway, catalog, caller } = deps;
   return {
     async createChatCompletion(request, context) {
-      const sink = new WholeSink(context.signal);
+      const sink = new RpcSink(context.signal);
       await gateway.answerChat({ ...(await caller(context)), body: toOpenAiBody(request, false) }, sink);
+      const answer = sink.wholeAnswer();
       // The gateway ends quietly when its caller has left: there is no answer, and nobody to read it.
-      if (!sink.hasEnded) throw new ConnectError("The call was canceled.", Code.Canceled);
-      return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, inContract(sink.json())));
+      if (answer === null) throw new ConnectError("The call was canceled.", Code.Canceled);
+      return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, inContract(answer)));
     },
 
     async *streamChatCompletion({ request }, context) {
@@ -49,11 +50,11 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
         throw new ValidationError([{ field: "request", rule: "required", message: "must be set" }]);
       }
       const call = { ...(await caller(context)), body: toOpenAiBody(request, true) };
-      const sink = new StreamSink(context.signal);
+      const sink = new RpcSink(context.signal);
       sink.follow(gateway.answerChat(call, sink));
       try {
-        for await (const data of sink.events()) {
-          yield readAnswer(() => fromJson(StreamChatCompletionResponseSchema, inContract(data)));
+        for await (const chunk of sink.chunks()) {
+          yield readAnswer(() => fromJson(StreamChatCompletionResponseSchema, inContract(chunk)));
         }
       } finally {
         sink.leave();
@@ -75,8 +76,8 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
   };
 }
 
-function inContract(answer: JsonValue): JsonValue {
-  return contractAnswer(isJsonObject(answer) ? answer : {}) as JsonObject;
+function inContract(answer: Readonly<Record<string, unknown>>): JsonValue {
+  return contractAnswer(answer) as JsonObject;
 }
 
 function readAnswer<T>(read: () => T): T {

@@ -93,6 +93,36 @@ describe("the plan of the house", () => {
     expect(found(["src/keys/keys.ts", `// process.env is read elsewhere`])).toEqual([]);
   });
 
+  test("refuses the text of protocols in the gateway, but for its adapters and what reads streams", () => {
+    const texts = [
+      "const DONE = Buffer.from(`data: [DONE]\\n\\n`);",
+      "sink.write(`data: ${json}\\n\\n`);",
+      `sink.write(": keep-alive\\n\\n");`,
+      `const type = "text/event-stream";`,
+      `const error = { type: "server_error" };`,
+      `if (code === 429) throw error;`,
+      `if (answer.status === 400) throw error;`,
+      `response.writeHead(head);`,
+    ];
+    for (const text of texts) {
+      const refused = found(["src/gateway/answer/answer-chat.ts", text]);
+      expect(refused).toContainEqual(expect.stringContaining("which only transport/ and adapters of upstreams write"));
+      expect(found(["src/gateway/upstreams/upstreams.ts", text])).toHaveLength(refused.length);
+      expect(found(["src/gateway/upstreams/anthropic/upstream.ts", text])).toEqual([]);
+      expect(found(["src/gateway/stream/sse.ts", text])).toEqual([]);
+      expect(found(["src/transport/calls/chat-events.ts", text])).toEqual([]);
+    }
+    expect(found(["src/gateway/answer/progress.ts", "// status 503\nconst LOOK_MS = 500;"])).toEqual([]);
+  });
+
+  test("refuses a transport that reads events back", () => {
+    const reads = `import { dataOf } from "../../gateway/stream/sse.ts";`;
+    const sentence = expect.stringContaining("reads events back");
+    expect(found(["src/transport/calls/chat-sink.ts", reads])).toContainEqual(sentence);
+    expect(found(["src/gateway/rpc-sink.ts", `import { dataOf } from "./stream/sse.ts";`])).toEqual([sentence]);
+    expect(found(["src/gateway/metering/estimate.ts", `import { dataOf } from "../stream/sse.ts";`])).toEqual([]);
+  });
+
   test("refuses a file that is too long, badly named or unfinished", () => {
     expect(found(["src/keys/keys.ts", "x;\n".repeat(500)])).toEqual([]);
     expect(found(["src/keys/keys.ts", "x;\n".repeat(501)])).toHaveLength(1);

@@ -9,6 +9,7 @@ import {
   MAX_LINES,
   mayImport,
   mayImportContracts,
+  streamReaders,
   tiers,
   translatingFile,
 } from "./import-table.ts";
@@ -34,6 +35,7 @@ export function findViolations(files: readonly SourceFile[]): string[] {
   return [
     ...code.flatMap(arrowViolations),
     ...code.flatMap(fileViolations),
+    ...code.flatMap(wireViolations),
     ...roomViolations(sources),
     ...cycleViolations(code),
     ...circleViolations(code),
@@ -122,6 +124,29 @@ function fileViolations({ path, text }: SourceFile): string[] {
     found.push(`${path} reads process.env; only ${environmentReaders.join(" and ")} does`);
   }
   return found;
+}
+
+/** The adapters of one kind of upstream. */
+const ADAPTER = /^src\/gateway\/upstreams\/[^/]+\//;
+/** Text of server-sent events, bodies of errors, and HTTP statuses. Round numbers are statuses only beside that word. */
+const WIRE = [
+  /["'`](?:(?:data|event|id|retry): |:[^"'`]*\\n)|\[DONE\]|text\/event-stream/,
+  /["'`](?:invalid_request_error|server_error|insufficient_quota|rate_limit_error)["'`]/,
+  /\bwriteHead\b|\bstatusCode\b|\b(?:40[1-9]|41[0-9]|42[0-9]|50[1-4]|524|529)\b/,
+  /\bstatus\w*\W{1,6}[1-5]\d\d\b/i,
+];
+
+/** The gateway hands typed events and errors to its transports, which put them into the protocols of their callers. */
+function wireViolations({ path, text }: SourceFile): string[] {
+  const isTransport = path.startsWith("src/transport/");
+  if (isTransport || /^src\/gateway\/[^/]+$/.test(path)) {
+    const reads = importsOf(text).some(({ specifier }) => specifier.endsWith("/stream/sse.ts"));
+    if (reads) return [`${path} reads events back that an upstream or another transport has written`];
+  }
+  const isFree = !path.startsWith("src/gateway/") || path.endsWith(".test.ts") || streamReaders.includes(path);
+  if (isFree || ADAPTER.test(path)) return [];
+  const found = WIRE.flatMap((wire) => wire.exec(text.replaceAll(COMMENTS, ""))?.[0] ?? []);
+  return found.map((wire) => `${path} has ${wire}, which only transport/ and adapters of upstreams write or read`);
 }
 
 /** Holds for the tests as well as for the sources. */

@@ -8,6 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Gateway } from "../../src/gateway/chat.ts";
+import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
 import { RATE, SECRET, startServers, type Running } from "../facade/fakes.ts";
 import { startBrowser } from "./chromium.ts";
 
@@ -15,13 +16,15 @@ import { startBrowser } from "./chromium.ts";
 const gateway: Gateway = {
   async answerChat({ body }, sink) {
     const streamed = body.includes('"stream":true');
-    sink.start({ streamed, rate: RATE, costIdr: streamed ? null : "0.5", demo: true });
     const choice = { index: 0, finish_reason: "stop" };
     const message = { role: "assistant", content: "halo" };
     const whole = { id: "chatcmpl-1", object: "chat.completion", model: "m", choices: [{ ...choice, message }] };
     const chunk = { ...whole, object: "chat.completion.chunk", choices: [{ ...choice, delta: message }] };
-    sink.write(Buffer.from(streamed ? `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n` : JSON.stringify(whole)));
-    sink.end();
+    const head = { rate: RATE, demo: true };
+    if (streamed) {
+      sink.begin(head);
+      sink.end({ passed: Buffer.alloc(0), format: OPENAI_EVENTS, closing: [JSON.stringify(chunk)] });
+    } else sink.answer(head, { json: Buffer.from(JSON.stringify(whole)), costIdr: "0.5" });
     return "answered";
   },
 };

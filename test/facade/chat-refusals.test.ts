@@ -1,8 +1,10 @@
 // Requests that are not valid, in the two shapes an error can have.
 
 import { afterEach, expect, test } from "vitest";
-import { ValidationError } from "../../src/kernel/errors.ts";
-import { BEARER, startServers, type Running } from "./fakes.ts";
+import type { Gateway } from "../../src/gateway/chat.ts";
+import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
+import { UpstreamBusy, ValidationError } from "../../src/kernel/errors.ts";
+import { BEARER, RATE, startServers, type Running } from "./fakes.ts";
 
 let running: Running | undefined;
 afterEach(async () => {
@@ -16,13 +18,17 @@ async function refusal(error: ValidationError, headers: Record<string, string> =
     throw error;
   };
   running ??= await startServers({ gateway: { answerChat } });
-  const response = await fetch(`${running.http}/v1/chat/completions`, {
+  const response = await ask(running, headers);
+  expect(response.status).toBe(400);
+  return response.json();
+}
+
+function ask({ http }: Running, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${http}/v1/chat/completions`, {
     method: "POST",
     body: "{}",
     headers: { "content-type": "application/json", authorization: BEARER, ...headers },
   });
-  expect(response.status).toBe(400);
-  return response.json();
 }
 
 const OPENAI = { "x-saldo-error-format": "openai" };
@@ -40,4 +46,21 @@ test("any other request that is not valid has no such code", async () => {
   const error = new ValidationError([{ field: "n", rule: "range", message: "No" }]);
   expect(await refusal(error)).not.toHaveProperty("code");
   expect(await refusal(error, OPENAI)).toMatchObject({ error: { code: "validation_error", param: "n" } });
+});
+
+test("an error inside a stream has a message, a code and its facts, and no end of the answer", async () => {
+  const answerChat: Gateway["answerChat"] = async (_call, sink) => {
+    sink.begin({ rate: RATE, demo: false });
+    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
+    sink.keepAlive();
+    sink.fail(new UpstreamBusy(7));
+    return "upstream_busy";
+  };
+  running = await startServers({ gateway: { answerChat } });
+  const response = await ask(running);
+  const [passed, comment, error, ...rest] = (await response.text()).split("\n\n");
+  expect([response.status, passed, comment, rest]).toEqual([200, "data: 1", ": keep-alive", [""]]);
+  expect(JSON.parse(error?.replace("data: ", "") ?? "")).toEqual({
+    error: { message: expect.any(String), type: "server_error", code: "upstream_busy", retry_after: 7 },
+  });
 });

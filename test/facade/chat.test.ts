@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
 import { ChatResponseSink } from "../../src/transport/rest/chat/chat-sink.ts";
 import type { ChatCall, ChatSink, Gateway } from "../../src/gateway/chat.ts";
+import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
 import {
   InsufficientBalance,
   InternalError,
@@ -23,7 +24,9 @@ afterEach(async () => {
 });
 
 const JSON_HEADERS = { "content-type": "application/json", authorization: BEARER };
-const streamHead = { streamed: true, rate: RATE, costIdr: null, demo: false };
+const HEAD = { rate: RATE, demo: false };
+/** The end of a stream of which everything has passed. */
+const ENDING = { passed: Buffer.alloc(0), format: OPENAI_EVENTS, closing: [] };
 
 async function serve(answer: (...call: Parameters<Gateway["answerChat"]>) => Promise<void>): Promise<Running> {
   const answerChat: Gateway["answerChat"] = (...call) => answer(...call).then(() => "answered");
@@ -48,10 +51,7 @@ test("hands the call on with the body's bytes, the key and our id", async () => 
   const calls: ChatCall[] = [];
   const at = await serve(async (call, sink) => {
     calls.push(call);
-    sink.start({ streamed: false, rate: RATE, costIdr: "0.01875", demo: true });
-    sink.write(Buffer.from('{"ok":'));
-    sink.write(Buffer.from("true}"));
-    sink.end();
+    sink.answer({ rate: RATE, demo: true }, { json: Buffer.from('{"ok":true}'), costIdr: "0.01875" });
   });
   const body = Buffer.from('{ "model" : "ä€🙂", "unknown": 1 }');
   const response = await ask(at, body);
@@ -68,9 +68,8 @@ test("hands the call on with the body's bytes, the key and our id", async () => 
 
 test("a stream is announced as events that no proxy may collect", async () => {
   const at = await serve(async (_call, sink) => {
-    sink.start(streamHead);
-    sink.write(Buffer.from("data: [DONE]\n\n"));
-    sink.end();
+    sink.begin(HEAD);
+    sink.end(ENDING);
   });
   const response = await ask(at);
   expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -82,20 +81,22 @@ test("a stream is announced as events that no proxy may collect", async () => {
   expect(await response.text()).toBe("data: [DONE]\n\n");
 });
 
+const DONE = Buffer.from("data: [DONE]\n\n");
+
 test("a unicode stream split at any byte arrives byte-identical", async () => {
   const event = Buffer.from('data: {"choices":[{"delta":{"content":"aé€🙂漢字\u{1F468}‍\u{1F469}"}}]}\n\n');
   const at = await serve(async ({ body }, sink) => {
     const offset = Number(body.toString());
-    sink.start(streamHead);
-    sink.write(event.subarray(0, offset));
+    sink.begin(HEAD);
+    sink.pass(event.subarray(0, offset), OPENAI_EVENTS);
     // The pieces travel apart: the second is written when the first has left.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    sink.write(event.subarray(offset));
-    sink.end();
+    sink.pass(event.subarray(offset), OPENAI_EVENTS);
+    sink.end(ENDING);
   });
   for (let offset = 1; offset < event.length; offset += 1) {
     const received = Buffer.from(await (await ask(at, String(offset))).arrayBuffer());
-    expect(received.equals(event)).toBe(true);
+    expect(received.equals(Buffer.concat([event, DONE]))).toBe(true);
   }
 });
 
@@ -139,8 +140,8 @@ test("a request without a body is refused before the gateway", async () => {
 
 test("a fault after the start breaks the stream instead of completing it", async () => {
   const at = await serve(async (_call, sink) => {
-    sink.start(streamHead);
-    sink.write(Buffer.from("data: 1\n\n"));
+    sink.begin(HEAD);
+    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
     await new Promise<void>((resolve) => setImmediate(resolve));
     throw new TypeError("a bug");
   });
@@ -155,14 +156,14 @@ test("a slow reader holds the writer back until it reads", async () => {
   const order: string[] = [];
   const refused = Promise.withResolvers<void>();
   const at = await serve(async (_call, sink) => {
-    sink.start(streamHead);
+    sink.begin(HEAD);
     for (let i = 0; i < pieces; i += 1) {
-      if (sink.write(piece)) continue;
+      if (sink.pass(piece, OPENAI_EVENTS)) continue;
       refused.resolve();
       await new Promise<void>((resolve) => sink.onDrained(resolve));
     }
     order.push("written");
-    sink.end();
+    sink.end(ENDING);
   });
   const socket = await askWithoutReading(at);
   await refused.promise;
@@ -182,9 +183,11 @@ test.each([true, false])("a client that never reads a settled answer is not kept
   const server = createServer((_request, response) => {
     response.on("close", () => closed.resolve(response));
     const sink = new ChatResponseSink(response, "request", {}, 200);
-    sink.start({ ...streamHead, streamed });
-    sink.write(Buffer.alloc(64 * 1024 * 1024, "x"));
-    sink.end();
+    const json = Buffer.alloc(64 * 1024 * 1024, "x");
+    if (streamed) {
+      sink.begin(HEAD);
+      sink.end({ ...ENDING, passed: json });
+    } else sink.answer(HEAD, { json, costIdr: "0" });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").pause();
@@ -202,8 +205,8 @@ test("a client that leaves is noticed, and whoever waits for it to read wakes up
   const full = Promise.withResolvers<void>();
   const at = await serve(async (_call, sink) => {
     sink.onGone(() => gone.resolve());
-    sink.start(streamHead);
-    while (sink.write(piece)) await new Promise<void>((resolve) => setImmediate(resolve));
+    sink.begin(HEAD);
+    while (sink.pass(piece, OPENAI_EVENTS)) await new Promise<void>((resolve) => setImmediate(resolve));
     sink.onDrained(() => woken.resolve(sink));
     full.resolve();
     await woken.promise;
@@ -214,20 +217,20 @@ test("a client that leaves is noticed, and whoever waits for it to read wakes up
   await gone.promise;
   const sink = await woken.promise;
   // Nothing is waited for any more: a bounded pool of upstream connections would stall for good.
-  expect(sink.write(piece)).toBe(true);
+  expect(sink.pass(piece, OPENAI_EVENTS)).toBe(true);
   const late = Promise.withResolvers<void>();
   sink.onGone(() => late.resolve());
   await late.promise;
-  sink.end();
+  sink.end(ENDING);
 });
 
 test("a client that got its whole answer is not reported as gone", async () => {
   let left = false;
   const at = await serve(async (_call, sink) => {
     sink.onGone(() => (left = true));
-    sink.start(streamHead);
-    sink.write(Buffer.from("data: 1\n\n"));
-    sink.end();
+    sink.begin(HEAD);
+    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
+    sink.end(ENDING);
   });
   await (await ask(at, "{}", { connection: "close" })).text();
   await at.servers.close(1_000);
@@ -238,12 +241,11 @@ test("stopping says so and goes on for a moment, then takes nothing new and wait
   const proceed = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const at = await serve(async (_call, sink) => {
-    sink.start(streamHead);
-    sink.write(Buffer.from("data: 1\n\n"));
+    sink.begin(HEAD);
+    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
     started.resolve();
     await proceed.promise;
-    sink.write(Buffer.from("data: [DONE]\n\n"));
-    sink.end();
+    sink.end(ENDING);
   });
   const response = await ask(at);
   await started.promise;
@@ -269,8 +271,8 @@ test("an answer that outlasts the limit is cut", async () => {
   const gone = Promise.withResolvers<void>();
   const at = await serve(async (_call, sink) => {
     sink.onGone(() => gone.resolve());
-    sink.start(streamHead);
-    sink.write(Buffer.from("data: 1\n\n"));
+    sink.begin(HEAD);
+    sink.pass(Buffer.from("data: 1\n\n"), OPENAI_EVENTS);
     started.resolve();
     await gone.promise;
   });

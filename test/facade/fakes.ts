@@ -103,9 +103,7 @@ export const implementations: ServersOptions["implementations"] = {
 
 export const echoGateway: Gateway = {
   async answerChat({ body }, sink) {
-    sink.start({ streamed: false, rate: RATE, costIdr: "0.01875", demo: true });
-    sink.write(body);
-    sink.end();
+    sink.answer({ rate: RATE, demo: true }, { json: body, costIdr: "0.01875" });
     return "answered";
   },
 };

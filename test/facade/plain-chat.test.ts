@@ -48,9 +48,7 @@ describe.each([
     const bodies: string[] = [];
     const at = await serve(async (call, sink) => {
       bodies.push(call.body.toString());
-      sink.start({ streamed: false, rate: RATE, costIdr: null, demo: false });
-      sink.write(Buffer.from("{}"));
-      sink.end();
+      sink.answer({ rate: RATE, demo: false }, { json: Buffer.from("{}"), costIdr: "0" });
     });
     const answer = await askRaw(at, [head(`authorization: ${BEARER}\r\n`), ...body]);
     expect(bodies).toEqual(['{"a":"long"}\n']);

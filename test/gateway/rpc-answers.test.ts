@@ -4,9 +4,8 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import { CreateChatCompletionRequestSchema, GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import { StreamSink } from "../../src/gateway/rpc-sinks.ts";
+import { RpcSink } from "../../src/gateway/rpc-sink.ts";
 import { createGatewayService } from "../../src/gateway/service.ts";
-import { errorEvent } from "../../src/gateway/stream/own-events.ts";
 import { UpstreamBusy, ValidationError } from "../../src/kernel/errors.ts";
 import { MAX_FOREIGN_TOKENS } from "../../src/kernel/foreign-json.ts";
 import { formatMoney, idr } from "../../src/kernel/money.ts";
@@ -39,7 +38,7 @@ const whole = (message: unknown, more: Record<string, unknown> = {}): Script =>
 const CALL = { id: "c", type: "function", function: { name: "look", arguments: { at: 1 } } };
 
 /** Plays a script to a caller over RPC. Errors: the gateway's own. */
-function openClient(script: Script, onWrite: (bytes: Buffer) => void = () => undefined) {
+function openClient(script: Script, whenSilent: () => void = () => undefined) {
   playground.upstream.run(script);
   const requestId = uuidv7();
   const failures: unknown[] = [];
@@ -47,11 +46,7 @@ function openClient(script: Script, onWrite: (bytes: Buffer) => void = () => und
   const service = createGatewayService({
     gateway: {
       answerChat(call, sink) {
-        const write = sink.write.bind(sink);
-        sink.write = (bytes) => {
-          onWrite(bytes);
-          return write(bytes);
-        };
+        sink.keepAlive = whenSilent;
         return gateway.answerChat(call, sink).catch((error: unknown) => {
           failures.push(error);
           throw error;
@@ -90,21 +85,18 @@ describe("a request that the upstream refuses behind a comment", () => {
         await commented.promise;
         response.writeHead(400).end('{"error":{"message":"temperature is not supported here"}}');
       },
-      (bytes) => {
-        if (bytes.includes(": keep-alive")) commented.resolve();
-      },
+      () => commented.resolve(),
     );
     const error = await client.chunks().catch((thrown: unknown) => thrown);
     expect(String(error)).toContain("temperature is not supported here");
     expect(ConnectError.from(error).code).toBe(Code.InvalidArgument);
   });
 
-  it("keeps the fields, the rules and the reason that an event names", async () => {
-    const sink = new StreamSink(new AbortController().signal);
-    const details = [{ field: "messages[0]", rule: "upstream", message: "is too long" }];
-    sink.write(errorEvent(new ValidationError(details, { reason: "context_length_exceeded" })));
-    const error = await Array.fromAsync(sink.events()).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ details, reason: "context_length_exceeded", code: "validation_error" });
+  it("fails with the very error of the gateway", async () => {
+    const sink = new RpcSink(new AbortController().signal);
+    const refused = new ValidationError([{ field: "messages[0]", rule: "upstream", message: "is too long" }]);
+    sink.fail(refused);
+    expect(await Array.fromAsync(sink.chunks()).catch((thrown: unknown) => thrown)).toBe(refused);
   });
 });
 
@@ -169,11 +161,18 @@ describe("a stream over RPC", () => {
     expect(playground.bench.ledger.settlement.basis).toBe("exact");
   });
 
+  it("is no error where a chunk says that there is none", async () => {
+    const events = [chunk({ content: "Halo" }), chunk({}, "stop"), usageChunk()];
+    const client = openClient(stream(wire(events.map((data) => data.replace("{", '{"error":null,')))));
+    expect((await client.chunks()).map(({ choices }) => choices[0]?.delta?.content ?? "").join("")).toBe("Halo");
+    expect(playground.bench.ledger.settlement.basis).toBe("exact");
+  });
+
   it("that is cut says so, and what was billed", async () => {
     playground.upstream.run(stream(wire(ordinaryEvents().slice(0, 3))));
-    const sink = new StreamSink(new AbortController().signal);
+    const sink = new RpcSink(new AbortController().signal);
     sink.follow(playground.bench.send(STREAMED, sink));
-    const failure: unknown = await Array.fromAsync(sink.events()).catch((error: unknown) => error);
+    const failure: unknown = await Array.fromAsync(sink.chunks()).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: "upstream_busy",
       message: expect.stringMatching(

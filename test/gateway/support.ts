@@ -3,11 +3,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { CatalogModel, CatalogSnapshot, UpstreamConfig } from "../../src/catalog/catalog-model.ts";
 import { createGateway, type GatewayDeps } from "../../src/gateway/answer/answer-chat.ts";
-import type { ChatAnswerHead, ChatOutcome, ChatSink } from "../../src/gateway/chat.ts";
+import type { ChatAnswerHead, ChatOutcome, ChatSink, StreamEnding, WholeAnswer } from "../../src/gateway/chat.ts";
 import type { GatewayEvent } from "../../src/gateway/answer/exchange.ts";
 import { dataOf, splitEvents } from "../../src/gateway/stream/sse.ts";
 import { createUpstreams } from "../../src/gateway/upstreams/upstreams.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
+import type { DomainError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { VerifiedKey } from "../../src/keys/verified-key.ts";
 import type {
@@ -19,6 +20,7 @@ import type {
   SettledUsage,
   Settlement,
 } from "../../src/ledger/ledger.ts";
+import { endEvents, errorEvent, KEEP_ALIVE } from "../../src/transport/rest/chat/chat-events.ts";
 
 export const KEY: VerifiedKey = { keyId: uuidv7(), accountId: uuidv7(), rateLimit: 60 };
 export const RATE = { limit: 60, remaining: 59, resetSeconds: 60 };
@@ -109,9 +111,9 @@ export class FakeLedger implements Ledger {
   }
 }
 
-/** A client: keeps what it is sent, can be slow, can leave. */
+/** A client of REST: keeps what it is sent, can be slow, can leave. */
 export class FakeSink implements ChatSink {
-  head: ChatAnswerHead | null = null;
+  head: (ChatAnswerHead & { readonly streamed: boolean; readonly costIdr: string | null }) | null = null;
   ended = false;
   readonly chunks: Buffer[] = [];
   onWrite: (bytes: Buffer) => boolean = () => true;
@@ -119,15 +121,27 @@ export class FakeSink implements ChatSink {
   #gone: (() => void)[] = [];
   #isGone = false;
 
-  start(head: ChatAnswerHead): void {
-    if (this.head !== null) throw new Error("started twice");
-    this.head = head;
+  answer(head: ChatAnswerHead, { json, costIdr }: WholeAnswer): void {
+    this.#start({ ...head, streamed: false, costIdr });
+    this.#write(json);
+    this.ended = true;
   }
-  write(bytes: Buffer): boolean {
-    if (this.head === null) throw new Error("written before the start");
-    if (this.ended) throw new Error("written after the end");
-    this.chunks.push(Buffer.from(bytes));
-    return this.onWrite(bytes);
+  begin(head: ChatAnswerHead): void {
+    this.#start({ ...head, streamed: true, costIdr: null });
+  }
+  pass(bytes: Buffer): boolean {
+    return this.#write(bytes);
+  }
+  keepAlive(): void {
+    this.#write(KEEP_ALIVE);
+  }
+  end({ passed, closing }: StreamEnding): void {
+    this.#write(Buffer.concat([passed, endEvents(closing)]));
+    this.ended = true;
+  }
+  fail(error: DomainError): void {
+    this.#write(errorEvent(error));
+    this.ended = true;
   }
   onDrained(callback: () => void): void {
     this.#drained.push(callback);
@@ -136,8 +150,16 @@ export class FakeSink implements ChatSink {
     if (this.#isGone) callback();
     else this.#gone.push(callback);
   }
-  end(): void {
-    this.ended = true;
+
+  #start(head: NonNullable<FakeSink["head"]>): void {
+    if (this.head !== null) throw new Error("started twice");
+    this.head = head;
+  }
+  #write(bytes: Buffer): boolean {
+    if (this.head === null) throw new Error("written before the start");
+    if (this.ended) throw new Error("written after the end");
+    this.chunks.push(Buffer.from(bytes));
+    return this.onWrite(bytes);
   }
 
   drain(): void {

@@ -18,7 +18,9 @@ import { retryAfterSeconds } from "../../keys/limited-keys.ts";
 import type { Admission, Ledger } from "../../ledger/ledger.ts";
 import type { ChatCall, ChatSink } from "../chat.ts";
 import type { HoldPlan } from "./hold.ts";
-import type { KeptAnswer, Retries } from "../retries/retries.ts";
+import type { KeptAnswer } from "../retries/kept-answer.ts";
+import type { Retries } from "../retries/retries.ts";
+import { OPENAI_EVENTS } from "../stream/openai-events.ts";
 
 export type AdmitDeps = {
   readonly keys: Pick<Keys, "rememberLimited">;
@@ -85,10 +87,13 @@ function refusalOf(
 
 /** Sends the kept answer of an earlier request. */
 export function sendReplay({ answeredRequestId, charge, answer }: Replay, sink: ChatSink): void {
-  const costIdr = answer.streamed ? null : formatMoney(idr(charge));
-  sink.start({ streamed: answer.streamed, rate: null, costIdr, demo: answer.demo, replayOf: answeredRequestId });
-  sink.write(answer.bytes);
-  sink.end();
+  const head = { rate: null, demo: answer.demo, replayOf: answeredRequestId };
+  if (!answer.streamed) {
+    sink.answer(head, { json: answer.json, costIdr: formatMoney(idr(charge)) });
+    return;
+  }
+  sink.begin(head);
+  sink.end({ passed: answer.passed, format: OPENAI_EVENTS, closing: answer.closing });
 }
 
 async function onceOf({ retries }: AdmitDeps, { idempotencyKey, body }: ChatCall) {

@@ -163,11 +163,11 @@ async function countLargeRefusal({ keys }: GatewayDeps, { key, body }: ChatCall,
 
 /** The client has the answer by now: one that cannot be kept only means that a retry is refused. */
 async function keepAnswer({ retries }: GatewayDeps, { call, report }: Exchange, keeper: KeepingSink): Promise<void> {
-  const { answer } = keeper;
-  if (answer === null) return;
+  const { kept } = keeper;
+  if (kept === null) return;
   const { requestId } = call;
   try {
-    await retries?.keep({ accountId: call.key.accountId, requestId }, answer);
+    await retries?.keep({ accountId: call.key.accountId, requestId }, kept);
   } catch (cause) {
     report({ kind: "answer_not_kept", requestId, cause });
   }

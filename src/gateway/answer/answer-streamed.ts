@@ -2,8 +2,9 @@
 
 import { DomainError, InsufficientBalance, InternalError, UpstreamBusy } from "../../kernel/errors.ts";
 import type { BilledUsage } from "../metering/bill.ts";
+import { answerCut } from "./answer-cut.ts";
 import { withOneRetry } from "./call-upstream.ts";
-import type { ChatOutcome } from "../chat.ts";
+import type { ChatOutcome, StreamEnding } from "../chat.ts";
 import { type Attempted, attemptRoute, type Exchange, learnFrom, reportFailure } from "./exchange.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { ReportedUsage } from "../metering/usage-seen.ts";
@@ -13,7 +14,8 @@ import { settleUndelivered } from "./settle-undelivered.ts";
 import type { StreamEnd } from "../stream/answer-end.ts";
 import type { ShownNames } from "../stream/frames.ts";
 import { OutputLimit } from "../stream/output-limit.ts";
-import { answerCut, DONE, errorEvent, lengthEvents, usageEvent } from "../stream/own-events.ts";
+import { OPENAI_EVENTS } from "../stream/openai-events.ts";
+import { billedUsageChunk, lengthChunks } from "../stream/own-chunks.ts";
 import { StreamRelay } from "../stream/relay-stream.ts";
 import { SlabGate } from "../stream/slab-gate.ts";
 
@@ -26,10 +28,10 @@ export async function answerStreamed(exchange: Exchange): Promise<ChatOutcome> {
   const stopKeepAlive = keepAlive({
     afterMs: exchange.keepAliveMs,
     relayedBytes: () => output.bytes,
-    write(comment) {
+    whenSilent() {
       if (exchange.client.isGone) return;
       head.open(isDemo);
-      exchange.sink.write(comment);
+      exchange.sink.keepAlive();
     },
   });
   try {
@@ -107,7 +109,7 @@ async function finishComplete(
     if (billed.settled.late === "refused") throw new UpstreamBusy();
   }
   if (!end.drained) head.send(route.upstream.kind === "demo");
-  writeEnd(exchange, [...end.held], end, billed);
+  writeEnd(exchange, { passed: Buffer.concat(end.held), closing: [] }, end, billed);
   const upstream = route.upstream.id;
   if (billed.clamped) report({ kind: "usage_clamped", requestId: call.requestId, upstream });
   // Not all of a stream is counted that nobody reads.
@@ -138,8 +140,8 @@ async function finishStopped(
   }
   if (late !== undefined) return writeError(exchange, new UpstreamBusy());
   head.send(route.upstream.kind === "demo");
-  const last = lengthEvents(namesOf(exchange), lastChunk, end.unfinished);
-  writeEnd(exchange, [last], { lastChunk, usageChunk: null }, billed);
+  const closing = lengthChunks(namesOf(exchange), lastChunk, end.unfinished);
+  writeEnd(exchange, { passed: NOTHING, closing }, { lastChunk, usageChunk: null }, billed);
   if (exchange.client.isGone) return "client_left";
   return isForMoney ? "insufficient_balance" : "answered";
 }
@@ -154,7 +156,7 @@ async function writeFailure(exchange: Exchange, error: unknown): Promise<ChatOut
   }
   const kind = exchange.bill.hasFailed ? "settlement_failed" : "answer_failed";
   exchange.report({ kind, requestId: exchange.call.requestId, cause: error });
-  return writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError({ cause: error }));
+  return writeError(exchange, error instanceof UpstreamBusy ? error : new InternalError());
 }
 
 /** A client finds the answer in Usage by this id, and the model in the catalog. */
@@ -205,7 +207,7 @@ class StreamHead {
     if (this.isSent) return;
     this.isSent = true;
     const { sink, rate } = this.#exchange;
-    sink.start({ streamed: true, rate, costIdr: null, demo });
+    sink.begin({ rate, demo });
   }
 }
 
@@ -217,25 +219,23 @@ async function settleRelayed({ bill }: Exchange, usage: ReportedUsage, output: R
   return bill.settleFree();
 }
 
-/** Writes the last frames of an answer: it is settled. */
+const NOTHING = Buffer.alloc(0);
+
+/** Writes the end of an answer: it is settled. */
 function writeEnd(
   exchange: Exchange,
-  frames: Buffer[],
-  end: Parameters<typeof usageEvent>[1],
+  { passed, closing }: Pick<StreamEnding, "passed" | "closing">,
+  end: Parameters<typeof billedUsageChunk>[1],
   billed: BilledUsage,
 ): void {
   const { sink, client, request } = exchange;
   if (client.isGone) return;
-  if (request.wantsUsage) frames.push(usageEvent(namesOf(exchange), end, billed));
-  frames.push(DONE);
-  sink.write(Buffer.concat(frames));
-  sink.end();
+  const usage = request.wantsUsage ? [billedUsageChunk(namesOf(exchange), end, billed)] : [];
+  sink.end({ passed, format: OPENAI_EVENTS, closing: [...closing, ...usage] });
 }
 
-/** Writes an error inside the stream, and gives what the request ended with. */
+/** Ends the stream with an error, and gives what the request ended with. */
 function writeError({ sink, client }: Exchange, error: DomainError): ChatOutcome {
-  if (client.isGone) return error.code;
-  sink.write(errorEvent(error));
-  sink.end();
+  if (!client.isGone) sink.fail(error);
   return error.code;
 }

@@ -41,10 +41,8 @@ export async function answerWhole(exchange: Exchange): Promise<ChatOutcome> {
     await learnFromWhole(exchange, route, end, billed);
     return "client_left";
   }
-  const answer = billedAnswer(end, { id: `chatcmpl-${call.requestId}`, model: model.id, billed });
-  sink.start({ streamed: false, rate, costIdr: costIdr(billed), demo: route.upstream.kind === "demo" });
-  sink.write(answer);
-  sink.end();
+  const json = billedAnswer(end, { id: `chatcmpl-${call.requestId}`, model: model.id, billed });
+  sink.answer({ rate, demo: route.upstream.kind === "demo" }, { json, costIdr: costIdr(billed) });
   await learnFromWhole(exchange, route, end, billed);
   return "answered";
 }

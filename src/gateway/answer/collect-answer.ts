@@ -4,12 +4,10 @@ import type { FailedAttempt } from "./call-upstream.ts";
 import { EmptyTime } from "./empty-time.ts";
 import { errorIn, hasOutput, parseObject } from "../stream/chunk.ts";
 import { withoutMark } from "../stream/sse.ts";
-import { reportsTokens } from "../metering/read-usage.ts";
 import { isObject, type JsonObject } from "../request/field-rules.ts";
 import { JsonScanError, type ObjectScan, scanObject } from "../request/json-scan.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
-import { costOfCode } from "../upstreams/openai-compatible/failures.ts";
-import { reasonByCode, refusalReason, wordsOfError } from "../upstreams/openai-compatible/refusals.ts";
+import { failureAnnounced } from "../upstreams/openai-compatible/announced-errors.ts";
 
 /** A larger answer is no chat completion. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -131,7 +129,7 @@ export function readAnswer(bytes: Buffer): CollectedAnswer | FailedAttempt {
   if (choices === undefined || json[choices.start] !== OPEN_BRACKET || announcesError(scan.members, textOf)) {
     const object = json.length > MAX_ERROR_BYTES ? null : parseObject(json.toString("utf8"));
     const error = object === null ? null : errorIn(object);
-    return failed(error === null ? NOT_AN_ANSWER : failureOfError(error, object?.["usage"]));
+    return failed(error === null ? NOT_AN_ANSWER : failureAnnounced(error, object?.["usage"]));
   }
   // The text of an answer is not decoded unless an error may be in it, or nothing at all.
   const isShort = choices.end - choices.start < MAX_EMPTY_BYTES;
@@ -155,25 +153,6 @@ function announcesError(members: ObjectScan["members"], textOf: (name: string) =
 }
 
 const NO_ERROR: ReadonlySet<string> = new Set(["null", '""', "false"]);
-
-/**
- * What an error object that came with status 200 means, given the usage beside it or before it. Its text stays with us, but for
- * the reason of a refusal.
- */
-export function failureOfError(error: JsonObject | null, usage: unknown): UpstreamFailure {
-  const code = Number(error?.["code"] ?? error?.["status"]);
-  const reason = `the upstream answered 200 with an error${Number.isNaN(code) ? "" : ` ${code}`}`;
-  const isRefusal = code === 400 || code === 413 || code === 422;
-  const words = wordsOfError(error);
-  // Where no number says that the request is wrong, a code has to: wording alone is also that of limits and breakdowns.
-  const refusedFor = isRefusal ? refusalReason(words) : reasonByCode(words);
-  if (!isRefusal && refusedFor === null) {
-    // Who has counted tokens charges for them.
-    return { ...costOfCode(code), ...(reportsTokens(usage) ? { kind: "perhaps_billed" } : {}), reason };
-  }
-  const refusal = { kind: "refused", reason, message: "The upstream refused the request" } as const;
-  return refusedFor === null ? refusal : { ...refusal, refusedFor };
-}
 
 /** Why the choices of an answer are none: each ended in an error, or there is nothing in them and they have no end. */
 function faultOf(choices: string): string | null {

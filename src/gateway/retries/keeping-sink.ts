@@ -1,5 +1,7 @@
-import type { ChatAnswerHead, ChatSink } from "../chat.ts";
-import { type KeptAnswer, MAX_KEPT_BYTES } from "./retries.ts";
+import type { DomainError } from "../../kernel/errors.ts";
+import type { ChatAnswerHead, ChatSink, ChunkFormat, StreamEnding, WholeAnswer } from "../chat.ts";
+import type { KeptAnswer } from "./kept-answer.ts";
+import { MAX_KEPT_BYTES } from "./retries.ts";
 
 /**
  * Passes an answer on and remembers it for a retry. A client that leaves will probably retry, so the answer is made to its end as
@@ -7,10 +9,10 @@ import { type KeptAnswer, MAX_KEPT_BYTES } from "./retries.ts";
  */
 export class KeepingSink implements ChatSink {
   readonly #sink: ChatSink;
-  #head: ChatAnswerHead | null = null;
+  #isDemo = false;
   #parts: Buffer[] | null = [];
   #bytes = 0;
-  #hasEnded = false;
+  #kept: KeptAnswer | null = null;
   #isClientGone = false;
   #leave: (() => void) | null = null;
   #drained: (() => void) | null = null;
@@ -26,20 +28,42 @@ export class KeepingSink implements ChatSink {
   }
 
   /** The whole answer; null where it has not ended or is too large. */
-  get answer(): KeptAnswer | null {
-    if (this.#head === null || this.#parts === null || !this.#hasEnded) return null;
-    return { streamed: this.#head.streamed, demo: this.#head.demo, bytes: Buffer.concat(this.#parts) };
+  get kept(): KeptAnswer | null {
+    return this.#kept;
   }
 
-  start(head: ChatAnswerHead): void {
-    this.#head = head;
-    this.#sink.start(head);
+  answer(head: ChatAnswerHead, answer: WholeAnswer): void {
+    this.#remember(answer.json);
+    if (this.#parts !== null) this.#kept = { streamed: false, demo: head.demo, json: answer.json };
+    this.#sink.answer(head, answer);
   }
 
-  write(bytes: Buffer): boolean {
+  begin(head: ChatAnswerHead): void {
+    this.#isDemo = head.demo;
+    this.#sink.begin(head);
+  }
+
+  pass(bytes: Buffer, format: ChunkFormat): boolean {
     this.#remember(bytes);
-    const isWelcome = this.#sink.write(bytes);
+    const isWelcome = this.#sink.pass(bytes, format);
     return isWelcome || this.#isClientGone;
+  }
+
+  keepAlive(): void {
+    this.#sink.keepAlive();
+  }
+
+  end(ending: StreamEnding): void {
+    this.#remember(ending.passed);
+    if (this.#parts !== null) {
+      const passed = Buffer.concat(this.#parts);
+      this.#kept = { streamed: true, demo: this.#isDemo, passed, closing: ending.closing };
+    }
+    this.#sink.end(ending);
+  }
+
+  fail(error: DomainError): void {
+    this.#sink.fail(error);
   }
 
   onDrained(callback: () => void): void {
@@ -54,11 +78,6 @@ export class KeepingSink implements ChatSink {
 
   accepts(answer: Buffer): boolean {
     return this.#sink.accepts?.(answer) !== false;
-  }
-
-  end(): void {
-    this.#hasEnded = true;
-    this.#sink.end();
   }
 
   #remember(bytes: Buffer): void {

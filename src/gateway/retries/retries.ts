@@ -3,6 +3,7 @@
 
 import type { Pool } from "pg";
 import { AnswerSeal, type AnswerName } from "./answer-seal.ts";
+import { type KeptAnswer, readKeptAnswer, writeKeptAnswer } from "./kept-answer.ts";
 
 /** Larger answers are not kept. */
 export const MAX_KEPT_BYTES = 1024 * 1024;
@@ -23,14 +24,6 @@ DELETE FROM kept_answer WHERE (account_id, request_id) IN (
 const FORGET_NAMES = `
 DELETE FROM idempotency_key WHERE (account_id, key_id, name) IN (
   SELECT account_id, key_id, name FROM idempotency_key WHERE taken_at < clock_timestamp() - ${NAMES_FOR} ORDER BY taken_at LIMIT ${CHUNK})`;
-
-/** An answer as it was sent. */
-export type KeptAnswer = {
-  readonly streamed: boolean;
-  /** Whether the demo upstream answered. */
-  readonly demo: boolean;
-  readonly bytes: Buffer;
-};
 
 /** Digests bodies, keeps answers and finds them again. */
 export type Retries = {
@@ -55,15 +48,14 @@ export function createRetries(pool: Pool, secret: () => Promise<string>): Retrie
   };
   return {
     digestOf: async (body) => (await sealOf()).digestOf(body),
-    async keep(name, { streamed, demo, bytes }) {
-      const facts = Buffer.from([streamed ? 1 : 0, demo ? 1 : 0]);
-      const sealed = (await sealOf()).seal(name, Buffer.concat([facts, bytes]));
+    async keep(name, answer) {
+      const sealed = (await sealOf()).seal(name, writeKeptAnswer(answer));
       await pool.query(KEEP, [name.accountId, name.requestId, sealed]);
     },
     async find(name) {
       const { rows } = await pool.query<{ sealed: Buffer }>(FIND, [name.accountId, name.requestId]);
       const text = rows[0] === undefined ? null : (await sealOf()).open(name, rows[0].sealed);
-      return text === null ? null : { streamed: text[0] === 1, demo: text[1] === 1, bytes: text.subarray(2) };
+      return text === null ? null : readKeptAnswer(text);
     },
   };
 }

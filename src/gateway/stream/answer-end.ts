@@ -10,7 +10,7 @@ type Ending = { readonly usage: ReportedUsage };
 /** How an attempt ended that reached the client, or would have. */
 export type StreamEnd = Ending &
   (
-    | /** The answer is complete. `held`: its last frames, without usage chunks and `[DONE]`. */ {
+    | /** The answer is complete. `held`: its last frames, without usage chunks and the mark behind them. */ {
         readonly kind: "complete";
         readonly held: readonly Buffer[];
         /** The upstream's own usage chunk, safe to write again; null where it sent none such. */

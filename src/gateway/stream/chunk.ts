@@ -3,6 +3,7 @@
 import { parseForeignJson } from "../../kernel/foreign-json.ts";
 import { reportsTokens } from "../metering/read-usage.ts";
 import { isObject, type JsonObject } from "../request/field-rules.ts";
+import { isEndMark } from "./openai-events.ts";
 
 /** What one event means for the stream it is in. */
 export type ChunkMeaning =
@@ -34,7 +35,7 @@ export type ChunkMeaning =
 export function meaningOf(data: string | null, name: string | null = null): ChunkMeaning {
   const text = data === null ? "" : data.trim();
   if (text === "") return { kind: "opaque" };
-  if (text === "[DONE]") return { kind: "done" };
+  if (isEndMark(text)) return { kind: "done" };
   const chunk = parseObject(text);
   const usage = chunk === null ? null : usageOf(chunk);
   if (name === "error") return { kind: "error", error: chunk === null ? null : (errorIn(chunk) ?? chunk), usage };

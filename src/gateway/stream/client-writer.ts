@@ -3,6 +3,7 @@
 import type { ChatSink } from "../chat.ts";
 import type { RelayedOutput } from "../metering/relayed-output.ts";
 import type { UpstreamCall } from "../upstreams/chat-upstream.ts";
+import { OPENAI_EVENTS } from "./openai-events.ts";
 
 /** So many chunks without output are kept before the first that has some; they carry the role, and no more. */
 const MAX_LEADING = 32;
@@ -82,7 +83,7 @@ export class ClientWriter {
       bytes = Buffer.concat([...this.#leading, events]);
       this.#leading = [];
     }
-    if (this.#hasLeft || sink.write(bytes) || this.#isSlow) return;
+    if (this.#hasLeft || sink.pass(bytes, OPENAI_EVENTS) || this.#isSlow) return;
     this.#isSlow = true;
     this.#wasPaused = true;
     this.#call?.pause();

@@ -6,11 +6,12 @@
 import { failpoint } from "../../kernel/failpoint.ts";
 import type { RequestTerm } from "../../ledger/lease-term.ts";
 import type { FailedAttempt } from "../answer/call-upstream.ts";
-import { failureOfError, readAnswer } from "../answer/collect-answer.ts";
+import { readAnswer } from "../answer/collect-answer.ts";
 import { EmptyTime } from "../answer/empty-time.ts";
 import { UsageSeen } from "../metering/usage-seen.ts";
 import { isObject, type JsonObject } from "../request/field-rules.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
+import { failureAnnounced } from "../upstreams/openai-compatible/announced-errors.ts";
 import { AnswerEnd, type StreamEnd } from "./answer-end.ts";
 import { type ChunkMeaning, isPartOfAnswer } from "./chunk.ts";
 import { type ClientFacts, ClientWriter } from "./client-writer.ts";
@@ -171,7 +172,7 @@ export class StreamRelay implements UpstreamListener {
         else this.#fail(cut("the stream held no answer"));
         return;
       case "error":
-        this.#breakOff(failureOfError(meaning.error, meaning.usage ?? this.#usage.usage));
+        this.#breakOff(failureAnnounced(meaning.error, meaning.usage ?? this.#usage.usage));
         return;
       case "malformed":
         // The rest of a stream that was cut inside an event goes nowhere. Inside a stream the rest of it cannot be trusted.

@@ -11,7 +11,7 @@ export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
 /** The statuses in which the merchant's fund holds the transfer's total. */
 export const OPEN_STATUSES = ["PENDING", "WAITING", "SUBMITTED"] as const satisfies readonly TransferStatus[];
 
-/** Why a transfer waits that an operator has to approve. Events that have it are kept for ever: what reads them looks for these words. */
+/** The text, for its merchant, of a transfer that waits for an operator. */
 export const WAITS_FOR_APPROVAL = "The transfer waits for approval.";
 
 /** What was ordered; nothing here ever changes. `total` = `received` + `fee`. */

@@ -7,7 +7,7 @@ import { billingDay, DAY_MS, isBillingDay, startOfBillingDay } from "../../kerne
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import { type Transfer, type TransferEvent, type TransferStatus, WAITS_FOR_APPROVAL } from "./transfer.ts";
+import { type Transfer, type TransferEvent, type TransferStatus } from "./transfer.ts";
 import { EVERY_TRANSFER, findTransfers, type OwnedTransfer } from "./transfer-search-store.ts";
 import { readNumberedPage, readTransfersBehind } from "./transfer-list-store.ts";
 import { lockTransfer, moveTransfer } from "./transfer-states.ts";
@@ -215,11 +215,12 @@ export async function approveTransfer(client: PoolClient, transferId: string): P
 }
 
 /**
- * Whether it once waited for approval and needs none any more, which nothing but an approval does. Any of its events may say
- * so: their ids are of several nodes' clocks, so the one that was written first need not come first.
+ * Whether it was ordered to wait for an approval and needs none any more, which only an approval causes. The state it was ordered in
+ * has the time of the order. Its event need not come first: ids begin with the clock of the node that wrote them.
  */
-async function wasApproved(client: PoolClient, { transferId, awaitsApproval }: Transfer): Promise<boolean> {
-  if (awaitsApproval) return false;
-  const events = await readEvents(client, transferId);
-  return events.some(({ status, reason }) => status === "WAITING" && reason === WAITS_FOR_APPROVAL);
+async function wasApproved(client: PoolClient, transfer: Transfer): Promise<boolean> {
+  if (transfer.awaitsApproval) return false;
+  const events = await readEvents(client, transfer.transferId);
+  const orderedAt = transfer.createdAt.getTime();
+  return events.some(({ status, createdAt }) => status === "WAITING" && createdAt.getTime() === orderedAt);
 }

@@ -1,9 +1,10 @@
-// The error answers of an operation, from the codes its comment names and those every operation of its kind can give.
+// The error answers of an operation, from the codes its method names and those every operation of its kind can give.
 
+import { getOption } from "@bufbuild/protobuf";
+import { errors } from "#gen/saldo/options/v1/options_pb.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
 import { httpStatus } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
-import { textOf } from "./text.ts";
 
 const field = {
   type: "object",
@@ -118,8 +119,7 @@ export function errorResponses(route: HttpRoute): Record<string, object> {
 }
 
 function codesOf(route: HttpRoute): ErrorCode[] {
-  const named = /Errors?:(.*)$/s.exec(textOf(route.method).whole)?.[1] ?? "";
-  const given = new Set<string>(named.match(/[a-z_]+/g));
+  const given = new Set<string>(getOption(route.method, errors));
   for (const code of ["permission_denied", "rate_limit", "upstream_busy", "internal_error"]) given.add(code);
   given.add(route.inEnvelope ? "invalid_credentials" : "invalid_api_key");
   if (route.hasBody)

@@ -2,12 +2,10 @@
 
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { GatewayService, type StreamChatCompletionResponse } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { connectClient, ErrorFactsSchema, KeysService } from "../../../src/client/client.ts";
-import { StreamChatCompletionRequestSchema } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { chunk, completion, json, usageChunk, wire } from "../../gateway/scripted-upstream.ts";
 import { until } from "../../gateway/support.ts";
 import { type Customer, type ServedSaldo, serveSaldo } from "./served-saldo.ts";
@@ -34,6 +32,14 @@ afterAll(() => served.stop());
 
 const send = (customer: Customer, name: string, body: unknown = WHOLE, more: Record<string, string> = {}) =>
   served.chat(customer.key, body, { "idempotency-key": name, ...more });
+
+/** The request of RPC callers, and their name for it. */
+const REQUEST = { model: MODEL, messages: [{ role: "user", content: "Hello!" }] };
+const named = (customer: Customer, name: string) => ({
+  headers: { authorization: `Bearer ${customer.key}`, "idempotency-key": name },
+});
+const rpcGateway = () =>
+  createClient(GatewayService, createConnectTransport({ baseUrl: served.server.httpUrl, httpVersion: "1.1" }));
 
 /** A customer whose answers are kept for retries. */
 async function keepingCustomer(): Promise<Customer> {
@@ -135,21 +141,18 @@ describe("a retry under the same Idempotency-Key", () => {
         ? void response.writeHead(200, { "content-type": "text/event-stream" }).end(STREAM)
         : json(completion())(response, received, call),
     );
-    const transport = createConnectTransport({ baseUrl: served.server.httpUrl, httpVersion: "1.1" });
-    const gateway = createClient(GatewayService, transport);
-    const options = (name: string) => ({
-      headers: { authorization: `Bearer ${customer.key}`, "idempotency-key": name },
-    });
-    const request = { model: MODEL, messages: [{ role: "user", content: "Hello!" }] };
-    const { id } = await gateway.createChatCompletion(request, options("order-5"));
-    const refusal = await gateway.createChatCompletion(request, options("order-5")).catch((error: unknown) => error);
+    const gateway = rpcGateway();
+    const { id } = await gateway.createChatCompletion(REQUEST, named(customer, "order-5"));
+    const refusal = await gateway
+      .createChatCompletion(REQUEST, named(customer, "order-5"))
+      .catch((error: unknown) => error);
     expect(factsOf(refusal)).toMatchObject({
       code: "already_answered",
       answeredRequestId: id.replace("chatcmpl-", ""),
     });
     const stream = async (): Promise<void> => {
-      const message = create(StreamChatCompletionRequestSchema, { request });
-      for await (const piece of gateway.streamChatCompletion(message, options("order-6")))
+      const message = { request: REQUEST };
+      for await (const piece of gateway.streamChatCompletion(message, named(customer, "order-6")))
         expect(piece.model).toBe(MODEL);
     };
     await stream();
@@ -188,6 +191,19 @@ describe("a retry of an account that keeps answers", () => {
       expect(await again.text()).toBe(text);
     }
     expect(await served.usage(customer.accountId)).toHaveLength(2);
+  });
+
+  test("gets the same chunks over RPC, with what the first one was billed", async () => {
+    const customer = await keepingCustomer();
+    served.upstream.run((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(STREAM);
+    });
+    const chunks = (): Promise<StreamChatCompletionResponse[]> =>
+      Array.fromAsync(rpcGateway().streamChatCompletion({ request: REQUEST }, named(customer, "over RPC")));
+    const first = await chunks();
+    expect(first.at(-1)?.usage?.costIdr).toMatch(/^0\.\d+$/);
+    await vi.waitFor(async () => expect(await chunks()).toEqual(first), { timeout: 5_000, interval: 20 });
+    expect(await served.usage(customer.accountId)).toHaveLength(1);
   });
 
   test("gets the whole answer though the first one's connection was lost in the middle", async () => {

@@ -10,12 +10,12 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
       gateway(
         "answer/answer-whole.ts",
         "const billed = await bill.settleCompleted(",
-        'sink.start({ streamed: false, rate, costIdr: "0", demo: false });\n  const billed = await bill.settleCompleted(',
+        'sink.answer({ rate, demo: false }, { json: end.json, costIdr: "0" });\n  const billed = await bill.settleCompleted(',
       ),
       gateway(
         "answer/answer-whole.ts",
-        "sink.start({ streamed: false, rate, costIdr: costIdr(billed)",
-        "void ({ costIdr: costIdr(billed)",
+        'sink.answer({ rate, demo: route.upstream.kind === "demo" }, { json, costIdr: costIdr(billed) });',
+        "void [json, rate, costIdr];",
       ),
     ],
     noticedBy: { file: "test/gateway/whole-answers.test.ts", test: "are settled before they are shown" },
@@ -26,10 +26,37 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
       gateway(
         "answer/answer-streamed.ts",
         "const billed = await bill.settleCompleted(",
-        "for (const frame of end.held) exchange.sink.write(frame);\n  const billed = await bill.settleCompleted(",
+        "for (const frame of end.held) exchange.sink.pass(frame, OPENAI_EVENTS);\n  const billed = await bill.settleCompleted(",
       ),
     ],
     noticedBy: { file: "test/gateway/streams.test.ts", test: "hold back everything from the finish on" },
+  },
+  {
+    name: "a stream that broke off looks complete over REST",
+    edits: [
+      {
+        file: "src/transport/rest/chat/chat-sink.ts",
+        find: "this.#end(errorEvent(error));",
+        replace: "this.#end(Buffer.concat([errorEvent(error), endEvents([])]));",
+      },
+    ],
+    noticedBy: { file: "test/facade/chat-refusals.test.ts", test: "an error inside a stream has a message" },
+  },
+  {
+    name: "a stream that broke off looks complete over RPC",
+    edits: [
+      gateway(
+        "rpc-sink.ts",
+        "fail(error: DomainError): void {\n    this.#stop(error);",
+        "fail(_: DomainError): void {\n    this.#stop(null);",
+      ),
+    ],
+    noticedBy: { file: "test/gateway/rpc-answers.test.ts", test: "that is cut says so, and what was billed" },
+  },
+  {
+    name: "a kept stream is replayed without its billed usage",
+    edits: [gateway("retries/keeping-sink.ts", "closing: ending.closing }", "closing: [] }")],
+    noticedBy: { file: "test/app/clients/retries.test.ts", test: "gets the same chunks over RPC" },
   },
   {
     name: "no gate is put before a stream that holds a slab",

@@ -38,7 +38,7 @@ export const ATTEMPT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a request whose tokens were counted is repeated behind an error",
-    edits: [gateway("answer/collect-answer.ts", "reportsTokens(usage)", "false")],
+    edits: [gateway("upstreams/openai-compatible/announced-errors.ts", "reportsTokens(usage)", "false")],
     noticedBy: failures("are not retried when the upstream has perhaps worked on the request: "),
   },
   {

@@ -151,8 +151,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "transfers/transfers.ts",
-        'status === "WAITING" && reason === WAITS_FOR_APPROVAL',
-        'status !== "" && reason !== ""',
+        'status === "WAITING" && createdAt.getTime() === orderedAt',
+        'status !== "" && createdAt.getTime() === orderedAt',
       ),
     ],
     noticedBy: operator("transfers", "what never waited for approval is not approved"),
@@ -162,8 +162,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "transfers/transfers.ts",
-        'status === "WAITING" && reason === WAITS_FOR_APPROVAL',
-        'status === "WAITING" && reason !== ""',
+        'status === "WAITING" && createdAt.getTime() === orderedAt',
+        'status === "WAITING" && createdAt.getTime() >= orderedAt',
       ),
     ],
     noticedBy: operator("transfers", "what never waited for approval is not approved"),

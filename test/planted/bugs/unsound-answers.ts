@@ -38,7 +38,13 @@ export const UNSOUND_ANSWER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "an error that came with status 200 keeps its reason to itself",
-    edits: [gateway("answer/collect-answer.ts", "isRefusal ? refusalReason(words) : reasonByCode(words)", "null")],
+    edits: [
+      gateway(
+        "upstreams/openai-compatible/announced-errors.ts",
+        "isRefusal ? refusalReason(words) : reasonByCode(words)",
+        "null",
+      ),
+    ],
     noticedBy: noticed("tells its client why, from"),
   },
   {

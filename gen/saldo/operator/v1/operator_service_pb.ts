@@ -32,7 +32,7 @@ import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
  * Describes the file saldo/operator/v1/operator_service.proto.
  */
 export const file_saldo_operator_v1_operator_service: GenFile = /*@__PURE__*/
-  fileDesc("CihzYWxkby9vcGVyYXRvci92MS9vcGVyYXRvcl9zZXJ2aWNlLnByb3RvEhFzYWxkby5vcGVyYXRvci52MTKpJgoPT3BlcmF0b3JTZXJ2aWNlEmMKCkdldENhdGFsb2cSJC5zYWxkby5vcGVyYXRvci52MS5HZXRDYXRhbG9nUmVxdWVzdBolLnNhbGRvLm9wZXJhdG9yLnYxLkdldENhdGFsb2dSZXNwb25zZSIIkAIBqrsYAQYSeAoOUHJldmlld0NhdGFsb2cSKC5zYWxkby5vcGVyYXRvci52MS5QcmV2aWV3Q2F0YWxvZ1JlcXVlc3QaKS5zYWxkby5vcGVyYXRvci52MS5QcmV2aWV3Q2F0YWxvZ1Jlc3BvbnNlIhGQAgGquxgBBsK7GAUIgICAAhJ1Cg5QdWJsaXNoQ2F0YWxvZxIoLnNhbGRvLm9wZXJhdG9yLnYxLlB1Ymxpc2hDYXRhbG9nUmVxdWVzdBopLnNhbGRvLm9wZXJhdG9yLnYxLlB1Ymxpc2hDYXRhbG9nUmVzcG9uc2UiDqq7GAEGwrsYBQiAgIACEn4KE0xpc3RDYXRhbG9nVmVyc2lvbnMSLS5zYWxkby5vcGVyYXRvci52MS5MaXN0Q2F0YWxvZ1ZlcnNpb25zUmVxdWVzdBouLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RDYXRhbG9nVmVyc2lvbnNSZXNwb25zZSIIkAIBqrsYAQYSeAoRR2V0Q2F0YWxvZ1ZlcnNpb24SKy5zYWxkby5vcGVyYXRvci52MS5HZXRDYXRhbG9nVmVyc2lvblJlcXVlc3QaLC5zYWxkby5vcGVyYXRvci52MS5HZXRDYXRhbG9nVmVyc2lvblJlc3BvbnNlIgiQAgGquxgBBhJsCg1MaXN0VXBzdHJlYW1zEicuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFVwc3RyZWFtc1JlcXVlc3QaKC5zYWxkby5vcGVyYXRvci52MS5MaXN0VXBzdHJlYW1zUmVzcG9uc2UiCJACAaq7GAEGEmkKDExpc3RBY2NvdW50cxImLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RBY2NvdW50c1JlcXVlc3QaJy5zYWxkby5vcGVyYXRvci52MS5MaXN0QWNjb3VudHNSZXNwb25zZSIIkAIBqrsYAQYSYwoKR2V0QWNjb3VudBIkLnNhbGRvLm9wZXJhdG9yLnYxLkdldEFjY291bnRSZXF1ZXN0GiUuc2FsZG8ub3BlcmF0b3IudjEuR2V0QWNjb3VudFJlc3BvbnNlIgiQAgGquxgBBhJpCg1DcmVkaXRBY2NvdW50Eicuc2FsZG8ub3BlcmF0b3IudjEuQ3JlZGl0QWNjb3VudFJlcXVlc3QaKC5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRBY2NvdW50UmVzcG9uc2UiBaq7GAEGEmkKDUFkanVzdEFjY291bnQSJy5zYWxkby5vcGVyYXRvci52MS5BZGp1c3RBY2NvdW50UmVxdWVzdBooLnNhbGRvLm9wZXJhdG9yLnYxLkFkanVzdEFjY291bnRSZXNwb25zZSIFqrsYAQYSbQoNRnJlZXplQWNjb3VudBInLnNhbGRvLm9wZXJhdG9yLnYxLkZyZWV6ZUFjY291bnRSZXF1ZXN0Giguc2FsZG8ub3BlcmF0b3IudjEuRnJlZXplQWNjb3VudFJlc3BvbnNlIgmquxgBBvC7GAISbwoPVW5mcmVlemVBY2NvdW50Eikuc2FsZG8ub3BlcmF0b3IudjEuVW5mcmVlemVBY2NvdW50UmVxdWVzdBoqLnNhbGRvLm9wZXJhdG9yLnYxLlVuZnJlZXplQWNjb3VudFJlc3BvbnNlIgWquxgBBhJvCg9TZXRBY2NvdW50TGltaXQSKS5zYWxkby5vcGVyYXRvci52MS5TZXRBY2NvdW50TGltaXRSZXF1ZXN0Giouc2FsZG8ub3BlcmF0b3IudjEuU2V0QWNjb3VudExpbWl0UmVzcG9uc2UiBaq7GAEGEmwKDlJlY291bnRBY2NvdW50Eiguc2FsZG8ub3BlcmF0b3IudjEuUmVjb3VudEFjY291bnRSZXF1ZXN0Gikuc2FsZG8ub3BlcmF0b3IudjEuUmVjb3VudEFjY291bnRSZXNwb25zZSIFqrsYAQYSYwoLQ3JlZGl0VXNhZ2USJS5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRVc2FnZVJlcXVlc3QaJi5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRVc2FnZVJlc3BvbnNlIgWquxgBBhJjCgpMaXN0VG9wVXBzEiQuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFRvcFVwc1JlcXVlc3QaJS5zYWxkby5vcGVyYXRvci52MS5MaXN0VG9wVXBzUmVzcG9uc2UiCJACAaq7GAEGEl0KCEdldFRvcFVwEiIuc2FsZG8ub3BlcmF0b3IudjEuR2V0VG9wVXBSZXF1ZXN0GiMuc2FsZG8ub3BlcmF0b3IudjEuR2V0VG9wVXBSZXNwb25zZSIIkAIBqrsYAQYSYwoLVmVyaWZ5VG9wVXASJS5zYWxkby5vcGVyYXRvci52MS5WZXJpZnlUb3BVcFJlcXVlc3QaJi5zYWxkby5vcGVyYXRvci52MS5WZXJpZnlUb3BVcFJlc3BvbnNlIgWquxgBBhJsCg1MaXN0VHJhbnNmZXJzEicuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFRyYW5zZmVyc1JlcXVlc3QaKC5zYWxkby5vcGVyYXRvci52MS5MaXN0VHJhbnNmZXJzUmVzcG9uc2UiCJACAaq7GAEGEmYKC0dldFRyYW5zZmVyEiUuc2FsZG8ub3BlcmF0b3IudjEuR2V0VHJhbnNmZXJSZXF1ZXN0GiYuc2FsZG8ub3BlcmF0b3IudjEuR2V0VHJhbnNmZXJSZXNwb25zZSIIkAIBqrsYAQYSbwoPQXBwcm92ZVRyYW5zZmVyEikuc2FsZG8ub3BlcmF0b3IudjEuQXBwcm92ZVRyYW5zZmVyUmVxdWVzdBoqLnNhbGRvLm9wZXJhdG9yLnYxLkFwcHJvdmVUcmFuc2ZlclJlc3BvbnNlIgWquxgBBhJsCg5SZWplY3RUcmFuc2ZlchIoLnNhbGRvLm9wZXJhdG9yLnYxLlJlamVjdFRyYW5zZmVyUmVxdWVzdBopLnNhbGRvLm9wZXJhdG9yLnYxLlJlamVjdFRyYW5zZmVyUmVzcG9uc2UiBaq7GAEGEngKEUxpc3RQYXlvdXRXYWxsZXRzEisuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFBheW91dFdhbGxldHNSZXF1ZXN0Giwuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFBheW91dFdhbGxldHNSZXNwb25zZSIIkAIBqrsYAQYSeAoSUmVzdW1lUGF5b3V0V2FsbGV0Eiwuc2FsZG8ub3BlcmF0b3IudjEuUmVzdW1lUGF5b3V0V2FsbGV0UmVxdWVzdBotLnNhbGRvLm9wZXJhdG9yLnYxLlJlc3VtZVBheW91dFdhbGxldFJlc3BvbnNlIgWquxgBBhJnCgtTdG9wUGF5b3V0cxIlLnNhbGRvLm9wZXJhdG9yLnYxLlN0b3BQYXlvdXRzUmVxdWVzdBomLnNhbGRvLm9wZXJhdG9yLnYxLlN0b3BQYXlvdXRzUmVzcG9uc2UiCaq7GAEG8LsYAhJmCgxTdGFydFBheW91dHMSJi5zYWxkby5vcGVyYXRvci52MS5TdGFydFBheW91dHNSZXF1ZXN0Gicuc2FsZG8ub3BlcmF0b3IudjEuU3RhcnRQYXlvdXRzUmVzcG9uc2UiBaq7GAEGEmMKCkxpc3RPcmRlcnMSJC5zYWxkby5vcGVyYXRvci52MS5MaXN0T3JkZXJzUmVxdWVzdBolLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RPcmRlcnNSZXNwb25zZSIIkAIBqrsYAQYSZgoMQXBwcm92ZU9yZGVyEiYuc2FsZG8ub3BlcmF0b3IudjEuQXBwcm92ZU9yZGVyUmVxdWVzdBonLnNhbGRvLm9wZXJhdG9yLnYxLkFwcHJvdmVPcmRlclJlc3BvbnNlIgWquxgBBhJnCgtSZWZ1c2VPcmRlchIlLnNhbGRvLm9wZXJhdG9yLnYxLlJlZnVzZU9yZGVyUmVxdWVzdBomLnNhbGRvLm9wZXJhdG9yLnYxLlJlZnVzZU9yZGVyUmVzcG9uc2UiCaq7GAEG8LsYAhJdCghMaXN0RmVlcxIiLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RGZWVzUmVxdWVzdBojLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RGZWVzUmVzcG9uc2UiCJACAaq7GAEGElQKBlNldEZlZRIgLnNhbGRvLm9wZXJhdG9yLnYxLlNldEZlZVJlcXVlc3QaIS5zYWxkby5vcGVyYXRvci52MS5TZXRGZWVSZXNwb25zZSIFqrsYAQYSYwoKUHJldmlld0ZlZRIkLnNhbGRvLm9wZXJhdG9yLnYxLlByZXZpZXdGZWVSZXF1ZXN0GiUuc2FsZG8ub3BlcmF0b3IudjEuUHJldmlld0ZlZVJlc3BvbnNlIgiQAgGquxgBBhJsCg1MaXN0TWVyY2hhbnRzEicuc2FsZG8ub3BlcmF0b3IudjEuTGlzdE1lcmNoYW50c1JlcXVlc3QaKC5zYWxkby5vcGVyYXRvci52MS5MaXN0TWVyY2hhbnRzUmVzcG9uc2UiCJACAaq7GAEGEmwKDkNyZWRpdE1lcmNoYW50Eiguc2FsZG8ub3BlcmF0b3IudjEuQ3JlZGl0TWVyY2hhbnRSZXF1ZXN0Gikuc2FsZG8ub3BlcmF0b3IudjEuQ3JlZGl0TWVyY2hhbnRSZXNwb25zZSIFqrsYAQYScgoPR2V0VHJpYWxCYWxhbmNlEikuc2FsZG8ub3BlcmF0b3IudjEuR2V0VHJpYWxCYWxhbmNlUmVxdWVzdBoqLnNhbGRvLm9wZXJhdG9yLnYxLkdldFRyaWFsQmFsYW5jZVJlc3BvbnNlIgiQAgGquxgBBhJpCgxMaXN0UG9zdGluZ3MSJi5zYWxkby5vcGVyYXRvci52MS5MaXN0UG9zdGluZ3NSZXF1ZXN0Gicuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFBvc3RpbmdzUmVzcG9uc2UiCJACAaq7GAEGEnIKD0dldFBvc3RpbmdHcm91cBIpLnNhbGRvLm9wZXJhdG9yLnYxLkdldFBvc3RpbmdHcm91cFJlcXVlc3QaKi5zYWxkby5vcGVyYXRvci52MS5HZXRQb3N0aW5nR3JvdXBSZXNwb25zZSIIkAIBqrsYAQYSZgoLR2V0U2V0dGluZ3MSJS5zYWxkby5vcGVyYXRvci52MS5HZXRTZXR0aW5nc1JlcXVlc3QaJi5zYWxkby5vcGVyYXRvci52MS5HZXRTZXR0aW5nc1Jlc3BvbnNlIgiQAgGquxgBBhJsCg5VcGRhdGVTZXR0aW5ncxIoLnNhbGRvLm9wZXJhdG9yLnYxLlVwZGF0ZVNldHRpbmdzUmVxdWVzdBopLnNhbGRvLm9wZXJhdG9yLnYxLlVwZGF0ZVNldHRpbmdzUmVzcG9uc2UiBaq7GAEGEmkKDEdldEFkbWlzc2lvbhImLnNhbGRvLm9wZXJhdG9yLnYxLkdldEFkbWlzc2lvblJlcXVlc3QaJy5zYWxkby5vcGVyYXRvci52MS5HZXRBZG1pc3Npb25SZXNwb25zZSIIkAIBqrsYAQYSbQoNU3RvcEFkbWlzc2lvbhInLnNhbGRvLm9wZXJhdG9yLnYxLlN0b3BBZG1pc3Npb25SZXF1ZXN0Giguc2FsZG8ub3BlcmF0b3IudjEuU3RvcEFkbWlzc2lvblJlc3BvbnNlIgmquxgBBvC7GAISbAoOU3RhcnRBZG1pc3Npb24SKC5zYWxkby5vcGVyYXRvci52MS5TdGFydEFkbWlzc2lvblJlcXVlc3QaKS5zYWxkby5vcGVyYXRvci52MS5TdGFydEFkbWlzc2lvblJlc3BvbnNlIgWquxgBBhJjCgpMaXN0QXVkaXRzEiQuc2FsZG8ub3BlcmF0b3IudjEuTGlzdEF1ZGl0c1JlcXVlc3QaJS5zYWxkby5vcGVyYXRvci52MS5MaXN0QXVkaXRzUmVzcG9uc2UiCJACAaq7GAEGEn4KE0xpc3RPcGVyYXRvckFjdGlvbnMSLS5zYWxkby5vcGVyYXRvci52MS5MaXN0T3BlcmF0b3JBY3Rpb25zUmVxdWVzdBouLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RPcGVyYXRvckFjdGlvbnNSZXNwb25zZSIIkAIBqrsYAQYSaQoMUmVwb3J0TWFyZ2luEiYuc2FsZG8ub3BlcmF0b3IudjEuUmVwb3J0TWFyZ2luUmVxdWVzdBonLnNhbGRvLm9wZXJhdG9yLnYxLlJlcG9ydE1hcmdpblJlc3BvbnNlIgiQAgGquxgBBmIGcHJvdG8z", [file_saldo_operator_v1_account, file_saldo_operator_v1_catalog, file_saldo_operator_v1_fee, file_saldo_operator_v1_ledger, file_saldo_operator_v1_operation, file_saldo_operator_v1_order, file_saldo_operator_v1_settings, file_saldo_operator_v1_top_up, file_saldo_operator_v1_transfer, file_saldo_operator_v1_upstream, file_saldo_options_v1_options]);
+  fileDesc("CihzYWxkby9vcGVyYXRvci92MS9vcGVyYXRvcl9zZXJ2aWNlLnByb3RvEhFzYWxkby5vcGVyYXRvci52MTK5LwoPT3BlcmF0b3JTZXJ2aWNlEmMKCkdldENhdGFsb2cSJC5zYWxkby5vcGVyYXRvci52MS5HZXRDYXRhbG9nUmVxdWVzdBolLnNhbGRvLm9wZXJhdG9yLnYxLkdldENhdGFsb2dSZXNwb25zZSIIkAIBqrsYAQYSjAEKDlByZXZpZXdDYXRhbG9nEiguc2FsZG8ub3BlcmF0b3IudjEuUHJldmlld0NhdGFsb2dSZXF1ZXN0Gikuc2FsZG8ub3BlcmF0b3IudjEuUHJldmlld0NhdGFsb2dSZXNwb25zZSIlkAIBqrsYAQbCuxgFCICAgAKivBgQdmFsaWRhdGlvbl9lcnJvchKJAQoOUHVibGlzaENhdGFsb2cSKC5zYWxkby5vcGVyYXRvci52MS5QdWJsaXNoQ2F0YWxvZ1JlcXVlc3QaKS5zYWxkby5vcGVyYXRvci52MS5QdWJsaXNoQ2F0YWxvZ1Jlc3BvbnNlIiKquxgBBsK7GAUIgICAAqK8GBB2YWxpZGF0aW9uX2Vycm9yEpIBChNMaXN0Q2F0YWxvZ1ZlcnNpb25zEi0uc2FsZG8ub3BlcmF0b3IudjEuTGlzdENhdGFsb2dWZXJzaW9uc1JlcXVlc3QaLi5zYWxkby5vcGVyYXRvci52MS5MaXN0Q2F0YWxvZ1ZlcnNpb25zUmVzcG9uc2UiHJACAaq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3IShQEKEUdldENhdGFsb2dWZXJzaW9uEisuc2FsZG8ub3BlcmF0b3IudjEuR2V0Q2F0YWxvZ1ZlcnNpb25SZXF1ZXN0Giwuc2FsZG8ub3BlcmF0b3IudjEuR2V0Q2F0YWxvZ1ZlcnNpb25SZXNwb25zZSIVkAIBqrsYAQaivBgJbm90X2ZvdW5kEmwKDUxpc3RVcHN0cmVhbXMSJy5zYWxkby5vcGVyYXRvci52MS5MaXN0VXBzdHJlYW1zUmVxdWVzdBooLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RVcHN0cmVhbXNSZXNwb25zZSIIkAIBqrsYAQYSfQoMTGlzdEFjY291bnRzEiYuc2FsZG8ub3BlcmF0b3IudjEuTGlzdEFjY291bnRzUmVxdWVzdBonLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RBY2NvdW50c1Jlc3BvbnNlIhyQAgGquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yEnAKCkdldEFjY291bnQSJC5zYWxkby5vcGVyYXRvci52MS5HZXRBY2NvdW50UmVxdWVzdBolLnNhbGRvLm9wZXJhdG9yLnYxLkdldEFjY291bnRSZXNwb25zZSIVkAIBqrsYAQaivBgJbm90X2ZvdW5kEpwBCg1DcmVkaXRBY2NvdW50Eicuc2FsZG8ub3BlcmF0b3IudjEuQ3JlZGl0QWNjb3VudFJlcXVlc3QaKC5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRBY2NvdW50UmVzcG9uc2UiOKq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5korwYDmxpbWl0X2V4Y2VlZGVkErQBCg1BZGp1c3RBY2NvdW50Eicuc2FsZG8ub3BlcmF0b3IudjEuQWRqdXN0QWNjb3VudFJlcXVlc3QaKC5zYWxkby5vcGVyYXRvci52MS5BZGp1c3RBY2NvdW50UmVzcG9uc2UiUKq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3KivBgUaW5zdWZmaWNpZW50X2JhbGFuY2WivBgJbm90X2ZvdW5korwYDmxpbWl0X2V4Y2VlZGVkEnoKDUZyZWV6ZUFjY291bnQSJy5zYWxkby5vcGVyYXRvci52MS5GcmVlemVBY2NvdW50UmVxdWVzdBooLnNhbGRvLm9wZXJhdG9yLnYxLkZyZWV6ZUFjY291bnRSZXNwb25zZSIWqrsYAQbwuxgCorwYCW5vdF9mb3VuZBJ8Cg9VbmZyZWV6ZUFjY291bnQSKS5zYWxkby5vcGVyYXRvci52MS5VbmZyZWV6ZUFjY291bnRSZXF1ZXN0Giouc2FsZG8ub3BlcmF0b3IudjEuVW5mcmVlemVBY2NvdW50UmVzcG9uc2UiEqq7GAEGorwYCW5vdF9mb3VuZBJ8Cg9TZXRBY2NvdW50TGltaXQSKS5zYWxkby5vcGVyYXRvci52MS5TZXRBY2NvdW50TGltaXRSZXF1ZXN0Giouc2FsZG8ub3BlcmF0b3IudjEuU2V0QWNjb3VudExpbWl0UmVzcG9uc2UiEqq7GAEGorwYCW5vdF9mb3VuZBJ5Cg5SZWNvdW50QWNjb3VudBIoLnNhbGRvLm9wZXJhdG9yLnYxLlJlY291bnRBY2NvdW50UmVxdWVzdBopLnNhbGRvLm9wZXJhdG9yLnYxLlJlY291bnRBY2NvdW50UmVzcG9uc2UiEqq7GAEGorwYCW5vdF9mb3VuZBKWAQoLQ3JlZGl0VXNhZ2USJS5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRVc2FnZVJlcXVlc3QaJi5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRVc2FnZVJlc3BvbnNlIjiquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GA5saW1pdF9leGNlZWRlZBKIAQoKTGlzdFRvcFVwcxIkLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RUb3BVcHNSZXF1ZXN0GiUuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFRvcFVwc1Jlc3BvbnNlIi2QAgGquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYDXVwc3RyZWFtX2J1c3kSagoIR2V0VG9wVXASIi5zYWxkby5vcGVyYXRvci52MS5HZXRUb3BVcFJlcXVlc3QaIy5zYWxkby5vcGVyYXRvci52MS5HZXRUb3BVcFJlc3BvbnNlIhWQAgGquxgBBqK8GAlub3RfZm91bmQSgQEKC1ZlcmlmeVRvcFVwEiUuc2FsZG8ub3BlcmF0b3IudjEuVmVyaWZ5VG9wVXBSZXF1ZXN0GiYuc2FsZG8ub3BlcmF0b3IudjEuVmVyaWZ5VG9wVXBSZXNwb25zZSIjqrsYAQaivBgJbm90X2ZvdW5korwYDXVwc3RyZWFtX2J1c3kSkQEKDUxpc3RUcmFuc2ZlcnMSJy5zYWxkby5vcGVyYXRvci52MS5MaXN0VHJhbnNmZXJzUmVxdWVzdBooLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RUcmFuc2ZlcnNSZXNwb25zZSItkAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvcqK8GA11cHN0cmVhbV9idXN5EnMKC0dldFRyYW5zZmVyEiUuc2FsZG8ub3BlcmF0b3IudjEuR2V0VHJhbnNmZXJSZXF1ZXN0GiYuc2FsZG8ub3BlcmF0b3IudjEuR2V0VHJhbnNmZXJSZXNwb25zZSIVkAIBqrsYAQaivBgJbm90X2ZvdW5kEpABCg9BcHByb3ZlVHJhbnNmZXISKS5zYWxkby5vcGVyYXRvci52MS5BcHByb3ZlVHJhbnNmZXJSZXF1ZXN0Giouc2FsZG8ub3BlcmF0b3IudjEuQXBwcm92ZVRyYW5zZmVyUmVzcG9uc2UiJqq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5kEo0BCg5SZWplY3RUcmFuc2ZlchIoLnNhbGRvLm9wZXJhdG9yLnYxLlJlamVjdFRyYW5zZmVyUmVxdWVzdBopLnNhbGRvLm9wZXJhdG9yLnYxLlJlamVjdFRyYW5zZmVyUmVzcG9uc2UiJqq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5kEngKEUxpc3RQYXlvdXRXYWxsZXRzEisuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFBheW91dFdhbGxldHNSZXF1ZXN0Giwuc2FsZG8ub3BlcmF0b3IudjEuTGlzdFBheW91dFdhbGxldHNSZXNwb25zZSIIkAIBqrsYAQYSqgEKElJlc3VtZVBheW91dFdhbGxldBIsLnNhbGRvLm9wZXJhdG9yLnYxLlJlc3VtZVBheW91dFdhbGxldFJlcXVlc3QaLS5zYWxkby5vcGVyYXRvci52MS5SZXN1bWVQYXlvdXRXYWxsZXRSZXNwb25zZSI3qrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmSivBgNdXBzdHJlYW1fYnVzeRJ7CgtTdG9wUGF5b3V0cxIlLnNhbGRvLm9wZXJhdG9yLnYxLlN0b3BQYXlvdXRzUmVxdWVzdBomLnNhbGRvLm9wZXJhdG9yLnYxLlN0b3BQYXlvdXRzUmVzcG9uc2UiHaq7GAEG8LsYAqK8GBB2YWxpZGF0aW9uX2Vycm9yEnoKDFN0YXJ0UGF5b3V0cxImLnNhbGRvLm9wZXJhdG9yLnYxLlN0YXJ0UGF5b3V0c1JlcXVlc3QaJy5zYWxkby5vcGVyYXRvci52MS5TdGFydFBheW91dHNSZXNwb25zZSIZqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvchJ3CgpMaXN0T3JkZXJzEiQuc2FsZG8ub3BlcmF0b3IudjEuTGlzdE9yZGVyc1JlcXVlc3QaJS5zYWxkby5vcGVyYXRvci52MS5MaXN0T3JkZXJzUmVzcG9uc2UiHJACAaq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3ISsQEKDEFwcHJvdmVPcmRlchImLnNhbGRvLm9wZXJhdG9yLnYxLkFwcHJvdmVPcmRlclJlcXVlc3QaJy5zYWxkby5vcGVyYXRvci52MS5BcHByb3ZlT3JkZXJSZXNwb25zZSJQqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvcqK8GBRpbnN1ZmZpY2llbnRfYmFsYW5jZaK8GAlub3RfZm91bmSivBgObGltaXRfZXhjZWVkZWQSiAEKC1JlZnVzZU9yZGVyEiUuc2FsZG8ub3BlcmF0b3IudjEuUmVmdXNlT3JkZXJSZXF1ZXN0GiYuc2FsZG8ub3BlcmF0b3IudjEuUmVmdXNlT3JkZXJSZXNwb25zZSIqqrsYAQbwuxgCorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5kEnEKCExpc3RGZWVzEiIuc2FsZG8ub3BlcmF0b3IudjEuTGlzdEZlZXNSZXF1ZXN0GiMuc2FsZG8ub3BlcmF0b3IudjEuTGlzdEZlZXNSZXNwb25zZSIckAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvchKNAQoGU2V0RmVlEiAuc2FsZG8ub3BlcmF0b3IudjEuU2V0RmVlUmVxdWVzdBohLnNhbGRvLm9wZXJhdG9yLnYxLlNldEZlZVJlc3BvbnNlIj6quxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GBRjdXJyZW5jeV91bnN1cHBvcnRlZBKwAQoKUHJldmlld0ZlZRIkLnNhbGRvLm9wZXJhdG9yLnYxLlByZXZpZXdGZWVSZXF1ZXN0GiUuc2FsZG8ub3BlcmF0b3IudjEuUHJldmlld0ZlZVJlc3BvbnNlIlWQAgGquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GBBhbW91bnRfcHJlY2lzaW9uorwYFGN1cnJlbmN5X3Vuc3VwcG9ydGVkEoABCg1MaXN0TWVyY2hhbnRzEicuc2FsZG8ub3BlcmF0b3IudjEuTGlzdE1lcmNoYW50c1JlcXVlc3QaKC5zYWxkby5vcGVyYXRvci52MS5MaXN0TWVyY2hhbnRzUmVzcG9uc2UiHJACAaq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3ISywEKDkNyZWRpdE1lcmNoYW50Eiguc2FsZG8ub3BlcmF0b3IudjEuQ3JlZGl0TWVyY2hhbnRSZXF1ZXN0Gikuc2FsZG8ub3BlcmF0b3IudjEuQ3JlZGl0TWVyY2hhbnRSZXNwb25zZSJkqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvcqK8GAlub3RfZm91bmSivBgQYW1vdW50X3ByZWNpc2lvbqK8GBRjdXJyZW5jeV91bnN1cHBvcnRlZKK8GA5saW1pdF9leGNlZWRlZBKDAQoPR2V0VHJpYWxCYWxhbmNlEikuc2FsZG8ub3BlcmF0b3IudjEuR2V0VHJpYWxCYWxhbmNlUmVxdWVzdBoqLnNhbGRvLm9wZXJhdG9yLnYxLkdldFRyaWFsQmFsYW5jZVJlc3BvbnNlIhmQAgGquxgBBqK8GA11cHN0cmVhbV9idXN5En0KDExpc3RQb3N0aW5ncxImLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RQb3N0aW5nc1JlcXVlc3QaJy5zYWxkby5vcGVyYXRvci52MS5MaXN0UG9zdGluZ3NSZXNwb25zZSIckAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvchJ/Cg9HZXRQb3N0aW5nR3JvdXASKS5zYWxkby5vcGVyYXRvci52MS5HZXRQb3N0aW5nR3JvdXBSZXF1ZXN0Giouc2FsZG8ub3BlcmF0b3IudjEuR2V0UG9zdGluZ0dyb3VwUmVzcG9uc2UiFZACAaq7GAEGorwYCW5vdF9mb3VuZBJmCgtHZXRTZXR0aW5ncxIlLnNhbGRvLm9wZXJhdG9yLnYxLkdldFNldHRpbmdzUmVxdWVzdBomLnNhbGRvLm9wZXJhdG9yLnYxLkdldFNldHRpbmdzUmVzcG9uc2UiCJACAaq7GAEGEpIBCg5VcGRhdGVTZXR0aW5ncxIoLnNhbGRvLm9wZXJhdG9yLnYxLlVwZGF0ZVNldHRpbmdzUmVxdWVzdBopLnNhbGRvLm9wZXJhdG9yLnYxLlVwZGF0ZVNldHRpbmdzUmVzcG9uc2UiK6q7GAEGorwYEHZhbGlkYXRpb25fZXJyb3KivBgObGltaXRfZXhjZWVkZWQSaQoMR2V0QWRtaXNzaW9uEiYuc2FsZG8ub3BlcmF0b3IudjEuR2V0QWRtaXNzaW9uUmVxdWVzdBonLnNhbGRvLm9wZXJhdG9yLnYxLkdldEFkbWlzc2lvblJlc3BvbnNlIgiQAgGquxgBBhJtCg1TdG9wQWRtaXNzaW9uEicuc2FsZG8ub3BlcmF0b3IudjEuU3RvcEFkbWlzc2lvblJlcXVlc3QaKC5zYWxkby5vcGVyYXRvci52MS5TdG9wQWRtaXNzaW9uUmVzcG9uc2UiCaq7GAEG8LsYAhJsCg5TdGFydEFkbWlzc2lvbhIoLnNhbGRvLm9wZXJhdG9yLnYxLlN0YXJ0QWRtaXNzaW9uUmVxdWVzdBopLnNhbGRvLm9wZXJhdG9yLnYxLlN0YXJ0QWRtaXNzaW9uUmVzcG9uc2UiBaq7GAEGEmMKCkxpc3RBdWRpdHMSJC5zYWxkby5vcGVyYXRvci52MS5MaXN0QXVkaXRzUmVxdWVzdBolLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RBdWRpdHNSZXNwb25zZSIIkAIBqrsYAQYSkgEKE0xpc3RPcGVyYXRvckFjdGlvbnMSLS5zYWxkby5vcGVyYXRvci52MS5MaXN0T3BlcmF0b3JBY3Rpb25zUmVxdWVzdBouLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RPcGVyYXRvckFjdGlvbnNSZXNwb25zZSIckAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvchJ9CgxSZXBvcnRNYXJnaW4SJi5zYWxkby5vcGVyYXRvci52MS5SZXBvcnRNYXJnaW5SZXF1ZXN0Gicuc2FsZG8ub3BlcmF0b3IudjEuUmVwb3J0TWFyZ2luUmVzcG9uc2UiHJACAaq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3JiBnByb3RvMw", [file_saldo_operator_v1_account, file_saldo_operator_v1_catalog, file_saldo_operator_v1_fee, file_saldo_operator_v1_ledger, file_saldo_operator_v1_operation, file_saldo_operator_v1_order, file_saldo_operator_v1_settings, file_saldo_operator_v1_top_up, file_saldo_operator_v1_transfer, file_saldo_operator_v1_upstream, file_saldo_options_v1_options]);
 
 /**
  * The service of people with the operator role. Every method that changes something writes one line of who did what and why, in
@@ -80,8 +80,6 @@ export const OperatorService: GenService<{
   /**
    * Lists what was published, newest first.
    *
-   * Errors: validation_error.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.ListCatalogVersions
    */
   listCatalogVersions: {
@@ -91,8 +89,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Shows one version.
-   *
-   * Errors: not_found.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetCatalogVersion
    */
@@ -114,8 +110,6 @@ export const OperatorService: GenService<{
   /**
    * Lists accounts, newest first, all or those that a query finds.
    *
-   * Errors: validation_error.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.ListAccounts
    */
   listAccounts: {
@@ -125,8 +119,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Shows an account.
-   *
-   * Errors: not_found.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetAccount
    */
@@ -138,7 +130,7 @@ export const OperatorService: GenService<{
   /**
    * Puts rupiah on an account, once for each idempotency key.
    *
-   * Errors: not_found, limit_exceeded; validation_error, also when the key was used for something else.
+   * Errors: validation_error, also when the key was used for something else.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.CreditAccount
    */
@@ -150,7 +142,7 @@ export const OperatorService: GenService<{
   /**
    * Puts rupiah on an account or takes some off, once for each idempotency key.
    *
-   * Errors: not_found, limit_exceeded, insufficient_balance; validation_error, also when the key was used for something else.
+   * Errors: validation_error, also when the key was used for something else.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.AdjustAccount
    */
@@ -162,8 +154,6 @@ export const OperatorService: GenService<{
   /**
    * Admits none of an account's chat requests any more. What is running is finished and billed; reading goes on.
    *
-   * Errors: not_found.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.FreezeAccount
    */
   freezeAccount: {
@@ -173,8 +163,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Admits an account's chat requests again.
-   *
-   * Errors: not_found.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.UnfreezeAccount
    */
@@ -186,8 +174,6 @@ export const OperatorService: GenService<{
   /**
    * Bounds how many chat requests of an account run at once.
    *
-   * Errors: not_found.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.SetAccountLimit
    */
   setAccountLimit: {
@@ -197,8 +183,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Recounts an account's open requests, where the audit finds the count wrong.
-   *
-   * Errors: not_found.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.RecountAccount
    */
@@ -210,7 +194,7 @@ export const OperatorService: GenService<{
   /**
    * Writes a credit note: gives back what a request was charged, never more than its charge.
    *
-   * Errors: not_found, limit_exceeded; validation_error, also when the name was used with another amount.
+   * Errors: validation_error, also when the name was used with another amount.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.CreditUsage
    */
@@ -222,7 +206,7 @@ export const OperatorService: GenService<{
   /**
    * Lists top-ups of all accounts, newest first.
    *
-   * Errors: validation_error; upstream_busy when it takes too long.
+   * Errors: upstream_busy when it takes too long.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ListTopUps
    */
@@ -233,8 +217,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Shows a top-up with its provider's notifications.
-   *
-   * Errors: not_found.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetTopUp
    */
@@ -247,7 +229,7 @@ export const OperatorService: GenService<{
    * Asks the provider now what has become of a top-up, and lets its answer count. The line of the order is written first, for the
    * provider is never asked inside a transaction.
    *
-   * Errors: not_found; upstream_busy when the provider does not answer.
+   * Errors: upstream_busy when the provider does not answer.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.VerifyTopUp
    */
@@ -259,7 +241,7 @@ export const OperatorService: GenService<{
   /**
    * Lists the transfers of all merchants, newest first.
    *
-   * Errors: validation_error; upstream_busy when it takes too long.
+   * Errors: upstream_busy when it takes too long.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ListTransfers
    */
@@ -271,8 +253,6 @@ export const OperatorService: GenService<{
   /**
    * Shows a transfer with everything there is of it.
    *
-   * Errors: not_found.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.GetTransfer
    */
   getTransfer: {
@@ -283,7 +263,7 @@ export const OperatorService: GenService<{
   /**
    * Lets a transfer go on that waits for approval. One that was approved before stays as it has become since.
    *
-   * Errors: not_found; validation_error when it never waited for approval or has ended without it.
+   * Errors: validation_error when it never waited for approval or has ended without it.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ApproveTransfer
    */
@@ -296,7 +276,7 @@ export const OperatorService: GenService<{
    * Rejects a transfer of which nothing is signed, and gives back what its merchant's balance holds for it. One that is rejected
    * stays so.
    *
-   * Errors: not_found; validation_error when it is too late.
+   * Errors: validation_error when it is too late.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.RejectTransfer
    */
@@ -334,8 +314,6 @@ export const OperatorService: GenService<{
    * Stops payouts: no nonce is taken, nothing is signed and nothing is handed to a network, on every node and across restarts.
    * Payouts that a network has are still followed. A stop of the same scope that exists is left as it is.
    *
-   * Errors: validation_error.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.StopPayouts
    */
   stopPayouts: {
@@ -345,8 +323,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Ends a stop of payouts that was ordered with the same scope. Other stops stay.
-   *
-   * Errors: validation_error.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.StartPayouts
    */
@@ -358,8 +334,6 @@ export const OperatorService: GenService<{
   /**
    * Lists orders that wait for a second operator, and those that were decided, newest first.
    *
-   * Errors: validation_error.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.ListOrders
    */
   listOrders: {
@@ -370,7 +344,7 @@ export const OperatorService: GenService<{
   /**
    * Approves an order of another operator and carries it out, in one transaction. One that was approved before is left as it is.
    *
-   * Errors: not_found; validation_error with the rule `order.second_person` when the caller ordered it, `order.state` when it was
+   * Errors: validation_error with the rule `order.second_person` when the caller ordered it, `order.state` when it was
    * refused or has expired; those of the order itself, which then stays pending.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ApproveOrder
@@ -383,7 +357,7 @@ export const OperatorService: GenService<{
   /**
    * Refuses an order, or withdraws an own one. One that was refused before is left as it is.
    *
-   * Errors: not_found; validation_error with the rule `order.state` when it was approved or has expired.
+   * Errors: validation_error with the rule `order.state` when it was approved or has expired.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.RefuseOrder
    */
@@ -394,8 +368,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Lists the fee schedule, newest first.
-   *
-   * Errors: validation_error.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ListFees
    */
@@ -408,7 +380,7 @@ export const OperatorService: GenService<{
    * Adds a version of the terms of a merchant and currency, a merchant, a currency, or all others. Terms that are in force there
    * already are left as they are.
    *
-   * Errors: validation_error, currency_unsupported; not_found when there is no such merchant.
+   * Errors: not_found when there is no such merchant.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.SetFee
    */
@@ -420,7 +392,7 @@ export const OperatorService: GenService<{
   /**
    * Returns what a transfer costs, and would cost on other terms.
    *
-   * Errors: validation_error, amount_precision, currency_unsupported; not_found when there is no such merchant.
+   * Errors: not_found when there is no such merchant.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.PreviewFee
    */
@@ -432,8 +404,6 @@ export const OperatorService: GenService<{
   /**
    * Lists merchants, newest first.
    *
-   * Errors: validation_error.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.ListMerchants
    */
   listMerchants: {
@@ -444,7 +414,7 @@ export const OperatorService: GenService<{
   /**
    * Puts coins that came in on a merchant's balance, once for each idempotency key.
    *
-   * Errors: not_found, amount_precision, currency_unsupported, limit_exceeded; validation_error, also when the key was used for something else.
+   * Errors: validation_error, also when the key was used for something else.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.CreditMerchant
    */
@@ -468,8 +438,6 @@ export const OperatorService: GenService<{
   /**
    * Lists postings, newest first.
    *
-   * Errors: validation_error.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.ListPostings
    */
   listPostings: {
@@ -479,8 +447,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Shows all postings of one event.
-   *
-   * Errors: not_found.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetPostingGroup
    */
@@ -501,8 +467,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Changes the settings that hold for all accounts.
-   *
-   * Errors: validation_error, limit_exceeded.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.UpdateSettings
    */
@@ -554,8 +518,6 @@ export const OperatorService: GenService<{
   /**
    * Lists what operators did, newest first.
    *
-   * Errors: validation_error.
-   *
    * @generated from rpc saldo.operator.v1.OperatorService.ListOperatorActions
    */
   listOperatorActions: {
@@ -565,8 +527,6 @@ export const OperatorService: GenService<{
   },
   /**
    * Returns what requests brought in and what their upstreams cost. It reads gently and takes some seconds for many days.
-   *
-   * Errors: validation_error.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ReportMargin
    */

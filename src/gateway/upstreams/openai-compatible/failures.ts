@@ -5,7 +5,7 @@ import { isForbiddenContent, readErrorWords, refusalReason } from "./refusals.ts
 import { scrub } from "./scrub.ts";
 
 /** Statuses with which the upstream says that the request itself is wrong. */
-const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
+export const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /** The status with which some (OpenRouter, xAI) refuse content, and others a credential of ours. */
 const FORBIDDEN = 403;

@@ -1,9 +1,12 @@
-// Where the bytes of a chat answer go on the REST face: the raw HTTP response, with its back-pressure.
+// Where a chat answer goes on the REST face: the raw HTTP response, with its back-pressure. A stream is OpenAI's events, which is
+// what upstreams write too, so what passes is written unparsed.
 
 import type { ServerResponse } from "node:http";
-import type { ChatAnswerHead, ChatSink } from "../../../gateway/chat.ts";
+import type { ChatAnswerHead, ChatSink, StreamEnding, WholeAnswer } from "../../../gateway/chat.ts";
+import type { DomainError } from "../../../kernel/errors.ts";
 import { rateHeaders } from "../../calls/rate-headers.ts";
 import type { HeaderLines } from "../../http/answer-headers.ts";
+import { endEvents, errorEvent, KEEP_ALIVE } from "./chat-events.ts";
 
 /** How long a client may take nothing of an answer that is written and settled, before its connection is closed. */
 export const UNREAD_WITHIN_MS = 60_000;
@@ -14,8 +17,6 @@ const NO_HEADERS: HeaderLines = {};
 export class ChatResponseSink implements ChatSink {
   readonly #response: ServerResponse;
   readonly #requestId: string;
-  /** The answer that is not streamed, until it is known to be whole: then it goes out with its length, in one packet. */
-  #whole: { headers: Record<string, string>; bytes: Buffer | null } | null = null;
   #started = false;
 
   readonly #unreadWithinMs: number;
@@ -40,43 +41,35 @@ export class ChatResponseSink implements ChatSink {
     return this.#started;
   }
 
-  start(head: ChatAnswerHead): void {
-    this.#started = true;
-    const headers: Record<string, string> = {
-      ...this.#headers,
-      "content-type": head.streamed ? "text/event-stream; charset=utf-8" : "application/json",
-      "x-request-id": this.#requestId,
-      ...(head.rate === null ? {} : rateHeaders(head.rate)),
-    };
-    if (head.demo) headers["x-saldo-demo"] = "1";
-    if (head.replayOf !== undefined) {
-      headers["x-saldo-replayed"] = "true";
-      headers["x-saldo-answered-request"] = head.replayOf;
-    }
-    if (head.streamed) {
-      // Proxies such as nginx would collect the events otherwise.
-      headers["x-accel-buffering"] = "no";
-      if (!this.#response.destroyed) this.#response.writeHead(200, headers);
-      return;
-    }
-    if (head.costIdr !== null) headers["x-saldo-cost-idr"] = head.costIdr;
-    this.#whole = { headers, bytes: null };
+  /** Goes out with its length, in one packet. */
+  answer(head: ChatAnswerHead, { json, costIdr }: WholeAnswer): void {
+    this.#start(head, {
+      "content-type": "application/json",
+      "x-saldo-cost-idr": costIdr,
+      "content-length": String(json.length),
+    });
+    this.#end(json);
   }
 
-  write(bytes: Buffer): boolean {
-    const response = this.#response;
-    if (response.destroyed) return true;
-    const whole = this.#whole;
-    if (whole === null) return response.write(bytes);
-    if (whole.bytes === null) {
-      whole.bytes = bytes;
-      return true;
-    }
-    // A second piece: the length is not known, so the answer goes out in chunks.
-    this.#whole = null;
-    response.writeHead(200, whole.headers);
-    response.write(whole.bytes);
-    return response.write(bytes);
+  begin(head: ChatAnswerHead): void {
+    // Proxies such as nginx would collect the events otherwise.
+    this.#start(head, { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" });
+  }
+
+  pass(bytes: Buffer): boolean {
+    return this.#response.destroyed || this.#response.write(bytes);
+  }
+
+  keepAlive(): void {
+    this.pass(KEEP_ALIVE);
+  }
+
+  end({ passed, closing }: StreamEnding): void {
+    this.#end(Buffer.concat([passed, endEvents(closing)]));
+  }
+
+  fail(error: DomainError): void {
+    this.#end(errorEvent(error));
   }
 
   onDrained(callback: () => void): void {
@@ -106,19 +99,22 @@ export class ChatResponseSink implements ChatSink {
     });
   }
 
-  end(): void {
-    const response = this.#response;
-    if (response.destroyed) return;
-    const whole = this.#whole;
-    if (whole === null) {
-      response.end();
-      this.#leaveUnread();
-      return;
-    }
-    const bytes = whole.bytes ?? Buffer.alloc(0);
-    whole.headers["content-length"] = String(bytes.length);
-    response.writeHead(200, whole.headers);
-    response.end(bytes);
+  #start(head: ChatAnswerHead, headers: Record<string, string>): void {
+    this.#started = true;
+    if (this.#response.destroyed) return;
+    this.#response.writeHead(200, {
+      ...this.#headers,
+      ...headers,
+      "x-request-id": this.#requestId,
+      ...(head.rate === null ? {} : rateHeaders(head.rate)),
+      ...(head.demo ? { "x-saldo-demo": "1" } : {}),
+      ...(head.replayOf === undefined ? {} : { "x-saldo-replayed": "true", "x-saldo-answered-request": head.replayOf }),
+    });
+  }
+
+  #end(bytes: Buffer): void {
+    if (this.#response.destroyed) return;
+    this.#response.end(bytes);
     this.#leaveUnread();
   }
 

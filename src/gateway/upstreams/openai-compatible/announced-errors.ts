@@ -1,0 +1,24 @@
+import { reportsTokens } from "../../metering/read-usage.ts";
+import type { JsonObject } from "../../request/field-rules.ts";
+import type { UpstreamFailure } from "../chat-upstream.ts";
+import { costOfCode, REFUSED } from "./failures.ts";
+import { reasonByCode, refusalReason, wordsOfError } from "./refusals.ts";
+
+/**
+ * What an error object that came with status 200 means, given the usage beside it or before it. Its text stays with us, but for
+ * the reason of a refusal.
+ */
+export function failureAnnounced(error: JsonObject | null, usage: unknown): UpstreamFailure {
+  const code = Number(error?.["code"] ?? error?.["status"]);
+  const reason = `the upstream answered 200 with an error${Number.isNaN(code) ? "" : ` ${code}`}`;
+  const isRefusal = REFUSED.has(code);
+  const words = wordsOfError(error);
+  // Where no number says that the request is wrong, a code has to: wording alone is also that of limits and breakdowns.
+  const refusedFor = isRefusal ? refusalReason(words) : reasonByCode(words);
+  if (!isRefusal && refusedFor === null) {
+    // Who has counted tokens charges for them.
+    return { ...costOfCode(code), ...(reportsTokens(usage) ? { kind: "perhaps_billed" } : {}), reason };
+  }
+  const refusal = { kind: "refused", reason, message: "The upstream refused the request" } as const;
+  return refusedFor === null ? refusal : { ...refusal, refusedFor };
+}
