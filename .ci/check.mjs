@@ -3,6 +3,7 @@
 import process from "node:process";
 import { checkLockFile, checkMachinePaths } from "./clean-tree.mjs";
 import { run } from "./commands.mjs";
+import { checkCommits } from "./commits.mjs";
 import { checkBreaking, checkGenerated } from "./contracts.mjs";
 
 /** A check that is one command and its exit code. */
@@ -26,6 +27,7 @@ const checks = [
   ["lock file", checkLockFile],
   ["advisories", command("node", ".ci/advisories.mjs")],
   ["machine paths", checkMachinePaths],
+  ["commit subjects", checkCommits],
 ];
 
 function perform([name, check]) {

@@ -12,10 +12,10 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const { FORCE_COLOR: _colours, ...inherited } = process.env;
 const plainEnvironment = { ...inherited, NO_COLOR: "1" };
 
-/** Runs a program in the root of the repository; it may fail. */
-export function run(program, args, { env = {} } = {}) {
+/** Runs a program, in the root of the repository unless another folder is given; it may fail. */
+export function run(program, args, { env = {}, cwd = root } = {}) {
   const result = spawnSync(program, args, {
-    cwd: root,
+    cwd,
     encoding: "utf8",
     env: { ...plainEnvironment, ...env },
     maxBuffer: MAX_OUTPUT_BYTES,

@@ -1,17 +1,9 @@
-// Prints `N passed, N failed` of a vitest JSON report, and fails unless something passed and nothing failed. A test file
-// that could not even be loaded counts as one failed test; a report that is not there, as no test at all.
-import { existsSync, readFileSync } from "node:fs";
+// Prints `N passed, N failed` of a test run and of its second try, if there was one. Fails unless something passed and nothing
+// failed.
 import process from "node:process";
+import { countTests, mergeResults, readResults } from "./results.mjs";
 
-const [path = ""] = process.argv.slice(2);
-const report = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : { testResults: [] };
-
-const results = report.testResults.flatMap(({ status, assertionResults }) =>
-  status === "failed" && !assertionResults.some((test) => test.status === "failed")
-    ? [...assertionResults, { status: "failed" }]
-    : assertionResults,
-);
-const passed = results.filter(({ status }) => status === "passed").length;
-const failed = results.filter(({ status }) => status === "failed").length;
+const [first = "", second = ""] = process.argv.slice(2);
+const { passed, failed } = countTests(mergeResults(readResults(first), readResults(second)));
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = passed > 0 && failed === 0 ? 0 : 1;

@@ -12,9 +12,10 @@ export default defineConfig({
     // A file's own process loads everything anew, which takes longer than most files. What files share they must leave as it was.
     isolate: false,
     // What is waited for comes at once, but not on a machine that is busy.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Twice as long as one step of a browser, so that a failure names the step.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -30,7 +30,7 @@ export function apiUrlOf(baseUrl: string, { insecure }: { insecure: boolean }): 
   if (!isReadAsItStands(url.pathname)) throw new Refused("The address has a part that the agents would not all read.");
   if (url.protocol === "http:" && !LOOPBACK.test(url.hostname) && !insecure) {
     throw new Refused(
-      `Over http:// anybody on the way to ${url.hostname} can read the key. Use https://, or --insecure.`,
+      `Over http:// every machine on the way to ${url.hostname} can read the key. Use https://, or --insecure.`,
     );
   }
   const path = url.pathname.replace(/(?<!\/)\/+$/, "").replace(/\/v1$/, "");

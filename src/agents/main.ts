@@ -2,11 +2,13 @@
 
 import { homedir } from "node:os";
 import process from "node:process";
+import { packageVersion } from "../kernel/version.ts";
 import { run } from "./run.ts";
 import { createPerson } from "./wizard.ts";
 
-/** Put in by the build of the package; the sources know no gateway. */
+// Both are set by the build of the package. The sources were served by no gateway, and read their version.
 declare const SERVED_BY: string | undefined;
+declare const PACKAGE_VERSION: string | undefined;
 
 const { stdin, stdout } = process;
 
@@ -16,6 +18,7 @@ process.exitCode = await run(process.argv.slice(2), {
   err: (text) => void process.stderr.write(`${text}\n`),
   now: () => new Date(),
   folder: process.cwd(),
+  version: typeof PACKAGE_VERSION === "string" ? PACKAGE_VERSION : packageVersion(),
   servedBy: typeof SERVED_BY === "string" ? SERVED_BY : null,
   person: stdin.isTTY && stdout.isTTY ? createPerson({ input: stdin, output: stdout }) : null,
 });

@@ -4,14 +4,16 @@
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { packageVersion } from "../kernel/version.ts";
 
 const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
 const PROGRAM = "saldo-agents.mjs";
 const BLOCK_BYTES = 512;
 
+const version = packageVersion();
 const manifest = {
   name: "saldo-agents",
-  version: "0.1.0",
+  version,
   description: "Points coding agents at a Saldo gateway, and back",
   license: "MIT",
   type: "module",
@@ -50,7 +52,10 @@ export async function bundle(servedBy: string | null): Promise<string> {
     platform: "node",
     // What packages write for bundlers; their other files load each other in ways that a bundle cannot.
     resolve: { mainFields: ["module", "main"] },
-    transform: { target: "node20.12", define: { SERVED_BY: JSON.stringify(servedBy) } },
+    transform: {
+      target: "node20.12",
+      define: { SERVED_BY: JSON.stringify(servedBy), PACKAGE_VERSION: JSON.stringify(version) },
+    },
   });
   const { output } = await built.generate({ format: "esm", minify: true, codeSplitting: false });
   return `#!/usr/bin/env node\n${output[0].code}`;

@@ -18,6 +18,7 @@ const HELP = `saldo-agents points coding agents at a Saldo gateway, and back.
   saldo-agents status [--json]  which agents use the gateway, the key, the balance
   saldo-agents reset [--agents a,b] [-y] [--dry-run]
   saldo-agents doctor           what keeps an agent from working
+  saldo-agents --version
 
   -k, --key KEY       the key; better in SALDO_API_KEY, which other people on this machine do not see
   -m, --model MODEL   a model of the catalog
@@ -46,6 +47,10 @@ export async function run(words: readonly string[], given: World): Promise<numbe
     const { command, options } = readWords(words, world);
     if (command === "help") {
       world.out(HELP);
+      return EXIT.done;
+    }
+    if (command === "version") {
+      world.out(world.version);
       return EXIT.done;
     }
     if (options.isKeyInWords) world.err(KEY_IN_WORDS);

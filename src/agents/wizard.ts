@@ -8,7 +8,7 @@ import { apiUrlOf, type CatalogModel, findModel, GatewayAway, readBalance, readC
 import { withoutKeys } from "./hidden-keys.ts";
 import { printable, rupiah } from "./printable.ts";
 import { EXIT, type Person, type World } from "./world.ts";
-import type { Options } from "./words.ts";
+import type { Options } from "./options.ts";
 
 /** The streams of a terminal. */
 export type Terminal = { readonly input: Readable; readonly output: Writable };

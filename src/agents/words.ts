@@ -3,29 +3,12 @@
 import { parseArgs } from "node:util";
 import { Refused } from "./gateway.ts";
 import { variable } from "./machine.ts";
+import type { Options } from "./options.ts";
 import { printable } from "./printable.ts";
 import type { World } from "./world.ts";
 
-const COMMANDS = ["apply", "status", "reset", "doctor", "help"] as const;
+const COMMANDS = ["apply", "status", "reset", "doctor", "help", "version"] as const;
 type Command = (typeof COMMANDS)[number];
-
-/** What was asked for. */
-export type Options = {
-  readonly key: string | undefined;
-  readonly model: string | undefined;
-  /** Ids of agents; undefined: those that are there. */
-  readonly agents: readonly string[] | undefined;
-  /** The gateway that was named, by a word, a variable or by serving this program; else one on this machine. */
-  readonly baseUrl: string;
-  readonly isBaseUrlNamed: boolean;
-  readonly yes: boolean;
-  readonly json: boolean;
-  readonly keyEnv: boolean;
-  readonly dryRun: boolean;
-  readonly insecure: boolean;
-  /** Whether the key is a word of the command line, which other people on this machine can read. */
-  readonly isKeyInWords: boolean;
-};
 
 const LOCAL_GATEWAY = "http://127.0.0.1:3000";
 const FLAG = { type: "boolean", default: false } as const;
@@ -34,10 +17,10 @@ const FLAG = { type: "boolean", default: false } as const;
 export function readWords(words: readonly string[], world: World): { command: Command | null; options: Options } {
   const { values, positionals } = parse(words);
   const [word, ...more] = positionals;
-  const command = values.help || word === "help" ? "help" : COMMANDS.find((each) => each === word);
+  const command = values.help ? "help" : values.version ? "version" : COMMANDS.find((each) => each === word);
   if (word !== undefined && (command === undefined || more.length > 0)) {
     throw new Refused(
-      `saldo-agents does not know "${printable(positionals.join(" "))}". saldo-agents help tells what it knows.`,
+      `saldo-agents does not know "${printable(positionals.join(" "))}". saldo-agents help lists what it knows.`,
     );
   }
   const ids = values.agents
@@ -80,6 +63,7 @@ function parse(words: readonly string[]) {
         "dry-run": FLAG,
         insecure: FLAG,
         help: { ...FLAG, short: "h" },
+        version: FLAG,
       },
     });
   } catch {

@@ -1,7 +1,7 @@
 // What a run of saldo-agents is given of the world, and what it answers with.
 
 import type { Machine } from "./machine.ts";
-import type { Options } from "./words.ts";
+import type { Options } from "./options.ts";
 
 /** What a run is given. */
 export type World = {
@@ -11,6 +11,8 @@ export type World = {
   readonly now: () => Date;
   /** The folder it was called in. */
   readonly folder: string;
+  /** The version of this program. */
+  readonly version: string;
   /** The gateway that served this program; null where none did. */
   readonly servedBy: string | null;
   /** Asks a person; null where nobody sits there. */

@@ -16,7 +16,7 @@ import type { LowBalanceAlert } from "./low-balance.ts";
 import type { UsageGrouping, UsageSum, UsageSummary } from "./usage/summary.ts";
 import { billedPricesOf, longContextAbove, savedOf } from "./usage/usage-export.ts";
 import type { UsageFilter } from "./usage/usage-filter.ts";
-import type { UsageRecord } from "./usage/usage.ts";
+import type { UsageRecord } from "./usage/usage-record.ts";
 
 const protoBasis = {
   exact: ProtoBasis.EXACT,

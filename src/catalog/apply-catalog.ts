@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { ValidationError } from "../kernel/errors.ts";
-import type { CatalogModel, UpstreamConfig } from "./catalog.ts";
+import type { CatalogModel, UpstreamConfig } from "./catalog-model.ts";
 import { compareCatalogs, type CatalogChange } from "./catalog-changes.ts";
 import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
 import { remoteProblems } from "./remote-rules.ts";
@@ -83,7 +83,7 @@ export async function publishCatalog(client: PoolClient, order: CatalogOrder): P
   await lockCatalog(client);
   const live = await readVersionNumber(client);
   if (order.baseVersion !== undefined && order.baseVersion !== live) {
-    const message = `must be ${live}, the version that is live: somebody has published since this draft was begun`;
+    const message = `must be ${live}, the version that is live: another version was published since this draft was begun`;
     throw new ValidationError([{ field: "baseVersion", rule: "catalog.base_version", message }]);
   }
   const active = await readActiveCatalog(client);

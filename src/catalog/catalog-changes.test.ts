@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { UpstreamConfig } from "./catalog.ts";
+import type { UpstreamConfig } from "./catalog-model.ts";
 import { compareCatalogs } from "./catalog-changes.ts";
 import type { FileModel } from "./catalog-file.ts";
 

@@ -1,6 +1,6 @@
 // What a file would change. Compared is what the two say in the words of the file, so a change is told as it was written.
 
-import type { UpstreamConfig } from "./catalog.ts";
+import type { UpstreamConfig } from "./catalog-model.ts";
 import { writeModel, type CatalogFile, type FileModel } from "./catalog-file.ts";
 import { comparePrices, type PriceDifference } from "./price-differences.ts";
 import { pricesOf } from "./prices.ts";

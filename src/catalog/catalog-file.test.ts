@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { ValidationError } from "../kernel/errors.ts";
-import type { Modality, UpstreamConfig } from "./catalog.ts";
+import type { Modality, UpstreamConfig } from "./catalog-model.ts";
 import { readCatalogFile, writeCatalogFile, type CatalogFile } from "./catalog-file.ts";
 import { MAX_PRICE } from "./prices.ts";
 import { isKeyVariable } from "./upstream-file.ts";

@@ -2,7 +2,7 @@
 
 import { parseDocument, stringify } from "yaml";
 import { ValidationError, type FieldProblem } from "../kernel/errors.ts";
-import type { CatalogModel, MediaModality, Modality, Route, UpstreamConfig } from "./catalog.ts";
+import type { CatalogModel, MediaModality, Modality, Route, UpstreamConfig } from "./catalog-model.ts";
 import { FileField } from "./file-field.ts";
 import { readPrices, writePrices } from "./price-file.ts";
 import { pricesOf } from "./prices.ts";

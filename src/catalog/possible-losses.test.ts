@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OtherPrices } from "../kernel/token-prices.ts";
-import type { RouteCost, UpstreamConfig } from "./catalog.ts";
+import type { RouteCost, UpstreamConfig } from "./catalog-model.ts";
 import type { FileModel } from "./catalog-file.ts";
 import { findPossibleLosses } from "./possible-losses.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { ValidationError } from "../kernel/errors.ts";
 import type { OtherPrices } from "../kernel/token-prices.ts";
-import type { RouteCost, UpstreamConfig } from "./catalog.ts";
+import type { RouteCost, UpstreamConfig } from "./catalog-model.ts";
 import { type FileModel, readCatalogFile, writeCatalogFile } from "./catalog-file.ts";
 import { parseOtherPrices, parsePrices, writeOtherPrices, writePrices } from "./price-file.ts";
 import { MAX_PRICE, pricesOf } from "./prices.ts";

@@ -2,7 +2,7 @@
 // keeps the less common ones in the same words.
 
 import type { LongContextPrices, OtherPrices } from "../kernel/token-prices.ts";
-import type { RouteCost } from "./catalog.ts";
+import type { RouteCost } from "./catalog-model.ts";
 import type { FileField } from "./file-field.ts";
 import { formatPrice, MAX_PRICE, parsePrice, PRICE_SCALE } from "./prices.ts";
 

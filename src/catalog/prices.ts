@@ -3,7 +3,7 @@
 import { formatDecimal, parseDecimal } from "../kernel/decimal.ts";
 import { divideFloor, IDR, scaleOf } from "../kernel/money.ts";
 import type { OtherPrices, PriceSnapshot } from "../kernel/token-prices.ts";
-import type { CatalogModel } from "./catalog.ts";
+import type { CatalogModel } from "./catalog-model.ts";
 
 /** Decimals of a price in rupiah. */
 export const PRICE_SCALE = scaleOf(IDR);

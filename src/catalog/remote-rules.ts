@@ -3,7 +3,7 @@
 // have the machine anyway.
 
 import type { FieldProblem } from "../kernel/errors.ts";
-import type { UpstreamConfig } from "./catalog.ts";
+import type { UpstreamConfig } from "./catalog-model.ts";
 
 /** Finds what only the command line may change. `live` has the presets, too; `exists` says whether there is a key to be stolen. */
 export async function remoteProblems(

@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { uuidv7 } from "../kernel/ids.ts";
-import type { CatalogModel, Modality, OutputCapField, Route, UpstreamConfig, UpstreamKind } from "./catalog.ts";
+import type { CatalogModel, Modality, OutputCapField, Route, UpstreamConfig, UpstreamKind } from "./catalog-model.ts";
 import type { CatalogChange } from "./catalog-changes.ts";
 import { type FileModel, writeRoute } from "./catalog-file.ts";
 import { parseOtherPrices, parsePrices, writeOtherPrices, type WrittenOtherPrices } from "./price-file.ts";

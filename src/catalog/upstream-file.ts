@@ -1,4 +1,4 @@
-import type { OutputCapField, UpstreamConfig, UpstreamKind } from "./catalog.ts";
+import type { OutputCapField, UpstreamConfig, UpstreamKind } from "./catalog-model.ts";
 import type { FileField } from "./file-field.ts";
 import { kindOfHost } from "../outbound/public-address.ts";
 

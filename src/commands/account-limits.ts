@@ -49,8 +49,7 @@ export const accountLimitCommands: readonly Command[] = [
   },
   {
     name: "account recount",
-    about:
-      "Counts an account's open requests anew, where the audit finds that the count is not the number of its holds.",
+    about: "Recounts an account's open requests, where the audit finds that the count is not the number of its holds.",
     options: { account, reason },
     async run(values, { database }) {
       const order = orderOf(values);

@@ -21,7 +21,7 @@ export const admissionCommands: readonly Command[] = [
   },
   {
     name: "admission status",
-    about: "Tells whether chat requests are admitted.",
+    about: "Shows whether chat requests are admitted.",
     options: {},
     run: async (_values, { database }) => toResult(await readAdmissionStop((await database()).pool)),
   },

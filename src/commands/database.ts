@@ -22,7 +22,7 @@ export const databaseCommands: readonly Command[] = [
     about: "Checks every invariant of the ledger on what is new since the last audit; exits with 1 when one is broken.",
     options: {
       full: { required: false, value: null, about: "reads everything from its beginning" },
-      hurry: { required: false, value: null, about: "makes no pauses, where nobody is being served" },
+      hurry: { required: false, value: null, about: "makes no pauses; for a service that is stopped" },
     },
     async run(values, { database }) {
       const kind = values.has("full") ? "full" : "incremental";

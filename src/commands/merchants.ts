@@ -1,3 +1,4 @@
+import { callbackPlaces } from "../app/compose/callbacks.ts";
 import {
   orderCallbacks,
   orderFee,
@@ -52,21 +53,21 @@ export const merchantCommands: readonly Command[] = [
   },
   {
     name: "merchant callback",
-    about: "Sets where a merchant is told of its transfers. A new token and secret are shown here and nowhere else.",
+    about:
+      "Sets where a merchant receives callbacks of its transfers. A new token and secret are shown here and nowhere else.",
     options: {
       merchant: { required: true, value: "ID", about: "the merchant" },
-      url: { required: true, value: "URL", about: "what is posted to, https://...; none: nobody is called" },
+      url: { required: true, value: "URL", about: "what is posted to, https://...; left out: no callbacks" },
       token: { required: false, value: "T", about: "the merchant's own x-callback-token, instead of one made here" },
       "renew-secret": { required: false, value: null, about: "makes a new signing secret" },
     },
     async run(values, { database, config }) {
       const url = values.need("url");
-      const { settings, token, secret } = await orderCallbacks(await orderedHere(database), {
+      const { settings, token, secret } = await orderCallbacks(await orderedHere(database), callbackPlaces(config), {
         merchantId: uuidOption(values.need("merchant"), "merchant"),
         url: url === "none" ? "" : url,
         token: values.get("token") ?? "",
         renewSecret: values.has("renew-secret"),
-        allowLoopback: config.callbacksToLoopback,
       });
       const shown = { ...(token === "" ? {} : { token }), ...(secret === "" ? {} : { secret }) };
       return { json: { url: settings.url, ...shown } };
@@ -74,8 +75,7 @@ export const merchantCommands: readonly Command[] = [
   },
   {
     name: "fee set",
-    about:
-      "Adds a version of the fee of a merchant, a currency, both, or everybody else: max(min, flat + rate x amount).",
+    about: "Adds a version of the fee of a merchant, a currency, both, or all others: max(min, flat + rate x amount).",
     options: {
       merchant: { required: false, value: "ID", about: "only this merchant" },
       currency: { ...currency, required: false },

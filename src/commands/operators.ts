@@ -8,7 +8,7 @@ export const operatorCommands: readonly Command[] = [
   {
     name: "operator link",
     about:
-      "Makes a link that makes an operator, once and within half an hour. Whoever opens it chooses address and password.",
+      "Makes a link that makes an operator, once and within half an hour. The person who opens it chooses address and password.",
     options: {},
     async run(_values, { config, database }) {
       const link = await doAndRecord(
@@ -31,7 +31,7 @@ export const operatorCommands: readonly Command[] = [
   },
   {
     name: "operator remove",
-    about: "Takes the operator role from somebody, who stays a member.",
+    about: "Removes the operator role from a person, who stays a member.",
     options: { email: { required: true, value: "E", about: "who" } },
     async run(values, { database }) {
       const email = values.need("email");

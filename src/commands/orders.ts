@@ -31,7 +31,7 @@ export const orderCommands: readonly Command[] = [
   },
   {
     name: "order approve",
-    about: "Approves an order of somebody else and carries it out.",
+    about: "Approves another operator's order and carries it out.",
     options: { order: which, reason: { required: false, value: "R", about: "why, for the records" } },
     async run(values, { database }) {
       const { order, isNew } = await approveOrder(await orderedHere(database), {

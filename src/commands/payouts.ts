@@ -20,7 +20,7 @@ const which = {
 export const payoutCommands: readonly Command[] = [
   {
     name: "payout status",
-    about: "Tells of each wallet that pays transfers out how many payouts are open, and whether it signs.",
+    about: "Shows, for each wallet that pays transfers, how many payouts are open and whether it signs.",
     options: {},
     async run(_values, { database }) {
       const { pool } = await database();

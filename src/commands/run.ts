@@ -80,8 +80,9 @@ export async function runCommand(words: readonly string[], config: Config, outpu
 
 /** The list of commands, for people. */
 export function helpText(): string {
-  const serve = "  saldo serve\n      Serves until it is told to stop. npm start does the same.";
-  return `${describe(commands)}\n${serve}`;
+  const serve = "  saldo serve\n      Serves until SIGTERM or SIGINT. npm start does the same.";
+  const version = "  saldo --version\n      Prints the version of this checkout.";
+  return `${describe(commands)}\n${serve}\n${version}`;
 }
 
 function textOf({ json, text }: CommandResult): string {

@@ -8,14 +8,17 @@ export const secondFactorCommands: readonly Command[] = [
     name: "person reset-second-factor",
     about:
       "Removes the authenticator app, the recovery codes and all passkeys of a person, and ends the person's sessions. " +
-      "For somebody who has lost all of them: make sure first who asks.",
-    options: { email: { required: true, value: "E", about: "who" } },
+      "For a person who has lost all of them, once it is certain who asks: .github/SECURITY.md says how.",
+    options: {
+      email: { required: true, value: "E", about: "who" },
+      verified: { required: true, value: "TEXT", about: "how you verified who asks, for the audit log" },
+    },
     async run(values, { database }) {
-      const email = values.need("email");
+      const [email, reason] = [values.need("email"), values.need("verified")];
       const personId = await doAndRecord(
         await orderedHere(database),
         (client) => resetSecondFactor(client, email),
-        (id) => ({ action: "person reset-second-factor", subject: id, reason: null }),
+        (id) => ({ action: "person reset-second-factor", subject: id, reason }),
       );
       return { json: { personId } };
     },

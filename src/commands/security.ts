@@ -35,7 +35,7 @@ export const securityCommands: readonly Command[] = [
         },
         beforeId: null,
         limit: limit === undefined ? LINES : integerOption(limit, "limit", { min: 1, max: MAX_LINES }),
-        secret: () => signingSecret(pool, config.authSecret),
+        secret: () => signingSecret(pool, config.authSecrets),
       });
       const json = events.map(({ occurredAt, ...event }) => ({ ...event, occurredAt: occurredAt.toISOString() }));
       return { json: { events: json }, text: events.map(lineOf).join("\n") };

@@ -15,8 +15,7 @@ const topUpOption = { required: true, value: "ID", about: "the top-up" };
 export const topUpCommands: readonly Command[] = [
   {
     name: "top-up list",
-    about:
-      "Lists top-ups, newest first; with --attention those that somebody has to look at, or that left something owed.",
+    about: "Lists top-ups, newest first; with --attention those that need a look or left a debt.",
     options: {
       account: { required: false, value: "ID", about: "only of this account" },
       attention: {

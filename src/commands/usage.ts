@@ -1,7 +1,8 @@
 import { recountUsage } from "../billing/usage/roll-up.ts";
 import { inputTokensOf } from "../billing/cost.ts";
 import { billedPricesOf, longContextAbove } from "../billing/usage/usage-export.ts";
-import { listUsage, type UsageRecord } from "../billing/usage/usage.ts";
+import { listUsage } from "../billing/usage/usage.ts";
+import type { UsageRecord } from "../billing/usage/usage-record.ts";
 import { timeOfUuidv7 } from "../kernel/ids.ts";
 import { formatMoney, idr } from "../kernel/money.ts";
 import { readCredited } from "../ledger/credit-note.ts";
@@ -39,7 +40,7 @@ export const usageCommands: readonly Command[] = [
   },
   {
     name: "usage recount",
-    about: "Makes the sums of an account's usage anew from its records, after an audit has found them wrong.",
+    about: "Recomputes the sums of an account's usage from its records, after an audit has found them wrong.",
     options: { account: { required: true, value: "ID", about: "the account" } },
     async run(values, { database }) {
       const accountId = uuidOption(values.need("account"), "account");
@@ -53,7 +54,7 @@ export const usageCommands: readonly Command[] = [
       "request-id": { required: true, value: "ID", about: "the request" },
       amount: { required: false, value: "RUPIAH", about: "how much; all that is left of the charge" },
       reason: { required: true, value: "R", about: "why, for the ledger" },
-      name: { required: false, value: "N", about: "tells several notes of a request apart; each name credits once" },
+      name: { required: false, value: "N", about: "distinguishes several notes of a request; each name credits once" },
     },
     async run(values, { database }) {
       const requestId = uuidOption(values.need("request-id"), "request-id");

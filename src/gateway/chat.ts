@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
-import type { VerifiedKey } from "../keys/keys.ts";
+import type { VerifiedKey } from "../keys/verified-key.ts";
 
 /** One chat request as it came in. */
 export type ChatCall = {

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ModelSchema } from "#gen/saldo/gateway/v1/model_pb.ts";
-import type { CatalogModel } from "../catalog/catalog.ts";
+import type { CatalogModel } from "../catalog/catalog-model.ts";
 import { cacheHitPercent, pricesOf, showPrices } from "../catalog/prices.ts";
 
 /** A catalog model as callers see it: with the prices that are billed, and nothing of its upstreams. */

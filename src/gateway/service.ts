@@ -13,7 +13,7 @@ import {
 import type { Catalog } from "../catalog/catalog.ts";
 import { nearestModel } from "../catalog/nearest-model.ts";
 import { InternalError, ModelNotFound, ValidationError } from "../kernel/errors.ts";
-import type { VerifiedKey } from "../keys/keys.ts";
+import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { Gateway } from "./chat.ts";
 import { contractAnswer } from "./answer/contract-answer.ts";
 import { toProtoModel } from "./proto-model.ts";

@@ -12,7 +12,18 @@ import {
 } from "../kernel/errors.ts";
 import type { AuthRoute } from "./auth-routes.ts";
 import type { AuthServer } from "./auth-server.ts";
-import type { AuthAnswer } from "./sign-in.ts";
+
+/** What a request to a path of sign-in is answered with. */
+export type AuthAnswer = {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** JSON; empty where the answer leads elsewhere. */
+  readonly body: string;
+  /** The password was right, and a second factor is asked for. */
+  readonly isHalfWay?: true;
+  /** Whose password it was, where the answer has shown that the caller knows it or reads the address. */
+  readonly email?: string;
+};
 
 /** Asks, and turns what is thrown into an error of ours. */
 export async function askServer(server: AuthServer, asked: Request): Promise<Response> {

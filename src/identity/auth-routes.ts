@@ -121,8 +121,9 @@ export const authRoutes: readonly AuthRoute[] = [
     needs: "freshFactor",
     counting: GUESSING,
   },
-  { verb: "POST", path: "/revoke-other-sessions", counting: READING },
-  { verb: "POST", path: "/revoke-sessions", counting: READING },
+  // A stolen session must not end those of its owner.
+  { verb: "POST", path: "/revoke-other-sessions", needs: "fresh", counting: READING },
+  { verb: "POST", path: "/revoke-sessions", needs: "fresh", counting: READING },
   { verb: "POST", path: "/demo/sign-in", counting: GUESSING },
   {
     verb: "POST",

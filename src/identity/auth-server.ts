@@ -8,6 +8,7 @@ import { betterAuth } from "better-auth/minimal";
 import { uuidv7 } from "../kernel/ids.ts";
 import { authTables } from "./auth-tables.ts";
 import { CHALLENGE_COOKIE, factorPlugins, PASSKEY_COOKIE } from "./factor-plugins.ts";
+import type { FactorSecrets } from "./factor-secrets.ts";
 import type { Mail, Mailer } from "./mailer.ts";
 import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "./mails.ts";
 import { ownDoors, type OwnDoorsDependencies } from "./auth-plugins.ts";
@@ -16,8 +17,9 @@ import { applySignUp } from "./pending-sign-ups.ts";
 import { noteProof, type ProofKind } from "./session-proof.ts";
 import { cookiePlanOf } from "./session-cookie.ts";
 
-const HOUR_SECONDS = 3_600;
-const DAY_SECONDS = 24 * HOUR_SECONDS;
+/** A link in a mail is good so long. */
+export const LINK_SECONDS = 600;
+const DAY_SECONDS = 86_400;
 /** A session that nobody uses ends after this. */
 const SESSION_IDLE_SECONDS = 7 * DAY_SECONDS;
 /** A session in use is prolonged so often at most: each time is a write. */
@@ -32,7 +34,9 @@ export type AuthServerDependencies = OwnDoorsDependencies & {
   readonly pool: Pool;
   readonly mailer: Mailer;
   readonly baseUrl: string;
+  /** What cookies and links are signed with. */
   readonly secret: string;
+  readonly factorSecrets: FactorSecrets;
   /** Told which request has set a password by a link, and for which address. */
   readonly onPasswordReset: (request: Request | undefined, email: string) => void;
   /** Told which session a request has begun. */
@@ -61,7 +65,7 @@ const SIGNED_UP_AGAIN = `UPDATE auth.person SET updated_at = clock_timestamp() W
 
 /** Builds it. */
 export function createAuthServer(dependencies: AuthServerDependencies): AuthServer {
-  const { pool, mailer, baseUrl, secret } = dependencies;
+  const { pool, mailer, baseUrl, secret, factorSecrets } = dependencies;
   const cookies = cookiePlanOf(baseUrl);
   const named = (name: string) => ({ name, attributes: { secure: cookies.isSecure } });
   // Nobody waits for the mail server: how long an answer takes must not tell whether there was somebody to write to.
@@ -71,6 +75,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
     baseURL: baseUrl,
     basePath: AUTH_PATH,
     secret,
+    secrets: [...factorSecrets.numbered],
     database: authTables(pool),
     trustedOrigins: [new URL(baseUrl).origin],
     logger: { disabled: true },
@@ -90,7 +95,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       minPasswordLength: MIN_PASSWORD_LENGTH,
       maxPasswordLength: MAX_PASSWORD_LENGTH,
       password: { hash: hashPassword, verify: verifyPassword },
-      resetPasswordTokenExpiresIn: HOUR_SECONDS,
+      resetPasswordTokenExpiresIn: LINK_SECONDS,
       revokeSessionsOnPasswordReset: true,
       sendResetPassword: ({ user, url }) => send(resetMail(user.email, url)),
       async onExistingUserSignUp({ user }) {
@@ -98,7 +103,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
         await pool.query(SIGNED_UP_AGAIN, [user.id]);
         // The first mail was lost, or somebody else signed up with the address. Whose password counts is told by the browser
         // in which the link is opened.
-        const token = await createEmailVerificationToken(secret, user.email, undefined, HOUR_SECONDS);
+        const token = await createEmailVerificationToken(secret, user.email, undefined, LINK_SECONDS);
         return send(verificationMail(user.email, `${baseUrl}${AUTH_PATH}/verify-email?token=${token}&callbackURL=%2F`));
       },
       async onPasswordReset({ user }, request) {
@@ -113,7 +118,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       // A sign-in is no way to have mails sent to an address. The page offers to ask for another link, which is counted.
       sendOnSignIn: false,
       autoSignInAfterVerification: true,
-      expiresIn: HOUR_SECONDS,
+      expiresIn: LINK_SECONDS,
       sendVerificationEmail: ({ user, url }) => send(verificationMail(user.email, url)),
       async beforeEmailVerification(person, request) {
         const asked = { cookies: request?.headers.get("cookie") ?? "", plan: cookies, person };
@@ -154,7 +159,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
       database: { generateId: () => uuidv7() },
     },
-    plugins: [ownDoors(dependencies), ...factorPlugins({ pool, baseUrl })],
+    plugins: [ownDoors(dependencies), ...factorPlugins({ pool, factorSecrets, baseUrl })],
   });
 
   /** Leads whoever has opened a link to verify an address to choosing a password, which verifies it too. */
@@ -164,7 +169,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
     await internalAdapter.createVerificationValue({
       value: personId,
       identifier: `reset-password:${token}`,
-      expiresAt: new Date(Date.now() + HOUR_SECONDS * 1_000),
+      expiresAt: new Date(Date.now() + LINK_SECONDS * 1_000),
     });
     throw new APIError("FOUND", undefined, { location: `${CHOOSE_PASSWORD_PAGE}?token=${token}` });
   }

@@ -1,12 +1,12 @@
-// How often codes of a person may be tried. An app's code has six digits and three are good at a time, so guessing is slow only
-// if tries are few: six at once, then one in two minutes, whatever network or session they come from.
+// How often codes of a person may be tried. An app's code has six digits, so guessing is slow only if
+// tries are few: six at once, then one in two minutes, whatever network or session they come from.
 
 import { createHash } from "node:crypto";
 import type { Pace } from "./throttle.ts";
 
 export const CODE_TRIES: Pace = { burst: 6, intervalSeconds: 120 };
-/** A code of an app is good for about 90 seconds; within that it is taken once. */
-export const ONE_USE: Pace = { burst: 1, intervalSeconds: 120 };
+/** A code of an app is good for 30 seconds; within that it is taken once. */
+export const ONE_USE: Pace = { burst: 1, intervalSeconds: 60 };
 
 /** The bucket of a person's tries. */
 export function triesOf(personId: string): string {

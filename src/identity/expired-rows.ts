@@ -2,13 +2,11 @@
 // people who never showed that an address is read, and old lines of the security log.
 
 import type { Pool } from "pg";
-import { uuidv7Floor } from "../kernel/ids.ts";
 
 /** How long what has no end of its own is kept. */
 export type KeptFor = { readonly securityLogDays: number; readonly unverifiedDays: number };
 
 const MOST_AT_ONCE = 1_000;
-const DAY_MS = 86_400_000;
 /** However long its lines are kept: an attack that goes on for months must not fill the disk. */
 const MOST_SECURITY_EVENTS = 2_000_000;
 
@@ -35,19 +33,17 @@ const UNVERIFIED = `
 DELETE FROM auth.person WHERE ${IS_UNVERIFIED} AND id IN (
   SELECT id FROM auth.person WHERE ${IS_UNVERIFIED} ORDER BY updated_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
 
-const EVENTS_BEFORE = `
-DELETE FROM auth.security_event WHERE id IN (
-  SELECT id FROM auth.security_event WHERE id < $1::uuid ORDER BY id LIMIT ${10 * MOST_AT_ONCE})`;
+// The serving role deletes no line itself. The database keeps those of the last days, whatever it is asked.
+const FORGET_EVENTS = `SELECT auth.forget_security_events($1, ${10 * MOST_AT_ONCE})`;
+/** What the function of the database keeps in any case. */
+export const LEAST_SECURITY_LOG_DAYS = 7;
 // The planner's own count is near enough, and costs nothing.
 const EVENTS_TOO_MANY = `SELECT FROM pg_class WHERE oid = 'auth.security_event'::regclass AND reltuples > ${MOST_SECURITY_EVENTS}`;
-const EVENTS_OLDEST = `
-DELETE FROM auth.security_event WHERE id IN (
-  SELECT id FROM auth.security_event ORDER BY id LIMIT ${10 * MOST_AT_ONCE})`;
 
 /** Removes a batch of each. */
 export async function removeExpired(pool: Pool, { securityLogDays, unverifiedDays }: KeptFor): Promise<void> {
   for (const statement of [...STATEMENTS, WINDOWS]) await pool.query(statement);
   await pool.query(UNVERIFIED, [unverifiedDays]);
-  await pool.query(EVENTS_BEFORE, [uuidv7Floor(Date.now() - securityLogDays * DAY_MS)]);
-  if ((await pool.query(EVENTS_TOO_MANY)).rowCount === 1) await pool.query(EVENTS_OLDEST);
+  await pool.query(FORGET_EVENTS, [securityLogDays]);
+  if ((await pool.query(EVENTS_TOO_MANY)).rowCount === 1) await pool.query(FORGET_EVENTS, [LEAST_SECURITY_LOG_DAYS]);
 }

@@ -6,24 +6,40 @@ import { passkey } from "@better-auth/passkey";
 import type { BetterAuthPlugin } from "better-auth";
 import { createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins/two-factor";
+import { createOTP } from "@better-auth/utils/otp";
 import { TooManyTries, WrongProof } from "../kernel/errors.ts";
 import { CODE_TRIES, ONE_USE, triesOf, useOf } from "./code-tries.ts";
+import type { FactorSecrets } from "./factor-secrets.ts";
+import { hashOfRecoveryCode } from "./recovery-codes.ts";
+import { readFactor, type StoredFactor } from "./second-factor-store.ts";
 import { giveBackTry, takeTry } from "./throttle.ts";
 
 /** The names of the cookies of a sign-in that waits for its second step, and of a passkey's challenge. */
 export const CHALLENGE_COOKIE = "two_factor";
 export const PASSKEY_COOKIE = "passkey_challenge";
 
-const CODE_PATHS: ReadonlySet<string> = new Set(["/two-factor/verify-totp", "/two-factor/verify-backup-code"]);
+/** Is in no list of hashes. */
+const NO_HASH = "";
+
+const APP_PATH = "/two-factor/verify-totp";
+const RECOVERY_PATH = "/two-factor/verify-backup-code";
+
+type FactorPluginsOptions = {
+  readonly pool: Pool;
+  readonly factorSecrets: FactorSecrets;
+  readonly baseUrl: string;
+};
 
 /** The plugins. */
-export function factorPlugins({ pool, baseUrl }: { pool: Pool; baseUrl: string }) {
+export function factorPlugins({ pool, factorSecrets, baseUrl }: FactorPluginsOptions) {
   return [
-    boundTries(pool),
+    checkCodes({ pool, factorSecrets }),
     twoFactor({
       issuer: "Saldo",
-      // Tries are bounded per person by boundTries, in the table that bounds all others.
+      // Tries are bounded per person by checkCodes, in the table that bounds all others.
       accountLockout: { enabled: false },
+      // A list of hashes as it is: checkCodes puts the hash of a code into its place.
+      backupCodeOptions: { storeBackupCodes: "plain" },
     }),
     passkey({
       rpName: "Saldo",
@@ -56,29 +72,57 @@ function requireUserVerified(isVerified: boolean | undefined): void {
   if (isVerified !== true) throw new WrongProof();
 }
 
-/** Counts the tries of codes per person, and takes each code of an app once. */
-function boundTries(pool: Pool): BetterAuthPlugin {
+/**
+ * Counts the tries of codes per person, takes a code of an app once and within its own 30 seconds, and hands better-auth the hash
+ * of a recovery code in place of the code.
+ */
+function checkCodes({ pool, factorSecrets }: Omit<FactorPluginsOptions, "baseUrl">): BetterAuthPlugin {
+  /** The factor of whoever tries a code, in the form of now. Null: there is none, and the endpoint says so. */
+  async function factorOf(ctx: HookContext): Promise<StoredFactor | null> {
+    const personId = await personOf(ctx);
+    const stored = personId === null ? null : await readFactor(pool, personId);
+    return stored === null ? null : factorSecrets.renewed(pool, stored);
+  }
+
   return {
     id: "saldo-code-tries",
     hooks: {
       before: [
         {
-          matcher: ({ path }) => path !== undefined && CODE_PATHS.has(path),
+          matcher: ({ path }) => path === APP_PATH || path === RECOVERY_PATH,
           handler: createAuthMiddleware(async (ctx) => {
             const personId = await personOf(ctx);
-            const { code } = ctx.body as { code: string };
             // Nobody is signed in or signing in: the endpoint says so.
             if (personId === null) return;
             const seconds = await takeTry(pool, triesOf(personId), CODE_TRIES);
             if (seconds > 0) throw new TooManyTries(seconds);
-            const isUsed = (await takeTry(pool, useOf(personId, code), ONE_USE)) > 0;
-            if (isUsed && ctx.path === "/two-factor/verify-totp") throw new WrongProof();
+          }),
+        },
+        {
+          matcher: ({ path }) => path === APP_PATH,
+          handler: createAuthMiddleware(async (ctx) => {
+            const factor = await factorOf(ctx);
+            if (factor === null) return;
+            const { code } = ctx.body as { code: string };
+            const isUsed = (await takeTry(pool, useOf(factor.personId, code), ONE_USE)) > 0;
+            // better-auth takes those of the step before and behind as well.
+            const isOfNow = await createOTP(await factorSecrets.decrypt(factor.secret)).verify(code, { window: 0 });
+            if (isUsed || !isOfNow) throw new WrongProof();
+          }),
+        },
+        {
+          matcher: ({ path }) => path === RECOVERY_PATH,
+          handler: createAuthMiddleware(async (ctx) => {
+            const factor = await factorOf(ctx);
+            const { code } = ctx.body as { code: string };
+            const hash = factor === null ? null : await hashOfRecoveryCode(factor.backupCodes, code);
+            return { context: { body: { code: hash ?? NO_HASH } } };
           }),
         },
       ],
       after: [
         {
-          matcher: ({ path }) => path !== undefined && CODE_PATHS.has(path),
+          matcher: ({ path }) => path === APP_PATH || path === RECOVERY_PATH,
           handler: createAuthMiddleware(async (ctx) => {
             const { returned } = ctx.context;
             if (typeof returned !== "object" || returned === null || !("user" in returned)) return;

@@ -8,8 +8,8 @@ export function verificationMail(to: string, url: string): Mail {
     to,
     subject: "Saldo: verifikasi alamat e-mail / verify your e-mail address",
     text: [
-      "Buka tautan ini dalam satu jam untuk menyelesaikan pendaftaran Anda:",
-      "Open this link within an hour to complete your registration:",
+      "Buka tautan ini dalam sepuluh menit untuk menyelesaikan pendaftaran Anda:",
+      "Open this link within ten minutes to complete your registration:",
       "",
       url,
       "",
@@ -25,8 +25,8 @@ export function resetMail(to: string, url: string): Mail {
     to,
     subject: "Saldo: atur ulang kata sandi / reset your password",
     text: [
-      "Buka tautan ini dalam satu jam untuk memilih kata sandi baru:",
-      "Open this link within an hour to choose a new password:",
+      "Buka tautan ini dalam sepuluh menit untuk memilih kata sandi baru:",
+      "Open this link within ten minutes to choose a new password:",
       "",
       url,
       "",

@@ -4,7 +4,7 @@
 import type { Pool, PoolClient } from "pg";
 import { uuidv7 } from "../kernel/ids.ts";
 import type { SessionProof } from "./principal.ts";
-import { OPERATOR_IDLE_MINUTES, OPERATOR_SESSION_HOURS, proofColumns } from "./session-proof.ts";
+import { OPERATOR_IDLE_MINUTES, OPERATOR_SESSION_HOURS, proofColumns, type ProofSettings } from "./session-proof.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -48,7 +48,7 @@ const IS_ALIVE = `s.expires_at > clock_timestamp() AND s.created_at > clock_time
     AND coalesce(s.seen_at, s.created_at) > clock_timestamp() - interval '${OPERATOR_IDLE_MINUTES} minutes'))`;
 const SESSION_OF_TOKEN = `
 SELECT s.id AS "sessionId", p.id AS "personId", p.email, p.is_operator AS "isOperator", p.account_id AS "accountId",
-  ${proofColumns("$2::boolean")},
+  ${proofColumns("$2::boolean", "$3::boolean")},
   coalesce(s.seen_at, s.created_at) < clock_timestamp() - interval '1 minute' AS "isLongUnseen"
 FROM auth.session s JOIN auth.person p ON p.id = s.user_id
 WHERE s.token_digest = $1::bytea AND ${IS_ALIVE} AND p.email_verified`;
@@ -77,9 +77,9 @@ WHERE id = $1::uuid AND coalesce(seen_at, created_at) < clock_timestamp() - inte
 /** Who is signed in by a session's token, and what the session has proved. Null: no session that lives. */
 export async function readSession(
   client: Queryable,
-  { tokenDigest, isDemo }: { tokenDigest: Buffer; isDemo: boolean },
+  { tokenDigest, isDemo, factorForAll = false }: { tokenDigest: Buffer } & ProofSettings,
 ): Promise<SessionRow | null> {
-  const { rows } = await client.query<StoredSession>(SESSION_OF_TOKEN, [tokenDigest, isDemo]);
+  const { rows } = await client.query<StoredSession>(SESSION_OF_TOKEN, [tokenDigest, isDemo, factorForAll]);
   if (rows[0] === undefined) return null;
   const { mustHaveFactor, hasFactor, isFactorProved, isRecent, isLongUnseen, ...session } = rows[0];
   if (isLongUnseen) await client.query(NOTE_SEEN, [session.sessionId]);

@@ -19,6 +19,7 @@ import {
   writeAccountOfPerson,
 } from "./people-store.ts";
 import { readCookie } from "./session-cookie.ts";
+import type { ProofSettings } from "./session-proof.ts";
 import { customerOfEmail } from "./store.ts";
 
 /** A person with a living session. */
@@ -34,13 +35,11 @@ export type SignedInPerson = {
 /** Opens a ledger account in a transaction; the ledger's, handed in. */
 export type OpenAccount = (client: PoolClient, accountId: string) => Promise<void>;
 
-export type PeopleDependencies = {
+export type PeopleDependencies = ProofSettings & {
   readonly database: Pick<Database, "pool">;
   readonly openAccount: OpenAccount;
   /** The name of the session cookie. */
   readonly cookieName: () => string;
-  /** Whether this process serves a demo, where the one click is a proof. */
-  readonly isDemo: boolean;
   /** Told once an account has got its person; a process that dies at that moment tells nobody. What must not be lost belongs into `openAccount`. */
   readonly onAccountOpened?: (accountId: string) => Promise<void>;
 };
@@ -61,7 +60,7 @@ const MAX_KNOWN_SESSIONS = 10_000;
 
 /** Makes what authentication asks of this room. */
 export function createPeople(dependencies: PeopleDependencies): People {
-  const { database, openAccount, cookieName, isDemo, onAccountOpened } = dependencies;
+  const { database, openAccount, cookieName, isDemo, factorForAll = false, onAccountOpened } = dependencies;
   // Accounts are never removed, so what was there once is there.
   const known = new LRUCache<string, true>({ max: MAX_KNOWN_ACCOUNTS });
   const worked = new LRUCache<string, true>({ max: MAX_KNOWN_SESSIONS });
@@ -71,7 +70,12 @@ export function createPeople(dependencies: PeopleDependencies): People {
   return {
     async verifySession(cookies) {
       const name = nameOf(cookies);
-      const session = await sessionOfCookies(database.pool, { cookies, cookieName: cookieName(), isDemo });
+      const session = await sessionOfCookies(database.pool, {
+        cookies,
+        cookieName: cookieName(),
+        isDemo,
+        factorForAll,
+      });
       if (session === null) {
         worked.delete(name);
         return null;
@@ -98,12 +102,12 @@ export function createPeople(dependencies: PeopleDependencies): People {
 /** The session of a Cookie header. Null: none that lives. */
 export async function sessionOfCookies(
   pool: Pool,
-  { cookies, cookieName, isDemo }: { cookies: string; cookieName: string; isDemo: boolean },
+  { cookies, cookieName, ...proof }: { cookies: string; cookieName: string } & ProofSettings,
 ): Promise<SessionRow | null> {
   // Behind the point is the signature that better-auth wants; 190 random bits need none.
   const token = readCookie(cookies, cookieName)?.split(".", 1)[0] ?? "";
   if (token === "" || token.length > MAX_TOKEN_LENGTH) return null;
-  return readSession(pool, { tokenDigest: digestSecretToken(token), isDemo });
+  return readSession(pool, { tokenDigest: digestSecretToken(token), ...proof });
 }
 
 /**

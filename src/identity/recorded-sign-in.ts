@@ -2,9 +2,10 @@
 // the person where that is known. Reading a session is no event.
 
 import { DomainError } from "../kernel/errors.ts";
+import type { AuthAnswer } from "./auth-answer.ts";
 import type { SignedInPerson } from "./people.ts";
 import type { RecordSecurityEvent, SecurityEvent, SecurityEventKind } from "./security-log.ts";
-import type { AuthAnswer, AuthRequest, SignIn } from "./sign-in.ts";
+import type { AuthRequest, SignIn } from "./sign-in.ts";
 
 type Recorded = {
   readonly kind: SecurityEventKind;

@@ -1,6 +1,8 @@
-// Recovery codes: what signs a person in whose phone is gone. Ten of them, fifty random bits each, good once.
+// Recovery codes: what signs a person in whose phone is gone. Ten of them, fifty random bits each, good once. They are kept as
+// hashes that are made like those of passwords: fifty bits are too few for a fast one.
 
 import { randomInt } from "node:crypto";
+import { hashPassword, verifyPassword } from "./passwords.ts";
 
 const AMOUNT = 10;
 const GROUP = 5;
@@ -20,4 +22,23 @@ function group(): string {
 export function readRecoveryCode(typed: string): string {
   const letters = typed.toLowerCase().replace(/[^a-z0-9]/g, "");
   return `${letters.slice(0, GROUP)}-${letters.slice(GROUP)}`;
+}
+
+/** The form in which a set is stored: a list of hashes. Errors: UpstreamBusy when too many passwords are being hashed. */
+export async function hashRecoveryCodes(codes: readonly string[]): Promise<string> {
+  const hashes: string[] = [];
+  // One after another: a set takes one place of those who hash passwords, not ten.
+  for (const code of codes) hashes.push(await hashPassword(code));
+  return JSON.stringify(hashes);
+}
+
+/** How many codes of a stored set are left. */
+export function countRecoveryCodes(stored: string): number {
+  return (JSON.parse(stored) as string[]).length;
+}
+
+/** The hash of a code in a stored set. Null: the code is none of it. Errors: UpstreamBusy. */
+export async function hashOfRecoveryCode(stored: string, code: string): Promise<string | null> {
+  for (const hash of JSON.parse(stored) as string[]) if (await verifyPassword({ hash, password: code })) return hash;
+  return null;
 }

@@ -5,8 +5,13 @@ import { uuidv7 } from "../kernel/ids.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
-/** The app and the recovery codes of a person, encrypted. */
-export type StoredFactor = { readonly backupCodes: string; readonly isVerified: boolean };
+/** The app and the recovery codes of a person: the app's secret encrypted, the codes hashed. */
+export type StoredFactor = {
+  readonly personId: string;
+  readonly secret: string;
+  readonly backupCodes: string;
+  readonly isVerified: boolean;
+};
 
 export type StoredPasskey = {
   readonly passkeyId: string;
@@ -15,8 +20,15 @@ export type StoredPasskey = {
   readonly createdAt: Date;
 };
 
-const FACTOR = `
-SELECT backup_codes AS "backupCodes", verified AS "isVerified" FROM auth.two_factor WHERE user_id = $1::uuid`;
+const FACTORS = `
+SELECT user_id AS "personId", secret, backup_codes AS "backupCodes", verified AS "isVerified" FROM auth.two_factor`;
+const FACTOR = `${FACTORS} WHERE user_id = $1::uuid`;
+const OUTDATED = `
+${FACTORS} WHERE NOT (starts_with(secret, $1) AND starts_with(backup_codes, '[')) AND ($2::uuid IS NULL OR user_id > $2::uuid)
+ORDER BY user_id LIMIT $3`;
+// Whoever has changed it meanwhile has stored it in the form of now.
+const REPLACE = `
+UPDATE auth.two_factor SET secret = $4, backup_codes = $5 WHERE user_id = $1::uuid AND secret = $2 AND backup_codes = $3`;
 const PASSKEYS = `
 SELECT id AS "passkeyId", name, aaguid, created_at AS "createdAt" FROM auth.passkey
 WHERE user_id = $1::uuid ORDER BY created_at, id LIMIT $2`;
@@ -47,6 +59,19 @@ const END_ALL = `DELETE FROM auth.session WHERE user_id = $1::uuid`;
 
 export async function readFactor(client: Queryable, personId: string): Promise<StoredFactor | null> {
   return (await client.query<StoredFactor>(FACTOR, [personId])).rows[0] ?? null;
+}
+
+/** Factors that are not stored in the form of now, by person. `current`: how a secret of now begins. */
+export async function readOutdatedFactors(
+  client: Queryable,
+  { current, after, limit }: { current: string; after: string | null; limit: number },
+): Promise<StoredFactor[]> {
+  return (await client.query<StoredFactor>(OUTDATED, [current, after, limit])).rows;
+}
+
+/** Stores the same factor in another form, unless it was changed meanwhile. */
+export async function replaceFactorSecrets(client: Queryable, was: StoredFactor, now: StoredFactor): Promise<void> {
+  await client.query(REPLACE, [was.personId, was.secret, was.backupCodes, now.secret, now.backupCodes]);
 }
 
 /** The passkeys of a person, oldest first. */

@@ -3,7 +3,6 @@
 
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import { symmetricDecrypt, symmetricEncrypt } from "better-auth/crypto";
 import type { Database } from "../database/database.ts";
 import { withTransaction } from "../database/transactions.ts";
 import {
@@ -18,11 +17,12 @@ import {
 import { isUuid } from "../kernel/ids.ts";
 import type { AuthRoute, OwnAnswer } from "./auth-routes.ts";
 import { CODE_TRIES, triesOf } from "./code-tries.ts";
+import type { FactorSecrets } from "./factor-secrets.ts";
 import type { Mail } from "./mailer.ts";
 import { factorAddedMail, factorRemovedMail } from "./mails.ts";
 import { verifyPassword } from "./passwords.ts";
 import type { SessionRow } from "./people-store.ts";
-import { newRecoveryCodes } from "./recovery-codes.ts";
+import { countRecoveryCodes, hashRecoveryCodes, newRecoveryCodes } from "./recovery-codes.ts";
 import {
   deletePasskey,
   endSessionSoon,
@@ -49,8 +49,7 @@ export type SecondFactor = Readonly<Record<OwnAnswer, (session: SessionRow, fiel
 
 export type SecondFactorDependencies = {
   readonly database: Pick<Database, "pool">;
-  /** What secrets are encrypted with. */
-  readonly secret: string;
+  readonly factorSecrets: FactorSecrets;
   readonly baseUrl: string;
   readonly send: (mail: Mail) => void;
 };
@@ -58,12 +57,14 @@ export type SecondFactorDependencies = {
 const APP_NAME = "Saldo";
 const APP_SECRET_LENGTH = 32;
 const MOST_PASSKEYS = 20;
+/** A set of recovery codes without one. */
+const NO_CODES = "[]";
 
 /** Builds it. */
-export function createSecondFactor({ database, secret, baseUrl, send }: SecondFactorDependencies): SecondFactor {
+export function createSecondFactor({ database, factorSecrets, baseUrl, send }: SecondFactorDependencies): SecondFactor {
   const { pool } = database;
-  const encrypt = (data: string): Promise<string> => symmetricEncrypt({ key: secret, data });
-  const encryptCodes = (codes: readonly string[]): Promise<string> => encrypt(JSON.stringify(codes));
+  /** Stands where there is no app. */
+  const unusedSecret = (): Promise<string> => factorSecrets.encrypt(randomBytes(32).toString("hex"));
 
   /** Removes one factor. Somebody who must have one keeps the last. */
   async function remove(session: SessionRow, work: Parameters<typeof withTransaction<boolean>>[1]): Promise<object> {
@@ -91,14 +92,14 @@ export function createSecondFactor({ database, secret, baseUrl, send }: SecondFa
         readFactor(pool, personId),
         readPasskeys(pool, personId, MOST_PASSKEYS),
       ]);
-      const codes = factor === null ? "[]" : await symmetricDecrypt({ key: secret, data: factor.backupCodes });
+      const codes = factor === null ? NO_CODES : (await factorSecrets.renewed(pool, factor)).backupCodes;
       return {
         email,
         isRequired: proof.mustHaveFactor,
         isFresh: isFresh(proof),
         hasApp: factor?.isVerified ?? false,
         hasPassword: (await readPasswordHash(pool, personId)) !== null,
-        recoveryCodesLeft: (JSON.parse(codes) as string[]).length,
+        recoveryCodesLeft: countRecoveryCodes(codes),
         passkeys: passkeys.map(({ passkeyId, ...each }) => ({ id: passkeyId, ...each })),
       };
     },
@@ -106,7 +107,7 @@ export function createSecondFactor({ database, secret, baseUrl, send }: SecondFa
     async setUpApp({ personId, email }) {
       // 20 bytes would do; better-auth takes the text's own bytes as the key.
       const appSecret = randomBytes(APP_SECRET_LENGTH).toString("base64url").slice(0, APP_SECRET_LENGTH);
-      const stored = { personId, secret: await encrypt(appSecret), backupCodes: await encryptCodes([]) };
+      const stored = { personId, secret: await factorSecrets.encrypt(appSecret), backupCodes: NO_CODES };
       if (!(await writeApp(pool, stored))) {
         throw new ValidationError([
           { field: "", rule: "second_factor.app", message: "An authenticator app is set up" },
@@ -123,13 +124,13 @@ export function createSecondFactor({ database, secret, baseUrl, send }: SecondFa
     async makeRecoveryCodes({ personId, proof }) {
       if (!proof.hasFactor) throw new SecondFactorRequired();
       const codes = newRecoveryCodes();
-      const [unused, backupCodes] = await Promise.all([encrypt(randomBytes(32).toString("hex")), encryptCodes(codes)]);
-      await writeRecoveryCodes(pool, { personId, secret: unused, backupCodes });
+      const [secret, backupCodes] = await Promise.all([unusedSecret(), hashRecoveryCodes(codes)]);
+      await writeRecoveryCodes(pool, { personId, secret, backupCodes });
       return { codes };
     },
 
     async removeApp(session) {
-      const unused = await encrypt(randomBytes(32).toString("hex"));
+      const unused = await unusedSecret();
       return remove(session, (client) => unverifyApp(client, session.personId, unused));
     },
 

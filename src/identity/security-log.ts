@@ -60,12 +60,21 @@ export type SecurityLog = {
   close(): Promise<void>;
 };
 
+/** A line of the log as the process log shows it. */
+export type SecurityLogLine = Omit<Row, "kind" | "email"> & {
+  /** `security.` and the kind. */
+  readonly event: `security.${string}`;
+  readonly emailHash: string | null;
+};
+
 export type SecurityLogDependencies = {
   readonly pool: Pool;
   /** The secret under which addresses are hashed. */
   readonly secret: () => Promise<string>;
   /** The database did not take a batch; it is tried again. */
   readonly onFault: (error: unknown) => void;
+  /** Called once with each line, under the id that it has in the table, before the database takes it. */
+  readonly onLine?: (line: SecurityLogLine) => void;
   /** A clock that never goes back. */
   readonly clock?: Clock;
 };
@@ -92,6 +101,8 @@ type Row = {
   times: number;
 };
 
+type HashedRow = Omit<Row, "email"> & { readonly emailHash: string | null };
+
 const INSERT = `
 INSERT INTO auth.security_event (id, kind, outcome, person_id, email_hash, network, subject, detail, times)
 SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[])
@@ -104,10 +115,11 @@ export function emailHashOf(email: string, secret: string): string {
 
 /** Makes the log of one process. */
 export function createSecurityLog(dependencies: SecurityLogDependencies): SecurityLog {
-  const { pool, secret, onFault, clock = { now: () => performance.now() } } = dependencies;
+  const { pool, secret, onFault, onLine = () => {}, clock = { now: () => performance.now() } } = dependencies;
   let waiting = new Map<string, Row>();
   let leftOut = 0;
   let writing: Promise<void> | null = null;
+  const shown = new WeakSet<Row>();
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
   const minute = { startedAtMs: clock.now(), refused: 0, succeeded: 0 };
@@ -153,12 +165,25 @@ export function createSecurityLog(dependencies: SecurityLogDependencies): Securi
     }
   }
 
+  /** The rows as they may be written. Those that no write has tried before go to the process log too. */
+  async function hashedOf(rows: readonly Row[]): Promise<HashedRow[]> {
+    const key = await secret();
+    return rows.map((row) => {
+      const { kind, email, ...facts } = row;
+      const hashed = { ...facts, emailHash: email === null ? null : emailHashOf(email, key) };
+      if (!shown.has(row)) onLine({ event: `security.${kind}`, ...hashed });
+      shown.add(row);
+      return { kind, ...hashed };
+    });
+  }
+
   async function write(): Promise<void> {
     const [rows, missing] = [[...waiting.values()], leftOut];
     [waiting, leftOut] = [new Map(), 0];
     try {
       if (missing > 0) rows.push({ ...rowOf({ kind: "events_left_out", outcome: "refused" }), times: missing });
-      await insert(pool, rows, await secret());
+      const hashed = await hashedOf(rows);
+      await insert(pool, hashed);
     } catch (error) {
       // They are not lost, and not more than before: what came meanwhile counts against the same bound.
       leftOut += missing;
@@ -201,7 +226,7 @@ function cut(text = ""): string {
   return text.slice(0, MAX_TEXT).replaceAll("\0", "");
 }
 
-async function insert(pool: Pool, rows: readonly Row[], secret: string): Promise<void> {
+async function insert(pool: Pool, rows: readonly HashedRow[]): Promise<void> {
   await pool.query({
     name: "write_security_events",
     text: INSERT,
@@ -210,7 +235,7 @@ async function insert(pool: Pool, rows: readonly Row[], secret: string): Promise
       rows.map((row) => row.kind),
       rows.map((row) => row.outcome),
       rows.map((row) => row.personId),
-      rows.map((row) => (row.email === null ? null : emailHashOf(row.email, secret))),
+      rows.map((row) => row.emailHash),
       rows.map((row) => row.network),
       rows.map((row) => row.subject),
       rows.map((row) => row.detail),

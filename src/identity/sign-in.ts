@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
 import { TooManyTries, UpstreamBusy, ValidationError } from "../kernel/errors.ts";
-import { askServer, toAnswer } from "./auth-answer.ts";
+import { askServer, type AuthAnswer, toAnswer } from "./auth-answer.ts";
 import { readAuthFields } from "./auth-fields.ts";
 import type { AuthRoute } from "./auth-routes.ts";
 import type { AuthServer } from "./auth-server.ts";
@@ -21,7 +21,7 @@ import { isCommonPassword } from "./passwords.ts";
 import { keepSignUp } from "./pending-sign-ups.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import { renewSession } from "./renew-session.ts";
-import { noteProof } from "./session-proof.ts";
+import { noteProof, type ProofKind } from "./session-proof.ts";
 import { cookiePlanOf, withoutCookie } from "./session-cookie.ts";
 import { giveBackTry, type Pace, takeTry } from "./throttle.ts";
 
@@ -39,17 +39,6 @@ export type AuthRequest = {
   readonly address: string;
 };
 
-export type AuthAnswer = {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** JSON; empty where the answer leads elsewhere. */
-  readonly body: string;
-  /** The password was right, and a second factor is asked for. */
-  readonly isHalfWay?: true;
-  /** Whose password it was, where the answer has shown that the caller knows it or reads the address. */
-  readonly email?: string;
-};
-
 export type SignIn = { answer(request: AuthRequest): Promise<AuthAnswer> };
 
 export type SignInDependencies = {
@@ -57,9 +46,11 @@ export type SignInDependencies = {
   readonly mailer: Mailer;
   /** Where people reach the service. Known once it listens. */
   readonly baseUrl: () => string;
-  /** What cookies and links are signed with. */
-  readonly secret: () => Promise<string>;
+  /** The first signs cookies and links and encrypts the secrets of apps; the others decrypt those. */
+  readonly secrets: () => Promise<readonly string[]>;
   readonly demoPerson: (() => Promise<string>) | null;
+  /** Whether everybody must have a second factor. Left out: only those who must have one anywhere. */
+  readonly factorForAll?: boolean;
   readonly breachedPasswords: Pick<BreachedPasswords, "refuse">;
   readonly onMailLost: (error: unknown) => void;
 };
@@ -100,10 +91,10 @@ function refuseOwnWords(
 
 /** Makes the door of sign-in for `facade`. */
 export function createSignIn(dependencies: SignInDependencies): SignIn {
-  const { database, mailer, baseUrl, onMailLost, demoPerson, breachedPasswords } = dependencies;
+  const { database, mailer, baseUrl, onMailLost, demoPerson, breachedPasswords, factorForAll = false } = dependencies;
   const { pool } = database;
   const resets = new WeakMap<Request, string>();
-  const keepsProof = new WeakSet<Request>();
+  const proofs = new WeakMap<Request, ProofKind>();
   const isDemo = demoPerson !== null;
   let loading: Promise<Loaded> | null = null;
 
@@ -116,23 +107,29 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     }));
 
   async function build(): Promise<Loaded> {
-    const [{ createAuthServer }, { createSecondFactor, requireSession }, secret] = await Promise.all([
-      import("./auth-server.ts"),
-      import("./second-factor.ts"),
-      dependencies.secret(),
-    ]);
-    const secondFactor = createSecondFactor({ database, secret, baseUrl: baseUrl(), send });
+    const [{ createAuthServer }, { createSecondFactor, requireSession }, { createFactorSecrets }, secrets] =
+      await Promise.all([
+        import("./auth-server.ts"),
+        import("./second-factor.ts"),
+        import("./factor-secrets.ts"),
+        dependencies.secrets(),
+      ]);
+    const [secret = ""] = secrets;
+    const factorSecrets = createFactorSecrets(secrets);
+    const secondFactor = createSecondFactor({ database, factorSecrets, baseUrl: baseUrl(), send });
     const server = createAuthServer({
       pool,
       mailer,
       baseUrl: baseUrl(),
       secret,
+      factorSecrets,
       demoPerson,
       makeOperator: createMakeOperator(database, breachedPasswords),
       onMailLost,
       onPasswordReset: (request, email) => request !== undefined && resets.set(request, email),
       async onSession(request, sessionId) {
-        if (request !== undefined && keepsProof.has(request)) await noteProof(pool, sessionId, "factor");
+        const proof = request === undefined ? undefined : proofs.get(request);
+        if (proof !== undefined) await noteProof(pool, sessionId, proof);
       },
     });
     return { server, secret, secondFactor, requireSession };
@@ -196,8 +193,9 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
       await breachedPasswords.refuse(route.newPassword, password);
     const afterProof = await secondFactor.before(route, session, fields);
     const asked = toWebRequest(session === null ? withoutSession(request) : request, fields, baseUrl());
-    // The new session of somebody who changes a password has shown what the one before has.
-    if (route.path === "/change-password" && session?.proof.isFactorProved === true) keepsProof.add(asked);
+    // The new session of somebody who changes a password has shown the former one, and the factor that the one before has.
+    if (route.path === "/change-password" && session !== null)
+      proofs.set(asked, session.proof.isFactorProved ? "factor" : "password");
     const done = await toAnswer(await askServer(server, asked), route);
     await afterProof();
     const answer = await renew(done);
@@ -212,7 +210,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
   }
 
   function sessionOf(cookies: string): Promise<SessionRow | null> {
-    return sessionOfCookies(pool, { cookies, cookieName: cookiePlanOf(baseUrl()).sessionName, isDemo });
+    return sessionOfCookies(pool, { cookies, cookieName: cookiePlanOf(baseUrl()).sessionName, isDemo, factorForAll });
   }
 
   /** The request without a session that has ended: an operator's ends earlier than better-auth believes. */

@@ -13,13 +13,21 @@ const READ = `SELECT secret FROM auth.signing_secret`;
 const LOCK = `${READ} FOR UPDATE`;
 const WRITE = `UPDATE auth.signing_secret SET secret = $1`;
 
-/** The secret. */
-export async function signingSecret(pool: Pool, configured: string | null): Promise<string> {
-  if (configured !== null) return configured;
+/** The secret. `configured`: those of the environment, the one in use first. */
+export async function signingSecret(pool: Pool, configured: readonly string[]): Promise<string> {
+  const [first] = configured;
+  if (first !== undefined) return first;
   await pool.query(KEEP_FIRST, [sealText(NAME, randomBytes(32).toString("base64url"))]);
   const { rows } = await pool.query<{ secret: string }>(READ);
   invariant(rows[0] !== undefined, "what was kept can be read");
   return openText(NAME, rows[0].secret);
+}
+
+/** The secret, and behind it those that were in use before: what they have encrypted is still read. */
+export async function signingSecrets(pool: Pool, configured: readonly string[]): Promise<readonly string[]> {
+  if (configured.length === 0) return [await signingSecret(pool, configured)];
+  const { rows } = await pool.query<{ secret: string }>(READ);
+  return [...configured, ...rows.map(({ secret }) => openText(NAME, secret))];
 }
 
 /** Encrypts the secret of the database under the key of now. Gives how many were changed. Errors: SecretUnreadable. */

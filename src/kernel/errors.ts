@@ -261,7 +261,7 @@ export class WrongProof extends DomainError {
 export class NotSignedIn extends DomainError {
   readonly code = "invalid_credentials";
   constructor() {
-    super("Nobody is signed in. Sign in and try again.");
+    super("You are not signed in. Sign in and try again.");
   }
 }
 

@@ -9,14 +9,7 @@ import type { RateState } from "../kernel/rate.ts";
 import { createSecretLookup } from "../kernel/credential-cache.ts";
 import { createLimitedKeys, retryAfterSeconds } from "./limited-keys.ts";
 import { readWorkingKey, takeSlotOfKey } from "./store.ts";
-
-/** A key that was valid at most five seconds ago. */
-export type VerifiedKey = {
-  readonly keyId: string;
-  readonly accountId: string;
-  /** Requests in any 60 seconds; 0: no limit. */
-  readonly rateLimit: number;
-};
+import type { VerifiedKey } from "./verified-key.ts";
 
 export interface Keys {
   /**

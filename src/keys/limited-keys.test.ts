@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RateLimited } from "../kernel/errors.ts";
-import type { VerifiedKey } from "./keys.ts";
+import type { VerifiedKey } from "./verified-key.ts";
 import { createLimitedKeys, retryAfterSeconds } from "./limited-keys.ts";
 
 const key: VerifiedKey = { keyId: "k", accountId: "a", rateLimit: 60 };

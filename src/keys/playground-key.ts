@@ -7,7 +7,7 @@ import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
-import type { VerifiedKey } from "./keys.ts";
+import type { VerifiedKey } from "./verified-key.ts";
 import { insertPlaygroundKey, lockAccount, readPlaygroundKey } from "./store.ts";
 
 const MOST_REMEMBERED = 10_000;

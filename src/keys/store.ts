@@ -5,7 +5,7 @@ import { sqlState, sqlStates, waitForLocks } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
 import type { ApiKey } from "./api-key.ts";
-import type { VerifiedKey } from "./keys.ts";
+import type { VerifiedKey } from "./verified-key.ts";
 
 /** A key to be written. The secret itself never comes here. */
 export type NewKey = {

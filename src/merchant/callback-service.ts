@@ -13,17 +13,16 @@ import {
   updateCallbackSettings,
 } from "./callbacks/callback-settings.ts";
 import type { Delivery, DeliveryState } from "./callbacks/log-store.ts";
+import type { CallbackPlaces } from "./callbacks/callback-url.ts";
 import type { AttemptFacts } from "./callbacks/store.ts";
 import { requireMerchantOf } from "./merchants/store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
-export type CallbackServiceSources = {
+export type CallbackServiceSources = CallbackPlaces & {
   readonly database: Pick<Database, "pool">;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
-  /** Whether sandbox merchants may have this machine called. */
-  readonly allowLoopback: boolean;
 };
 
 type CallbackMethods = "getCallbackSettings" | "updateCallbackSettings" | "listCallbackDeliveries" | "resendCallback";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { agentsPackage } from "../../src/agents/package.ts";
+import { packageVersion } from "../../src/kernel/version.ts";
 import { type FakeGateway, KEY, MODEL, newHome, startGateway } from "./support.ts";
 
 const execute = promisify(execFile);
@@ -26,6 +27,9 @@ it("is one file without dependencies that knows the gateway it came from", async
   const manifest = JSON.parse(await readFile(join(home.path, "package/package.json"), "utf8")) as object;
   expect(manifest).not.toHaveProperty("dependencies");
   const program = join(home.path, "package/saldo-agents.mjs");
+  const { stdout: version } = await execute(program, ["--version"]);
+  expect(manifest).toHaveProperty("version", version.trim());
+  expect(version.trim()).toBe(packageVersion());
   const env = { PATH: process.env["PATH"], HOME: home.path, SALDO_API_KEY: KEY };
   const applied = await execute(program, ["apply", "-m", MODEL, "--agents", "opencode,continue,kimi", "-y"], { env });
   expect(applied.stdout).toContain("Restart the agents");

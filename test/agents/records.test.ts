@@ -58,7 +58,7 @@ it("puts the first file of an agent back when the second cannot be written", asy
     return new Date();
   };
   const { code, err } = await saldoAgents(home.path, applyWords("pi"), { now });
-  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("was changed by somebody else meanwhile") });
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("was changed by another program meanwhile") });
   expect(await readFile(models, "utf8")).toBe(before[".pi/agent/models.json"]?.bytes);
   expect(Object.keys(await snapshot(home.path))).toEqual(Object.keys(before));
   expect(await readFile(settings, "utf8")).toBe('{ "theirs": true }');

@@ -84,6 +84,7 @@ export async function saldoAgents(
     err: (text) => void err.push(text),
     now: () => new Date("2026-11-21T10:00:00Z"),
     folder: home,
+    version: "1.2.3",
     servedBy: null,
     person: null,
     ...world,

@@ -151,7 +151,10 @@ describe("the service on its embedded database", () => {
 
   it("says that it is alive and ready, and shows its metrics", async () => {
     const saldo = await start();
-    expect((await fetch(`${saldo.httpUrl}/healthz`)).status).toBe(200);
+    const health = await (await fetch(`${saldo.httpUrl}/healthz`)).json();
+    const printed = await runSaldo(["--version"], {});
+    expect(printed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string });
+    expect(health).toEqual({ status: "ok", version: printed.stdout.trim() });
     expect((await fetch(`${saldo.httpUrl}/readyz`)).status).toBe(200);
     expect(await (await fetch(`${saldo.metricsUrl}/metrics`)).text()).toMatch(/^saldo_ledger_depth \d+$/m);
   });

@@ -20,6 +20,7 @@ describe("a transfer that is ordered", () => {
   let token: Hex;
   let settings: Record<string, string>;
   let saldo: SaldoProcess;
+  let walletAddress: string;
   const pairs: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -28,6 +29,7 @@ describe("a transfer that is ordered", () => {
     anvil = await Anvil.start();
     token = await anvil.deployToken();
     const hot = await anvil.wallet();
+    walletAddress = hot.address;
     await anvil.giveTokens(token, hot.address, 1_000_000_000n);
     settings = {
       DATABASE_URL: opened.url,
@@ -122,4 +124,27 @@ describe("a transfer that is ordered", () => {
       settings["HOT_WALLET_KEY"]?.slice(2),
     );
   }, 120_000);
+
+  it("are left to others by a node that has the address of the wallet in place of its key", async () => {
+    await saldo.stop();
+    saldo = await SaldoProcess.start({ ...settings, HOT_WALLET_KEY: walletAddress });
+    const { address: to } = await anvil.wallet(0n);
+    const order = { currencyCode: "USDT", amount: 10, address: to, externalId: "watched" };
+    const { status, data, text } = await call("production", "/create", order);
+    expect(status, text).toBe(200);
+    // A transfer of the sandbox, which every node pays, comes later and is through before.
+    const play = { currencyCode: "TRX", address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8", amount: 10, externalId: "play" };
+    const { data: other } = await call("sandbox", "/create", play);
+    await expect.poll(() => statusOf("sandbox", other["id"]), ENDS_WITHIN).toBe("CONFIRMED");
+    expect(await statusOf("production", data["id"])).toBe("PENDING");
+    const own = await call("production", "/create", { ...order, externalId: "own", address: walletAddress });
+    expect([own.status, own.text]).toEqual([422, expect.stringContaining("address_invalid")]);
+    await saldo.stop();
+    saldo = await SaldoProcess.start(settings);
+    const blocks = setInterval(() => void anvil.mine(), 200);
+    await expect
+      .poll(() => statusOf("production", data["id"]), ENDS_WITHIN)
+      .toBe("CONFIRMED")
+      .finally(() => clearInterval(blocks));
+  }, 180_000);
 });

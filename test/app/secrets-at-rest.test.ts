@@ -49,7 +49,7 @@ const stored = async (): Promise<string[]> => {
 
 it("reads what was stored in clear, and encrypts it by command and with each change", async () => {
   const made = await setCallback("");
-  const signing = await signingSecret(own.database.pool, null);
+  const signing = await signingSecret(own.database.pool, []);
   const secrets = [made.token, made.secret, signing];
   expect(await stored()).toEqual(secrets);
 
@@ -62,7 +62,7 @@ it("reads what was stored in clear, and encrypts it by command and with each cha
   for (const text of encrypted) expect(text).toMatch(/^sealed:1:[0-9a-f]{8}:/);
   for (const secret of secrets) expect(encrypted.join()).not.toContain(secret);
   useSecretsKeys([FORMER.trim()]);
-  expect(await signingSecret(own.database.pool, null)).toBe(signing);
+  expect(await signingSecret(own.database.pool, [])).toBe(signing);
   // A change that keeps the secret reads it and stores it encrypted again.
   await setCallback(FORMER);
   expect(await secretOf(FORMER)).toBe(secrets[1]);
@@ -78,7 +78,7 @@ it("changes the key: both are read meanwhile, and afterwards the former one is n
   expect(merchants).toBe(0); // the change above has stored them under the newer key
   expect(await secretOf(NEWER)).toBe(before);
   useSecretsKeys([NEWER.trim()]);
-  expect(await signingSecret(own.database.pool, null)).toMatch(/^[\w-]{43}$/);
+  expect(await signingSecret(own.database.pool, [])).toMatch(/^[\w-]{43}$/);
 });
 
 it("says which key is missing, and changes nothing", async () => {

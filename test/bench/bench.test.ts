@@ -54,7 +54,7 @@ describe("the loads", () => {
 
 describe("the price", () => {
   it("is what a pocket calculator says, rounded up", () => {
-    // 112 × 5000 + 128 × 947.123457 + 250 × 15000 = 4 431 231.802496 rupiah per million, so that many micro-rupiah.
-    expect(costOfRequest()).toBe(4_431_232n);
+    // 112 × 5000 + 128 × 947.123457 + 300 × 15000 = 5 181 231.802496 rupiah per million, so that many micro-rupiah.
+    expect(costOfRequest()).toBe(5_181_232n);
   });
 });

@@ -21,7 +21,7 @@ export function chatBody({ stream, bodyKb }: { stream: boolean; bodyKb: number }
     const line = `${SENTENCE}It "quotes", and it breaks lines.\n`;
     messages.splice(1, 0, { role: "user", content: line.repeat(Math.ceil((bodyKb * 1024) / line.length)) });
   }
-  const common = { model: MODEL_ID, messages, max_tokens: 256, temperature: 0.7, stream };
+  const common = { model: MODEL_ID, messages, max_tokens: 512, temperature: 0.7, stream };
   return JSON.stringify(stream ? { ...common, stream_options: { include_usage: true } } : common);
 }
 

@@ -3,7 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { exportCatalog, previewCatalog } from "../../src/catalog/apply-catalog.ts";
-import { createCatalog, type UpstreamConfig } from "../../src/catalog/catalog.ts";
+import { createCatalog } from "../../src/catalog/catalog.ts";
+import type { UpstreamConfig } from "../../src/catalog/catalog-model.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 import { applyCatalog } from "./apply.ts";

@@ -21,6 +21,8 @@ const LIBRARY_FOLDERS = ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "
 
 /** Chromium itself crashes at some starts on a busy machine (SIGSEGV before the first page). */
 const STARTS = 3;
+/** All starts fit in the time of a hook. */
+const START_WITHIN_MS = 30_000;
 
 /** Starts the browser. It is closed by whoever started it. */
 export async function startBrowser(): Promise<Browser> {
@@ -36,6 +38,7 @@ export async function startBrowser(): Promise<Browser> {
 
 function launch(): Promise<Browser> {
   return chromium.launch({
+    timeout: START_WITHIN_MS,
     executablePath: join(UNPACKED, "chromium"),
     args: [
       "--no-sandbox", // tests run as root on some machines

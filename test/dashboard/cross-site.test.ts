@@ -54,7 +54,7 @@ beforeAll(async () => {
   page = await browser.newPage();
   // Another name than the server's address, and so another site for the browser.
   await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   site.closeAllConnections();

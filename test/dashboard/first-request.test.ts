@@ -36,9 +36,9 @@ describe("the first request", () => {
       .getByRole("button", { name: /^Salin/ })
       .first()
       .click();
-    const command = await page.evaluate<string>("navigator.clipboard.readText()");
-    expect(command).toContain("curl");
-    const { stdout } = await promisify(execFile)("sh", ["-c", `${command} --silent`]);
+    const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
+    await expect.poll(copied).toContain("curl");
+    const { stdout } = await promisify(execFile)("sh", ["-c", `${await copied()} --silent`]);
     expect(JSON.parse(stdout)).toMatchObject({ object: "chat.completion" });
     await dialog.getByText("Permintaan pertama berhasil").waitFor();
     await dialog.getByRole("link", { name: "Sudah saya salin, lihat di pemakaian" }).click();
@@ -105,7 +105,7 @@ describe("the first request", () => {
       const steps = page.locator("details").filter({ hasText: words.byHand });
       await steps.evaluate((element) => element.setAttribute("open", ""));
       await steps.getByText(words.sentence, { exact: true }).waitFor();
-      expect(await page.getByText(`--agents ${id} -y`).count(), name).toBe(1);
+      await expect.poll(() => page.getByText(`--agents ${id} -y`).count(), { message: name }).toBe(1);
     }
     await context.close();
   });

@@ -66,7 +66,7 @@ describe("the frame of the pages", () => {
     await navigation.waitFor();
     await page.keyboard.press("Escape");
     await navigation.waitFor({ state: "hidden" });
-    expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await expect.poll(() => button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
     await button.click();
     await navigation.getByRole("link", { name: "Model", exact: true }).click();
     await navigation.waitFor({ state: "hidden" });

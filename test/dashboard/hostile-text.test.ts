@@ -182,9 +182,11 @@ describe("hostile text", () => {
     await open("/keys");
     for (const what of ["Ganti nama", "Cabut"]) {
       await page.getByRole("button", { name: `${what}: ${hostile("key")}` }).click();
-      await page.getByRole("dialog").waitFor();
+      const dialog = page.getByRole("dialog");
+      await dialog.waitFor();
       await expectHarmless();
       await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
     }
     await open(`/playground?model=${MODEL}`);
     await page.getByLabel("Pesan", { exact: true }).fill(hostile("key"));
@@ -202,7 +204,7 @@ describe("hostile text", () => {
     for (const payload of PAYLOADS) {
       await open(path.replaceAll("PAYLOAD", encodeURIComponent(payload)));
       await expectHarmless();
-      expect(await page.locator("h1").count()).toBe(1);
+      await expect.poll(() => page.locator("h1").count()).toBe(1);
     }
   });
 

@@ -2,15 +2,20 @@
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
+import { waitForLocks, withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { type MailServer, startMailServer } from "../identity/mail-server.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { startBrowser } from "./chromium.ts";
+import { createDelay } from "./delayed-calls.ts";
 import { buildPages, signInToDemo } from "./demo-pages.ts";
 
 /** Nobody's password but a test's. */
 const PASSWORD = "kuda laut menari di pagi hari";
+
+/** As long as a busy machine may take for one step; a test has twice the time. */
+const STEP_WITHIN_MS = 60_000;
 
 export type Visit = { readonly context: BrowserContext; readonly page: Page };
 
@@ -29,8 +34,10 @@ export type Dashboard = {
   visitDemo(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
   /** Types somebody new into the form of signing up, and presses nothing. */
   fillSignUp(page: Page): Promise<{ readonly email: string }>;
-  /** Signs somebody new up, by form and mail, up to their first page. */
+  /** Signs somebody new up, by form and mail, up to their first page and account. */
   signUp(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit & { readonly email: string }>;
+  /** Changes rows behind the back of the service, and waits for those that it holds. */
+  changeRows(sql: string, values?: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -47,9 +54,12 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
   const browser = await startBrowser();
   stack.defer(() => browser.close());
   const complaints: Complaints = [];
+  const delay = createDelay();
 
   async function visit(path: string, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> {
     const context = await browser.newContext({ locale: "id-ID", viewport: { width: 1280, height: 900 }, ...options });
+    context.setDefaultTimeout(STEP_WITHIN_MS);
+    await delay(context);
     context.on("weberror", (error) => complaints.push(String(error.error())));
     context.on("console", (message) => {
       if (message.type() === "error" && /policy|Uncaught|Warning:/.test(message.text()))
@@ -81,14 +91,16 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
     await page.getByRole("button", { name: "Daftar" }).click();
     await page.getByRole("heading", { name: "Periksa e-mail Anda" }).waitFor();
     await page.goto(await mails.linkTo(email, /verify-email/));
-    if (new URL(page.url()).pathname === "/sign-in") {
-      await page.getByLabel("E-mail").fill(email);
-      await page.getByLabel("Kata sandi").fill(PASSWORD);
-      await page.getByRole("button", { name: "Masuk", exact: true }).click();
-    }
-    await page.getByRole("navigation", { name: "Navigasi utama" }).waitFor();
+    // The page names the person once the service has answered who that is, and has made the account.
+    await page.getByText(email).first().waitFor({ state: "attached" });
     return { ...opened, email };
   }
+
+  const changeRows = (sql: string, values: readonly unknown[] = []) =>
+    withTransaction(database.database, async (client) => {
+      await waitForLocks(client);
+      await client.query(sql, [...values]);
+    });
 
   const started = stack.move();
   return {
@@ -100,6 +112,7 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
     visitDemo,
     fillSignUp,
     signUp,
+    changeRows,
     close: () => started.disposeAsync(),
   };
 }

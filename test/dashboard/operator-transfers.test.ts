@@ -10,8 +10,6 @@ import { expectSoundBooks } from "../merchant/payouts/ordered.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 import { orderSeededTransfers, stopSandboxWallet } from "./waiting-transfers.ts";
 
-/** A page that is loaded on a busy machine, and a payment of the sandbox. */
-const SHOWN = { timeout: 30_000 };
 /** Shown as it is, whatever it looks like. */
 const EXTERNAL_ID = "<b>inv/1:a.b</b>";
 const REASON = "<i>tidak dikenal</i>";
@@ -46,7 +44,7 @@ describe("transfers that operators decide about", () => {
   }
 
   it("are listed while they wait, are approved after a second look, and are paid once the wallet goes on", async () => {
-    await expect.poll(() => table().locator("tbody tr").count(), SHOWN).toBe(2);
+    await expect.poll(() => table().locator("tbody tr").count()).toBe(2);
     await decide("treasury-q4", { press: "Setujui…", reason: "sudah dikonfirmasi merchant" });
     expect(await page.getByTestId("order-amount").textContent()).toBe("0,025 BTC");
     await page.getByRole("button", { name: "Setujui transfer" }).click();
@@ -61,18 +59,18 @@ describe("transfers that operators decide about", () => {
     await page.getByRole("button", { name: "Lanjutkan dompet" }).click();
     await page.getByText("Dompet menandatangani lagi").waitFor();
     // It stands in the row twice, once for narrow pages.
-    await table().getByText("Selesai").last().waitFor(SHOWN);
+    await table().getByText("Selesai").last().waitFor();
     expectNoComplaints(dashboard);
-  }, 60_000);
+  });
 
   it("are rejected with a reason that the merchant reads, and what was held is given back", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/transfers?approval=yes`);
-    await expect.poll(heldOfBitcoin, SHOWN).not.toBe("0");
+    await expect.poll(heldOfBitcoin).not.toBe("0");
     await decide(EXTERNAL_ID, { press: "Tolak…", reason: REASON });
     await page.getByRole("button", { name: "Tolak transfer" }).click();
     await status().getByText("Ditolak").waitFor();
     await page.getByRole("dialog").getByText(REASON).first().waitFor();
-    await expect.poll(heldOfBitcoin, SHOWN).toBe("0");
+    await expect.poll(heldOfBitcoin).toBe("0");
     await page.getByRole("link", { name: "Jejak operator" }).last().click();
     await page.getByRole("table", { name: "Perintah operator" }).getByText(REASON).waitFor();
     const actions = await listActions(dashboard.database.database.pool, { limit: 50 });
@@ -83,5 +81,5 @@ describe("transfers that operators decide about", () => {
     ]);
     await expectSoundBooks(dashboard.database.database);
     expectNoComplaints(dashboard);
-  }, 60_000);
+  });
 });

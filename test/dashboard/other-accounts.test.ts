@@ -15,7 +15,6 @@ import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from ".
 import { callsOf } from "./session-calls.ts";
 
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-const SHOWN = { timeout: 15_000 };
 const KEY_NAME = "kunci milik orang";
 
 /** Methods that a page calls and whose request names a row by its id. */
@@ -117,7 +116,7 @@ describe("rows of another account", () => {
   it.each(PAGES)("are not there on $path…", async ({ row, path, own, gone }) => {
     const base = dashboard.saldo.httpUrl;
     await owner.page.goto(base + path + (theirs[row] ?? ""));
-    await owner.page.getByText(own).filter({ visible: true }).first().waitFor(SHOWN);
+    await owner.page.getByText(own).filter({ visible: true }).first().waitFor();
     expect(await owner.page.getByText(gone).count()).toBe(0);
     const foreign = await textOf(base + path + (theirs[row] ?? ""), gone);
     const never = await textOf(base + path + (nobodys[row] ?? ""), gone);
@@ -129,8 +128,9 @@ describe("rows of another account", () => {
   async function textOf(address: string, gone: string): Promise<string> {
     const { page } = stranger;
     await page.goto(address);
-    await page.getByText(gone).first().waitFor(SHOWN);
+    await page.getByText(gone).first().waitFor();
     await page.waitForLoadState("networkidle");
+    await page.locator(".animate-pulse").first().waitFor({ state: "detached" });
     return (await page.locator("body").innerText()).replaceAll(ID, "an id");
   }
 

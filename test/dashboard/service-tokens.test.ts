@@ -1,9 +1,9 @@
 // An operator makes a service token in the browser, after a proof, sees it once, and revokes it.
 
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findDemo } from "../../src/app/demo/demo.ts";
-import { codeOf } from "../identity/authenticators.ts";
+import { codeOfNow } from "../identity/authenticators.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
 describe("the page of service tokens", () => {
@@ -18,12 +18,14 @@ describe("the page of service tokens", () => {
     // Somebody with a second factor: the demo's person has no way to prove anything.
     const operator = await dashboard.signUp();
     ({ page } = operator);
-    await query("UPDATE auth.person SET is_operator = true WHERE email = $1", [operator.email]);
+    await dashboard.changeRows("UPDATE auth.person SET is_operator = true WHERE email = $1", [operator.email]);
     await page.goto(`${dashboard.saldo.httpUrl}/second-factor`);
     await page.getByRole("button", { name: "Pasang aplikasi" }).click();
     await page.getByRole("img", { name: "Kode QR untuk aplikasi autentikator" }).waitFor();
     appSecret = (await page.getByLabel("Kunci", { exact: true }).innerText()).replaceAll(" ", "");
-    await page.getByLabel("Kode 6 angka dari aplikasi").fill(codeOf(appSecret, Date.now() - 30_000));
+    await page
+      .getByLabel("Kode 6 angka dari aplikasi")
+      .fill(await codeOfNow(dashboard.database.database.pool, appSecret));
     await page.getByRole("button", { name: "Konfirmasi" }).click();
     await page.getByRole("button", { name: "Sudah saya simpan" }).click();
     await page.goto(`${dashboard.saldo.httpUrl}/operator/service-tokens`);
@@ -33,7 +35,6 @@ describe("the page of service tokens", () => {
     await dashboard.close();
   });
 
-  const query = (sql: string, values: unknown[] = []) => dashboard.database.database.pool.query(sql, values);
   const list = () => page.getByRole("table", { name: "Token layanan" });
   const dialog = (name: string) => page.getByRole("dialog", { name });
 
@@ -42,17 +43,23 @@ describe("the page of service tokens", () => {
     await page.getByRole("button", { name: "Buat token…" }).click();
     const form = dialog("Buat token layanan");
     const review = form.getByRole("button", { name: "Periksa dulu" });
-    const complaint = () => page.evaluate("document.activeElement.validationMessage");
+    const [name, account] = [form.getByRole("textbox", { name: "Nama" }), form.getByLabel("Id akun")];
+    const reading = form.getByRole("checkbox", { name: "Membaca" });
+    /** What the browser says of a field that it leads to. */
+    const complaintOf = (field: Locator) =>
+      field.evaluate((element) =>
+        element === element.ownerDocument.activeElement ? Reflect.get(element, "validationMessage") : null,
+      );
     await review.click();
-    expect(await complaint()).toBe("Isi kolom ini.");
-    await form.getByRole("textbox", { name: "Nama" }).fill("laporan-harian");
+    await expect.poll(() => complaintOf(name)).toBe("Isi kolom ini.");
+    await name.fill("laporan-harian");
     await review.click();
-    expect(await complaint()).toBe("Isi kolom ini.");
-    await form.getByLabel("Id akun").fill(accountId);
-    await form.getByRole("checkbox", { name: "Membaca" }).uncheck();
+    await expect.poll(() => complaintOf(account)).toBe("Isi kolom ini.");
+    await account.fill(accountId);
+    await reading.uncheck();
     await review.click();
-    expect(await complaint()).toBe("Pilih paling sedikit satu hak.");
-    await form.getByRole("checkbox", { name: "Membaca" }).check();
+    await expect.poll(() => complaintOf(reading)).toBe("Pilih paling sedikit satu hak.");
+    await reading.check();
   });
 
   it("asks for a fresh proof, then shows the token once, and it works for what was chosen", async () => {
@@ -61,10 +68,12 @@ describe("the page of service tokens", () => {
     await form.getByLabel("Masa berlaku").selectOption("30");
     await form.getByRole("button", { name: "Periksa dulu" }).click();
     await form.getByText("Membaca, Kunci API").waitFor();
-    await query("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
+    await dashboard.changeRows("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
     await form.getByRole("button", { name: "Buat token", exact: true }).click();
     const proof = dialog("Konfirmasi bahwa ini Anda");
-    await proof.getByLabel("Kode 6 angka dari aplikasi").fill(codeOf(appSecret));
+    await proof
+      .getByLabel("Kode 6 angka dari aplikasi")
+      .fill(await codeOfNow(dashboard.database.database.pool, appSecret));
     await proof.getByRole("button", { name: "Konfirmasi" }).click();
     const shown = dialog("Simpan token ini sekarang");
     token = await shown.getByText(/^st_\w+$/).innerText();
@@ -79,12 +88,14 @@ describe("the page of service tokens", () => {
     for (const part of ["Membaca, Kunci API", `…${accountId.slice(-12)}`, "belum pernah", "Aktif"])
       expect(row).toContain(part);
     expect((await balanceWith(token)).status).toBe(200);
-    const { rows } = await query("SELECT expires_at::date - current_date AS days FROM service_token");
+    const { rows } = await dashboard.database.database.pool.query(
+      "SELECT expires_at::date - current_date AS days FROM service_token",
+    );
     expect(rows).toEqual([{ days: 30 }]);
   });
 
   it("revokes it at once, without another proof, and lists it as revoked", async () => {
-    await query("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
+    await dashboard.changeRows("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
     await page.getByRole("button", { name: "Cabut: laporan-harian" }).click();
     await dialog("Cabut token ini").getByRole("button", { name: "Cabut token" }).click();
     await page.getByText("Token dicabut").waitFor();

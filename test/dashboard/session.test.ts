@@ -118,7 +118,7 @@ describe("the session of a browser", () => {
         await page.goto(elsewhere);
         await page.evaluate(submit(type, path));
       }
-      await expect.poll(() => answers.length, { timeout: 15_000 }).toBe(2);
+      await expect.poll(() => answers.length).toBe(2);
       expect(answers.filter((status) => status < 400)).toEqual([]);
       expect(await keyNames()).not.toContain("stolen");
     },

@@ -29,7 +29,7 @@ describe("settings", () => {
     await expect.poll(() => threshold.inputValue()).toBe("50000");
     await threshold.fill("");
     await save.click();
-    await page.getByText("Mati", { exact: true }).waitFor();
+    await page.getByText("Nonaktif", { exact: true }).waitFor();
   });
 
   it("speaks the language that is saved", async () => {
@@ -41,7 +41,7 @@ describe("settings", () => {
     await page.getByLabel("Language of the dashboard and of mails").selectOption("id");
     await formOf("Language of the dashboard and of mails").getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Pengaturan", level: 1 }).waitFor();
-    expect(await page.evaluate("document.documentElement.lang")).toBe("id");
+    await expect.poll(() => page.evaluate("document.documentElement.lang")).toBe("id");
   });
 
   it("follows the language that is chosen in the corner, and says that mails do not yet", async () => {
@@ -49,7 +49,7 @@ describe("settings", () => {
     const corner = (name: string) => page.getByRole("group", { name }).getByText("EN", { exact: true });
     await corner("Bahasa").click();
     const chosen = page.getByLabel("Language of the dashboard and of mails");
-    expect(await chosen.inputValue()).toBe("en");
+    await expect.poll(() => chosen.inputValue()).toBe("en");
     await page.getByText("Mails are still sent in the other language").waitFor();
     await chosen.selectOption("id");
     await page.locator("form", { has: chosen }).getByRole("button", { name: "Save" }).click();

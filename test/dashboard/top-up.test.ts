@@ -36,11 +36,11 @@ describe("topping up", () => {
       const loads = await loadsOf(page);
       await press(visit, button);
       await page.getByText("Saldo bertambah", { exact: true }).waitFor({ timeout: CREDITED_WITHIN_MS });
-      await expect.poll(() => available(page), { timeout: 15_000 }).toBe(after);
+      await expect.poll(() => available(page)).toBe(after);
       expect(await loadsOf(page)).toBe(loads);
       expectNoComplaints(dashboard);
     },
-    CREDITED_WITHIN_MS + 30_000,
+    CREDITED_WITHIN_MS + 60_000,
   );
 
   it("credited each of them once, and lists them all", async () => {
@@ -49,10 +49,9 @@ describe("topping up", () => {
     await page.getByRole("table", { name: "Riwayat isi saldo" }).waitFor();
     // What narrow pages show of a row stands there too, unseen.
     const seen = (table: Locator, text: string) => table.getByText(text).filter({ visible: true }).count();
-    expect(await seen(page.getByRole("table", { name: "Riwayat isi saldo" }), "Dibayar")).toBe(4);
+    await expect.poll(() => seen(page.getByRole("table", { name: "Riwayat isi saldo" }), "Dibayar")).toBe(4);
     const ledger = page.getByRole("table", { name: "Buku besar" });
-    await ledger.waitFor();
-    expect(await seen(ledger, "Isi saldo")).toBe(4);
+    await expect.poll(() => seen(ledger, "Isi saldo")).toBe(4);
     expect(await seen(ledger, "Rp 100.000,00")).toBe(1);
     const file = await downloadCsv(page);
     expect(file.name).toMatch(/^saldo-ledger-\d{4}-\d\d-\d\d\.csv$/);
@@ -105,7 +104,8 @@ describe("topping up", () => {
     page.on("requestfinished", close).on("requestfailed", close);
     await leaveAndComeBack(page);
     for (let streams = 1; streams <= 3; streams += 1) {
-      await expect.poll(() => refused).toBe(streams);
+      // The clock of the page goes on beside what it is turned by, so there may be more.
+      await expect.poll(() => refused).toBeGreaterThanOrEqual(streams);
       await page.clock.runFor(LONGEST_WAIT_MS);
     }
     await press(demo, "Biarkan kedaluwarsa");

@@ -55,7 +55,7 @@ describe("trouble around a page", () => {
     await failed.waitFor();
     // Nothing was reached, so there is no id to tell anybody.
     await failed.getByText("Periksa sambungan Anda").waitFor();
-    expect(await page.getByRole("button", { name: "Keluar" }).count()).toBe(1);
+    await expect.poll(() => page.getByRole("button", { name: "Keluar" }).count()).toBe(1);
     await page.getByTestId("total-cost").waitFor();
     await network.mend();
     await failed.getByRole("button", { name: "Coba lagi" }).click();
@@ -145,7 +145,7 @@ describe("trouble around a page", () => {
     await context.route(files, (route) => route.fulfill({ status: 404, body: "" }));
     await page.getByRole("link", { name: link, exact: true }).click();
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
-    expect(await page.title()).toContain(title);
+    await expect.poll(() => page.title()).toContain(title);
     expect(await page.getByRole("navigation").count()).toBeGreaterThan(0);
     await context.unroute(files);
     await page.getByRole("button", { name: reload }).click();

@@ -3,7 +3,7 @@
 // a rupiah, so that what stands on the page can be added up as it stands there; one model is different.
 
 import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
-import type { CatalogModel } from "../../src/catalog/catalog.ts";
+import type { CatalogModel } from "../../src/catalog/catalog-model.ts";
 import type { PlannedRequest } from "../../src/app/demo/seed/plan-requests.ts";
 import { seedUsage } from "../../src/app/demo/seed/seed-usage.ts";
 import type { Database } from "../../src/database/database.ts";

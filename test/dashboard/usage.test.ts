@@ -93,11 +93,13 @@ describe("the usage page", () => {
     expect(shown.sum(days.map((row) => row.requests))).toBe(count);
     expect(new Set(days.map((row) => row.model))).toEqual(new Set(records.map((record) => record.model)));
     const tokens = shown.sum(records.map((record) => record.tokens));
-    expect(await shown.readChart(page)).toEqual([
-      { unit: "Rp", legend: cost, table: cost },
-      { unit: "Token", legend: tokens, table: tokens },
-      { unit: "Permintaan", legend: count, table: count },
-    ]);
+    await expect
+      .poll(() => shown.readChart(page))
+      .toEqual([
+        { unit: "Rp", legend: cost, table: cost },
+        { unit: "Token", legend: tokens, table: tokens },
+        { unit: "Permintaan", legend: count, table: count },
+      ]);
     const file = await shown.downloadCsv(page);
     expect(file.name).toBe(`saldo-${first}-${last}.csv`);
     expect(shown.sum(file.records.map((line) => shown.millionths(line["charge_idr"] ?? "")))).toBe(cost * HUNDREDTH);
@@ -146,7 +148,7 @@ describe("the usage page", () => {
     await expect.poll(has).toEqual(address());
     await expectOneTotal();
     await page.reload();
-    expect(has()).toEqual({ ...address(), unit: "requests" });
+    await expect.poll(has).toEqual({ ...address(), unit: "requests" });
     await expectOneTotal();
   });
 
@@ -214,8 +216,8 @@ describe("the usage page", () => {
   it("offers every model there was usage of, also when one is chosen", async () => {
     await open("/usage");
     const options = () => page.getByLabel("Model", { exact: true }).locator("option").allTextContents();
+    await expect.poll(async () => (await options()).length).toBeGreaterThan(MODELS.length);
     const all = await options();
-    expect(all.length).toBeGreaterThan(MODELS.length);
     await select("Model", MODELS[0]);
     await expect.poll(() => new URL(page.url()).searchParams.get("model")).toBe(MODELS[0]);
     await page.waitForLoadState("networkidle");

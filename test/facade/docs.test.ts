@@ -2,7 +2,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { CatalogModel } from "../../src/catalog/catalog.ts";
+import type { CatalogModel } from "../../src/catalog/catalog-model.ts";
 import { readMarkdown } from "../../src/dashboard/pages/docs/markdown.ts";
 import { CODING_AGENTS } from "../../src/dashboard/snippets/agents.ts";
 import { DOC_PAGES, DOC_TEXTS } from "../../src/transport/web/docs.ts";

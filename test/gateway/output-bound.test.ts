@@ -1,7 +1,7 @@
 // The bound that is held is the bound the upstream gets, whatever the client sent and whichever field the upstream reads.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { CatalogModel, OutputCapField } from "../../src/catalog/catalog.ts";
+import type { CatalogModel, OutputCapField } from "../../src/catalog/catalog-model.ts";
 import { completion, json, type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { type Bench, chat, modelOf, openBench, RATE, upstreamOf } from "./support.ts";
 

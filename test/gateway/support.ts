@@ -1,7 +1,7 @@
 // What the gateway's tests put around it: a ledger that remembers, a sink that records, a catalog of a few models.
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { CatalogModel, CatalogSnapshot, UpstreamConfig } from "../../src/catalog/catalog.ts";
+import type { CatalogModel, CatalogSnapshot, UpstreamConfig } from "../../src/catalog/catalog-model.ts";
 import { createGateway, type GatewayDeps } from "../../src/gateway/answer/answer-chat.ts";
 import type { ChatAnswerHead, ChatOutcome, ChatSink } from "../../src/gateway/chat.ts";
 import type { GatewayEvent } from "../../src/gateway/answer/exchange.ts";
@@ -9,7 +9,7 @@ import { dataOf, splitEvents } from "../../src/gateway/stream/sse.ts";
 import { createUpstreams } from "../../src/gateway/upstreams/upstreams.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import type { VerifiedKey } from "../../src/keys/keys.ts";
+import type { VerifiedKey } from "../../src/keys/verified-key.ts";
 import type {
   Admission,
   AdmissionRequest,

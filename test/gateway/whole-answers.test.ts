@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Route } from "../../src/catalog/catalog.ts";
+import type { Route } from "../../src/catalog/catalog-model.ts";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { WHOLE, usePlayground } from "./playground.ts";
 import { completion, json, USAGE } from "./scripted-upstream.ts";

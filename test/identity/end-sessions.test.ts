@@ -89,6 +89,9 @@ test("the security log is read by call and by command, by person and address, pa
   const sessions = await person.browsers[0]?.rpc<{ sessions: { id: string; isCurrent?: true }[] }>(
     "accounts.v1.AccountsService/ListSessions",
   );
+  await opened.database.pool.query("UPDATE auth.session SET proved_at = clock_timestamp() WHERE user_id = $1::uuid", [
+    person.personId,
+  ]);
   const other = sessions?.sessions.find(({ isCurrent }) => isCurrent !== true)?.id ?? "";
   await person.browsers[0]?.rpc("accounts.v1.AccountsService/RevokeSession", { sessionId: other });
   await new Browser(saldo.httpUrl).auth("/sign-in/email", { email: person.email, password: "not the password" });

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import { inviteOperator } from "../../src/identity/operator-invites.ts";
-import { codeOf, PasskeyDevice } from "./authenticators.ts";
+import { codeOfNow, PasskeyDevice } from "./authenticators.ts";
 import type { Browser } from "./browser.ts";
 import type { ServedPeople } from "./served-people.ts";
 
@@ -19,20 +19,14 @@ export function factorSteps(at: () => ServedPeople) {
     return { browser, email };
   }
 
-  /** Another 30 seconds' code each time: each is taken once. */
-  const codes = new Map<string, number>();
-  function nextCode(secret: string): string {
-    const steps = codes.get(secret) ?? -1;
-    codes.set(secret, steps + 1);
-    return codeOf(secret, Date.now() + steps * 30_000);
-  }
+  const nextCode = (secret: string): Promise<string> => codeOfNow(at().opened.database.pool, secret);
 
   async function setUpApp(browser: Browser): Promise<string> {
     const { json, status } = await browser.auth("/second-factor/set-up-app", {});
     expect(status).toBe(200);
     const secret = String(json["secret"]);
     expect(String(json["uri"])).toContain(`secret=${secret}&issuer=Saldo`);
-    const confirmed = await browser.auth("/two-factor/verify-totp", { code: nextCode(secret) });
+    const confirmed = await browser.auth("/two-factor/verify-totp", { code: await nextCode(secret) });
     expect([confirmed.status, confirmed.json["token"]]).toEqual([200, undefined]);
     return secret;
   }

@@ -86,3 +86,20 @@ test("every path of sign-in is written down or named here", () => {
   expect([...paths].filter((path) => RECORDED_PATHS[path] === undefined).toSorted()).toEqual(UNRECORDED.toSorted());
   expect(Object.keys(RECORDED_PATHS).filter((path) => !paths.has(path))).toEqual([]);
 });
+
+test("each line of the security log is in the process log as well, once, with its id and without an address", async () => {
+  await served.newBrowser().auth("/sign-in/email", { email: "nobody@test.example", password: PASSWORD });
+  const { pool } = served.opened.database;
+  const inTable = async () =>
+    (await pool.query<{ id: string; kind: string }>("SELECT id, kind FROM auth.security_event ORDER BY id")).rows;
+  const inLog = () =>
+    served.saldo.log.flatMap(({ event, id }) =>
+      typeof event === "string" && event.startsWith("security.") ? [{ id, kind: event.slice("security.".length) }] : [],
+    );
+  await expect.poll(async () => (await inTable()).length, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => inLog().length >= (await inTable()).length, { timeout: 10_000 }).toBe(true);
+  const [logged, kept] = [inLog(), await inTable()];
+  expect(logged).toEqual(expect.arrayContaining(kept));
+  expect(new Set(logged.map(({ id }) => id)).size).toBe(logged.length);
+  expect(JSON.stringify(served.saldo.log)).not.toContain("test.example");
+});

@@ -29,7 +29,7 @@ describe("a fresh proof", () => {
     await proveLongAgo(email, "6 minutes");
     const before = browser.cookies();
     if (kind === "a passkey") await usePasskey(browser, phone);
-    else if (kind === "a code") await browser.auth("/two-factor/verify-totp", { code: nextCode(secret) });
+    else if (kind === "a code") await browser.auth("/two-factor/verify-totp", { code: await nextCode(secret) });
     else await browser.auth("/two-factor/verify-backup-code", { code: (json["codes"] as string[])[0] });
     expect(cookieOf(browser)).not.toBe(cookieOf(served.newBrowser().with(before)));
     expect(await errorOf(browser, TOKENS)).toBe("done");

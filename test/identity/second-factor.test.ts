@@ -2,7 +2,8 @@
 // getting rid of it.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { saldoJson } from "../setup/saldo-process.ts";
+import { runSaldo, saldoJson } from "../setup/saldo-process.ts";
+import { codeOf } from "./authenticators.ts";
 import { factorSteps } from "./factor-steps.ts";
 import { type ServedPeople, servePeople } from "./served-people.ts";
 
@@ -42,7 +43,7 @@ describe("an operator", () => {
     expect((await browser.auth("/second-factor/verify-password", { password: PASSWORD })).status).toBe(403);
     expect((await browser.auth("/two-factor/verify-totp", { code: "000000" })).status).toBe(401);
     expect(await errorOf(browser, TOKENS)).toBe("fresh_authentication_required");
-    expect((await browser.auth("/two-factor/verify-totp", { code: nextCode(secret) })).status).toBe(200);
+    expect((await browser.auth("/two-factor/verify-totp", { code: await nextCode(secret) })).status).toBe(200);
     expect(await errorOf(browser, TOKENS)).toBe("done");
   });
 
@@ -77,13 +78,24 @@ describe("a sign-in with an app", () => {
     expect(first.json).toEqual({ twoFactorRedirect: true, twoFactorMethods: ["totp"] });
     expect(halfWay.cookie("saldo_session")).toBeNull();
     expect((await halfWay.rpcStatus(ME)).status).toBe(401);
-    const code = nextCode(secret);
+    const code = await nextCode(secret);
     const other = served.newBrowser();
     await other.auth("/sign-in/email", { email, password: PASSWORD });
     expect((await halfWay.auth("/two-factor/verify-totp", { code })).status).toBe(200);
     expect(await errorOf(halfWay, TOKENS)).toBe("done");
     expect((await other.auth("/two-factor/verify-totp", { code })).status).toBe(401);
     expect((await other.rpcStatus(ME)).status).toBe(401);
+  });
+
+  test("takes a code only within its own thirty seconds", async () => {
+    const { browser } = await newOperator();
+    const secret = await setUpApp(browser);
+    const code = await nextCode(secret);
+    for (const stepMs of [-30_000, 30_000]) {
+      const other = codeOf(secret, Date.now() + stepMs);
+      expect((await browser.auth("/two-factor/verify-totp", { code: other })).status).toBe(401);
+    }
+    expect((await browser.auth("/two-factor/verify-totp", { code })).status).toBe(200);
   });
 
   test("bounds the tries of a person, wherever they come from", async () => {
@@ -96,7 +108,7 @@ describe("a sign-in with an app", () => {
       statuses.push((await guesser.auth("/two-factor/verify-totp", { code: `00000${i}` })).status);
     }
     expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429, 429]);
-    expect((await browser.auth("/two-factor/verify-totp", { code: nextCode(secret) })).status).toBe(429);
+    expect((await browser.auth("/two-factor/verify-totp", { code: await nextCode(secret) })).status).toBe(429);
   });
 
   test("is asked for the code also behind a password that a link has replaced", async () => {
@@ -112,7 +124,7 @@ describe("a sign-in with an app", () => {
     const first = await again.auth("/sign-in/email", { email, password: newPassword });
     expect(first.json).toEqual({ twoFactorRedirect: true, twoFactorMethods: ["totp"] });
     expect((await again.rpcStatus(ME)).status).toBe(401);
-    expect((await again.auth("/two-factor/verify-totp", { code: nextCode(secret) })).status).toBe(200);
+    expect((await again.auth("/two-factor/verify-totp", { code: await nextCode(secret) })).status).toBe(200);
   });
 
   test("takes a recovery code once", async () => {
@@ -123,6 +135,16 @@ describe("a sign-in with an app", () => {
     expect(json["codes"]).toHaveLength(10);
     // Ten of thirty-one letters and digits: some fifty bits.
     expect(code).toMatch(/^[a-hjkmnp-z2-9]{5}-[a-hjkmnp-z2-9]{5}$/);
+    const { rows } = await served.opened.database.pool.query<{ codes: string }>(
+      `SELECT backup_codes AS codes FROM auth.two_factor f
+       JOIN auth.person p ON p.id = f.user_id WHERE email = $1`,
+      [email],
+    );
+    const kept = JSON.parse(rows[0]?.codes ?? "") as string[];
+    for (const hash of kept) expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$/);
+    expect(new Set(kept.map((hash) => hash.split("$")[4])).size).toBe(10);
+    // Whoever has read the table has no code.
+    expect((await browser.auth("/two-factor/verify-backup-code", { code: kept[0] ?? "" })).status).toBe(401);
     const signIn = async () => {
       const again = served.newBrowser();
       await again.auth("/sign-in/email", { email, password: PASSWORD });
@@ -185,7 +207,7 @@ describe("removing a second factor", () => {
     await addPasskey(browser, device(served.saldo.httpUrl));
     await proveLongAgo(email, "6 minutes");
     expect((await browser.auth("/second-factor/remove-app", {})).json["error"]).toBe("fresh_authentication_required");
-    await browser.auth("/two-factor/verify-totp", { code: nextCode(secret) });
+    await browser.auth("/two-factor/verify-totp", { code: await nextCode(secret) });
     expect((await browser.auth("/second-factor/remove-app", {})).status).toBe(200);
     expect(await served.mails.to(email, /second factor removed/)).toContain(served.saldo.httpUrl);
     const { passkeys = [] } = (await browser.get("/auth/second-factor/state")).json as { passkeys?: { id: string }[] };
@@ -193,10 +215,16 @@ describe("removing a second factor", () => {
     expect([last.status, last.json["error"]]).toEqual([403, "second_factor_required"]);
   });
 
-  test("of a person is done by a command, which ends the sessions and leaves a line", async () => {
+  test("of a person is done by a command, which asks how the person was verified, ends the sessions and leaves a line", async () => {
     const { browser, email } = await newOperator();
     await setUpApp(browser);
-    const { personId } = await saldoJson(["person", "reset-second-factor", "--email", email], served.settings);
+    const words = ["person", "reset-second-factor", "--email", email];
+    const missing = await runSaldo(words, served.settings);
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("--verified")]);
+    expect((await runSaldo([...words, "--verified", " "], served.settings)).code).toBe(1);
+    expect((await browser.rpcStatus(ME)).status).toBe(200);
+    const how = "video call, identity card 3174-x, knew the last two top-ups";
+    const { personId } = await saldoJson([...words, "--verified", how], served.settings);
     expect((await browser.rpcStatus(ME)).status).toBe(401);
     const again = served.newBrowser();
     expect(
@@ -204,9 +232,9 @@ describe("removing a second factor", () => {
     ).toBeUndefined();
     expect(await errorOf(again, TOKENS)).toBe("second_factor_required");
     const { rows } = await served.opened.database.pool.query(
-      "SELECT subject FROM operator_action WHERE action = 'person reset-second-factor'",
+      "SELECT subject, reason FROM operator_action WHERE action = 'person reset-second-factor'",
     );
-    expect(rows).toEqual([{ subject: personId }]);
+    expect(rows).toEqual([{ subject: personId, reason: how }]);
   });
 });
 

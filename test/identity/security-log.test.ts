@@ -8,6 +8,7 @@ import {
   MOST_WAITING,
   REFUSALS_A_MINUTE,
   type SecurityEvent,
+  type SecurityLogLine,
 } from "../../src/identity/security-log.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
@@ -18,17 +19,32 @@ beforeAll(async () => {
   opened = await createTestDatabase();
 });
 afterAll(() => opened.drop());
-beforeEach(() => opened.database.pool.query("DELETE FROM auth.security_event"));
+/** Lines cannot be removed, so each test looks at its own. */
+let former: ReadonlySet<unknown> = new Set();
+beforeEach(async () => {
+  former = new Set((await allRows()).map(({ id }) => id));
+});
 
 function newLog(pool: Pool = opened.database.pool) {
   const clock = { nowMs: 0, now: () => clock.nowMs };
   const faults: unknown[] = [];
-  const log = createSecurityLog({ pool, secret: async () => SECRET, onFault: (error) => faults.push(error), clock });
-  return { ...log, clock, faults };
+  const lines: SecurityLogLine[] = [];
+  const log = createSecurityLog({
+    pool,
+    secret: async () => SECRET,
+    onFault: (error) => faults.push(error),
+    onLine: (line) => lines.push(line),
+    clock,
+  });
+  return { ...log, clock, faults, lines };
+}
+
+async function allRows(): Promise<Record<string, unknown>[]> {
+  return (await opened.database.pool.query("SELECT * FROM auth.security_event ORDER BY id")).rows;
 }
 
 async function rows(): Promise<Record<string, unknown>[]> {
-  return (await opened.database.pool.query("SELECT * FROM auth.security_event ORDER BY id")).rows;
+  return (await allRows()).filter(({ id }) => !former.has(id));
 }
 
 const refused = (subject: string): SecurityEvent => ({ kind: "key_authentication", outcome: "refused", subject });
@@ -93,9 +109,12 @@ test("what the database did not take is written later, within the same bound", a
     log.clock.nowMs += 60_000;
     for (let i = 0; i < REFUSALS_A_MINUTE; i += 1) log.recordSecurityEvent(refused(`gw_${minute}_${i}`));
   }
+  // It is in the process log though the database is away.
+  expect(log.lines).toMatchObject([{ event: "security.sign_in", outcome: "succeeded" }]);
   isAway = false;
   await log.close();
   const written = await rows();
+  expect(new Set<unknown>(log.lines.map(({ id }) => id))).toEqual(new Set(written.map(({ id }) => id)));
   expect(written.filter(({ kind }) => kind !== "events_left_out")).toHaveLength(MOST_WAITING);
   const counted = written.reduce((sum, row) => sum + Number(row["times"]), 0);
   expect(counted).toBe(1 + overMinutes * REFUSALS_A_MINUTE);

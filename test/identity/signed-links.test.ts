@@ -1,4 +1,4 @@
-// The link that verifies an address holds its own facts, signed. None is taken but one that we signed, for that, within its hour.
+// The link that verifies an address holds its own facts, signed. None is taken but one that we signed, for that, within its ten minutes.
 
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -60,7 +60,7 @@ test("takes no link that somebody else signed, or that nobody did", async () => 
   for (const each of forged) expect([each, await opens(person, each)]).toEqual([each, false]);
 });
 
-test("takes no link behind its hour, or one that was made for something else", async () => {
+test("takes no link after its time, or one that was made for something else", async () => {
   const person = await signUp();
   const { email } = person;
   const nowSeconds = Math.floor(Date.now() / 1_000);
@@ -71,6 +71,30 @@ test("takes no link behind its hour, or one that was made for something else", a
   const reset = /reset-password\/([^?]+)/.exec(await served.mails.linkTo(email, /reset-password/))?.[1] ?? "";
   expect(reset).not.toBe("");
   for (const each of [over, early, reset]) expect([each, await opens(person, each)]).toEqual([each, false]);
+});
+
+test("end ten minutes after they were sent", async () => {
+  const person = await signUp();
+  const { iat, exp } = decode(person.token.split(".")[1] ?? "") as { iat: number; exp: number };
+  expect(exp - iat).toBe(600);
+  expect(await opens(person, person.token)).toBe(true);
+  const { pool } = served.opened.database;
+  const { email } = person;
+  const askedAt = Date.now();
+  await served.newBrowser().auth("/request-password-reset", { email, redirectTo: "/reset-password" });
+  const token = /reset-password\/([^?]+)/.exec(await served.mails.linkTo(email, /reset-password/))?.[1];
+  const { rows } = await pool.query<{ expiresAt: Date }>(
+    `SELECT expires_at AS "expiresAt" FROM auth.verification v JOIN auth.person p ON v.value = p.id::text
+     WHERE email = $1`,
+    [email],
+  );
+  expect(rows).toHaveLength(1);
+  const endsAt = rows[0]?.expiresAt.getTime() ?? 0;
+  expect(endsAt).toBeGreaterThan(askedAt);
+  expect(endsAt).toBeLessThanOrEqual(Date.now() + 600_000);
+  await pool.query("UPDATE auth.verification SET expires_at = now() - interval '1 second'");
+  const late = await served.newBrowser().auth("/reset-password", { token, newPassword: "tepat empat kata acak" });
+  expect(late.status).toBe(400);
 });
 
 test("takes its own link, and does not take it for a password's", async () => {

@@ -14,7 +14,8 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { newSecretToken } from "../../src/kernel/secret-token.ts";
 import { issueKey, MAX_WORKING_KEYS } from "../../src/keys/issue-key.ts";
 import { listKeys, renameKey, revokeKey } from "../../src/keys/issued-keys.ts";
-import { createKeys, type Keys, type VerifiedKey } from "../../src/keys/keys.ts";
+import { createKeys, type Keys } from "../../src/keys/keys.ts";
+import type { VerifiedKey } from "../../src/keys/verified-key.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";
 
 async function takeAll({ key, keys }: { key: VerifiedKey; keys: Keys }, count: number): Promise<void> {

@@ -16,6 +16,27 @@ describe("planted bugs", () => {
     expect(read(noticedBy.file)).toContain(noticedBy.test);
   });
 
+  describe("are found in a file", () => {
+    const edit = { file: "f.ts", find: "if (isPaid(order, at)) return { ok: true };\n", replace: "" };
+    const found = (text: string): string => edited(text, edit).trim();
+
+    it.each([
+      ["as they are written", "if (isPaid(order, at)) return { ok: true };"],
+      ["in another layout", "if (\n  isPaid(\n    order,\n    at,\n  )\n)\n  return {\n    ok: true,\n  };"],
+    ])("%s", (_layout, text) => {
+      expect(found(`let a;\n${text}\nlet b;`)).toMatch(/^let a;\s+let b;$/);
+    });
+
+    it.each([
+      ["with another name", "if (isPaid(order, that)) return { ok: true };"],
+      ["as a part of a name", "elif (isPaid(order, at)) return { ok: true };"],
+      ["without one of its signs", "if (isPaid(order at)) return { ok: true };"],
+      ["twice", `${edit.find}${edit.find}`],
+    ])("not %s", (_difference, text) => {
+      expect(() => found(text)).toThrow("and not once");
+    });
+  });
+
   describe("in a copy of the checkout", () => {
     let workshop: Workshop;
     beforeAll(() => {

@@ -17,10 +17,30 @@ export type TestRun = { readonly passed: number; readonly failed: readonly strin
 
 /** What is in a file, or would be with an edit made. Errors: where the text to find is not there exactly once. */
 export function edited(text: string, { file, find, replace }: Edit): string {
-  const times = text.split(find).length - 1;
-  if (times !== 1) throw new Error(`${file} has ${times} times, and not once: ${find}`);
-  return text.replace(find, () => replace);
+  const found = Array.from(text.matchAll(layoutFree(find)));
+  if (found.length !== 1) throw new Error(`${file} has ${found.length} times, and not once: ${find}`);
+  return text.replace(layoutFree(find), () => replace);
 }
+
+/** Matches a text however it is laid out: with other spaces and line breaks, and with or without a comma at the end of a list. */
+function layoutFree(text: string): RegExp {
+  const tokens = text.match(/\w+|\W/g)?.filter((token) => token.trim() !== "") ?? [];
+  const parts = tokens.map((token, index) => {
+    const before = tokens[index - 1];
+    const after = tokens[index + 1] ?? "";
+    if (token === "," && isEnd(after)) return "";
+    const sign = isName(token) ? token : `\\${token}`;
+    if (before === undefined) return sign;
+    const gap = isName(before) && isName(token) ? "\\s+" : "\\s*";
+    return isEnd(token) ? `${gap},?\\s*${sign}` : gap + sign;
+  });
+  // A name is found whole: `at` is no part of `that`.
+  const [start, end] = [isName(tokens[0] ?? "") ? "\\b" : "", isName(tokens.at(-1) ?? "") ? "\\b" : ""];
+  return new RegExp(start + parts.join("") + end, "g");
+}
+
+const isName = (token: string): boolean => /^\w/.test(token);
+const isEnd = (token: string): boolean => /^[)\]}]/.test(token);
 
 /** Whether the tests noticed a bug: the one meant failed, and others ran, so that it was not just a text that cannot run. */
 export function hasNoticed({ noticedBy }: PlantedBug, { passed, failed }: TestRun): boolean {

@@ -1,11 +1,11 @@
 // What a client can do to the gRPC port below the level of calls. Whatever it is, the others are served.
 
-import { once } from "node:events";
-import { constants, type ClientHttp2Session } from "node:http2";
+import { EventEmitter, once } from "node:events";
+import { constants, type ClientHttp2Session, type Http2Server } from "node:http2";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { createGrpcServer } from "../../src/transport/grpc/grpc-server.ts";
-import { HTTP2_BOUNDS, type Http2Bounds } from "../../src/transport/grpc/http2-bounds.ts";
+import { BoundedSessions, HTTP2_BOUNDS, type Http2Bounds } from "../../src/transport/grpc/http2-bounds.ts";
 import type { RefusedAtPort } from "../../src/transport/grpc/port-refusals.ts";
 import type { StoppableServer } from "../../src/transport/http/stoppable-server.ts";
 import { BEARER, createKeys, createLogMemory, implementations } from "../facade/fakes.ts";
@@ -165,4 +165,21 @@ test("ends a request that does not arrive in time", async () => {
   const { resetCode } = await callGrpc(sessionTo(port), CHECK, Buffer.alloc(2), { unfinished: true });
   expect(resetCode).toBe(constants.NGHTTP2_CANCEL);
   expect(port.refused).toEqual(["slow_request"]);
+});
+
+test("sessions of an IPv6 network are counted by network, and those of IPv4 by address", () => {
+  const port = new EventEmitter();
+  const refused: RefusedAtPort[] = [];
+  const bounds = { ...HTTP2_BOUNDS, maxSessionsPerAddress: 2 };
+  const sessions = new BoundedSessions(port as unknown as Http2Server, bounds, (reason) => refused.push(reason));
+  const admitted = (remoteAddress: string): number => {
+    const calls = { goaway: () => {}, destroy: () => {}, setTimeout: () => {} };
+    port.emit("session", Object.assign(new EventEmitter(), calls, { socket: { remoteAddress } }));
+    return sessions.all.length;
+  };
+  const own = ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2:ffff::3"].map(admitted);
+  expect([own, refused]).toEqual([[1, 2, 2], ["sessions"]]);
+  expect(["2001:db8:1:3::1", "203.0.113.1", "203.0.113.2", "203.0.113.1", "::ffff:203.0.113.1"].map(admitted)).toEqual([
+    3, 4, 5, 6, 6,
+  ]);
 });

@@ -4,6 +4,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authRoutes } from "../../src/identity/auth-routes.ts";
+import { createFactorSecrets } from "../../src/identity/factor-secrets.ts";
 import { createAuthServer } from "../../src/identity/auth-server.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
@@ -142,6 +143,7 @@ describe("no other path", () => {
       mailer: { isConfigured: false, send: async () => undefined },
       baseUrl: base,
       secret: uuidv7(),
+      factorSecrets: createFactorSecrets([uuidv7()]),
       demoPerson: null,
       makeOperator: async () => "",
       onPasswordReset: () => undefined,

@@ -22,6 +22,8 @@ const LACKS = new Set(["second_factor_required", "fresh_authentication_required"
 const OWN_SETTINGS = ["GetMe", "UpdateSettings", "ListSessions", "RevokeSession"].map(
   (name) => `AccountsService/${name}`,
 );
+/** Of these, what needs a fresh proof all the same: a stolen session must not end those of its owner. */
+const OWN_SETTINGS_FRESH = ["AccountsService/RevokeSession"];
 /** What owners may do only with a fresh proof: it moves money, or says who may. */
 const OWNERS_FRESH = ["CreateMerchant", "CreateCredential", "CreateMerchantTransfer", "UpdateCallbackSettings"].map(
   (name) => `MerchantService/${name}`,
@@ -154,7 +156,9 @@ test.each<[Name, Caller]>([
   ["a member with a factor not shown", Caller.SESSION],
 ])("%s (as %s) confirms before anything but the own settings", async (name, caller) => {
   expect(
-    compare(await walk(name, caller), (method) => orReached(!OWN_SETTINGS.includes(nameOf(method)), FRESH)),
+    compare(await walk(name, caller), (method) =>
+      orReached(!OWN_SETTINGS.includes(nameOf(method)) || OWN_SETTINGS_FRESH.includes(nameOf(method)), FRESH),
+    ),
   ).toEqual([]);
 });
 
@@ -167,10 +171,12 @@ test("a stale operator reads, and does what takes access away, and nothing else"
 });
 
 test.each<Name>(["a stale member", "a stale member with a factor"])(
-  "%s may do everything on the own account but move money out and say who may",
+  "%s may do everything on the own account but move money out, say who may and end sessions",
   async (name) => {
     expect(
-      compare(await walk(name, Caller.SESSION), (method) => orReached(OWNERS_FRESH.includes(nameOf(method)), FRESH)),
+      compare(await walk(name, Caller.SESSION), (method) =>
+        orReached([...OWNERS_FRESH, ...OWN_SETTINGS_FRESH].includes(nameOf(method)), FRESH),
+      ),
     ).toEqual([]);
   },
 );

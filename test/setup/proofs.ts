@@ -2,6 +2,7 @@
 // made-up session to servers that are built from parts.
 
 import type { Pool } from "pg";
+import { waitForLocks, withTransaction } from "../../src/database/transactions.ts";
 import type { SessionProof } from "../../src/identity/principal.ts";
 
 /** Somebody who has just shown a second factor. */
@@ -9,9 +10,12 @@ export const PROVED: SessionProof = { mustHaveFactor: true, hasFactor: true, isF
 
 /** Lets the person of an address have a second factor, and all its sessions have shown it, for as long as the test runs. */
 export async function proveSessionsOf(pool: Pool, email: string): Promise<void> {
-  await pool.query(
-    `WITH person AS (UPDATE auth.person SET two_factor_enabled = true WHERE email = $1 RETURNING id)
-     UPDATE auth.session s SET proved_at = 'infinity', factor_proved = true FROM person p WHERE s.user_id = p.id`,
-    [email],
-  );
+  await withTransaction({ pool }, async (client) => {
+    await waitForLocks(client);
+    await client.query(
+      `WITH person AS (UPDATE auth.person SET two_factor_enabled = true WHERE email = $1 RETURNING id)
+       UPDATE auth.session s SET proved_at = 'infinity', factor_proved = true FROM person p WHERE s.user_id = p.id`,
+      [email],
+    );
+  });
 }

@@ -13,7 +13,7 @@ const READY_WITHIN_MS = 60_000;
 /** What a start in production needs beside a database. */
 export const PRODUCTION = {
   NODE_ENV: "production",
-  SALDO_AUTH_SECRET: "a secret of a test, long enough for what it signs",
+  SALDO_AUTH_SECRET: "a secret of a test that is long enough for what it signs",
   SALDO_SECRETS_KEY: "a key of a test that is long enough for what it encrypts",
 } as const;
 

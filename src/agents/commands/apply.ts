@@ -8,7 +8,7 @@ import { findProgram, type Machine } from "../machine.ts";
 import { carryOutPlan, planAgent, type PlannedFile, type WrittenFile } from "../point-agent.ts";
 import { printable } from "../printable.ts";
 import { EXIT, programOf, type World } from "../world.ts";
-import type { Options } from "../words.ts";
+import type { Options } from "../options.ts";
 
 /** An agent, and what is to be changed for it; the reason where nothing can be. */
 export type AgentPlan = { readonly agent: Agent; readonly connection: Connection } & (

@@ -8,7 +8,7 @@ import { apiUrlOf, GatewayAway, readBalance, readCatalog, Refused } from "../gat
 import { findProgram, variable } from "../machine.ts";
 import { printable, rupiah } from "../printable.ts";
 import { EXIT, type World } from "../world.ts";
-import type { Options } from "../words.ts";
+import type { Options } from "../options.ts";
 import { type AgentState, keyIn, readStates } from "./status.ts";
 
 /** How bad a finding is. */

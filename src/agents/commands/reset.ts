@@ -8,7 +8,7 @@ import { recordsFolder } from "../machine.ts";
 import { printable } from "../printable.ts";
 import { planReset, resetAgent, type ReturnedFile } from "../reset-agent.ts";
 import { EXIT, type World } from "../world.ts";
-import type { Options } from "../words.ts";
+import type { Options } from "../options.ts";
 
 const DONE: Readonly<Record<ReturnedFile["how"], string>> = {
   restored: "as it was before",

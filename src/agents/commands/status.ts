@@ -8,7 +8,7 @@ import { apiUrlOf, GatewayAway, readBalance, readCatalog, Refused } from "../gat
 import type { Machine } from "../machine.ts";
 import { printable, printableJson, rupiah } from "../printable.ts";
 import { EXIT, type World } from "../world.ts";
-import type { Options } from "../words.ts";
+import type { Options } from "../options.ts";
 
 /** What an agent points at; null: elsewhere. The reason where its files cannot be read. */
 export type AgentState = { readonly agent: Agent } & (

@@ -95,7 +95,7 @@ export function digestOf(bytes: Buffer): string {
 async function refuseChanged({ path, bytes }: ConfigFile): Promise<void> {
   const now = await readConfigFile(path);
   const isSame = bytes === null ? now.bytes === null : now.bytes?.equals(bytes) === true;
-  if (!isSame) throw new UneditableFile("was changed by somebody else meanwhile");
+  if (!isSame) throw new UneditableFile("was changed by another program meanwhile");
 }
 
 type NewFile = {

@@ -7,6 +7,7 @@ type Facts = {
   readonly baseUrl: string;
   readonly grpcHost: string;
   readonly metricsHost: string;
+  readonly metricsTls: Config["metricsTls"];
   readonly ports: { readonly httpPort: number; readonly grpcPort: number; readonly metricsPort: number };
   readonly demo: Demo | null;
   /** Makes the first operator; null where there is one. */
@@ -17,22 +18,30 @@ type Facts = {
 };
 
 /** Where callers reach the HTTP port, without a slash at the end. */
-export function baseUrlOf({ publicUrl, host }: Pick<Config, "host" | "publicUrl">, httpPort: number): string {
+export function baseUrlOf(
+  { publicUrl, host, httpTls }: Pick<Config, "host" | "publicUrl" | "httpTls">,
+  httpPort: number,
+): string {
   if (publicUrl !== null) return publicUrl;
   // A server that listens everywhere is reached by its own people here.
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${httpPort}`;
+  return `${schemeOf(httpTls)}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${httpPort}`;
+}
+
+function schemeOf(tls: Config["httpTls"]): string {
+  return tls === null ? "http" : "https";
 }
 
 /** Says where the servers are and how to try them. */
-export function announce({ baseUrl, grpcHost, metricsHost, ports, demo, setUpLink, setUpFile, output }: Facts): void {
+export function announce(facts: Facts): void {
+  const { baseUrl, grpcHost, metricsHost, metricsTls, ports, demo, setUpLink, setUpFile, output } = facts;
   const lines = [
     "Saldo is serving",
     `  dashboard       ${baseUrl}/`,
     `  REST, Connect   ${baseUrl}/v1`,
     `  gRPC            ${grpcHost}:${ports.grpcPort}`,
     `  OpenAPI         ${baseUrl}/openapi.json`,
-    `  metrics         http://${metricsHost}:${ports.metricsPort}/metrics`,
+    `  metrics         ${schemeOf(metricsTls)}://${metricsHost}:${ports.metricsPort}/metrics`,
   ];
   if (demo !== null) {
     lines.push(

@@ -31,9 +31,10 @@ import { type Database, forRequests } from "../../database/database.ts";
 import { Reachability } from "../../database/reachability.ts";
 import { BUILT_DASHBOARD, createDashboard } from "../../transport/web/dashboard.ts";
 import { createServers } from "../../transport/server/servers.ts";
-import { signingSecret } from "../../identity/signing-secret.ts";
+import { signingSecret, signingSecrets } from "../../identity/signing-secret.ts";
 import { createGateway } from "../../gateway/answer/answer-chat.ts";
 import { DRAIN_WITHIN_MS, Drains } from "../../gateway/answer/drains.ts";
+import { prepareTokenizer } from "../../gateway/metering/estimate.ts";
 import { createRetries } from "../../gateway/retries/retries.ts";
 import { createGatewayService } from "../../gateway/service.ts";
 import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
@@ -61,6 +62,7 @@ import { holdTicks } from "../../ledger/jobs/holds.ts";
 import { partitionTick } from "../../ledger/jobs/partitions.ts";
 import { retriesTick } from "../../gateway/jobs/retries.ts";
 import { signInTick } from "../../identity/jobs/expired-rows.ts";
+import { renewFactorsTick } from "../../identity/jobs/renew-factors.ts";
 import { usageTick } from "../../billing/jobs/usage.ts";
 import { figuresTick, forgetFiguresTick, learnedFactsTick } from "../../gateway/jobs/upstream-figures.ts";
 import { startTicks, type Tick } from "../../workers/tick.ts";
@@ -87,6 +89,8 @@ export type ServingOptions = {
 
 /** How long the last requests may take to settle once the servers are closed. */
 const SETTLE_LIMIT_MS = 10_000;
+/** How long after its start production loads the tokenizer. */
+const TOKENIZER_AFTER_MS = 1_000;
 
 /** Serves from this process. Errors: whatever keeps a part from starting; nothing is left running then. */
 export async function startServing(options: ServingOptions): Promise<Serving & { readonly registry: Registry }> {
@@ -180,7 +184,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
       clock: systemClock,
       term: () => lease.term(),
       topUpUrl: () => `${baseUrl}/billing`,
-      retries: createRetries(requests.pool, () => signingSecret(requests.pool, config.authSecret)),
+      retries: createRetries(requests.pool, () => signingSecret(requests.pool, config.authSecrets)),
       report: watched.report,
     }),
     () => gate.isStopped,
@@ -215,6 +219,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
     ...people,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
+    tls: config.httpTls,
     ready: () => reachability.isReachable(),
     grpc: {
       host: config.grpcHost,
@@ -249,6 +254,8 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   addPortMetric(registry, refusals);
   addIntakeMetrics(registry, servers);
   if (options.worksForNode) addPayoutMetrics(registry, payouts);
+  // Not before the first callers are served, and not where short-lived servers are tested and tried.
+  if (config.production) setTimeout(() => void prepareTokenizer(), TOKENIZER_AFTER_MS).unref();
   const started = stack.move();
   return { ports, registry, stop: () => started.disposeAsync() };
 }
@@ -258,11 +265,20 @@ function nodeTicks(pool: Pool, { logger, config }: Pick<ServingOptions, "logger"
   const onViolations = (audit: AuditKind, { violations, hasMore }: AuditReport): void =>
     logger.error({ audit, violations, hasMore }, "the books are not in order");
   const onMissed = (accountIds: readonly string[]): void =>
-    logger.error({ accountIds }, "roll-ups of usage had missed a record and were made anew");
+    logger.error({ accountIds }, "roll-ups of usage had missed a record and were recomputed");
   return [
     partitionTick(pool),
     forgetFiguresTick(pool),
     signInTick(pool, config),
+    renewFactorsTick({
+      pool,
+      secrets: () => signingSecrets(pool, config.authSecrets),
+      onUnreadable: (personId) =>
+        logger.error(
+          { event: "identity.factor.unreadable", personId },
+          "a second factor is encrypted under a secret that is not in SALDO_AUTH_SECRET",
+        ),
+    }),
     retriesTick(pool),
     usageTick(pool, onMissed),
     ...auditTicks({ pool, onViolations }),

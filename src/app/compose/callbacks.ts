@@ -5,16 +5,24 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import { writeTransferBody } from "../../transport/rest/transfer-body.ts";
+import type { CallbackPlaces } from "../../merchant/callbacks/callback-url.ts";
 import { CallbackDeliverer } from "../../merchant/callbacks/deliver-callbacks.ts";
+
+type CallbackConfig = Pick<Config, "callbacksToLoopback" | "callbackHosts">;
+
+/** What merchants may have called. */
+export function callbackPlaces({ callbacksToLoopback, callbackHosts }: CallbackConfig): CallbackPlaces {
+  return { allowLoopback: callbacksToLoopback, hosts: callbackHosts };
+}
 
 /** What delivers callbacks. */
 export function createCallbackDeliverer(
   database: Pick<Database, "pool">,
-  { config, logger }: { config: Pick<Config, "callbacksToLoopback">; logger: Pick<Logger, "warn" | "error"> },
+  { config, logger }: { config: CallbackConfig; logger: Pick<Logger, "warn" | "error"> },
 ): CallbackDeliverer {
   return new CallbackDeliverer({
     database,
-    allowLoopback: config.callbacksToLoopback,
+    ...callbackPlaces(config),
     writeBody: writeTransferBody,
     onStopped: (merchantId) =>
       logger.warn({ merchantId }, "a merchant could not be called for days and is not any more"),

@@ -1,7 +1,7 @@
 // What is in the catalog without a file: upstreams whose variable is set, and the demo's models while the demo is on. A demo
 // has no real upstreams unless a setting allows them.
 
-import type { CatalogModel, UpstreamConfig } from "../../catalog/catalog.ts";
+import type { CatalogModel, UpstreamConfig } from "../../catalog/catalog-model.ts";
 import { readCatalogFile } from "../../catalog/catalog-file.ts";
 import type { Config } from "../config/config.ts";
 import { demoCatalog } from "../../gateway/upstreams/demo/demo-catalog.ts";

@@ -1,6 +1,7 @@
 // The merchants' part of the composition: what orders, statements and operators' orders are built from.
 
 import type { HandlerContext } from "@connectrpc/connect";
+import { callbackPlaces } from "./callbacks.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import type { Payouts } from "./payouts.ts";
@@ -22,7 +23,7 @@ import type { Implementations } from "../../transport/calls/services.ts";
 /** The services of merchants. */
 export function merchantServices(
   database: Database,
-  config: Pick<Config, "callbacksToLoopback" | "sandboxOrdersADay" | "secondPerson">,
+  config: Pick<Config, "callbacksToLoopback" | "callbackHosts" | "sandboxOrdersADay" | "secondPerson">,
   { isServed, ownAddresses, floorOf }: Pick<Payouts, "isServed" | "ownAddresses" | "floorOf">,
 ): Pick<Implementations, "merchant" | "merchantTransfer"> {
   const by = (context: HandlerContext) => ({ database, operator: operatorOf(context).email });
@@ -60,7 +61,7 @@ export function merchantServices(
           reject: (context, rejected) => orderRejection(by(context), rejected),
         },
       }),
-      ...createCallbackService({ database, accountOf, allowLoopback: config.callbacksToLoopback }),
+      ...createCallbackService({ database, accountOf, ...callbackPlaces(config) }),
     },
   };
 }

@@ -61,24 +61,27 @@ export async function createPayouts(options: {
   const { database } = options;
   const { report, counts } = createPayoutTroubles(options.logger);
   const real = await createRealChains(options.config);
+  const sandbox = createSandboxChain(database, systemClock);
   const engines = [
     new PayoutEngine({
       pool: database.pool,
-      chain: createSandboxChain(database, systemClock),
+      chain: sandbox,
       serves: { environment: "sandbox", network: null },
       policy: SANDBOX,
       report,
     }),
-    ...real.map(
-      ({ chain, policy }) =>
-        new PayoutEngine({
-          pool: database.pool,
-          chain,
-          serves: { environment: "production", network: chain.name },
-          policy,
-          report,
-        }),
-    ),
+    ...real
+      .filter(({ pays }) => pays)
+      .map(
+        ({ chain, policy }) =>
+          new PayoutEngine({
+            pool: database.pool,
+            chain,
+            serves: { environment: "production", network: chain.name },
+            policy,
+            report,
+          }),
+      ),
   ];
   return {
     isServed: (currencyCode, network, environment) =>
@@ -90,7 +93,7 @@ export async function createPayouts(options: {
       return floors === undefined ? null : { least: floors.least[asset] ?? 0n, fee: floors.fee[asset] ?? 0n };
     },
     ownAddresses: real.flatMap(({ network, chain }) => chain.ownAddresses.map((address) => ({ network, address }))),
-    chains: engines.map(({ chain }) => chain),
+    chains: [sandbox, ...real.map(({ chain }) => chain)],
     dailyCaps: Object.fromEntries(real.map(({ chain, policy }) => [chain.name, policy.dailyCaps])),
     ...payoutTicks({ pool: database.pool, engines, countOrders: () => countPending(database.pool) }),
     troubles: counts,
@@ -105,10 +108,13 @@ export async function createRealChains({
   chains,
   variable,
 }: Pick<Config, "chains" | "variable">): Promise<
-  { network: Network; chain: PayoutChain; policy: PayoutPolicy; floors: Floors }[]
+  { network: Network; chain: PayoutChain; pays: boolean; policy: PayoutPolicy; floors: Floors }[]
 > {
   if (chains.length === 0) return [];
-  const { createEvmChain } = await import("../../merchant/chains/evm/evm-chain.ts");
+  const [{ createEvmChain }, { isWatched }] = await Promise.all([
+    import("../../merchant/chains/evm/evm-chain.ts"),
+    import("../../merchant/chains/evm/wallet.ts"),
+  ]);
   return chains.map(
     ({ keyVariable, stuckAfterMs, giveUpAfterMs, msPerBlock, second, dailyCaps, least, leastFee, ...settings }) => ({
       network: settings.network,
@@ -117,6 +123,8 @@ export async function createRealChains({
         ...(second === null ? {} : { second }),
         privateKey: variable(keyVariable) ?? "",
       }),
+      // A process that has the wallet's address in place of its key leaves paying to others.
+      pays: !isWatched(variable(keyVariable) ?? ""),
       policy: {
         leaseMs: LEASE_MS,
         maxInFlight: REAL_IN_FLIGHT,
@@ -128,6 +136,21 @@ export async function createRealChains({
       floors: { least: unitsOf(settings.network, least), fee: unitsOf(settings.network, leastFee) },
     }),
   );
+}
+
+/** The variables of a process that offers the chains and does not pay: each wallet's key is its address. Errors: a wrong key. */
+export async function withoutWalletKeys({
+  chains,
+  variable,
+  variables,
+}: Pick<Config, "chains" | "variable" | "variables">): Promise<Record<string, string>> {
+  const own = variables();
+  const { openWallet } = await import("../../merchant/chains/evm/wallet.ts");
+  for (const { keyVariable, network } of chains) {
+    delete own[`${keyVariable}_FILE`];
+    own[keyVariable] = openWallet(variable(keyVariable) ?? "", network).address;
+  }
+  return own;
 }
 
 type Units = Readonly<Record<Asset, bigint>>;
@@ -194,7 +217,7 @@ function dayOf(trouble: PayoutTrouble): string {
 const MESSAGES: Readonly<Record<PayoutTrouble["kind"], readonly ["error" | "warn", string]>> = {
   payout_failed: ["warn", "a payout did not get on; it is tried again"],
   fee_too_high: ["warn", "a payout would have to offer more than its chain is allowed to; it waits for lower fees"],
-  foreign_nonce: ["error", "somebody else has used a wallet's key; nothing more is signed with it"],
+  foreign_nonce: ["error", "another signer has used a wallet's key; nothing more is signed with it"],
   head_leap: ["error", "a chain node is further ahead than its chain can be; its answers are not used"],
   finality_doubted: ["error", "a chain node calls a block final that is not believed; the payout waits"],
   payment_vanished: [

@@ -13,7 +13,7 @@ import { createServiceTokenVerifier } from "../../identity/service-tokens.ts";
 import { recordSignIns } from "../../identity/recorded-sign-in.ts";
 import { cookiePlanOf } from "../../identity/session-cookie.ts";
 import { createSignIn, type SignIn } from "../../identity/sign-in.ts";
-import { signingSecret } from "../../identity/signing-secret.ts";
+import { signingSecret, signingSecrets } from "../../identity/signing-secret.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { openAccount } from "../../ledger/accounts.ts";
@@ -26,7 +26,7 @@ import { accountOf, operatorOf, personOf } from "../../transport/calls/callers.t
 export type PeopleOptions = {
   readonly config: Config;
   readonly database: Database;
-  readonly logger: Pick<Logger, "warn">;
+  readonly logger: Pick<Logger, "info" | "warn">;
   /** Where people reach the service; right once it listens. */
   readonly baseUrl: () => string;
 };
@@ -52,8 +52,9 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
   const mailer = createMailer({ smtpUrl: config.smtpUrl, from: config.mailFrom }, show);
   const securityLog = createSecurityLog({
     pool,
-    secret: () => signingSecret(pool, config.authSecret),
+    secret: () => signingSecret(pool, config.authSecrets),
     onFault: (err) => logger.warn({ err }, "security events were not written yet"),
+    onLine: (line) => logger.info(line, "security event"),
   });
   const { recordSecurityEvent } = securityLog;
   const people = createPeople({
@@ -63,6 +64,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     onAccountOpened: async (accountId) => void (await postWelcomeCredit(database, accountId)),
     cookieName: () => cookiePlanOf(baseUrl()).sessionName,
     isDemo: config.demo && !config.production,
+    factorForAll: config.factorForAll,
   });
   const breachedPasswords = openBreachedPasswords({
     url: config.breachedPasswordsUrl,
@@ -73,7 +75,8 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
     database,
     mailer,
     baseUrl,
-    secret: () => signingSecret(pool, config.authSecret),
+    secrets: () => signingSecrets(pool, config.authSecrets),
+    factorForAll: config.factorForAll,
     demoPerson: config.demo && !config.production ? () => ensureDemoPerson(pool) : null,
     onMailLost: (err) => logger.warn({ err }, "a mail was not sent"),
   });
@@ -97,7 +100,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
       personOf,
       operatorOf,
       recordSecurityEvent,
-      secret: () => signingSecret(pool, config.authSecret),
+      secret: () => signingSecret(pool, config.authSecrets),
     }),
   };
 }

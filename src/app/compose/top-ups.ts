@@ -39,7 +39,7 @@ export function createTopUpParts(
   { config, database, logger }: { config: Config; database: Database; logger: Pick<Logger, "warn"> },
   { baseUrl, httpPort }: Place,
 ): TopUpParts {
-  const { payments, host } = config;
+  const { payments, host, httpTls } = config;
   const providers = openPaymentProviders(payments, { pool: database.pool, baseUrl });
   const topUps = createTopUps({
     database,
@@ -50,7 +50,8 @@ export function createTopUpParts(
     onFailure: (topUpId, err) => logger.warn({ topUpId, err }, "a payment provider could not be asked"),
   });
   // To ourselves directly: the public address may lie behind something that only others can pass.
-  const webhook = (): string => `${baseUrlOf({ publicUrl: null, host }, httpPort())}/webhooks/payments/sandbox`;
+  const webhook = (): string =>
+    `${baseUrlOf({ publicUrl: null, host, httpTls }, httpPort())}/webhooks/payments/sandbox`;
   const desk = payments.sandbox
     ? createSandboxDesk(database.pool, (notification) => deliver(webhook(), notification))
     : null;

@@ -1,6 +1,6 @@
 // Amounts by currency, as settings write them: `USDT=1000,ETH=0.5`, in whole coins.
 
-import type { SettingReaders } from "./chains.ts";
+import type { SettingReaders } from "./setting-readers.ts";
 
 /** Reads one setting. A currency that it does not name has what `fallback` says. Errors: ConfigError. */
 export function readAmounts(

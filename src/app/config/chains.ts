@@ -2,14 +2,7 @@
 // holds its wallet's key; the others are not offered.
 
 import { readAmounts } from "./amounts.ts";
-
-/** How the environment is read; config.ts does it. */
-export type SettingReaders = {
-  readonly text: (name: string) => string | null;
-  readonly integer: (name: string, fallback: number, range: { min: number; max: number }) => number;
-  readonly url: (name: string, protocols: readonly string[]) => string | null;
-  readonly wrong: (name: string, value: string, accepted: string) => Error;
-};
+import type { SettingReaders } from "./setting-readers.ts";
 
 /** A chain of the Ethereum kind. */
 export type ChainConfig = {

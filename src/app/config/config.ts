@@ -3,8 +3,10 @@
 
 import { resolve } from "node:path";
 import { readAmounts } from "./amounts.ts";
-import { type ChainConfig, readChains, type SettingReaders } from "./chains.ts";
-import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./safety.ts";
+import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./allowances.ts";
+import { type ChainConfig, readChains } from "./chains.ts";
+import { ConfigError, type Environment, forgetSettings, openSettings } from "./environment.ts";
+import type { SettingReaders } from "./setting-readers.ts";
 import { type FeeRule, parseFeeRule } from "../../kernel/fee-rule.ts";
 import { FAILPOINTS, type FailpointSetting, parseFailpoint } from "../../kernel/failpoint.ts";
 
@@ -20,8 +22,10 @@ export type Config = {
   readonly grpcHost: string;
   /** The same for metrics, which tell more than callers should know. */
   readonly metricsHost: string;
-  /** Null: gRPC is cleartext. */
+  /** The certificate of each port. Null: the port is cleartext. */
+  readonly httpTls: TlsFiles | null;
   readonly grpcTls: TlsFiles | null;
+  readonly metricsTls: TlsFiles | null;
   /** 0 takes a free port. */
   readonly httpPort: number;
   readonly grpcPort: number;
@@ -55,10 +59,12 @@ export type Config = {
   /** The server that mails go to. Null: a demo shows them, a real service has none. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
-  /** What sessions and links are signed with. Null: a secret kept in the database. */
-  readonly authSecret: string | null;
+  /** What sessions and links are signed with: the first. All decrypt. Empty: a secret kept in the database. */
+  readonly authSecrets: readonly string[];
   /** What secrets in the database are encrypted under: the first encrypts, all decrypt. Empty: they are stored in clear. */
   readonly secretsKeys: readonly string[];
+  /** Whether everybody must have a second factor, and not only operators and owners of a production merchant. */
+  readonly factorForAll: boolean;
   /** How many proxies of ours stand before the HTTP port. */
   readonly trustedProxies: number;
   /** Requests in any 60 seconds by kind of caller, and credentials that are nobody's by network. 0: no limit. */
@@ -98,10 +104,14 @@ export type Config = {
   readonly secondPerson: { readonly above: Readonly<Record<string, string>> } | null;
   /** Whether sandbox merchants may have this machine called back, for trials. */
   readonly callbacksToLoopback: boolean;
+  /** The hosts that merchants may have called; `*.` before a name stands for all below it. Empty: any of the public internet. */
+  readonly callbackHosts: readonly string[];
   /** Where a test lets the process die. Null: nowhere. */
   readonly failpoint: FailpointSetting | null;
   /** A value of the environment by its name: upstream addresses and credentials, which stay out of the database. */
   readonly variable: (name: string) => string | undefined;
+  /** The variables that settings were read from, for the workers of this node. */
+  readonly variables: () => Record<string, string>;
 };
 
 /** The payment providers. One without its key is null: it is not there. Addresses have no slash at the end. */
@@ -133,14 +143,19 @@ export type PaymentSettings = {
 type PaymentProviderName = "sandbox" | "midtrans" | "xendit";
 const PAYMENT_PROVIDERS: readonly PaymentProviderName[] = ["sandbox", "midtrans", "xendit"];
 
-/** A variable of the environment has a value that is not accepted. */
-export class ConfigError extends Error {}
+export { ConfigError };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Reads the configuration of this process, and takes what was read out of its environment. Errors: ConfigError. */
+export function takeConfig(): Config {
+  const config = readConfig(process.env);
+  forgetSettings(process.env, config.variables());
+  return config;
+}
 
 /** Reads the configuration. Errors: ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
-  const text = (name: string): string | null => environment[name]?.trim() || null;
+  const settings = openSettings(environment);
+  const text = (name: string): string | null => settings.valueOf(name);
   const integer = (name: string, fallback: number, { min, max }: { min: number; max: number }): number => {
     const value = text(name);
     if (value === null) return fallback;
@@ -162,6 +177,16 @@ export function readConfig(environment: Environment = process.env): Config {
       throw wrong(name, text(name) ?? "", `names out of ${all.join(", ")}, separated by commas`);
     return new Set(chosen);
   };
+  const hostPatterns = (name: string): readonly string[] => {
+    const named = (text(name) ?? "").split(",").flatMap((each) => each.trim().toLowerCase() || []);
+    if (named.some((each) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(each)))
+      throw wrong(
+        name,
+        text(name) ?? "",
+        "names of hosts such as shop.example.com or *.example.com, separated by commas",
+      );
+    return named;
+  };
   const url = (name: string, protocols: readonly string[]): string | null => {
     const value = text(name);
     if (value === null) return null;
@@ -174,24 +199,12 @@ export function readConfig(environment: Environment = process.env): Config {
     }
     return value;
   };
-  const secret = (name: string): string | null => {
-    const value = text(name);
-    if (value !== null && value.length < 32) throw new ConfigError(`${name} must have at least 32 random characters`);
-    return value;
-  };
   const secrets = (name: string): readonly string[] => {
     const named = (text(name) ?? "").split(",").map((each) => each.trim());
     const given = named.filter((each) => each !== "");
     if (given.some((each) => each.length < 32))
       throw new ConfigError(`${name} must have at least 32 random characters in each of its keys`);
     return given;
-  };
-  const tlsFiles = (): TlsFiles | null => {
-    const [certFile, keyFile] = [text("SALDO_GRPC_TLS_CERT"), text("SALDO_GRPC_TLS_KEY")];
-    if (certFile === null && keyFile === null) return null;
-    if (certFile === null || keyFile === null)
-      throw new ConfigError("SALDO_GRPC_TLS_CERT and SALDO_GRPC_TLS_KEY must be set together");
-    return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
   };
   const failpoint = (name: string): FailpointSetting | null => {
     const value = text(name);
@@ -225,7 +238,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const payments = (): PaymentSettings => {
     const timeoutMs = integer("SALDO_PAYMENT_TIMEOUT_SECONDS", 10, { min: 1, max: 50 }) * 1_000;
     const [serverKey, apiKey] = [text("MIDTRANS_SERVER_KEY"), text("XENDIT_API_KEY")];
-    const settings = {
+    const providers = {
       // Play money buys real answers wherever it is taken, so somebody has to want it.
       sandbox: demo || (!production && text("SALDO_PAYMENT_PROVIDER") === "sandbox"),
       expiresAfterMs: integer("SALDO_TOP_UP_MINUTES", 60, { min: 1, max: 10_080 }) * 60_000,
@@ -250,17 +263,21 @@ export function readConfig(environment: Environment = process.env): Config {
               fee: feeRule("XENDIT_FEE"),
             },
     };
-    if (text("SALDO_PAYMENT_PROVIDER") === null) return { ...settings, chosen: demo ? "sandbox" : null };
+    if (text("SALDO_PAYMENT_PROVIDER") === null) return { ...providers, chosen: demo ? "sandbox" : null };
     const chosen = choice<PaymentProviderName>("SALDO_PAYMENT_PROVIDER", "sandbox", PAYMENT_PROVIDERS);
     const needs = {
       sandbox: "a demo: play money buys nothing in production",
       midtrans: "MIDTRANS_SERVER_KEY",
       xendit: "XENDIT_API_KEY",
     };
-    if (settings[chosen] === null || settings[chosen] === false)
+    if (providers[chosen] === null || providers[chosen] === false)
       throw new ConfigError(`SALDO_PAYMENT_PROVIDER is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
-    return { ...settings, chosen };
+    return { ...providers, chosen };
   };
+  const paymentSettings = payments();
+  const httpTls = tlsFiles(text("SALDO_HTTP_TLS_CERT"), text("SALDO_HTTP_TLS_KEY"), "SALDO_HTTP_TLS");
+  if (httpTls !== null && paymentSettings.sandbox)
+    throw new ConfigError("SALDO_HTTP_TLS_CERT needs another SALDO_PAYMENT_PROVIDER: the sandbox calls by http");
   const callbacksToLoopback = choice("SALDO_CALLBACKS_TO_LOOPBACK", "0", ["0", "1"]) === "1";
   // Whoever may order callbacks could reach whatever else listens on this machine.
   if (callbacksToLoopback && !demo) throw new ConfigError("SALDO_CALLBACKS_TO_LOOPBACK may be 1 only in a demo");
@@ -269,7 +286,9 @@ export function readConfig(environment: Environment = process.env): Config {
     host: text("SALDO_HOST") ?? "127.0.0.1",
     grpcHost: text("SALDO_GRPC_HOST") ?? "127.0.0.1",
     metricsHost: text("SALDO_METRICS_HOST") ?? "127.0.0.1",
-    grpcTls: tlsFiles(),
+    httpTls,
+    grpcTls: tlsFiles(text("SALDO_GRPC_TLS_CERT"), text("SALDO_GRPC_TLS_KEY"), "SALDO_GRPC_TLS"),
+    metricsTls: tlsFiles(text("SALDO_METRICS_TLS_CERT"), text("SALDO_METRICS_TLS_KEY"), "SALDO_METRICS_TLS"),
     httpPort: integer("SALDO_HTTP_PORT", 3000, port),
     grpcPort: integer("SALDO_GRPC_PORT", 3001, port),
     grpcReflection: choice("SALDO_GRPC_REFLECTION", production ? "0" : "1", ["0", "1"]) === "1",
@@ -288,8 +307,9 @@ export function readConfig(environment: Environment = process.env): Config {
     cleartextAllows: choices("SALDO_CLEARTEXT_ALLOW", CLEARTEXT_ALLOWANCES),
     smtpUrl: url("SMTP_URL", ["smtp:", "smtps:"]),
     mailFrom: text("SMTP_FROM") ?? "Saldo <saldo@localhost>",
-    authSecret: secret("SALDO_AUTH_SECRET"),
+    authSecrets: secrets("SALDO_AUTH_SECRET"),
     secretsKeys: secrets("SALDO_SECRETS_KEY"),
+    factorForAll: choice("SALDO_SECOND_FACTOR", "operators", ["operators", "everybody"]) === "everybody",
     trustedProxies: integer("SALDO_TRUSTED_PROXIES", 0, { min: 0, max: 8 }),
     rates: {
       person: integer("SALDO_RATE_PERSON", 600, rate),
@@ -299,7 +319,7 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     sandboxOrdersADay: integer("SALDO_SANDBOX_ORDERS_A_DAY", 1_000, { min: 1, max: 1_000_000 }),
     breachedPasswordsUrl: providerUrl("SALDO_BREACHED_PASSWORDS_URL", "") || null,
-    securityLogDays: integer("SALDO_SECURITY_LOG_DAYS", 90, { min: 1, max: 3_650 }),
+    securityLogDays: integer("SALDO_SECURITY_LOG_DAYS", 90, { min: 7, max: 3_650 }),
     unverifiedDays: integer("SALDO_UNVERIFIED_DAYS", 7, { min: 1, max: 365 }),
     demoPaceMs: integer("SALDO_DEMO_PACE_MS", 20, { min: 0, max: 10_000 }),
     logLevel: choice("SALDO_LOG_LEVEL", "info", LOG_LEVELS),
@@ -309,12 +329,14 @@ export function readConfig(environment: Environment = process.env): Config {
     bodyBudgetMib: integer("SALDO_BODY_BUDGET_MIB", 256, { min: 64, max: 65_536 }),
     uploadsPerKey: integer("SALDO_UPLOADS_PER_KEY", 8, { min: 1, max: 10_000 }),
     maxConnections: integer("SALDO_MAX_CONNECTIONS", 10_000, { min: 1, max: 1_000_000 }),
-    payments: payments(),
+    payments: paymentSettings,
     chains: readChains({ text, integer, url, wrong }),
     secondPerson: readSecondPerson({ text, wrong }, { production }),
     callbacksToLoopback,
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
+    variables: () => settings.variables(),
+    callbackHosts: hostPatterns("SALDO_CALLBACK_HOSTS"),
   };
 }
 
@@ -339,6 +361,14 @@ function readSecondPerson(
   const value = read.text("SALDO_SECOND_PERSON_ABOVE");
   if (value === "none" || (value === null && !production)) return null;
   return { above: readAmounts("SALDO_SECOND_PERSON_ABOVE", read, SECOND_PERSON_ABOVE) };
+}
+
+/** The files of a certificate and its key. Null: neither is set. Errors: ConfigError. */
+function tlsFiles(certFile: string | null, keyFile: string | null, prefix: string): TlsFiles | null {
+  if (certFile === null && keyFile === null) return null;
+  if (certFile === null || keyFile === null)
+    throw new ConfigError(`${prefix}_CERT and ${prefix}_KEY must be set together`);
+  return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
 }
 
 function wrong(name: string, value: string, accepted: string): ConfigError {

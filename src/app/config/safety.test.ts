@@ -3,7 +3,7 @@ import { readConfig } from "./config.ts";
 import { safetyProblems } from "./safety.ts";
 
 const SECRETS = {
-  SALDO_AUTH_SECRET: "a secret of a test, long enough for what it signs",
+  SALDO_AUTH_SECRET: "a secret of a test that is long enough for what it signs",
   SALDO_SECRETS_KEY: "a key of a test that is long enough for what it encrypts",
 };
 const problemsOf = (environment: Record<string, string>): readonly string[] => safetyProblems(readConfig(environment));
@@ -60,6 +60,12 @@ it.each([
     { SALDO_GRPC_HOST: "0.0.0.0" },
     { SALDO_GRPC_HOST: "0.0.0.0", SALDO_GRPC_TLS_CERT: "c", SALDO_GRPC_TLS_KEY: "k" },
   ],
+  ["http", { SALDO_HOST: "0.0.0.0" }, { SALDO_HOST: "0.0.0.0", SALDO_HTTP_TLS_CERT: "c", SALDO_HTTP_TLS_KEY: "k" }],
+  [
+    "metrics",
+    { SALDO_METRICS_HOST: "10.0.0.2" },
+    { SALDO_METRICS_HOST: "10.0.0.2", SALDO_METRICS_TLS_CERT: "c", SALDO_METRICS_TLS_KEY: "k" },
+  ],
   ["public-url", { SALDO_PUBLIC_URL: "http://saldo.example" }, { SALDO_PUBLIC_URL: "https://saldo.example" }],
 ])("refuses production unencrypted %s, and names the switch that allows it", (allowance, clear, encrypted) => {
   const environment = clear as Record<string, string>;
@@ -82,6 +88,12 @@ it("keeps gRPC and metrics on loopback wherever the public port listens", () => 
   expect(readConfig({ SALDO_HOST: "0.0.0.0" })).toMatchObject({ grpcHost: "127.0.0.1", metricsHost: "127.0.0.1" });
   const hosts = { SALDO_GRPC_HOST: "10.0.0.1", SALDO_METRICS_HOST: "10.0.0.2" };
   expect(readConfig(hosts)).toMatchObject({ grpcHost: "10.0.0.1", metricsHost: "10.0.0.2" });
-  expect(() => readConfig({ SALDO_GRPC_TLS_CERT: "c" })).toThrow(/set together/);
+  for (const port of ["HTTP", "GRPC", "METRICS"])
+    expect(() => readConfig({ [`SALDO_${port}_TLS_CERT`]: "c" })).toThrow(/set together/);
+  const files = { SALDO_HTTP_TLS_CERT: "c", SALDO_HTTP_TLS_KEY: "k" };
+  expect(() => readConfig(files)).toThrow(/SALDO_HTTP_TLS_CERT.*sandbox/);
+  expect(readConfig({ ...files, SALDO_DEMO: "0" })).toMatchObject({
+    httpTls: { keyFile: expect.stringMatching(/k$/) },
+  });
   expect(() => readConfig({ SALDO_DEMO_ALLOW: "everything" })).toThrow(/SALDO_DEMO_ALLOW.*host, database/);
 });

@@ -3,14 +3,7 @@
 
 import type { Config } from "./config.ts";
 import { isLoopbackHost } from "../../kernel/loopback.ts";
-
-/** What SALDO_DEMO_ALLOW can name. */
-export const DEMO_ALLOWANCES = ["host", "database", "upstreams", "chains"] as const;
-export type DemoAllowance = (typeof DEMO_ALLOWANCES)[number];
-
-/** What SALDO_CLEARTEXT_ALLOW can name. */
-export const CLEARTEXT_ALLOWANCES = ["mail", "chains", "database", "grpc", "public-url"] as const;
-export type CleartextAllowance = (typeof CLEARTEXT_ALLOWANCES)[number];
+import type { CleartextAllowance, DemoAllowance } from "./allowances.ts";
 
 /** The settings of a database URL that make pg refuse a connection without TLS and a certificate it trusts. */
 const SAFE_SSL_MODES = new Set(["require", "verify-ca", "verify-full"]);
@@ -34,10 +27,10 @@ function demoProblems({ host, databaseUrl, chains, demoAllows }: Config): string
     .map(([allowance, , risk]) => `${risk}. Set SALDO_DEMO=0, or allow it: SALDO_DEMO_ALLOW=${allowance}`);
 }
 
-function missingSecrets({ authSecret, secretsKeys }: Config): string[] {
+function missingSecrets({ authSecrets, secretsKeys }: Config): string[] {
   const how = "32 random characters or more (openssl rand -base64 48)";
   return [
-    ...(authSecret === null ? [`SALDO_AUTH_SECRET is required in production: ${how}`] : []),
+    ...(authSecrets.length === 0 ? [`SALDO_AUTH_SECRET is required in production: ${how}`] : []),
     ...(secretsKeys.length === 0 ? [`SALDO_SECRETS_KEY is required in production: ${how}`] : []),
   ];
 }
@@ -49,7 +42,8 @@ function trials({ failpoint }: Config): string[] {
 }
 
 function cleartextProblems(config: Config): string[] {
-  const { smtpUrl, chains, databaseUrl, databaseOwnerUrl, publicUrl, grpcHost, grpcTls, cleartextAllows } = config;
+  const { smtpUrl, chains, databaseUrl, databaseOwnerUrl, publicUrl, cleartextAllows } = config;
+  const { host, httpTls, grpcHost, grpcTls, metricsHost, metricsTls } = config;
   const risks: readonly (readonly [CleartextAllowance, boolean, string])[] = [
     [
       "mail",
@@ -63,9 +57,19 @@ function cleartextProblems(config: Config): string[] {
     ],
     ["database", [databaseUrl, databaseOwnerUrl].some(isClearDatabase), "DATABASE_URL: add sslmode=verify-full"],
     [
+      "http",
+      httpTls === null && !isLoopbackHost(host),
+      "SALDO_HOST: requests carry keys and cookies. Set SALDO_HTTP_TLS_CERT and SALDO_HTTP_TLS_KEY",
+    ],
+    [
       "grpc",
       grpcTls === null && !isLoopbackHost(grpcHost),
       "SALDO_GRPC_HOST: calls carry tokens. Set SALDO_GRPC_TLS_CERT and SALDO_GRPC_TLS_KEY",
+    ],
+    [
+      "metrics",
+      metricsTls === null && !isLoopbackHost(metricsHost),
+      "SALDO_METRICS_HOST: metrics show balances of wallets. Set SALDO_METRICS_TLS_CERT and SALDO_METRICS_TLS_KEY",
     ],
     [
       "public-url",

@@ -59,10 +59,7 @@ const STREAM_GAUGES: Series<StreamFacts> = {
 };
 
 const DATABASE_GAUGES: Series<DatabaseFacts> = {
-  database_watch_age_seconds: [
-    "Age of what is told of the database",
-    (now) => (performance.now() - now.seenAtMs) / 1_000,
-  ],
+  database_watch_age_seconds: ["Age of the database's figures", (now) => (performance.now() - now.seenAtMs) / 1_000],
   oldest_hold_seconds: ["Age of the oldest hold of any process", (now) => now.oldestHoldSeconds],
   lease_age_seconds: ["Age of the oldest lease of a process that is not declared dead", (now) => now.leaseAgeSeconds],
   oldest_snapshot_seconds: [

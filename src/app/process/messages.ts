@@ -24,3 +24,6 @@ export function isFromWorker(message: unknown): message is FromWorker {
 export function isToWorker(message: unknown): message is ToWorker {
   return typeof message === "object" && message !== null && "kind" in message;
 }
+
+/** The number of the worker that does what a node needs done once, payouts among it. */
+export const WORKS_FOR_NODE = 1;

@@ -45,10 +45,10 @@ export async function startNode(config: Config, output: NodeOutput): Promise<Nod
   stack.defer(() => database.close());
   await claimPurpose(database.pool, config.demo ? "demo" : "production");
   const serving = await startAll();
-  const metrics = createMetricsServer(serving.registry);
+  const metrics = createMetricsServer(serving.registry, config.metricsTls);
   stack.defer(() => metrics.close(LAST_SCRAPE_MS));
   stack.defer(() => serving.stop());
-  const { grpcHost, metricsHost } = config;
+  const { grpcHost, metricsHost, metricsTls } = config;
   const metricsPort = await metrics.listen({ host: metricsHost, port: config.metricsPort });
   const ports = { ...serving.ports, metricsPort };
   const demo = config.demo ? await prepareDemo(database) : null;
@@ -62,7 +62,7 @@ export async function startNode(config: Config, output: NodeOutput): Promise<Nod
   const baseUrl = baseUrlOf(config, ports.httpPort);
   const setUpLink = config.demo ? null : await prepareForPeople(database, { config, baseUrl, logger });
   const setUpFile = setUpLink === null || isatty(STANDARD_OUTPUT) ? null : await writeSetUpLink(config, setUpLink);
-  announce({ baseUrl, grpcHost, metricsHost, ports, demo, setUpLink, setUpFile, output });
+  announce({ baseUrl, grpcHost, metricsHost, metricsTls, ports, demo, setUpLink, setUpFile, output });
   logger.info({ ...ports, pid: process.pid, demo: config.demo, workers: config.workers }, "serving");
   flush();
   const started = stack.move();
@@ -86,7 +86,7 @@ async function prepareForPeople(
   { pool }: Database,
   { config, baseUrl, logger }: { config: Config; baseUrl: string; logger: Logger },
 ): Promise<string | null> {
-  if (config.smtpUrl === null) logger.warn("SMTP_URL is not set, so nobody can sign up or reset a password");
+  if (config.smtpUrl === null) logger.warn("SMTP_URL is not set, so signing up and resetting a password do not work");
   return (await hasOperator(pool)) ? null : inviteOperator(pool, baseUrl);
 }
 

@@ -10,7 +10,7 @@ import type { Logger } from "pino";
 import { collectDefaultMetrics, AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import { addLogMetric } from "../observability/metrics.ts";
 import type { Serving } from "../compose/app.ts";
-import { isFromWorker, type MetricObjects, type ToWorker } from "./messages.ts";
+import { isFromWorker, type MetricObjects, type ToWorker, WORKS_FOR_NODE } from "./messages.ts";
 import type { Config } from "../config/config.ts";
 
 const WORKER_ENTRY = fileURLToPath(new URL("./worker.ts", import.meta.url));
@@ -38,6 +38,14 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
   const { serving, restarted } = nodeMetrics(registry, places);
   addLogMetric(registry, linesLost);
 
+  // Only the worker that works for the node pays, so only it has the keys of wallets.
+  const withoutKeys =
+    config.chains.length === 0
+      ? config.variables()
+      : await (await import("../compose/payouts.ts")).withoutWalletKeys(config);
+  const variablesOf = (number: number): Readonly<Record<string, string>> =>
+    number === WORKS_FOR_NODE ? config.variables() : withoutKeys;
+
   async function take(place: Place): Promise<Ports> {
     const { worker } = place;
     worker.once("exit", (code, signal) => {
@@ -50,7 +58,7 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
       restarted.inc({ worker: String(place.number) });
       const timer = setTimeout(() => {
         if (restarts.signal.aborted) return;
-        place.worker = fork(place.number);
+        place.worker = fork(place.number, variablesOf(place.number));
         // Its end is told by its own exit, and leads here again.
         take(place).catch(() => {});
       }, pauseMs);
@@ -69,7 +77,7 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
   }
 
   for (let number = 1; number <= config.workers; number += 1) {
-    places.push({ number, worker: fork(number), servingSince: null, diedYoung: 0 });
+    places.push({ number, worker: fork(number, variablesOf(number)), servingSince: null, diedYoung: 0 });
   }
   try {
     const [ports] = await Promise.all(places.map(take));
@@ -87,12 +95,13 @@ export async function startWorkers({ config, logger, linesLost }: PrimaryOptions
   }
 }
 
-function fork(number: number): Worker {
+function fork(number: number, variables: Readonly<Record<string, string>>): Worker {
   // execArgv goes on as it is: a worker has the V8 flags of its primary.
   cluster.setupPrimary({ exec: WORKER_ENTRY, args: [String(number)] });
   // Node tells the folder of its own version inside the one that was asked for.
   const compiled = getCompileCacheDir();
-  return cluster.fork(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) });
+  // The settings are not in the environment of this process any more.
+  return cluster.fork({ ...variables, ...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }) });
 }
 
 /** The primary's own metrics. */

@@ -3,8 +3,9 @@
 
 import { flushCompileCache } from "node:module";
 import process from "node:process";
-import { ConfigError, readConfig, type Config } from "../config/config.ts";
+import { ConfigError, takeConfig, type Config } from "../config/config.ts";
 import { safetyProblems } from "../config/safety.ts";
+import { packageVersion } from "../../kernel/version.ts";
 import { EXIT, helpText, runCommand } from "../../commands/run.ts";
 
 const output = {
@@ -18,8 +19,12 @@ export async function runProcess(words: readonly string[]): Promise<number> {
     output.out(helpText());
     return words.length === 0 ? EXIT.usage : EXIT.done;
   }
+  if (words[0] === "--version") {
+    output.out(packageVersion());
+    return EXIT.done;
+  }
   try {
-    const config = readConfig();
+    const config = takeConfig();
     if (words[0] !== "serve") return await runCommand(words, config, output);
     const problems = safetyProblems(config);
     if (problems.length > 0) throw new ConfigError(problems.join("\n"));

@@ -7,9 +7,9 @@ import process from "node:process";
 import { openServiceDatabase } from "../compose/database.ts";
 import { ignoreLostOutput, watchFaults } from "./last-resort.ts";
 import { createLog } from "../observability/log.ts";
-import { type FromWorker, isToWorker } from "./messages.ts";
+import { type FromWorker, isToWorker, WORKS_FOR_NODE } from "./messages.ts";
 import { startServing } from "../compose/app.ts";
-import { readConfig } from "../config/config.ts";
+import { takeConfig } from "../config/config.ts";
 
 const number = Number(process.argv[2]);
 const stopRequested = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ cluster.worker?.once("disconnect", () => {
 process.exit(await work());
 
 async function work(): Promise<number> {
-  const config = readConfig();
+  const config = takeConfig();
   const { logger, flush, linesLost } = createLog(config.logLevel, { worker: number });
   ignoreLostOutput();
   const faults = watchFaults(config);
@@ -38,7 +38,13 @@ async function work(): Promise<number> {
     await using stack = new AsyncDisposableStack();
     const database = await openServiceDatabase(config, { asWorker: true });
     stack.defer(() => database.close());
-    const serving = await startServing({ config, database, logger, linesLost, worksForNode: number === 1 });
+    const serving = await startServing({
+      config,
+      database,
+      logger,
+      linesLost,
+      worksForNode: number === WORKS_FOR_NODE,
+    });
     stack.defer(() => serving.stop());
     serving.registry.setDefaultLabels({ worker: String(number) });
     process.on("message", (message) => {

@@ -149,7 +149,7 @@ export function rupiah(text: string): bigint | null {
 export function pageOf(text: string): string {
   const url = text.length <= 2_048 ? URL.parse(text) : null;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
-  if (url === null || !isSafe) throw new PaymentProviderError("refused", "the provider told no page to pay at");
+  if (url === null || !isSafe) throw new PaymentProviderError("refused", "the provider returned no payment page");
   return url.href;
 }
 

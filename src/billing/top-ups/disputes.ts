@@ -12,12 +12,12 @@ INSERT INTO payment_dispute AS d (provider, dispute_id, top_up_id, state) VALUES
 ON CONFLICT (provider, dispute_id) DO UPDATE SET state = excluded.state, told_at = clock_timestamp()
 WHERE d.state = 'open' OR excluded.state <> 'open'`;
 const SHOW = `
-UPDATE top_up t SET dispute = told.dispute, revision = revision + 1, changed_at = clock_timestamp()
+UPDATE top_up t SET dispute = latest.dispute, revision = revision + 1, changed_at = clock_timestamp()
 FROM (
   SELECT CASE WHEN bool_or(state = 'open') THEN 'open' WHEN bool_or(state = 'lost') THEN 'lost' END AS dispute
   FROM payment_dispute WHERE top_up_id = $1::uuid
-) told
-WHERE t.id = $1::uuid AND t.dispute IS DISTINCT FROM told.dispute`;
+) latest
+WHERE t.id = $1::uuid AND t.dispute IS DISTINCT FROM latest.dispute`;
 
 // All of the payment went back, so there is nothing left to take for those that were told until then.
 const SETTLE = `UPDATE payment_dispute SET state = 'settled' WHERE top_up_id = $1::uuid AND state IN ('open', 'lost')`;

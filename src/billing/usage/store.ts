@@ -12,7 +12,7 @@ import {
   readOtherPrices,
   readOtherTokens,
 } from "../../ledger/group-commit/token-columns.ts";
-import type { UsageRecord } from "./usage.ts";
+import type { UsageRecord } from "./usage-record.ts";
 import type { UsageSelection } from "./usage-filter.ts";
 
 const RECORD = `

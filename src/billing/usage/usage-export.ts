@@ -17,7 +17,7 @@ import type { CsvField } from "./csv.ts";
 import { csvFile, RECORDS_PER_PIECE } from "./csv-file.ts";
 import { selectOldest } from "./store.ts";
 import { DEFAULT_TIME_ZONE, isoWriter, requireTimeZone } from "./time-zone.ts";
-import { pricesOf, type UsageRecord } from "./usage.ts";
+import { pricesOf, type UsageRecord } from "./usage-record.ts";
 import { selectionOf, type UsageFilter } from "./usage-filter.ts";
 
 const rupiah = (units: bigint): string => formatMoney(idr(units));

@@ -67,7 +67,7 @@ export const changePassword = (facts: { currentPassword: string; newPassword: st
   confirmed(() => post("/auth/change-password", facts));
 
 /** Ends every session of who is signed in, this one too. Errors: SignInError. */
-export const signOutEverywhere = () => post("/auth/revoke-sessions", {});
+export const signOutEverywhere = () => confirmed(() => post("/auth/revoke-sessions", {}));
 
 /** Signs in as the demo's person. There is such a door in a demo only. Errors: SignInError. */
 export const signInToDemo = () => post("/auth/demo/sign-in", {});

@@ -2,11 +2,11 @@
 
 import { type ReactNode, useState } from "react";
 import { type Decimal, useFormats } from "../i18n/format.ts";
-import { useLanguage, useWords } from "../i18n/language.tsx";
+import { useLanguage, useMessages } from "../i18n/language.tsx";
 import { type AmountRules, type ReadAmount, readAmount, RUPIAH } from "../i18n/read-amount.ts";
 import { TextField } from "./field.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     empty: "Isi jumlahnya.",
     noNumber: "Tulis angka saja, misalnya 25000 atau 0,5.",
@@ -95,13 +95,13 @@ export function AmountField({
 
 /** Says what is wrong with an amount; of one with two meanings it shows how each is written. */
 function useComplaint(): (typed: string, read: Extract<ReadAmount, { wrong: string }>, rules: AmountRules) => string {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const { language } = useLanguage();
   return (typed, read, { decimals }) => {
-    if (read.wrong === "tooFine") return words.tooFine(decimals);
-    if (read.wrong !== "ambiguous") return words[read.wrong];
+    if (read.wrong === "tooFine") return messages.tooFine(decimals);
+    if (read.wrong !== "ambiguous") return messages[read.wrong];
     // A fourth decimal makes a fraction of three plain.
     const fraction = /\.\d{3}$/.test(read.fraction) ? `${read.fraction}0` : read.fraction;
-    return words.ambiguous(typed.trim(), read.grouped, language === "id" ? fraction.replace(".", ",") : fraction);
+    return messages.ambiguous(typed.trim(), read.grouped, language === "id" ? fraction.replace(".", ",") : fraction);
   };
 }

@@ -2,12 +2,12 @@ import { Link, type LinkProps } from "@tanstack/react-router";
 import { LoaderCircle } from "lucide-react";
 import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
 
-type Look = "action" | "plain" | "quiet" | "danger";
+type Variant = "action" | "plain" | "quiet" | "danger";
 
 const SHAPE =
   "inline-flex min-h-9 items-center justify-center gap-2 rounded-lg px-3.5 text-sm font-medium whitespace-nowrap transition-colors disabled:cursor-not-allowed disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0";
 
-const LOOKS: Readonly<Record<Look, string>> = {
+const VARIANTS: Readonly<Record<Variant, string>> = {
   action: "bg-action text-action-ink hover:bg-action-hover",
   plain: "border border-line bg-card text-ink hover:bg-sunken",
   quiet: "text-ink hover:bg-sunken",
@@ -15,24 +15,24 @@ const LOOKS: Readonly<Record<Look, string>> = {
 };
 
 /** The classes of a button, for what is a link or a menu's trigger. */
-export function buttonClass(look: Look = "plain", more = ""): string {
-  return `${SHAPE} ${LOOKS[look]} ${more}`;
+export function buttonClass(variant: Variant = "plain", more = ""): string {
+  return `${SHAPE} ${VARIANTS[variant]} ${more}`;
 }
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
-  readonly look?: Look;
+  readonly variant?: Variant;
   /** It works: the button keeps its size and cannot be pressed again. */
   readonly busy?: boolean;
   readonly icon?: ReactNode;
 };
 
-/** Does something. There is one with the look `action` on a page. */
-export function Button({ look = "plain", busy = false, icon, children, className, ...rest }: ButtonProps) {
+/** Does something. There is one with the variant `action` on a page. */
+export function Button({ variant = "plain", busy = false, icon, children, className, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
       {...rest}
-      className={buttonClass(look, className)}
+      className={buttonClass(variant, className)}
       disabled={busy || rest.disabled}
       aria-busy={busy}
     >
@@ -60,16 +60,16 @@ export function IconButton({ label, children, className, ...rest }: IconButtonPr
 }
 
 type LinkButtonProps = LinkProps & {
-  readonly look?: Look;
+  readonly variant?: Variant;
   readonly icon?: ReactNode;
   readonly children: ReactNode;
   readonly className?: string;
 };
 
 /** Goes somewhere and looks like a button. */
-export function LinkButton({ look = "plain", icon, children, className, ...rest }: LinkButtonProps) {
+export function LinkButton({ variant = "plain", icon, children, className, ...rest }: LinkButtonProps) {
   return (
-    <Link {...rest} className={buttonClass(look, className)}>
+    <Link {...rest} className={buttonClass(variant, className)}>
       {icon}
       {children}
     </Link>

@@ -1,12 +1,12 @@
 import { Check, Copy } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Button } from "./button.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: { copy: "Salin", copied: "Tersalin", failed: "Pilih teksnya lalu salin sendiri" },
   en: { copy: "Copy", copied: "Copied", failed: "Select the text and copy it yourself" },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 const SHOWN_MS = 2_000;
 
@@ -31,29 +31,29 @@ function useCopy(text: string) {
 
 /** Copies a text and says that it did. `what` names it where "copy" alone could mean several. */
 export function CopyButton({ text, what }: CopyProps) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const { state, copy } = useCopy(text);
   return (
     <Button
       onClick={copy}
       icon={state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />}
-      aria-label={what === undefined ? undefined : `${words.copy}: ${what}`}
+      aria-label={what === undefined ? undefined : `${messages.copy}: ${what}`}
     >
-      <span aria-live="polite">{words[state]}</span>
+      <span aria-live="polite">{messages[state]}</span>
     </Button>
   );
 }
 
 /** The same without words, beside a text in a row. */
 export function CopyIconButton({ text, what = text }: CopyProps) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const { state, copy } = useCopy(text);
   return (
     <button
       type="button"
       onClick={copy}
-      title={words[state]}
-      aria-label={`${words[state]}: ${what}`}
+      title={messages[state]}
+      aria-label={`${messages[state]}: ${what}`}
       className="inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted hover:bg-sunken hover:text-ink [&_svg]:size-3.5"
     >
       {state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />}

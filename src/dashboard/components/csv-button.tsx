@@ -2,21 +2,21 @@
 
 import { Download } from "lucide-react";
 import { useState } from "react";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Button } from "./button.tsx";
 import { useNotify } from "./notices.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: { csv: "Ekspor CSV", failed: "CSV tidak bisa dibuat" },
   en: { csv: "Export CSV", failed: "The CSV could not be made" },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** What is fetched when the button is pressed. */
 export type CsvFile = { readonly name: string; readonly pieces: AsyncIterable<{ readonly csv: Uint8Array }> };
 
 /** Fetches the file and saves it under its name. */
 export function CsvButton({ file }: { readonly file: () => CsvFile }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const notify = useNotify();
   const [isBusy, setBusy] = useState(false);
   const download = async () => {
@@ -27,14 +27,14 @@ export function CsvButton({ file }: { readonly file: () => CsvFile }) {
       for await (const { csv } of pieces) parts.push(new Uint8Array(csv));
       save(new Blob(parts, { type: "text/csv;charset=utf-8" }), name);
     } catch {
-      notify(words.failed);
+      notify(messages.failed);
     } finally {
       setBusy(false);
     }
   };
   return (
     <Button icon={<Download aria-hidden />} busy={isBusy} onClick={() => void download()}>
-      {words.csv}
+      {messages.csv}
     </Button>
   );
 }

@@ -1,9 +1,9 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 
-const WORDS = { id: { close: "Tutup" }, en: { close: "Close" } } satisfies Words<Record<string, string>>;
+const MESSAGES = { id: { close: "Tutup" }, en: { close: "Close" } } satisfies Messages<Record<string, string>>;
 
 type DialogProps = {
   readonly open: boolean;
@@ -33,7 +33,7 @@ export function Dialog({
   side = false,
   wide = false,
 }: DialogProps) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
     <Base.Root
       open={open}
@@ -57,7 +57,7 @@ export function Dialog({
             </div>
             {kept ? null : (
               <Base.Close
-                aria-label={words.close}
+                aria-label={messages.close}
                 className="-mt-1 -mr-1 inline-flex size-9 items-center justify-center rounded-lg hover:bg-sunken"
               >
                 <X className="size-4" aria-hidden />

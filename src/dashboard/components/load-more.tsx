@@ -1,8 +1,10 @@
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Button } from "./button.tsx";
 import { Failed } from "./states.tsx";
 
-const WORDS = { id: { more: "Muat lebih banyak" }, en: { more: "Load more" } } satisfies Words<Record<string, string>>;
+const MESSAGES = { id: { more: "Muat lebih banyak" }, en: { more: "Load more" } } satisfies Messages<
+  Record<string, string>
+>;
 
 type Pages = {
   readonly hasNextPage: boolean;
@@ -14,7 +16,7 @@ type Pages = {
 
 /** The button under a list that comes in pages, while there is a next one; one that could not be had says so. `pages` is the query. */
 export function LoadMore({ pages }: { readonly pages: Pages }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = pages;
   if (!hasNextPage) return null;
   return (
@@ -23,7 +25,7 @@ export function LoadMore({ pages }: { readonly pages: Pages }) {
         <Failed error={error} retry={() => void fetchNextPage()} />
       ) : (
         <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {words.more}
+          {messages.more}
         </Button>
       )}
     </div>

@@ -3,22 +3,22 @@
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: { close: "Tutup", notices: "Pemberitahuan" },
   en: { close: "Close", notices: "Notices" },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** Lets everything below give notice. */
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
     <Toast.Provider timeout={6_000}>
       {children}
       <Toast.Portal>
         <Toast.Viewport
-          aria-label={words.notices}
+          aria-label={messages.notices}
           className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
         >
           <Notices />
@@ -36,7 +36,7 @@ export function useNotify(): (title: string, about?: string) => void {
 
 function Notices() {
   const { toasts } = Toast.useToastManager();
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return toasts.map((toast) => (
     <Toast.Root
       key={toast.id}
@@ -48,7 +48,7 @@ function Notices() {
         <Toast.Description className="text-muted" />
       </div>
       <Toast.Close
-        aria-label={words.close}
+        aria-label={messages.close}
         className="inline-flex size-6 items-center justify-center rounded hover:bg-sunken"
       >
         <X className="size-4" aria-hidden />

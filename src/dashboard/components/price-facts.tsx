@@ -1,17 +1,17 @@
 import { useFormats } from "../i18n/format.ts";
-import { useWords } from "../i18n/language.tsx";
-import { PRICE_WORDS } from "../i18n/price-words.ts";
+import { useMessages } from "../i18n/language.tsx";
+import { PRICE_MESSAGES } from "../i18n/price-messages.ts";
 import { Fact } from "./facts.tsx";
 import { otherPricesOf, type ShownPrices, tierPricesOf } from "./other-prices.ts";
 
 /** The prices of kinds that are charged apart and of requests with a long input: facts for a list of them. */
 export function OtherPriceFacts({ prices }: { readonly prices: ShownPrices }) {
-  const words = useWords(PRICE_WORDS);
+  const messages = useMessages(PRICE_MESSAGES);
   const formats = useFormats();
   return (
     <>
       {otherPricesOf(prices).map(({ name, price }) => (
-        <Fact key={name} name={words[name]}>
+        <Fact key={name} name={messages[name]}>
           {formats.exactRupiah(price)}
         </Fact>
       ))}
@@ -20,13 +20,13 @@ export function OtherPriceFacts({ prices }: { readonly prices: ShownPrices }) {
           key={tier.above}
           name={
             <span className="block max-w-32 sm:max-w-none">
-              {words.longContext} {formats.count(tier.above)}
+              {messages.longContext} {formats.count(tier.above)}
             </span>
           }
         >
           {tierPricesOf(tier).map(({ name, price }) => (
             <span key={name} className="block whitespace-nowrap">
-              <span className="text-muted">{words[name]}</span> {formats.exactRupiah(price)}
+              <span className="text-muted">{messages[name]}</span> {formats.exactRupiah(price)}
             </span>
           ))}
         </Fact>

@@ -3,10 +3,10 @@
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { factsOf } from "../api/transport.ts";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Button } from "./button.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     failed: "Bagian ini gagal dimuat",
     later: "Coba lagi sebentar lagi. Kalau tetap gagal, sebutkan id permintaan ini kepada kami.",
@@ -23,7 +23,7 @@ const WORDS = {
     stale: "The last data is shown; it could not be refreshed.",
     loading: "Loading…",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** A grey place of the size of what will come. */
 export function Skeleton({ className = "h-4 w-full" }: { readonly className?: string }) {
@@ -32,10 +32,10 @@ export function Skeleton({ className = "h-4 w-full" }: { readonly className?: st
 
 /** Grey lines for a table or list that is on its way. */
 export function SkeletonLines({ lines = 4 }: { readonly lines?: number }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
     <div role="status" className="flex flex-col gap-4 p-4">
-      <span className="sr-only">{words.loading}</span>
+      <span className="sr-only">{messages.loading}</span>
       {Array.from({ length: lines }, (_, line) => (
         <Skeleton key={line} className="h-5 w-full" />
       ))}
@@ -64,27 +64,27 @@ export function Empty({
 
 /** A piece that failed: it says so by itself, and the others stay. */
 export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const requestId = factsOf(error)?.requestId ?? "";
   return (
     <div role="alert" className="flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-4 text-bad">
       <p className="flex items-center gap-2 font-medium">
         <CircleAlert className="size-4" aria-hidden />
-        {words.failed}
+        {messages.failed}
       </p>
-      <p>{requestId === "" ? words.unreached : words.later}</p>
+      <p>{requestId === "" ? messages.unreached : messages.later}</p>
       {requestId === "" ? null : <code className="font-mono text-xs break-all">{requestId}</code>}
-      {retry === undefined ? null : <Button onClick={retry}>{words.again}</Button>}
+      {retry === undefined ? null : <Button onClick={retry}>{messages.again}</Button>}
     </div>
   );
 }
 
 /** Above what is known from before, when asking again failed. */
 export function Stale() {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
     <p role="alert" className="rounded-lg bg-warn-soft px-4 py-2 text-warn">
-      {words.stale}
+      {messages.stale}
     </p>
   );
 }

@@ -2,9 +2,9 @@
 // the page.
 
 import { type FormEvent, type RefObject, useEffect, useRef } from "react";
-import { useWords } from "../i18n/language.tsx";
+import { useMessages } from "../i18n/language.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     missing: "Isi kolom ini.",
     email: "Tulis alamat e-mail lengkap, misalnya nama@contoh.id.",
@@ -29,23 +29,23 @@ export function useValidity<Field extends Typed>(
   readonly onInvalid: (event: FormEvent<Field>) => void;
   readonly onInput: (event: FormEvent<Field>) => void;
 } {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const ref = useRef<Field>(null);
   useEffect(() => ref.current?.setCustomValidity(complaint), [complaint]);
   return {
     ref,
     onInvalid: ({ currentTarget }) => {
-      if (!currentTarget.validity.customError) currentTarget.setCustomValidity(sentenceOf(currentTarget, words));
+      if (!currentTarget.validity.customError) currentTarget.setCustomValidity(sentenceOf(currentTarget, messages));
     },
     // The sentence stands until something is typed; with it, the field would stay refused for ever.
     onInput: ({ currentTarget }) => currentTarget.setCustomValidity(complaint),
   };
 }
 
-function sentenceOf(field: Typed, words: typeof WORDS.id): string {
+function sentenceOf(field: Typed, messages: typeof MESSAGES.id): string {
   const { valueMissing, typeMismatch, tooShort } = field.validity;
-  if (valueMissing) return words.missing;
-  if (typeMismatch && field.type === "email") return words.email;
-  if (tooShort) return words.tooShort(field.minLength);
-  return field.title === "" ? words.unfit : field.title;
+  if (valueMissing) return messages.missing;
+  if (typeMismatch && field.type === "email") return messages.email;
+  if (tooShort) return messages.tooShort(field.minLength);
+  return field.title === "" ? messages.unfit : field.title;
 }

@@ -22,7 +22,7 @@ export type Formats = ReturnType<typeof makeFormats>;
 
 type Once<Made> = () => Made;
 
-/** The formats of the spoken language. */
+/** The formats of the chosen language. */
 export function useFormats(): Formats {
   return formatsOf(useLanguage().language);
 }

@@ -2,11 +2,11 @@
 
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Button, LinkButton } from "../components/button.tsx";
 import { Page } from "../components/page.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     title: "Halaman ini tidak bisa ditampilkan",
     about:
@@ -23,23 +23,23 @@ const WORDS = {
     home: "To the overview",
     details: "For a report to us",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** Says so in the reader's language, and leads on. */
 export function BrokenPage({ error }: ErrorComponentProps) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
-    <Page title={words.title}>
+    <Page title={messages.title}>
       <div role="alert" className="flex max-w-prose flex-col gap-4">
-        <p className="text-muted">{words.about}</p>
+        <p className="text-muted">{messages.about}</p>
         <div className="flex flex-wrap gap-2">
-          <Button look="action" icon={<RotateCw aria-hidden />} onClick={() => window.location.reload()}>
-            {words.reload}
+          <Button variant="action" icon={<RotateCw aria-hidden />} onClick={() => window.location.reload()}>
+            {messages.reload}
           </Button>
-          <LinkButton to="/">{words.home}</LinkButton>
+          <LinkButton to="/">{messages.home}</LinkButton>
         </div>
         <details>
-          <summary className="text-muted">{words.details}</summary>
+          <summary className="text-muted">{messages.details}</summary>
           <code className="mt-2 block font-mono text-xs wrap-anywhere text-muted">{String(error)}</code>
         </details>
       </div>

@@ -1,15 +1,15 @@
 // The reader's own choices, at the upper right of every page: language and theme.
 
 import { Moon, Sun } from "lucide-react";
-import { type Language, useLanguage, useWords, type Words } from "../i18n/language.tsx";
+import { type Language, useLanguage, useMessages, type Messages } from "../i18n/language.tsx";
 import { useTheme } from "../i18n/theme.ts";
 import { IconButton } from "../components/button.tsx";
 import { Segments } from "../components/segments.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: { language: "Bahasa", light: "Tampilan terang", dark: "Tampilan gelap" },
   en: { language: "Language", light: "Light theme", dark: "Dark theme" },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 const LANGUAGES: readonly { value: Language; label: string }[] = [
   { value: "id", label: "ID" },
@@ -18,13 +18,13 @@ const LANGUAGES: readonly { value: Language; label: string }[] = [
 
 /** Language and theme. */
 export function Choices() {
-  const words = useWords(WORDS);
-  const { language, speak } = useLanguage();
+  const messages = useMessages(MESSAGES);
+  const { language, choose } = useLanguage();
   const { theme, turn } = useTheme();
   return (
     <div className="flex items-center gap-2">
-      <Segments label={words.language} value={language} choices={LANGUAGES} onChange={speak} />
-      <IconButton label={theme === "dark" ? words.light : words.dark} onClick={turn}>
+      <Segments label={messages.language} value={language} choices={LANGUAGES} onChange={choose} />
+      <IconButton label={theme === "dark" ? messages.light : messages.dark} onClick={turn}>
         {theme === "dark" ? <Sun aria-hidden /> : <Moon aria-hidden />}
       </IconButton>
     </div>

@@ -7,16 +7,16 @@ import { onLack } from "../api/confirm.ts";
 import { type FactorState, readFactors } from "../api/second-factor.ts";
 import { isSessionOver } from "../api/sign-in.ts";
 import { tellSignedOut } from "../api/transport.ts";
-import { useWords } from "../i18n/language.tsx";
+import { useMessages } from "../i18n/language.tsx";
 import { ProofForms } from "../pages/second-factor/proof-forms.tsx";
-import { FACTOR_WORDS } from "../pages/second-factor/second-factor-words.ts";
+import { FACTOR_MESSAGES } from "../pages/second-factor/second-factor-messages.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SkeletonLines } from "../components/states.tsx";
 
 /** Stands once in the frame. */
 export function ConfirmDialog() {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
   const [state, setState] = useState<FactorState | null>(null);
@@ -44,9 +44,9 @@ export function ConfirmDialog() {
       }),
     [navigate],
   );
-  const cancel = <Button onClick={() => close(false)}>{words.cancel}</Button>;
+  const cancel = <Button onClick={() => close(false)}>{messages.cancel}</Button>;
   return (
-    <Dialog open={isOpen} onClose={() => close(false)} title={words.confirmTitle} about={words.confirmAbout}>
+    <Dialog open={isOpen} onClose={() => close(false)} title={messages.confirmTitle} about={messages.confirmAbout}>
       {state === null ? (
         <SkeletonLines />
       ) : (

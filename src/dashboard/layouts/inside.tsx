@@ -7,15 +7,15 @@ import { Menu, Wallet } from "lucide-react";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { useFormats } from "../i18n/format.ts";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { Badge } from "../components/badge.tsx";
 import { buttonClass, IconButton } from "../components/button.tsx";
 import { Brand } from "./brand.tsx";
 import { Choices } from "./choices.tsx";
-import { GROUPS, PLACE_WORDS } from "./navigation.ts";
+import { GROUPS, PLACE_MESSAGES } from "./navigation.ts";
 import { SignOut } from "./sign-out.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     navigation: "Navigasi utama",
     open: "Buka navigasi",
@@ -34,14 +34,14 @@ const WORDS = {
     demo: "Demo",
     breadcrumb: "You are here",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** Who is signed in, as far as the frame needs to know. */
 export type Reader = { readonly email: string; readonly isOperator: boolean; readonly isDemo: boolean };
 
 /** The frame; the page stands in its outlet, below a notice if there is one. */
 export function Inside({ reader, notice }: { readonly reader: Reader; readonly notice?: ReactNode }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const { pathname } = useLocation();
   const { isOpen, setOpen, button } = useNarrowNavigation(pathname);
   return (
@@ -50,7 +50,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
         href="#content"
         className={buttonClass("action", "fixed top-2 left-2 z-50 -translate-y-16 focus:translate-y-0")}
       >
-        {words.skip}
+        {messages.skip}
       </a>
       <aside
         className={`border-line bg-card max-lg:fixed max-lg:inset-0 max-lg:top-14 max-lg:z-30 max-lg:overflow-y-auto lg:sticky lg:top-0 lg:h-dvh lg:border-r ${isOpen ? "" : "max-lg:hidden"}`}
@@ -66,7 +66,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
           <div className="flex min-w-0 items-center gap-2.5">
             <IconButton
               ref={button}
-              label={isOpen ? words.close : words.open}
+              label={isOpen ? messages.close : messages.open}
               aria-expanded={isOpen}
               className="shrink-0 lg:hidden"
               onClick={() => setOpen(!isOpen)}
@@ -76,7 +76,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
             <Whereabouts pathname={pathname} />
             {reader.isDemo ? (
               <span className="inline-flex max-sm:hidden">
-                <Badge tone="sandbox">{words.demo}</Badge>
+                <Badge tone="sandbox">{messages.demo}</Badge>
               </span>
             ) : null}
           </div>
@@ -122,11 +122,11 @@ function useNarrowNavigation(pathname: string): {
 type NavigationProps = { readonly isOperator: boolean; readonly email: string; readonly onChoose: () => void };
 
 function Navigation({ isOperator, email, onChoose }: NavigationProps) {
-  const words = useWords(WORDS);
-  const names = useWords(PLACE_WORDS);
+  const messages = useMessages(MESSAGES);
+  const names = useMessages(PLACE_MESSAGES);
   const groups = GROUPS.filter(({ forOperators = false }) => isOperator || !forOperators);
   return (
-    <nav aria-label={words.navigation} className="flex flex-col gap-4 px-3 py-2">
+    <nav aria-label={messages.navigation} className="flex flex-col gap-4 px-3 py-2">
       {groups.map(({ name, places }) => (
         <div key={name ?? "top"} className="flex flex-col gap-0.5">
           {name === null ? null : <p className="px-3 py-1 text-xs font-medium text-muted">{names[name]}</p>}
@@ -155,14 +155,14 @@ function Navigation({ isOperator, email, onChoose }: NavigationProps) {
 }
 
 function Whereabouts({ pathname }: { readonly pathname: string }) {
-  const words = useWords(WORDS);
-  const names = useWords(PLACE_WORDS);
+  const messages = useMessages(MESSAGES);
+  const names = useMessages(PLACE_MESSAGES);
   const here = GROUPS.flatMap(({ name, places }) => places.map((place) => ({ group: name, ...place }))).find(({ to }) =>
     to === "/" ? pathname === "/" : pathname.startsWith(to),
   );
   if (here === undefined) return null;
   return (
-    <nav aria-label={words.breadcrumb} className="min-w-0 text-[0.8125rem] text-muted max-sm:hidden">
+    <nav aria-label={messages.breadcrumb} className="min-w-0 text-[0.8125rem] text-muted max-sm:hidden">
       <ol className="flex items-center gap-1.5">
         {here.group === null || here.group === here.name ? null : (
           <li className="after:ml-1.5 after:content-['/']">{names[here.group]}</li>
@@ -176,13 +176,13 @@ function Whereabouts({ pathname }: { readonly pathname: string }) {
 }
 
 function BalanceLink() {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const formats = useFormats();
   const { data } = useQuery(BillingService.method.getBalance, {}, { refetchInterval: 30_000 });
   return (
     <Link to="/billing" className={buttonClass("plain", "digits")}>
       <Wallet aria-hidden />
-      <span className="sr-only">{words.balance}</span>
+      <span className="sr-only">{messages.balance}</span>
       {formats.wholeRupiah(data?.balance?.available)}
     </Link>
   );

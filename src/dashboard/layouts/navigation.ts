@@ -14,21 +14,21 @@ import {
   Wallet,
 } from "lucide-react";
 import type { LinkProps } from "@tanstack/react-router";
-import type { Words } from "../i18n/language.tsx";
+import type { Messages } from "../i18n/language.tsx";
 
 type Place = {
   readonly to: NonNullable<LinkProps["to"]>;
-  readonly name: keyof typeof PLACE_WORDS.id;
+  readonly name: keyof typeof PLACE_MESSAGES.id;
   readonly icon: LucideIcon;
 };
 type Group = {
-  readonly name: keyof typeof PLACE_WORDS.id | null;
+  readonly name: keyof typeof PLACE_MESSAGES.id | null;
   readonly places: readonly Place[];
   readonly forOperators?: boolean;
 };
 
 /** The names of places and groups. */
-export const PLACE_WORDS = {
+export const PLACE_MESSAGES = {
   id: {
     overview: "Ringkasan",
     usage: "Pemakaian",
@@ -61,7 +61,7 @@ export const PLACE_WORDS = {
     administration: "Administration",
     help: "More",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** The groups of the navigation from top to bottom. */
 export const GROUPS: readonly Group[] = [

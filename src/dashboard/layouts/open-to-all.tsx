@@ -3,17 +3,17 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Outlet } from "@tanstack/react-router";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { LinkButton } from "../components/button.tsx";
 import { Brand } from "./brand.tsx";
 import { Choices } from "./choices.tsx";
 import { Inside } from "./inside.tsx";
 import { readerOf } from "./signed-in.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: { signIn: "Masuk" },
   en: { signIn: "Sign in" },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /**
  * Who is there, if anybody. That nobody is signed in is an answer here and not asked about again: whoever asks anew while a frame is
@@ -26,7 +26,7 @@ export function useVisitor() {
 
 /** The frame; the page stands in its outlet. */
 export function OpenToAll() {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const { data, isPending } = useVisitor();
   // Which frame it will be is known in a moment; one that turns into the other would move everything.
   if (isPending) return <div className="min-h-dvh" aria-busy />;
@@ -37,8 +37,8 @@ export function OpenToAll() {
         <Brand />
         <div className="flex items-center gap-2">
           <Choices />
-          <LinkButton to="/sign-in" look="action">
-            {words.signIn}
+          <LinkButton to="/sign-in" variant="action">
+            {messages.signIn}
           </LinkButton>
         </div>
       </header>

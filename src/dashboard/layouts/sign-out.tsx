@@ -3,11 +3,11 @@
 import { LogOut } from "lucide-react";
 import { useState } from "react";
 import { isSessionOver, signOut } from "../api/sign-in.ts";
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { useNotify } from "../components/notices.tsx";
 import { rememberSignedIn } from "./was-signed-in.ts";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     signOut: "Keluar",
     again: "Coba keluar lagi",
@@ -20,11 +20,11 @@ const WORDS = {
     failed: "You are still signed in",
     failedAbout: "The request failed and your session still works. Check your connection, then try again.",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** Ends the session and leaves for the page for signing in; stays where the session may not have ended. */
 export function SignOut() {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const notify = useNotify();
   const [state, setState] = useState<"signed in" | "leaving" | "failed">("signed in");
   const leave = async () => {
@@ -34,7 +34,7 @@ export function SignOut() {
     } catch (error) {
       if (!isSessionOver(error)) {
         setState("failed");
-        notify(words.failed, words.failedAbout);
+        notify(messages.failed, messages.failedAbout);
         return;
       }
     }
@@ -51,7 +51,7 @@ export function SignOut() {
       className="flex min-h-9 w-full items-center gap-3 rounded-lg px-3 text-muted hover:bg-sunken hover:text-ink"
     >
       <LogOut className="size-4" aria-hidden />
-      {state === "failed" ? words.again : words.signOut}
+      {state === "failed" ? messages.again : messages.signOut}
     </button>
   );
 }

@@ -1,9 +1,9 @@
-import { useWords, type Words } from "../i18n/language.tsx";
+import { useMessages, type Messages } from "../i18n/language.tsx";
 import { LinkButton } from "../components/button.tsx";
 import { Page } from "../components/page.tsx";
 import { Outside } from "../layouts/outside.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     title: "Halaman tidak ada",
     about: "Alamat ini tidak menunjuk ke apa pun, atau bukan milik akun Anda.",
@@ -14,13 +14,13 @@ const WORDS = {
     about: "This address leads nowhere, or to what is not your account's.",
     home: "To the overview",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** The page for addresses that lead nowhere. */
 export function NotFoundPage() {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
-    <Outside title={words.title}>
+    <Outside title={messages.title}>
       <NotFound />
     </Outside>
   );
@@ -28,21 +28,21 @@ export function NotFoundPage() {
 
 /** The same within a frame that is there already. */
 export function NotFoundInside() {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
-    <Page title={words.title}>
+    <Page title={messages.title}>
       <NotFound />
     </Page>
   );
 }
 
 function NotFound() {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
     <>
-      <p className="text-muted">{words.about}</p>
-      <LinkButton to="/" look="action" className="self-start">
-        {words.home}
+      <p className="text-muted">{messages.about}</p>
+      <LinkButton to="/" variant="action" className="self-start">
+        {messages.home}
       </LinkButton>
     </>
   );

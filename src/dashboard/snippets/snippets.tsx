@@ -2,7 +2,7 @@
 
 import { type ReactNode, useState } from "react";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { useWords } from "../i18n/language.tsx";
+import { useMessages } from "../i18n/language.tsx";
 import { CodeBlock } from "../components/copy.tsx";
 import { SelectField } from "../components/field.tsx";
 import { agentsCommand, CODING_AGENTS, type CodingAgent } from "./agents.ts";
@@ -16,7 +16,7 @@ import {
   type SnippetPlace,
   type SnippetRequest,
 } from "./code.ts";
-import { SNIPPET_WORDS } from "./snippet-words.ts";
+import { SNIPPET_MESSAGES } from "./snippet-messages.ts";
 
 const PROGRAMS = [
   { id: "curl", name: "curl", code: curlCode },
@@ -35,32 +35,32 @@ type SnippetsProps = {
 
 /** A client to choose, and what to copy for it. */
 export function Snippets({ model, secret = null, beside }: SnippetsProps) {
-  const words = useWords(SNIPPET_WORDS);
+  const messages = useMessages(SNIPPET_MESSAGES);
   const [client, setClient] = useState<string>("curl");
   const place = { origin: window.location.origin, secret };
-  const request = { model: model.id, messages: [{ role: "user", content: words.hello } as const] };
+  const request = { model: model.id, messages: [{ role: "user", content: messages.hello } as const] };
   const agent = CODING_AGENTS.find(({ id }) => id === client);
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <div className="grid gap-4 sm:grid-cols-2">
         {beside}
-        <SelectField label={words.client} value={client} onChange={({ target }) => setClient(target.value)}>
-          <optgroup label={words.code}>
+        <SelectField label={messages.client} value={client} onChange={({ target }) => setClient(target.value)}>
+          <optgroup label={messages.code}>
             {PROGRAMS.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
               </option>
             ))}
           </optgroup>
-          <optgroup label={words.agents}>
+          <optgroup label={messages.agents}>
             {CODING_AGENTS.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
               </option>
             ))}
           </optgroup>
-          <optgroup label={words.other}>
-            <option value={OTHER}>{words.otherClient}</option>
+          <optgroup label={messages.other}>
+            <option value={OTHER}>{messages.otherClient}</option>
           </optgroup>
         </SelectField>
       </div>
@@ -87,18 +87,18 @@ export function ProgramCode({
   readonly request: SnippetRequest;
   readonly place: SnippetPlace;
 }) {
-  const words = useWords(SNIPPET_WORDS);
+  const messages = useMessages(SNIPPET_MESSAGES);
   const { id, name, code } = PROGRAMS.find((each) => each.id === program) ?? PROGRAMS[0];
   // With the key in it, the command runs as it stands; a program is kept, and must not keep the key.
   const isWhole = id === "curl" && place.secret !== null;
   return (
     <>
       {isWhole ? null : (
-        <Step title={words.keyVariable}>
-          <CodeBlock code={exportLine(place.secret)} what={words.keyVariable} />
+        <Step title={messages.keyVariable}>
+          <CodeBlock code={exportLine(place.secret)} what={messages.keyVariable} />
         </Step>
       )}
-      <Step title={id === "curl" ? words.command : words.program}>
+      <Step title={id === "curl" ? messages.command : messages.program}>
         <CodeBlock code={code(request, place)} what={name} />
       </Step>
     </>
@@ -108,21 +108,21 @@ export function ProgramCode({
 type ClientProps = { readonly model: Model; readonly place: SnippetPlace };
 
 function AgentSteps({ agent, model, place }: ClientProps & { readonly agent: CodingAgent }) {
-  const words = useWords(SNIPPET_WORDS);
+  const messages = useMessages(SNIPPET_MESSAGES);
   return (
     <>
-      <Step title={words.oneCommand} about={words.oneCommandAbout}>
-        <CodeBlock code={agentsCommand(agent, model, place)} what={words.oneCommand} />
+      <Step title={messages.oneCommand} about={messages.oneCommandAbout}>
+        <CodeBlock code={agentsCommand(agent, model, place)} what={messages.oneCommand} />
       </Step>
       <details className="min-w-0">
-        <summary className="py-1 font-medium">{words.byHand}</summary>
+        <summary className="py-1 font-medium">{messages.byHand}</summary>
         <div className="mt-3 flex min-w-0 flex-col gap-4">
           <Values model={model} place={place} />
           {agent.needsKeyInFile ? (
-            <p className="text-muted">{words.keyInFile}</p>
+            <p className="text-muted">{messages.keyInFile}</p>
           ) : (
-            <Step title={words.keyVariable}>
-              <CodeBlock code={exportLine(place.secret)} what={words.keyVariable} />
+            <Step title={messages.keyVariable}>
+              <CodeBlock code={exportLine(place.secret)} what={messages.keyVariable} />
             </Step>
           )}
           {agent.files(model, place).map(({ path, content }) => (
@@ -130,14 +130,14 @@ function AgentSteps({ agent, model, place }: ClientProps & { readonly agent: Cod
               key={path}
               title={
                 <>
-                  {words.addTo} <code className="font-mono break-all">{path}</code>
+                  {messages.addTo} <code className="font-mono break-all">{path}</code>
                 </>
               }
             >
               <CodeBlock code={content} what={path} />
             </Step>
           ))}
-          <p className="text-muted">{words.restart}</p>
+          <p className="text-muted">{messages.restart}</p>
         </div>
       </details>
     </>
@@ -145,26 +145,26 @@ function AgentSteps({ agent, model, place }: ClientProps & { readonly agent: Cod
 }
 
 function OtherClient({ model, place }: ClientProps) {
-  const words = useWords(SNIPPET_WORDS);
+  const messages = useMessages(SNIPPET_MESSAGES);
   return (
     <>
-      <p className="text-muted">{words.otherAbout}</p>
+      <p className="text-muted">{messages.otherAbout}</p>
       <Values model={model} place={place} />
-      <Step title={words.keyVariable}>
-        <CodeBlock code={exportLine(place.secret)} what={words.keyVariable} />
+      <Step title={messages.keyVariable}>
+        <CodeBlock code={exportLine(place.secret)} what={messages.keyVariable} />
       </Step>
-      <p className="text-muted">{words.restart}</p>
+      <p className="text-muted">{messages.restart}</p>
     </>
   );
 }
 
 /** What any client asks for, by the names it has there. */
 function Values({ model, place }: ClientProps) {
-  const words = useWords(SNIPPET_WORDS);
+  const messages = useMessages(SNIPPET_MESSAGES);
   const rows = [
-    { name: words.baseUrl, value: apiUrlOf(place.origin) },
-    { name: words.keyFrom, value: KEY_VARIABLE },
-    { name: words.modelId, value: model.id },
+    { name: messages.baseUrl, value: apiUrlOf(place.origin) },
+    { name: messages.keyFrom, value: KEY_VARIABLE },
+    { name: messages.modelId, value: model.id },
   ];
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5">

@@ -1,7 +1,7 @@
 // Admission of one request: the hold is placed, or the reason why not is thrown. A request with a name that an earlier one has
 // taken is not admitted: it gets the kept answer of the earlier one, or is refused.
 
-import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import {
   AccountFrozen,
   type DomainError,

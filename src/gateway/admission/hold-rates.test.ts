@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { costOf, inputTokensOf, outputTokensOf, type TokenCounts } from "../../billing/cost.ts";
-import type { MediaModality } from "../../catalog/catalog.ts";
+import type { MediaModality } from "../../catalog/catalog-model.ts";
 import type { LongContextPrices, OtherPrices, PriceSnapshot } from "../../kernel/token-prices.ts";
 import { type HeldInput, holdRates, mostCost, outputWithin } from "./hold-rates.ts";
 

@@ -3,7 +3,7 @@
 // estimate can reach, because a longer input need not be the dearer one.
 
 import { pricesAt, type PricesOfAllKinds, TOKENS_PER_PRICE } from "../../billing/cost.ts";
-import type { MediaModality } from "../../catalog/catalog.ts";
+import type { MediaModality } from "../../catalog/catalog-model.ts";
 import { divideCeil, divideFloor } from "../../kernel/money.ts";
 import type { LongContextPrices, PriceSnapshot } from "../../kernel/token-prices.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { costOf } from "../../billing/cost.ts";
-import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { estimateInput } from "../metering/estimate.ts";
 import { amountCovering, coveredOutput, outputCap, planHold, SLAB_TOKENS } from "./hold.ts";
 import { type ChatRequest, readRequest } from "../request/read-request.ts";

@@ -1,7 +1,7 @@
 // How much is held for a request before anybody knows what it costs: enough for every answer within its estimate and
 // bound, and no more, so that a small balance is not starved.
 
-import type { CatalogModel, MediaModality, Modality } from "../../catalog/catalog.ts";
+import type { CatalogModel, MediaModality, Modality } from "../../catalog/catalog-model.ts";
 import { pricesOf } from "../../catalog/prices.ts";
 import type { PriceSnapshot } from "../../ledger/ledger.ts";
 import { type HoldRates, holdRates, mostCost, outputWithin } from "./hold-rates.ts";

@@ -1,7 +1,8 @@
 // The use case of the gateway: one chat request from its body to its settlement. It asks keys, catalog and ledger, calls an
 // upstream, and lets nobody see a completed answer that is not billed. It knows nothing of HTTP or RPC.
 
-import type { Catalog, CatalogModel, CatalogSnapshot } from "../../catalog/catalog.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { CatalogModel, CatalogSnapshot } from "../../catalog/catalog-model.ts";
 import { nearestModel } from "../../catalog/nearest-model.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { DomainError, InternalError, ModelNotFound, UpstreamBusy } from "../../kernel/errors.ts";

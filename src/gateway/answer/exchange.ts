@@ -1,6 +1,6 @@
 // One admitted request and everything its answer needs.
 
-import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { RateState } from "../../kernel/rate.ts";
 import type { RequestTerm } from "../../ledger/lease-term.ts";
@@ -13,7 +13,7 @@ import type { HoldPlan } from "../admission/hold.ts";
 import type { ProgressRecorder } from "./progress.ts";
 import type { BilledAnswerFacts, LearnedModels } from "../upstreams/learned-models.ts";
 import type { ChatRequest } from "../request/read-request.ts";
-import type { GoneFacts } from "./settle-gone.ts";
+import type { GoneFacts } from "./gone-facts.ts";
 import { upstreamBody } from "../request/upstream-body.ts";
 import { timeLimitsOf } from "./time-limits.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";

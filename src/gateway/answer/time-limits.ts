@@ -1,6 +1,6 @@
 // How long an upstream may be silent before its attempt is given up.
 
-import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { DEFAULT_TIMEOUTS_MS } from "../../catalog/upstream-file.ts";
 import type { HoldPlan } from "../admission/hold.ts";
 import type { OpenRoute } from "../upstreams/upstreams.ts";

@@ -2,7 +2,7 @@
 // code around it throws.
 
 import { costOf, inputTokensOf, type TokenCounts } from "../../billing/cost.ts";
-import type { RouteCost } from "../../catalog/catalog.ts";
+import type { RouteCost } from "../../catalog/catalog-model.ts";
 import { billingDay, type Clock } from "../../kernel/clock.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { timeOfUuidv7 } from "../../kernel/ids.ts";

@@ -2,7 +2,7 @@
 // failed after the request had left. Their input is what they can have cost at least; the operator bears it.
 
 import { costOf } from "../../billing/cost.ts";
-import type { RouteCost } from "../../catalog/catalog.ts";
+import type { RouteCost } from "../../catalog/catalog-model.ts";
 import type { PriceSnapshot } from "../../ledger/ledger.ts";
 
 export class LostAttempts {

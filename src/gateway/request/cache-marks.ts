@@ -1,7 +1,7 @@
 // Which requests ask an upstream to write to its prompt cache, and which routes may take them: some upstreams charge more for
 // what they write than for other input.
 
-import type { CatalogModel, Route, UpstreamConfig } from "../../catalog/catalog.ts";
+import type { CatalogModel, Route, UpstreamConfig } from "../../catalog/catalog-model.ts";
 import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, problem } from "./field-rules.ts";
 import { CACHE_MARKS, otherSpelling } from "./known-names.ts";

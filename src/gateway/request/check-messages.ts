@@ -1,6 +1,6 @@
 // The conversation of a request: every shape that clients really send is let through, everything else is named.
 
-import type { Modality } from "../../catalog/catalog.ts";
+import type { Modality } from "../../catalog/catalog-model.ts";
 import type { FieldProblem } from "../../kernel/errors.ts";
 import type { CacheMarks } from "./cache-marks.ts";
 import { isFullText, isObject, isText, problem, type JsonObject, type Rule } from "./field-rules.ts";

@@ -2,7 +2,7 @@
 // changed. The body itself stays as the client wrote it.
 
 import { isUtf8 } from "node:buffer";
-import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_TOKENS, TOO_COMPLEX } from "../../kernel/json-bounds.ts";
 import { CacheMarks, type CacheWrites } from "./cache-marks.ts";

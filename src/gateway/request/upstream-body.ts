@@ -1,7 +1,7 @@
 // The body an upstream gets: the client's own bytes with the model's name there, usage asked for, the bound on the output
 // that was held, and no dearer service tier.
 
-import type { OutputCapField } from "../../catalog/catalog.ts";
+import type { OutputCapField } from "../../catalog/catalog-model.ts";
 import type { MemberSpan } from "./json-scan.ts";
 import type { ChatRequest } from "./read-request.ts";
 import { type Edit, insertMembers, removeMember, splice, writeInPlace } from "./splice.ts";

@@ -46,7 +46,10 @@ const NAMES: ReadonlySet<string> = new Set(["id", "model"]);
 export type ShownNames = { readonly id: string; readonly model: string };
 
 /** A fixed part of a chunk, as it comes and as it goes out. `isText`: the string behind it is text of the answer. */
-type Part = { readonly bytes: Buffer; readonly shown: Buffer | null; readonly isText: boolean };
+type Part = { readonly bytes: Buffer; readonly shown: Buffer; readonly isText: boolean };
+
+/** A fixed part as it goes out, and where the string behind it lies. */
+type Piece = { fixed: Buffer; start: number; end: number };
 
 /** The frames of one stream. After `match` it has what was found; it is one object for the stream, so nothing is allocated. */
 export class Frames implements OutputSize {
@@ -54,9 +57,9 @@ export class Frames implements OutputSize {
   #frames: (readonly Part[])[] = [];
   #unused = 0;
   #asked = 0;
-  /** Where the fixed parts with names of ours lie in the bytes, in threes: the start, the end, the frame's part. */
-  readonly #replaced: { start: number; end: number; shown: Buffer }[] = [];
-  #replacedCount = 0;
+  /** What the recognized chunks go out as; the first so many are in use. */
+  readonly #pieces: Piece[] = [];
+  #pieceCount = 0;
 
   readonly hasMedia = false;
   asciiBytes = 0;
@@ -75,29 +78,27 @@ export class Frames implements OutputSize {
     this.otherBytes = 0;
     this.events = 0;
     this.end = from;
-    this.#replacedCount = 0;
+    this.#pieceCount = 0;
     while (this.events < most && this.end < bytes.length && this.#matchOne(bytes)) this.events += 1;
     return this.events > 0;
   }
 
   /** The recognized chunks as they go out. */
-  shown(bytes: Buffer, from: number): Buffer {
-    let size = this.end - from;
-    for (let at = 0; at < this.#replacedCount; at += 1) {
-      const { start, end, shown } = this.#replaced[at] ?? NOTHING;
-      size += shown.length - (end - start);
+  shown(bytes: Buffer): Buffer {
+    let size = 0;
+    for (let at = 0; at < this.#pieceCount; at += 1) {
+      const { fixed, start, end } = this.#pieces[at] ?? NO_PIECE;
+      size += fixed.length + end - start;
     }
     const result = room(size);
-    let rest = from;
     let to = 0;
-    for (let at = 0; at < this.#replacedCount; at += 1) {
-      const { start, end, shown } = this.#replaced[at] ?? NOTHING;
-      if (rest < start) to += bytes.copy(result, to, rest, start);
-      result.set(shown, to);
-      to += shown.length;
-      rest = end;
+    for (let at = 0; at < this.#pieceCount; at += 1) {
+      const { fixed, start, end } = this.#pieces[at] ?? NO_PIECE;
+      result.set(fixed, to);
+      to += fixed.length;
+      copy(bytes, { start, end }, result, to);
+      to += end - start;
     }
-    bytes.copy(result, to, rest, this.end);
     return result;
   }
 
@@ -130,7 +131,7 @@ export class Frames implements OutputSize {
 
   #matchFrame(bytes: Buffer, frame: readonly Part[]): boolean {
     const { asciiBytes, otherBytes } = this;
-    const replacedCount = this.#replacedCount;
+    const pieceCount = this.#pieceCount;
     let at = this.end;
     for (let index = 0; index < frame.length; index += 1) {
       const part = frame[index];
@@ -138,10 +139,10 @@ export class Frames implements OutputSize {
         at = -1;
         break;
       }
-      const end = at + part.bytes.length;
-      if (part.shown !== null) this.#replace(at, end, part.shown);
-      at = index === frame.length - 1 ? end : this.#endOfString(bytes, end, part.isText);
+      const start = at + part.bytes.length;
+      at = index === frame.length - 1 ? start : this.#endOfString(bytes, start, part.isText);
       if (at < 0) break;
+      this.#note(part.shown, start, at);
     }
     if (at >= 0) {
       this.end = at;
@@ -149,19 +150,19 @@ export class Frames implements OutputSize {
     }
     this.asciiBytes = asciiBytes;
     this.otherBytes = otherBytes;
-    this.#replacedCount = replacedCount;
+    this.#pieceCount = pieceCount;
     return false;
   }
 
-  #replace(start: number, end: number, shown: Buffer): void {
-    const entry = this.#replaced[this.#replacedCount];
-    if (entry === undefined) this.#replaced.push({ start, end, shown });
+  #note(fixed: Buffer, start: number, end: number): void {
+    const piece = this.#pieces[this.#pieceCount];
+    if (piece === undefined) this.#pieces.push({ fixed, start, end });
     else {
-      entry.start = start;
-      entry.end = end;
-      entry.shown = shown;
+      piece.fixed = fixed;
+      piece.start = start;
+      piece.end = end;
     }
-    this.#replacedCount += 1;
+    this.#pieceCount += 1;
   }
 
   /** The index of the quote that closes a string, and counts its bytes if it is text. -1: it is no sound string. */
@@ -199,70 +200,63 @@ export class Frames implements OutputSize {
     const parts: Part[] = [];
     let from = 0;
     let rest = 0;
-    const shown: Buffer[] = [];
-    let hasNames = false;
+    let shown: Buffer[] = [];
     let named = 0;
+    const add = (end: number, isText: boolean): void => {
+      // Copies: the packet they came in is not kept.
+      const bytes = Buffer.from(event.subarray(from, end));
+      parts.push({ bytes, shown: Buffer.concat([...shown, event.subarray(rest, end)]), isText });
+      shown = [];
+    };
     for (const { path, start, end } of stringsIn(json)) {
       if (NAMES.has(path)) {
         // With their quotes.
         shown.push(event.subarray(rest, at + start - 1), path === "id" ? this.#names.id : this.#names.model);
         rest = at + end + 1;
-        hasNames = true;
         named += 1;
       } else if (TEXTS.has(path) || path === PADDING) {
-        parts.push(
-          this.#part(
-            event,
-            { from, end: at + start },
-            hasNames ? [...shown, event.subarray(rest, at + start)] : null,
-            path !== PADDING,
-          ),
-        );
+        add(at + start, path !== PADDING);
         from = at + end;
         rest = from;
-        shown.length = 0;
-        hasNames = false;
       }
     }
     // A chunk that lacks a name gets it where it is read.
     if (named < NAMES.size || !parts.some(({ isText }) => isText)) return null;
-    parts.push(
-      this.#part(event, { from, end: event.length }, hasNames ? [...shown, event.subarray(rest)] : null, false),
-    );
+    add(event.length, false);
     return parts;
-  }
-
-  /** Copies of the bytes: the packet they came in is not kept. */
-  #part(
-    event: Buffer,
-    { from, end }: { from: number; end: number },
-    shown: readonly Buffer[] | null,
-    isText: boolean,
-  ): Part {
-    return {
-      bytes: Buffer.from(event.subarray(from, end)),
-      shown: shown === null ? null : Buffer.concat(shown),
-      isText,
-    };
   }
 }
 
 /** Memory for what goes out, cut off one large piece: Node's own pool is made anew every few packets. */
 const POOL_BYTES = 64 * 1024;
 let pool = Buffer.alloc(0);
+let poolUsed = 0;
 
 function room(size: number): Buffer {
   if (size > POOL_BYTES / 8) return Buffer.allocUnsafeSlow(size);
-  if (size > pool.length) pool = Buffer.allocUnsafeSlow(POOL_BYTES);
-  const piece = pool.subarray(0, size);
-  pool = pool.subarray(size);
-  return piece;
+  if (poolUsed + size > pool.length) {
+    pool = Buffer.allocUnsafeSlow(POOL_BYTES);
+    poolUsed = 0;
+  }
+  const start = poolUsed;
+  poolUsed += size;
+  return pool.subarray(start, poolUsed);
 }
 
-const NOTHING = { start: 0, end: 0, shown: Buffer.alloc(0) };
+const NO_PIECE: Piece = { fixed: Buffer.alloc(0), start: 0, end: 0 };
+/** More bytes than this are copied natively. */
+const FEW_BYTES = 48;
 
+/** Copies a string, mostly a word. A native copy takes a view of the bytes, which costs more than a few of them. */
+function copy(bytes: Buffer, { start, end }: { start: number; end: number }, target: Buffer, to: number): void {
+  if (end - start > FEW_BYTES) bytes.copy(target, to, start, end);
+  else for (let at = start; at < end; at += 1) target[to + at - start] = bytes[at] ?? 0;
+}
+
+/** Compares in place: a view of the bytes costs more than comparing them. */
 function agrees(bytes: Buffer, at: number, fixed: Buffer): boolean {
-  return bytes.subarray(at, at + fixed.length).equals(fixed);
+  const end = at + fixed.length;
+  return end <= bytes.length && bytes.compare(fixed, 0, fixed.length, at, end) === 0;
 }
 
 /** The UTF-16 code unit of four hexadecimal digits; -1: they are none. */

@@ -159,7 +159,7 @@ export class StreamRelay implements UpstreamListener {
     this.#usage.outputFollowed();
     this.#emptyTime.end();
     if (this.#client.hasLeft) this.#client.count(events.subarray(at, frames.end));
-    else this.#client.pass(frames.shown(events, at));
+    else this.#client.pass(frames.shown(events));
     return frames.end;
   }
 

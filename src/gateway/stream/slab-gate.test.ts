@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { InsufficientBalance, UpstreamBusy } from "../../kernel/errors.ts";
 import type { Extension } from "../../ledger/ledger.ts";
 import { costOf } from "../../billing/cost.ts";

@@ -1,7 +1,7 @@
 // The port to whoever answers a chat request. An adapter says what came back and, when it went wrong, whether the failed
 // call can have cost something; it decides nothing about money, retries or clients.
 
-import type { OutputCapField, UpstreamKind } from "../../catalog/catalog.ts";
+import type { OutputCapField, UpstreamKind } from "../../catalog/catalog-model.ts";
 import type { ValidationReason } from "../../kernel/errors.ts";
 
 /** One call, as the upstream gets it. */

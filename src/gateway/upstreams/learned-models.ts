@@ -3,7 +3,7 @@
 // first answer that shows it is enough: from then on the whole bound is held for the model, by every process.
 
 import type { Pool } from "pg";
-import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { outputTokensOf } from "../../billing/cost.ts";
 import type { BilledUsage } from "../metering/bill.ts";
 

@@ -1,6 +1,6 @@
 // Well-known upstreams. Setting the variable of one is enough to have it; its models enter the catalog by YAML.
 
-import type { UpstreamConfig } from "../../catalog/catalog.ts";
+import type { UpstreamConfig } from "../../catalog/catalog-model.ts";
 import { DEFAULT_TIMEOUTS_MS, hostFactsOf, unusualFacts } from "../../catalog/upstream-file.ts";
 
 /** An upstream that is added by its credential, at an address everybody knows. */

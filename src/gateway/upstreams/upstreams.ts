@@ -1,7 +1,7 @@
 // The upstreams there are, opened when first needed and opened anew when the operator has changed them.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Route, UpstreamConfig } from "../../catalog/catalog.ts";
+import type { Route, UpstreamConfig } from "../../catalog/catalog-model.ts";
 import { isKeyVariable } from "../../catalog/upstream-file.ts";
 import type { ChatUpstream } from "./chat-upstream.ts";
 import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";

@@ -109,7 +109,7 @@ describe("an address of", () => {
       ["TRX", inBase58(0x41, new Uint8Array(20))],
       ["SOL", "1".repeat(32)],
     ] as const) {
-      expect(check(code, address)).toContain("nobody owns what is sent there");
+      expect(check(code, address)).toContain("it has no owner, so coins sent there are lost");
     }
   });
 });

@@ -8,15 +8,10 @@ import { knownContracts } from "./known-contracts.ts";
 import { readSolanaAddress } from "./solana.ts";
 import { readTronAddress } from "./tron.ts";
 import { coins, findCoin, type Network } from "../chains/currencies.ts";
+import type { ReadAddress } from "./read-address.ts";
 
 /** Longer than any address there is. */
 const MAX_ADDRESS_CHARACTERS = 128;
-
-/**
- * Reads an address of one form: the address in its normal form, or what is wrong with it, as the end of a sentence that
- * begins with the network.
- */
-export type ReadAddress = (address: string) => { readonly normalized: string } | { readonly problem: string };
 
 const readers: Readonly<Record<Network, ReadAddress>> = {
   bitcoin: readBitcoinAddress,

@@ -1,6 +1,6 @@
 // Addresses of Bitcoin and of Litecoin, which has the same forms with other prefixes. Main networks only.
 
-import type { ReadAddress } from "./addresses.ts";
+import type { ReadAddress } from "./read-address.ts";
 import { readBase58check } from "./base58check.ts";
 import { readWitnessProgram } from "./segwit.ts";
 

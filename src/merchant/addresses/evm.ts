@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 import type * as ViemUtils from "viem/utils";
-import type { ReadAddress } from "./addresses.ts";
+import type { ReadAddress } from "./read-address.ts";
 
 const FORM = /^0x[0-9a-fA-F]{40}$/;
 /** The zero address, the built-in contracts and the number of a well-known grave lie below: what arrives there is lost. */
@@ -15,7 +15,7 @@ let viem: typeof ViemUtils | undefined;
 /** Letters all small or all capital carry no checksum and are taken; mixed ones must be right. */
 export const readEvmAddress: ReadAddress = (address) => {
   if (!FORM.test(address)) return { problem: "it must be 0x and 40 hexadecimal digits" };
-  if (BigInt(address) < FIRST_PAYABLE) return { problem: "nobody owns what is sent there" };
+  if (BigInt(address) < FIRST_PAYABLE) return { problem: "it has no owner, so coins sent there are lost" };
   const digits = address.slice(2);
   viem ??= load("viem/utils") as typeof ViemUtils;
   const normalized = viem.getAddress(`0x${digits.toLowerCase()}`);

@@ -2,7 +2,7 @@
 // point of the key curve: a wallet's are, and of wrong ones only every second. See the room's README.
 
 import { base58 } from "@scure/base";
-import type { ReadAddress } from "./addresses.ts";
+import type { ReadAddress } from "./read-address.ts";
 
 const FORM = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const KEY_BYTES = 32;
@@ -11,7 +11,7 @@ export const readSolanaAddress: ReadAddress = (address) => {
   if (!FORM.test(address)) return { problem: "it must be 32 to 44 characters of base58" };
   const key = base58.decode(address);
   if (key.length !== KEY_BYTES) return { problem: "it does not have the right length" };
-  if (key.every((byte) => byte === 0)) return { problem: "nobody owns what is sent there" };
+  if (key.every((byte) => byte === 0)) return { problem: "it has no owner, so coins sent there are lost" };
   if (!isOnCurve(key)) return { problem: "it is not the address of a wallet, or a character is wrong" };
   return { normalized: address };
 };

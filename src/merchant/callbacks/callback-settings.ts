@@ -7,7 +7,7 @@ import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { newSecretToken } from "../../kernel/secret-token.ts";
 import { requireMerchant } from "../merchants/store.ts";
-import { checkCallbackUrl } from "./callback-url.ts";
+import { type CallbackPlaces, checkCallbackUrl } from "./callback-url.ts";
 import { type Delivery, makeDue, readDeliveries, readDelivery } from "./log-store.ts";
 import { failPending, lockSettings, readSettings, type StoredSettings, writeSettings } from "./store.ts";
 
@@ -54,8 +54,8 @@ export async function getCallbackSettings(
   return stored === undefined ? NO_SETTINGS : showSettings(stored);
 }
 
-/** What settings are changed by. `allowLoopback`: whether sandbox merchants may have this machine called. */
-export type SettingsSources = { readonly database: Pick<Database, "pool">; readonly allowLoopback: boolean };
+/** What settings are changed by. */
+export type SettingsSources = CallbackPlaces & { readonly database: Pick<Database, "pool"> };
 
 /** The same as `changeCallbackSettings`, in a transaction of its own. */
 export function updateCallbackSettings(sources: SettingsSources, change: SettingsChange): Promise<ChangedSettings> {
@@ -70,7 +70,7 @@ export function updateCallbackSettings(sources: SettingsSources, change: Setting
  */
 export async function changeCallbackSettings(
   client: PoolClient,
-  { allowLoopback }: Pick<SettingsSources, "allowLoopback">,
+  places: CallbackPlaces,
   { merchantId, url, token, renewSecret }: SettingsChange,
 ): Promise<ChangedSettings> {
   if (token !== "" && !TOKEN_FORM.test(token)) {
@@ -78,7 +78,7 @@ export async function changeCallbackSettings(
     throw new ValidationError([{ field: "token", rule: "token.form", message }]);
   }
   const environment = await requireMerchant(client, merchantId);
-  const checked = url === "" ? null : checkCallbackUrl(url, { environment, allowLoopback }).href;
+  const checked = url === "" ? null : checkCallbackUrl(url, { ...places, environment }).href;
   const known = await lockSettings(client, merchantId);
   const madeToken = token === "" && known === undefined ? newSecretToken("ct_") : "";
   const madeSecret = renewSecret || known === undefined ? newSecretToken("cs_") : "";

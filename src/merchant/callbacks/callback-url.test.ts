@@ -54,6 +54,18 @@ describe("an address to call", () => {
     for (const rules of [production, sandbox, trial]) expect(brokenRule(text, rules)).toBe(rule);
   });
 
+  test("is on a host of the list, where there is one", () => {
+    const hosts = ["shop.example.com", "*.partner.example"];
+    for (const rules of [production, sandbox, trial].map((each) => ({ ...each, hosts }))) {
+      for (const host of ["shop.example.com", "SHOP.example.com", "a.partner.example", "a.b.partner.example"])
+        expect(brokenRule(`https://${host}/hooks`, rules)).toBe("");
+      for (const host of ["example.com", "x.shop.example.com", "partner.example", "notpartner.example", "8.8.8.8"])
+        expect([host, brokenRule(`https://${host}/`, rules)]).toEqual([host, "url.host"]);
+      expect(brokenRule("https://shop.example.com.evil.example/", rules)).toBe("url.host");
+    }
+    expect(brokenRule("http://127.0.0.1:4000/", { ...trial, hosts })).toBe("");
+  });
+
   test("is this machine only for trials in the sandbox", () => {
     for (const text of ["http://127.0.0.1:4000/", "http://localhost:4000/", "http://[::1]:4000/", "https://0x7f.1/"]) {
       expect([brokenRule(text, trial), brokenRule(text, sandbox)]).toEqual(["", "url.private"]);

@@ -4,11 +4,15 @@ import type { Environment } from "../../identity/principal.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { isLoopbackHost, kindOfHost } from "../../outbound/public-address.ts";
 
-export type CallbackUrlRules = {
-  readonly environment: Environment;
+/** What the company that runs this service lets merchants have called. */
+export type CallbackPlaces = {
   /** Whether sandbox merchants may have this machine called, for trials. */
   readonly allowLoopback: boolean;
+  /** The hosts that may be called; `*.` before a name stands for all below it. Empty or left out: any of the public internet. */
+  readonly hosts?: readonly string[];
 };
+
+export type CallbackUrlRules = CallbackPlaces & { readonly environment: Environment };
 
 /** Checks an address that shall be called. Errors: ValidationError, whose details say what is wrong. */
 export function checkCallbackUrl(text: string, rules: CallbackUrlRules): URL {
@@ -26,7 +30,16 @@ export function checkCallbackUrl(text: string, rules: CallbackUrlRules): URL {
   if (kindOfHost(url.hostname) === "private" && !isOurs) {
     throw problem("url.private", "must be an address of the public internet");
   }
+  if (!isOurs && !isListed(url.hostname, rules.hosts ?? [])) {
+    throw problem("url.host", "must be on a host that the operator of this service has listed");
+  }
   return url;
+}
+
+function isListed(host: string, patterns: readonly string[]): boolean {
+  const isOn = (pattern: string): boolean =>
+    pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;
+  return patterns.length === 0 || patterns.some(isOn);
 }
 
 /** Below 1024 listen mail servers, remote shells and the like, which must not be called by us for a merchant. Empty: the default. */

@@ -8,7 +8,7 @@ import { DomainError } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type Transfer, transferAt, type TransferEvent } from "../transfers/transfer.ts";
 import { readEvents, readTransfer } from "../transfers/transfer-store.ts";
-import { checkCallbackUrl, mayCallLoopback } from "./callback-url.ts";
+import { type CallbackPlaces, checkCallbackUrl, mayCallLoopback } from "./callback-url.ts";
 import { type CallbackAnswer, sendCallback, type SendOptions } from "./send-callback.ts";
 import {
   type AttemptFacts,
@@ -40,12 +40,10 @@ const ANSWERS_BEFORE_PASSABLE = 5;
 /** How long a stop waits for attempts that run; those that run longer are made again by others. */
 const STOP_WITHIN_MS = 2_000;
 
-export type DelivererOptions = {
+export type DelivererOptions = CallbackPlaces & {
   readonly database: Pick<Database, "pool">;
   /** The JSON text that tells of a transfer as it was, with its history until then. */
   readonly writeBody: (transfer: Transfer, history: readonly TransferEvent[]) => string;
-  /** Whether sandbox merchants may have this machine called. */
-  readonly allowLoopback: boolean;
   /** Hears that a merchant is not called any more. */
   readonly onStopped: (merchantId: string) => void;
   /** Hears what kept an attempt from being made or recorded. */
@@ -123,13 +121,13 @@ export class CallbackDeliverer {
     { eventId, transferId }: ClaimedDelivery,
     settings: { url: string; token: string; secret: string },
   ): Promise<CallbackAnswer> {
-    const { database, allowLoopback, writeBody, sending } = this.#options;
+    const { database, allowLoopback, hosts = [], writeBody, sending } = this.#options;
     const transfer = await readTransfer(database.pool, transferId);
     const events = await readEvents(database.pool, transferId);
     const at = events.findIndex((event) => event.eventId === eventId);
     const event = events[at];
-    invariant(transfer !== undefined && event !== undefined, "a delivery tells of an event of its transfer");
-    const rules = { environment: transfer.environment, allowLoopback };
+    invariant(transfer !== undefined && event !== undefined, "a delivery reports an event of its transfer");
+    const rules = { environment: transfer.environment, allowLoopback, hosts };
     try {
       const url = checkCallbackUrl(settings.url, rules);
       const body = writeBody(transferAt(transfer, event), events.slice(0, at + 1));

@@ -8,13 +8,13 @@ import { advancePayout } from "./advance-payout.ts";
 import { chooseTransfers, type Choosing } from "./choose-transfers.ts";
 import type { DailyCaps } from "./daily-cap.ts";
 import { type ForeignTransaction, stopSigning } from "./foreign-transaction.ts";
-import { letFrozenWait } from "./frozen-transfers.ts";
 import type { StepPolicy } from "./next-step.ts";
 import type { OpenPayout } from "./payout.ts";
 import { readCandidates, readOpenPayouts } from "./payout-store.ts";
 import { isStopped } from "./payout-stops.ts";
 import { recheckPayouts } from "./recheck-payouts.ts";
 import { type HeadPace, hasRechecks, noteHead } from "./recheck-store.ts";
+import { letFrozenWait, letStoppedWait } from "./waiting-transfers.ts";
 import { haltWallet, leaseWallet, openWallet, readWallet, resignWallet, type Wallet } from "./wallet-store.ts";
 
 export type PayoutPolicy = StepPolicy & {
@@ -77,6 +77,7 @@ export class PayoutEngine {
     if (!this.#isChecked) await chain.check();
     this.#isChecked = true;
     await letFrozenWait(pool, serves);
+    await letStoppedWait(pool, { chain: chain.name, address: chain.wallet }, serves);
     const wallet = await this.#openWallet();
     if (wallet === null) return;
     const { walletId } = wallet;

@@ -29,7 +29,7 @@ const newestOf = (groups: string, isOfGroup: string): string =>
 SELECT newest.* FROM ${groups} CROSS JOIN unnest($4::text[]) AS of_status(status) CROSS JOIN LATERAL (
   SELECT * FROM transfer t WHERE ${isOfGroup} AND t.status = of_status.status AND t.id < $1::uuid ORDER BY t.id DESC LIMIT $2::int
 ) newest ORDER BY newest.id DESC LIMIT $2::int`);
-const FIND_OF_STATUS = newestOf("unnest($3::text[]) AS world(name)", "t.environment = world.name");
+const FIND_OF_STATUS = newestOf("unnest($3::text[]) AS searched(name)", "t.environment = searched.name");
 // A merchant lives in one world, and its transfers with it.
 const findOfMerchants = (isMeant: string): string =>
   newestOf(

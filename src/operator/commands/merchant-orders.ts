@@ -1,5 +1,6 @@
 // What an operator orders about merchants: making one, putting coins on its funds, and what transfers cost.
 
+import type { CallbackPlaces } from "../../merchant/callbacks/callback-url.ts";
 import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { formatDecimal } from "../../kernel/decimal.ts";
 import {
@@ -56,11 +57,12 @@ export function orderMerchantCredit(
 /** Sets where a merchant is called back. Errors: as changeCallbackSettings. */
 export function orderCallbacks(
   by: OrderedBy,
-  { allowLoopback, ...change }: SettingsChange & { readonly allowLoopback: boolean },
+  places: CallbackPlaces,
+  change: SettingsChange,
 ): Promise<ChangedSettings> {
   return doAndRecord(
     by,
-    (client) => changeCallbackSettings(client, { allowLoopback }, change),
+    (client) => changeCallbackSettings(client, places, change),
     ({ settings, secret }) => ({
       action: "merchant callback",
       subject: change.merchantId,

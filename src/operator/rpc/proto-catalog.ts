@@ -9,7 +9,7 @@ import {
   type CatalogUpstream as ProtoUpstream,
 } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { previewCatalog, readLiveCatalog } from "../../catalog/apply-catalog.ts";
-import type { UpstreamConfig } from "../../catalog/catalog.ts";
+import type { UpstreamConfig } from "../../catalog/catalog-model.ts";
 import type { CatalogChange } from "../../catalog/catalog-changes.ts";
 import type { CatalogFile, FileModel } from "../../catalog/catalog-file.ts";
 import { pricesOf, showPrices } from "../../catalog/prices.ts";

@@ -1,5 +1,5 @@
 import { readLiveCatalog } from "../../catalog/apply-catalog.ts";
-import type { UpstreamConfig } from "../../catalog/catalog.ts";
+import type { UpstreamConfig } from "../../catalog/catalog-model.ts";
 import {
   NO_RECORD,
   readUpstreamRecords,

@@ -5,7 +5,7 @@ import type { SignedInPerson } from "../../identity/people.ts";
 import type { Environment, MerchantPrincipal, Principal } from "../../identity/principal.ts";
 import type { VerifyServiceToken } from "../../identity/service-tokens.ts";
 import { NotFound } from "../../kernel/errors.ts";
-import type { VerifiedKey } from "../../keys/keys.ts";
+import type { VerifiedKey } from "../../keys/verified-key.ts";
 import type { Credentials } from "./call.ts";
 import type { CredentialKind, RefusedCredentials } from "./refused-credentials.ts";
 

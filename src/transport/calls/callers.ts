@@ -5,7 +5,7 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { MerchantPrincipal, SessionProof } from "../../identity/principal.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import type { VerifiedKey } from "../../keys/keys.ts";
+import type { VerifiedKey } from "../../keys/verified-key.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "./idempotency-header.ts";
 import { ACCOUNT_HEADER, principalOf, receivedAtMsOf, requestIdOf } from "./call.ts";
 
@@ -33,7 +33,7 @@ export function operatorOf(context: HandlerContext): { personId: string; email: 
 /** The person who is signed in, and by which session. */
 export function personOf(context: HandlerContext): { personId: string; sessionId: string; proof: SessionProof } {
   const principal = principalOf(context);
-  invariant("personId" in principal, "a method of people is called by somebody who is signed in");
+  invariant("personId" in principal, "a method of people is called by a signed-in person");
   return { personId: principal.personId, sessionId: principal.sessionId, proof: principal.proof };
 }
 

@@ -4,7 +4,7 @@
 import { getOption, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { before_second_factor, fresh_proof, FreshProof } from "#gen/saldo/options/v1/options_pb.ts";
-import { isProved } from "../../identity/session-proof.ts";
+import { isFresh, isProved } from "../../identity/session-proof.ts";
 import type { OperatorPrincipal, SessionPrincipal } from "../../identity/principal.ts";
 import { FreshAuthenticationRequired, SecondFactorRequired } from "../../kernel/errors.ts";
 
@@ -23,10 +23,9 @@ export function proofRuleOf(method: DescMethod): ProofRule {
   const asked = getOption(method, fresh_proof);
   const isRead = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
   const always = asked === FreshProof.REQUIRED;
-  const rule: ProofRule = {
-    isOpenBefore: getOption(method, before_second_factor),
-    freshFor: { session: always, operator: always || (asked === FreshProof.UNSPECIFIED && !isRead) },
-  };
+  const isOpenBefore = getOption(method, before_second_factor);
+  const changesAsOperator = asked === FreshProof.UNSPECIFIED && !isRead && !isOpenBefore;
+  const rule: ProofRule = { isOpenBefore, freshFor: { session: always, operator: always || changesAsOperator } };
   rules.set(method, rule);
   return rule;
 }
@@ -34,9 +33,10 @@ export function proofRuleOf(method: DescMethod): ProofRule {
 /** Stops a person who has shown too little. Errors: SecondFactorRequired, FreshAuthenticationRequired. */
 export function requireProof(method: DescMethod, { kind, proof }: OperatorPrincipal | SessionPrincipal): void {
   const rule = proofRuleOf(method);
-  if (rule.isOpenBefore) return;
-  if (proof.mustHaveFactor && !proof.hasFactor) throw new SecondFactorRequired();
-  // A session from before the second factor, or from a set-up link, has shown the password only.
-  if (!isProved(proof)) throw new FreshAuthenticationRequired();
-  if (rule.freshFor[kind] && !proof.isRecent) throw new FreshAuthenticationRequired();
+  if (!rule.isOpenBefore) {
+    if (proof.mustHaveFactor && !proof.hasFactor) throw new SecondFactorRequired();
+    // A session from before the second factor, or from a set-up link, has shown the password only.
+    if (!isProved(proof)) throw new FreshAuthenticationRequired();
+  }
+  if (rule.freshFor[kind] && !isFresh(proof)) throw new FreshAuthenticationRequired();
 }

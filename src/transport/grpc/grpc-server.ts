@@ -12,12 +12,13 @@ import { keepGrpcMessagesReadable } from "./grpc-message.ts";
 import { createHealth } from "./health.ts";
 import { BoundedSessions, HTTP2_BOUNDS, http2Options, type Http2Bounds } from "./http2-bounds.ts";
 import type { RefusedAtPort } from "./port-refusals.ts";
-import { createHttp2Server, type TlsFiles } from "./http2-server.ts";
+import { createHttp2Server } from "./http2-server.ts";
 import { createInterceptors, createOpenInterceptors, type CallPorts } from "../calls/interceptors.ts";
 import { createReflection } from "./reflection.ts";
 import { type BodyMeter, uncounted } from "../calls/read-message.ts";
 import { registerServices, services, type Implementations } from "../calls/services.ts";
-import { endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import { connectionsOf, endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import type { TlsFiles } from "../http/tls-files.ts";
 
 const PROTOCOLS = { connect: false, grpc: true, grpcWeb: false };
 /** The most bytes of a message that anybody may send: a question about health or a contract. */
@@ -62,6 +63,7 @@ export function createGrpcServer(options: GrpcServerOptions): StoppableServer {
     });
   });
   const sessions = new BoundedSessions(server, bounds, onRefused);
+  const connections = connectionsOf(server);
   return {
     listen: (address) => listenOn(server, address),
     async close(limitMs) {
@@ -70,7 +72,10 @@ export function createGrpcServer(options: GrpcServerOptions): StoppableServer {
       sessions.all.forEach((session) => session.close());
       await endWithin(limitMs, closed, {
         abort: () => shutdown.abort(new ConnectError("The server is stopping.", Code.Unavailable)),
-        destroy: () => sessions.all.forEach((session) => session.destroy()),
+        destroy() {
+          sessions.all.forEach((session) => session.destroy());
+          connections.destroyAll();
+        },
       });
     },
   };

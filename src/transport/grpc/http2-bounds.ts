@@ -8,6 +8,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
+import { networkOf } from "../../identity/client-network.ts";
 import type { RefusedAtPort } from "./port-refusals.ts";
 
 /** The bounds of the port. */
@@ -105,7 +106,8 @@ export class BoundedSessions {
   #admitSession(session: ServerHttp2Session): void {
     // A broken connection is the client's affair: its calls end through their own streams.
     session.on("error", () => session.destroy());
-    const address = session.socket.remoteAddress ?? "";
+    // One customer of a provider has all addresses of an IPv6 network.
+    const address = networkOf(session.socket.remoteAddress ?? "");
     const ofAddress = this.#perAddress.get(address) ?? 0;
     if (this.#sessions.size >= this.#bounds.maxSessions || ofAddress >= this.#bounds.maxSessionsPerAddress) {
       this.#onRefused("sessions");

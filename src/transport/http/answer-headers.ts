@@ -20,7 +20,7 @@ const A_YEAR_SECONDS = 31_536_000;
 const NO_PAGE = "default-src 'none'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox";
 
 /** Makes the headers. Where people reach us over https, browsers are told to come to it, and to the hosts below it, over nothing else. */
-export function createAnswerHeaders(publicUrl: string | null): AnswerHeaders {
+export function createAnswerHeaders(publicUrl: string | null, { isEncrypted = false } = {}): AnswerHeaders {
   const common: HeaderLines = {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
@@ -29,7 +29,7 @@ export function createAnswerHeaders(publicUrl: string | null): AnswerHeaders {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     vary: "authorization, cookie, origin",
-    ...(publicUrl?.startsWith("https:") === true
+    ...(isEncrypted || publicUrl?.startsWith("https:") === true
       ? { "strict-transport-security": `max-age=${A_YEAR_SECONDS}; includeSubDomains` }
       : {}),
   };

@@ -14,7 +14,8 @@ export type OwnSite = (request: IncomingMessage) => boolean;
  * this machine's own name, and `boundHost`, the name the server listens at: any other name may be a stranger's, who has let it
  * lead here, and whose pages the browser takes for ours.
  */
-export function createOwnSite(publicUrl: string | null, boundHost: string): OwnSite {
+export function createOwnSite(publicUrl: string | null, boundHost: string, { isEncrypted = false } = {}): OwnSite {
+  const scheme = isEncrypted ? "https" : "http";
   const publicOrigin = publicUrl === null ? null : new URL(publicUrl).origin;
   return (request) => {
     const origin = readSingle(request.rawHeaders, "origin");
@@ -27,7 +28,7 @@ export function createOwnSite(publicUrl: string | null, boundHost: string): OwnS
     if (origin.value === null)
       return site.value === "same-origin" && (request.method === "GET" || request.method === "HEAD");
     if (publicOrigin !== null) return origin.value === publicOrigin;
-    return origin.value === `http://${host}`;
+    return origin.value === `${scheme}://${host}`;
   };
 }
 

@@ -1,6 +1,6 @@
 // Starting and stopping a port: what the HTTP, gRPC and metrics servers share.
 
-import type { Server as NetServer } from "node:net";
+import type { Server as NetServer, Socket } from "node:net";
 import { invariant } from "../../kernel/invariant.ts";
 
 /** A server that can be started once and stopped gracefully. */
@@ -27,6 +27,16 @@ export async function endWithin(
     clearTimeout(abort);
     clearTimeout(destroy);
   }
+}
+
+/** Keeps account of the connections of a server. Those that have not agreed on TLS yet are known to nothing else. */
+export function connectionsOf(server: NetServer): { destroyAll(): void } {
+  const open = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  return { destroyAll: () => open.forEach((socket) => socket.destroy()) };
 }
 
 /** Listens and gives the port that was taken. */

@@ -93,7 +93,7 @@ export class SchemaBook {
   /** Notes the message and everything it holds. */
   #refer(desc: DescMessage, direction: Direction, open: boolean): Schema {
     const entry = this.#entries.get(desc.name) ?? { desc, directions: new Set<Direction>(), open: false };
-    invariant(entry.desc.typeName === desc.typeName, `only one message on the REST face is called ${desc.name}`);
+    invariant(entry.desc.typeName === desc.typeName, `only one message in REST is called ${desc.name}`);
     this.#entries.set(desc.name, entry);
     const isNews = !entry.directions.has(direction) || (open && !entry.open);
     entry.directions.add(direction);

@@ -24,10 +24,13 @@ export type Leaving = {
 export function prepareToLeave(server: Server): Leaving {
   const latest = new Map<Socket, ServerResponse | null>();
   let isLeaving = false;
-  server.on("connection", (socket: Socket) => {
+  const note = (socket: Socket): void => {
     latest.set(socket, null);
     socket.once("close", () => latest.delete(socket));
-  });
+  };
+  server.on("connection", note);
+  // Over TLS a request names the socket that decrypts, which stands on that of the connection.
+  server.on("secureConnection", note);
   return {
     get isLeaving() {
       return isLeaving;

@@ -2,6 +2,7 @@
 // Fastify's own error bodies never leave it.
 
 import { readFileSync } from "node:fs";
+import type { Server as SecureServer } from "node:https";
 import fastify, { type FastifyInstance } from "fastify";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
@@ -9,8 +10,10 @@ import type { SignIn } from "../../identity/sign-in.ts";
 import type { Gateway } from "../../gateway/chat.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../../kernel/ids.ts";
+import { packageVersion } from "../../kernel/version.ts";
 import { createCallValues, READ_MAX_BYTES, sayRequestId } from "../calls/call.ts";
-import { endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import { connectionsOf, endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import { renewCertificate, type TlsFiles, tlsOptions } from "../http/tls-files.ts";
 import { createInterceptors, type CallPorts, verifiersOf } from "../calls/interceptors.ts";
 import { bindServices, registerServices, type Implementations } from "../calls/services.ts";
 import { createAnswerHeaders } from "../http/answer-headers.ts";
@@ -44,6 +47,8 @@ export type HttpServerOptions = {
   readonly publicUrl: string | null;
   /** The name or address the server listens at. */
   readonly host: string;
+  /** Null or left out: cleartext. */
+  readonly tls?: TlsFiles | null;
   /** The probe behind /readyz. */
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
@@ -76,6 +81,13 @@ const TIMEOUTS_CHECKED_EACH_MS = 5_000;
 /** Idle connections that no answer has closed, such as those that never sent a request. */
 const IDLE_SWEEP_MS = 1_000;
 
+const LISTENING = {
+  // The listener refuses a request without a Host header itself; Node would answer it with an empty 400.
+  requireHostHeader: false,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUTS_CHECKED_EACH_MS,
+};
+
 /** The HTTP port. */
 type HttpServer = StoppableServer & {
   /** How many connections were closed as they came, because too many were open. */
@@ -88,6 +100,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const ready = async () => !leaving.isLeaving && (await options.ready());
   const app = createApp({ ...options, ready }, shutdown.signal);
   const leaving = prepareToLeave(app.server);
+  const connections = connectionsOf(app.server);
   let dropped = 0;
   app.server.on("drop", () => (dropped += 1));
   app.server.prependListener("request", (request, response) => leaving.note(request.socket, response));
@@ -104,7 +117,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
       await endWithin(Math.max(0, limitMs - (performance.now() - startedAt)), closed, {
         abort: () => shutdown.abort(new ConnectError("The server is stopping.", Code.Unavailable)),
-        destroy: () => app.server.closeAllConnections(),
+        destroy: () => connections.destroyAll(),
       });
       clearInterval(sweep);
     },
@@ -113,24 +126,21 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 /** The Fastify application without a port; tests inject requests into it. */
 export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSignal): FastifyInstance {
-  const { intake } = options;
-  const headers = createAnswerHeaders(options.publicUrl);
+  const { intake, tls = null } = options;
+  const isEncrypted = tls !== null;
+  const headers = createAnswerHeaders(options.publicUrl, { isEncrypted });
   const app = fastify({
     bodyLimit: READ_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => uuidv7(),
     requestIdHeader: false,
     forceCloseConnections: "idle",
-    http: {
-      // The listener refuses a request without a Host header itself; Node would answer it with an empty 400.
-      requireHostHeader: false,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUTS_CHECKED_EACH_MS,
-    },
+    ...(tls === null ? { http: LISTENING } : { https: { ...LISTENING, ...tlsOptions(tls) } }),
     return503OnClosing: false,
     routerOptions: ROUTER_OPTIONS,
     ...refuseMalformed(options.ports.logger, headers.common),
   });
+  if (tls !== null) renewCertificate(app.server as SecureServer, tls);
   app.server.maxConnections = options.maxConnections;
   const paths = new KnownPaths();
   app.addHook("onRequest", (request, reply, done) => {
@@ -155,7 +165,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
   answerErrorsIn(app, options.ports.logger);
 
   const interceptors = createInterceptors(options.ports);
-  const isOwnSite = createOwnSite(options.publicUrl, options.host);
+  const isOwnSite = createOwnSite(options.publicUrl, options.host, { isEncrypted });
   app.register((rpcScope, _options, done) => {
     registerRpc(rpcScope, options, { interceptors, isOwnSite, paths, shutdownSignal });
     done();
@@ -245,7 +255,8 @@ function registerPlain(app: FastifyInstance, { ready, agentsPackage }: HttpServe
   const document = readFileSync(new URL("../../../openapi/openapi.json", import.meta.url), "utf8");
   app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));
   app.get(PLAIN_PATHS.agents, async (_request, reply) => reply.type("application/gzip").send(await agentsPackage()));
-  app.get(PLAIN_PATHS.lives, () => ({ status: "ok" }));
+  const version = packageVersion();
+  app.get(PLAIN_PATHS.lives, () => ({ status: "ok", version }));
   app.get(PLAIN_PATHS.ready, async (_request, reply) => {
     const isReady = await ready();
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? "ready" : "not ready" });

@@ -1,12 +1,17 @@
 // Prometheus metrics on a port of their own, loopback by default: they tell more than callers should know.
 
-import { createServer } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { Registry } from "prom-client";
-import { endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import { connectionsOf, endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
+import { renewCertificate, type TlsFiles, tlsOptions } from "../http/tls-files.ts";
 
-/** Serves the registry at /metrics. */
-export function createMetricsServer(registry: Pick<Registry, "metrics" | "contentType">): StoppableServer {
-  const server = createServer((request, response) => {
+/** Serves the registry at /metrics, over TLS where there are files for it. */
+export function createMetricsServer(
+  registry: Pick<Registry, "metrics" | "contentType">,
+  tls: TlsFiles | null = null,
+): StoppableServer {
+  const server = createListener(tls, (request, response) => {
     if (request.method !== "GET" || request.url !== "/metrics") {
       response.writeHead(404).end();
       return;
@@ -17,6 +22,7 @@ export function createMetricsServer(registry: Pick<Registry, "metrics" | "conten
       () => response.writeHead(500).end(),
     );
   });
+  const connections = connectionsOf(server);
   return {
     listen: (address) => listenOn(server, address),
     async close(limitMs) {
@@ -24,8 +30,15 @@ export function createMetricsServer(registry: Pick<Registry, "metrics" | "conten
       server.closeIdleConnections();
       await endWithin(limitMs, closed, {
         abort: () => server.closeIdleConnections(),
-        destroy: () => server.closeAllConnections(),
+        destroy: () => connections.destroyAll(),
       });
     },
   };
+}
+
+function createListener(tls: TlsFiles | null, answer: RequestListener): Server {
+  if (tls === null) return createServer(answer);
+  const server = createSecureServer(tlsOptions(tls), answer);
+  renewCertificate(server, tls);
+  return server;
 }

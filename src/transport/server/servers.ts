@@ -15,6 +15,7 @@ import { BodyIntake } from "../http/body-intake.ts";
 import type { Dashboard } from "../web/dashboard.ts";
 import type { DocsOptions } from "../web/docs.ts";
 import { createHttpServer } from "./http-server.ts";
+import type { TlsFiles } from "../http/tls-files.ts";
 import type { PaymentPorts } from "../web/payments.ts";
 
 /** What the servers are built from. */
@@ -36,6 +37,8 @@ export type ServersOptions = {
   readonly people: Pick<Verifiers, "verifySession" | "accountExists">;
   /** Signs people up, in and out. */
   readonly signIn: SignIn;
+  /** The certificate of the HTTP port. Null or left out: cleartext. */
+  readonly tls?: TlsFiles | null;
   /** How many proxies of ours stand before the HTTP port. */
   readonly trustedProxies: number;
   /** Where people reach the HTTP port. Null: where their request says. */
@@ -98,9 +101,9 @@ export function createServers(options: ServersOptions): Servers {
     ...(recordSecurityEvent === undefined ? {} : { recordSecurityEvent }),
   };
   const { docs, payments, signIn, trustedProxies } = options;
-  const { maxConnections = DEFAULT_MAX_CONNECTIONS } = options;
+  const { maxConnections = DEFAULT_MAX_CONNECTIONS, tls = null } = options;
   const intake = new BodyIntake(options.intake);
-  const web = { gateway, publicUrl, host, signIn, trustedProxies, ready, agentsPackage, dashboard, intake };
+  const web = { tls, gateway, publicUrl, host, signIn, trustedProxies, ready, agentsPackage, dashboard, intake };
   const http = createHttpServer({
     implementations,
     ports: callPorts,

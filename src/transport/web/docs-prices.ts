@@ -1,6 +1,6 @@
 // The prices of the catalog as Markdown tables, for the documentation and for llms.txt.
 
-import type { CatalogModel } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import { pricesOf, showPrices } from "../../catalog/prices.ts";
 
 const WORDS = {

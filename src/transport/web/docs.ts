@@ -4,14 +4,15 @@
 
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Catalog, CatalogModel } from "../../catalog/catalog.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { CatalogModel } from "../../catalog/catalog-model.ts";
+import { type Language, preferredLanguage } from "../../kernel/preferred-language.ts";
 import { priceTables } from "./docs-prices.ts";
 import { type KnownPaths, PLAIN_PATHS } from "../rest/allowed-methods.ts";
 
 /** The pages, in the order in which they are read. */
 export const DOC_PAGES = ["quick-start", "clients", "errors", "limits", "caching", "billing", "transfers"] as const;
 type DocPage = (typeof DOC_PAGES)[number];
-type Language = "id" | "en";
 
 /** Where the texts lie: `<page>.<language>.md`. */
 export const DOC_TEXTS = new URL("../../docs/pages/", import.meta.url);
@@ -34,7 +35,7 @@ const WORDS = {
   en: {
     about: "A prepaid model gateway in rupiah that speaks OpenAI's format, and crypto transfers for merchants.",
     documents: "Documentation",
-    api: "The whole REST face for tools",
+    api: "The whole REST API for tools",
     prices: "Prices",
     unit: "Rupiah per million tokens, as of now.",
     unknown: "There is no such page. All pages are listed at",
@@ -70,21 +71,11 @@ function send(reply: FastifyReply, type: string, text: string): FastifyReply {
   return reply.headers(headers).type(`${type}; charset=utf-8`).send(text);
 }
 
-/** The language that `?lang=` names, else the one a browser prefers; Indonesian where neither says English. */
+/** The language that `?lang=` names, else the one a browser prefers. */
 function languageOf(request: FastifyRequest): Language {
   const { lang } = request.query as { lang?: unknown };
   if (lang === "en" || lang === "id") return lang;
-  const ranges = (request.headers["accept-language"] ?? "").toLowerCase().split(",").map(readRange);
-  const weightOf = (language: Language): number =>
-    Math.max(0, ...ranges.filter(({ name }) => name === language).map(({ weight }) => weight));
-  return weightOf("en") > weightOf("id") ? "en" : "id";
-}
-
-function readRange(range: string): { name: string; weight: number } {
-  const [tag = "", ...parameters] = range.split(";").map((part) => part.trim());
-  const quality = parameters.find((each) => each.startsWith("q="))?.slice("q=".length);
-  const weight = quality === undefined ? 1 : Number(quality);
-  return { name: tag.split("-")[0] ?? "", weight: Number.isNaN(weight) ? 0 : weight };
+  return preferredLanguage(request.headers["accept-language"]);
 }
 
 function readText(page: DocPage, language: Language): string {

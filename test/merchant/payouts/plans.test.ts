@@ -12,7 +12,7 @@ import {
   readInFlight,
   readOpenPayouts,
 } from "../../../src/merchant/payouts/payout-store.ts";
-import { letFrozenWait } from "../../../src/merchant/payouts/frozen-transfers.ts";
+import { letFrozenWait } from "../../../src/merchant/payouts/waiting-transfers.ts";
 import { openWallet } from "../../../src/merchant/payouts/wallet-store.ts";
 import {
   EVERY_TRANSFER,

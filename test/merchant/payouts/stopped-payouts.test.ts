@@ -4,6 +4,7 @@
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { WAITS_FOR_CAP } from "../../../src/merchant/payouts/choose-transfers.ts";
+import { WAITS_FOR_START } from "../../../src/merchant/payouts/waiting-transfers.ts";
 import { listStops } from "../../../src/merchant/payouts/payout-stops.ts";
 import { orderFreeze, orderUnfreeze } from "../../../src/operator/commands/account-orders.ts";
 import { orderStart, orderStop } from "../../../src/operator/commands/payout-orders.ts";
@@ -15,8 +16,10 @@ describe("payouts", () => {
   beforeAll(async () => {
     world = await EvmWorld.open();
   });
-  afterEach(() => {
+  afterEach(async () => {
     world.troubles.length = 0;
+    // Of a test that has failed.
+    for (const stop of await listStops(world.database.pool)) await orderStart(by(), stop);
   });
   afterAll(() => world.close());
 
@@ -37,7 +40,8 @@ describe("payouts", () => {
     await world.engine().round();
     await world.anvil.mine();
     await world.engine().round();
-    expect([await status(transferId), await world.merchant.history(transferId)]).toEqual(["PENDING", []]);
+    expect(await world.merchant.transfer(transferId)).toMatchObject({ status: "WAITING", reason: WAITS_FOR_START });
+    expect(await world.merchant.history(transferId)).toEqual([]);
     expect(await listStops(world.database.pool)).toMatchObject([{ chain, operator: "test", reason: scope.reason }]);
     expect([await orderStart(by(), scope), await orderStart(by(), scope)]).toEqual([true, false]);
     await world.runToEnd(world.engine(), [transferId]);

@@ -20,6 +20,93 @@ const ON_ITS_ROW: Edit = {
 /** Each with the test that must notice it. */
 export const CALLER_BUGS: readonly PlantedBug[] = [
   {
+    name: "production takes keys and cookies in clear beyond its own machine",
+    edits: [
+      {
+        file: "src/app/config/safety.ts",
+        find: "httpTls === null && !isLoopbackHost(host),",
+        replace: "httpTls === null && publicUrl !== null && !isLoopbackHost(host),",
+      },
+    ],
+    noticedBy: { file: "src/app/config/safety.test.ts", test: "refuses production unencrypted " },
+  },
+  {
+    name: "merchants may have any host called that ends like a listed one",
+    edits: [
+      {
+        file: "src/merchant/callbacks/callback-url.ts",
+        find: "host.endsWith(pattern.slice(1))",
+        replace: "host.endsWith(pattern.slice(2))",
+      },
+    ],
+    noticedBy: {
+      file: "src/merchant/callbacks/callback-url.test.ts",
+      test: "is on a host of the list, where there is one",
+    },
+  },
+  {
+    name: "every worker has the keys of wallets",
+    edits: [
+      {
+        file: "src/app/process/primary.ts",
+        find: "number === WORKS_FOR_NODE ? config.variables() : withoutKeys;",
+        replace: "number > 0 ? config.variables() : withoutKeys;",
+      },
+    ],
+    noticedBy: {
+      file: "test/app/hidden-settings.test.ts",
+      test: "gives the keys of wallets to the one worker that pays, and their addresses to the others",
+    },
+  },
+  {
+    name: "workers keep the secrets in their environment",
+    edits: [
+      {
+        file: "src/app/process/worker.ts",
+        find: "const config = takeConfig();",
+        replace: "const config = readConfig();",
+      },
+      { file: "src/app/process/worker.ts", find: "import { takeConfig }", replace: "import { readConfig }" },
+    ],
+    noticedBy: { file: "test/app/hidden-settings.test.ts", test: "workers, which work all the same" },
+  },
+  {
+    name: "a second factor is required of operators alone, whatever the setting says",
+    edits: [
+      {
+        file: "src/identity/session-proof.ts",
+        find: "((${everybody} OR p.is_operator OR",
+        replace: "((${everybody} AND p.is_operator OR p.is_operator OR",
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/everybody.test.ts",
+      test: "a customer without one reaches the own settings alone, and signs in by two factors from then on",
+    },
+  },
+  {
+    name: "one customer of a provider has sessions of each address of an IPv6 network",
+    edits: [
+      {
+        file: "src/transport/grpc/http2-bounds.ts",
+        find: 'networkOf(session.socket.remoteAddress ?? "");',
+        replace: 'networkOf("") && (session.socket.remoteAddress ?? "");',
+      },
+    ],
+    noticedBy: { file: "test/rpc/http2-bounds.test.ts", test: "are counted by network" },
+  },
+  {
+    name: "the HTTP port ignores its certificate",
+    edits: [
+      {
+        file: "src/transport/server/http-server.ts",
+        find: "const { intake, tls = null } = options;",
+        replace: "const { intake } = options;\n  const tls = null as TlsFiles | null;",
+      },
+    ],
+    noticedBy: { file: "test/facade/http-tls.test.ts", test: "answers over TLS and asks browsers to use nothing else" },
+  },
+  {
     name: "a stream goes on though its caller's token was revoked",
     edits: [
       { file: "src/transport/calls/interceptors.ts", find: "    recheckCallers(authenticated),\n", replace: "" },

@@ -37,7 +37,7 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     name: "gRPC agrees on TLS whose past connections a stolen key opens",
     edits: [
       {
-        file: "src/transport/grpc/http2-server.ts",
+        file: "src/transport/http/tls-files.ts",
         find: '{ minVersion: "TLSv1.2", ciphers: [...TLS13, ...FORWARD_SECRET].join(":") }',
         replace: '{ minVersion: "TLSv1.2" }',
       },

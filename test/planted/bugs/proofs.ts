@@ -12,8 +12,8 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/transport/calls/require-proof.ts",
-        find: "if (rule.freshFor[kind] && !proof.isRecent)",
-        replace: "if (rule.freshFor[kind] && !proof.mustHaveFactor && !proof.isRecent)",
+        find: "if (rule.freshFor[kind] && !isFresh(proof))",
+        replace: "if (rule.freshFor[kind] && !proof.mustHaveFactor && !isFresh(proof))",
       },
     ],
     noticedBy: proofs("a stale operator reads"),
@@ -50,11 +50,74 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/identity/factor-plugins.ts",
-        find: 'if (isUsed && ctx.path === "/two-factor/verify-totp")',
-        replace: 'if (isUsed && ctx.path === "/two-factor/verify-backup-code")',
+        find: "if (isUsed || !isOfNow) throw",
+        replace: "if (!isOfNow) throw",
       },
     ],
     noticedBy: factor("takes the password and then a code, each code once"),
+  },
+  {
+    name: "a stolen session ends those of its owner, one by one",
+    edits: [
+      {
+        file: "src/transport/calls/require-proof.ts",
+        find: "if (rule.freshFor[kind] && !isFresh(proof))",
+        replace: "if (!rule.isOpenBefore && rule.freshFor[kind] && !isFresh(proof))",
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/own-sessions.test.ts",
+      test: "sessions of elsewhere are ended after a fresh proof",
+    },
+  },
+  {
+    name: "a stolen session ends all those of its owner",
+    edits: [
+      {
+        file: "src/identity/auth-routes.ts",
+        find: '"/revoke-sessions", needs: "fresh",',
+        replace: '"/revoke-sessions", needs: "session",',
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/own-sessions.test.ts",
+      test: "sessions of elsewhere are ended after a fresh proof",
+    },
+  },
+  {
+    name: "a code of an app is good for longer than its own step",
+    edits: [{ file: "src/identity/factor-plugins.ts", find: ".verify(code, { window: 0 })", replace: ".verify(code)" }],
+    noticedBy: factor("takes a code only within its own thirty seconds"),
+  },
+  {
+    name: "recovery codes are stored as they are",
+    edits: [
+      {
+        file: "src/identity/recovery-codes.ts",
+        find: "hashes.push(await hashPassword(code));",
+        replace: "hashes.push(code);",
+      },
+      {
+        file: "src/identity/recovery-codes.ts",
+        find: "if (await verifyPassword({ hash, password: code })) return hash;",
+        replace: "if (hash === code) return hash;",
+      },
+    ],
+    noticedBy: factor("takes a recovery code once"),
+  },
+  {
+    name: "secrets of apps stay under the former secret",
+    edits: [
+      {
+        file: "src/identity/factor-secrets.ts",
+        find: "secret: isCurrent(secret) ? secret : await encrypt(await decrypt(secret)),",
+        replace: "secret,",
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/factor-secrets.test.ts",
+      test: "what nobody uses is stored anew at the start, under the first secret, and needs the former one no longer",
+    },
   },
   {
     name: "somebody else's passkey confirms",

@@ -177,6 +177,16 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
     noticedBy: stopped("of a frozen account wait"),
   },
   {
+    name: "a transfer that a stop of payouts holds says nothing",
+    edits: [
+      payouts("waiting-transfers.ts", "if (!(await isStopped(pool, wallet))) return;", "if (wallet !== null) return;"),
+    ],
+    noticedBy: {
+      file: "test/merchant/payouts/stopped-payouts.test.ts",
+      test: "stop while an operator says so, on every engine, and go on afterwards",
+    },
+  },
+  {
     name: "a new production merchant has a limit of a day for one currency",
     edits: [
       edit(

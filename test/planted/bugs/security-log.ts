@@ -9,6 +9,48 @@ const onPage = (file: string, test: string) => ({ file: `src/dashboard/pages/ope
 /** Each with the test that must notice it. */
 export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
   {
+    name: "whoever serves may have the security log forget everything",
+    edits: [
+      {
+        file: "src/database/functions/security_log.sql",
+        find: "- greatest(days, 7) * interval",
+        replace: "- days * interval",
+      },
+    ],
+    noticedBy: {
+      file: "test/database/kept-security-log.test.ts",
+      test: "is changed by nobody, and no line of the last days is removed",
+    },
+  },
+  {
+    name: "the owner of the tables changes lines of the security log",
+    edits: [
+      {
+        file: "src/database/migrations/0002-kept-security-log.sql",
+        find: "BEFORE UPDATE OR DELETE ON auth.security_event",
+        replace: "BEFORE DELETE ON auth.security_event",
+      },
+    ],
+    noticedBy: {
+      file: "test/database/kept-security-log.test.ts",
+      test: "is changed by nobody, and no line of the last days is removed",
+    },
+  },
+  {
+    name: "lines of the security log stay in the database alone",
+    edits: [
+      {
+        file: "src/identity/security-log.ts",
+        find: "if (!shown.has(row)) onLine(",
+        replace: 'if (!shown.has(row) && row.outcome === "succeeded") onLine(',
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/recorded-sign-in.test.ts",
+      test: "each line of the security log is in the process log as well, once, with its id and without an address",
+    },
+  },
+  {
     name: "an address finds only the security events that have its hash",
     edits: [
       {

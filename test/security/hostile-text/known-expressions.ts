@@ -40,12 +40,6 @@ export const BOUNDED: readonly BoundedExpression[] = [
     longest: 2_000,
     why: "refusalReason cuts the messages of an upstream to 2 000 characters",
   },
-  {
-    file: "src/dashboard/pages/docs/markdown.ts",
-    pattern: "`([^`]+)`|\\*\\*([^*]+)\\*\\*|\\*([^*]+)\\*|\\[([^\\]]+)\\]\\(([^)]+)\\)",
-    longest: 1_000,
-    why: "a paragraph of the documentation in this repository",
-  },
 ];
 
 /** An expression that the program makes, as it makes it, or why it meets no foreign text. */

@@ -46,7 +46,7 @@ export type Person = Message<"saldo.accounts.v1.Person"> & {
   name: string;
 
   /**
-   * Whether the person has shown that the address is read. Always true for somebody who is signed in.
+   * Whether the person has shown that the address is read. Always true for a signed-in person.
    *
    * @generated from field: bool email_verified = 4;
    */
@@ -144,7 +144,7 @@ export const SettingsSchema: GenMessage<Settings> = /*@__PURE__*/
  */
 export type Session = Message<"saldo.accounts.v1.Session"> & {
   /**
-   * The session's id, a UUID. It signs nobody in.
+   * The session's id, a UUID. It is no credential.
    *
    * @generated from field: string id = 1;
    */
@@ -389,7 +389,7 @@ export const Role = {
   UNSPECIFIED: 0,
 
   /**
-   * Uses the own account. Everybody has it.
+   * Uses the own account. Every person has it.
    *
    * @generated from enum value: ROLE_MEMBER = 1;
    */

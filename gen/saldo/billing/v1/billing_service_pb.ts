@@ -385,7 +385,7 @@ export type SummarizeUsageRequest = Message<"saldo.billing.v1.SummarizeUsageRequ
   timeZone: string;
 
   /**
-   * What the rows are told for. Unset: each model on each day.
+   * The grouping of the rows. Unset: each model on each day.
    *
    * @generated from field: saldo.billing.v1.UsageGrouping grouping = 3;
    */

@@ -685,7 +685,7 @@ export const UsageBasisSchema: GenEnum<UsageBasis> = /*@__PURE__*/
   enumDesc(file_saldo_billing_v1_usage, 0);
 
 /**
- * What a sum of usage is told for.
+ * The grouping of a sum of usage.
  *
  * @generated from enum saldo.billing.v1.UsageGrouping
  */
@@ -713,7 +713,7 @@ export const UsageGrouping = {
 } as const;
 
 /**
- * What a sum of usage is told for.
+ * The grouping of a sum of usage.
  *
  * @generated from enum saldo.billing.v1.UsageGrouping
  */

@@ -142,7 +142,7 @@ export type CreateChatCompletionRequest = Message<"saldo.gateway.v1.CreateChatCo
   streamOptions?: StreamOptions | undefined;
 
   /**
-   * Further parameters of OpenAI or the upstream, passed on as they are. On the REST face they stand beside the others.
+   * Further parameters of OpenAI or the upstream, passed on as they are. In REST they stand beside the others.
    *
    * @generated from field: google.protobuf.Struct extra = 100;
    */
@@ -381,7 +381,7 @@ export const GetModelResponseSchema: GenMessage<GetModelResponse> = /*@__PURE__*
  */
 export const GatewayService: GenService<{
   /**
-   * Answers a conversation. On the REST face the body and the answer are OpenAI's JSON, and `"stream": true` gives
+   * Answers a conversation. In REST the body and the answer are OpenAI's JSON, and `"stream": true` gives
    * server-sent events; parameters not named here are passed on to the model.
    *
    * The header `Idempotency-Key` names a request: of the requests of a key under one name one is billed within 24 hours.

@@ -30,7 +30,7 @@ export type Merchant = Message<"saldo.merchant.v1.Merchant"> & {
   id: string;
 
   /**
-   * The world it orders in. It never changes.
+   * The environment it orders in. It never changes.
    *
    * @generated from field: saldo.merchant.v1.Environment environment = 2;
    */
@@ -200,7 +200,7 @@ export const CurrencyNetworkSchema: GenMessage<CurrencyNetwork> = /*@__PURE__*/
   messageDesc(file_saldo_merchant_v1_merchant, 4);
 
 /**
- * The two worlds of merchants. A credential works in one of them only.
+ * The two environments of merchants. A credential works in one of them only.
  *
  * @generated from enum saldo.merchant.v1.Environment
  */
@@ -228,7 +228,7 @@ export const Environment = {
 } as const;
 
 /**
- * The two worlds of merchants. A credential works in one of them only.
+ * The two environments of merchants. A credential works in one of them only.
  *
  * @generated from enum saldo.merchant.v1.Environment
  */

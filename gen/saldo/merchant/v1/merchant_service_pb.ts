@@ -34,7 +34,7 @@ export const file_saldo_merchant_v1_merchant_service: GenFile = /*@__PURE__*/
  */
 export type CreateMerchantRequest = Message<"saldo.merchant.v1.CreateMerchantRequest"> & {
   /**
-   * The world it orders in.
+   * The environment it orders in.
    *
    * @generated from field: saldo.merchant.v1.Environment environment = 1;
    */
@@ -504,7 +504,7 @@ export const SetLimitResponseSchema: GenMessage<SetLimitResponse> = /*@__PURE__*
  */
 export type ListCurrenciesRequest = Message<"saldo.merchant.v1.ListCurrenciesRequest"> & {
   /**
-   * The world they are sent in.
+   * The environment they are sent in.
    *
    * @generated from field: saldo.merchant.v1.Environment environment = 1;
    */
@@ -1085,7 +1085,7 @@ export type UpdateCallbackSettingsRequest = Message<"saldo.merchant.v1.UpdateCal
   merchantId: string;
 
   /**
-   * The address that is posted to, `https://…`. Empty: nobody is called back.
+   * The address that is posted to, `https://…`. Empty: no callbacks.
    *
    * @generated from field: string url = 2;
    */
@@ -1382,7 +1382,7 @@ export const MerchantService: GenService<{
     output: typeof SetLimitResponseSchema;
   },
   /**
-   * Lists the currencies that can be sent in a world now, by code.
+   * Lists the currencies that can be sent in an environment now, by code.
    *
    * Errors: validation_error.
    *
@@ -1520,7 +1520,7 @@ export const MerchantService: GenService<{
     output: typeof UpdateCallbackSettingsResponseSchema;
   },
   /**
-   * Lists how a merchant was told of its transfers, newest first, with every attempt.
+   * Lists the callbacks of a merchant's transfers, newest first, with every attempt.
    *
    * Errors: validation_error, not_found.
    *

@@ -110,7 +110,7 @@ export type CreateTransferRequest = Message<"saldo.merchant.v1.CreateTransferReq
   address: string;
 
   /**
-   * The chain. Empty: told from the currency and the address.
+   * The chain. Empty: it follows from the currency and the address.
    *
    * @generated from field: string network = 5;
    */
@@ -364,7 +364,7 @@ export const ListBalancesResponseSchema: GenMessage<ListBalancesResponse> = /*@_
   messageDesc(file_saldo_merchant_v1_merchant_transfer_service, 11);
 
 /**
- * A merchant asks what a transfer costs and orders it under its own `externalId`. On the REST face every path also stands
+ * A merchant asks what a transfer costs and orders it under its own `externalId`. In REST every path also stands
  * under `/sandbox`: there only sandbox pairs are accepted, and production pairs only without it.
  *
  * @generated from service saldo.merchant.v1.MerchantTransferService

@@ -204,7 +204,7 @@ export type Transfer = Message<"saldo.merchant.v1.Transfer"> & {
   history: TransferEvent[];
 
   /**
-   * The world it was ordered in: `sandbox` or `production`. It never changes. On the REST face the path says it.
+   * The environment it was ordered in: `sandbox` or `production`. It never changes. In REST the path names it.
    *
    * @generated from field: string environment = 20;
    */

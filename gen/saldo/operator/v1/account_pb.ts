@@ -467,7 +467,7 @@ export type FreezeAccountRequest = Message<"saldo.operator.v1.FreezeAccountReque
   accountId: string;
 
   /**
-   * Why. The customer is not told.
+   * The reason. The customer does not see it.
    *
    * @generated from field: string reason = 2;
    */
@@ -503,7 +503,7 @@ export const FreezeAccountResponseSchema: GenMessage<FreezeAccountResponse> = /*
   messageDesc(file_saldo_operator_v1_account, 13);
 
 /**
- * Takes the frost off an account.
+ * Unfreezes an account.
  *
  * @generated from message saldo.operator.v1.UnfreezeAccountRequest
  */
@@ -608,7 +608,7 @@ export const SetAccountLimitResponseSchema: GenMessage<SetAccountLimitResponse> 
   messageDesc(file_saldo_operator_v1_account, 17);
 
 /**
- * Counts an account's open requests anew.
+ * Recounts an account's open requests.
  *
  * @generated from message saldo.operator.v1.RecountAccountRequest
  */
@@ -691,7 +691,7 @@ export type CreditUsageRequest = Message<"saldo.operator.v1.CreditUsageRequest">
   reason: string;
 
   /**
-   * Tells several notes of a request apart: each name credits once, for ever. Empty: the request has one note.
+   * Distinguishes several notes of a request: each name credits once, for ever. Empty: the request has one note.
    *
    * @generated from field: string name = 4;
    */

@@ -179,7 +179,7 @@ export type CatalogRoute = Message<"saldo.operator.v1.CatalogRoute"> & {
   model: string;
 
   /**
-   * What the upstream charges us. Unset: nobody has said so, and the margin does not know.
+   * What the upstream charges us. Unset: not known, also to the margin.
    *
    * @generated from field: saldo.operator.v1.CatalogPrices cost = 3;
    */
@@ -447,7 +447,7 @@ export const CatalogSchema: GenMessage<Catalog> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_catalog, 6);
 
 /**
- * A catalog that somebody works on. It is judged whole: every problem is told, each with its path in the file.
+ * A catalog being edited. It is checked as a whole: every problem is returned, each with its path in the file.
  *
  * @generated from message saldo.operator.v1.CatalogDraft
  */
@@ -1129,7 +1129,7 @@ export const GetCatalogVersionResponseSchema: GenMessage<GetCatalogVersionRespon
   messageDesc(file_saldo_operator_v1_catalog, 23);
 
 /**
- * What is told of.
+ * The kind of a catalog entry.
  *
  * @generated from enum saldo.operator.v1.CatalogEntryKind
  */
@@ -1157,7 +1157,7 @@ export const CatalogEntryKind = {
 } as const;
 
 /**
- * What is told of.
+ * The kind of a catalog entry.
  *
  * @generated from enum saldo.operator.v1.CatalogEntryKind
  */

@@ -138,7 +138,7 @@ export type ListFeesRequest = Message<"saldo.operator.v1.ListFeesRequest"> & {
   merchantId: string;
 
   /**
-   * Whether rows that a newer one has replaced are told too.
+   * Whether to list replaced rows too.
    *
    * @generated from field: bool with_replaced = 2;
    */

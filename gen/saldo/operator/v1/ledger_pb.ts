@@ -108,7 +108,7 @@ export type Posting = Message<"saldo.operator.v1.Posting"> & {
   reference: string;
 
   /**
-   * A sentence by whoever ordered it. Empty: none.
+   * The operator's reason. Empty: no reason.
    *
    * @generated from field: string note = 9;
    */

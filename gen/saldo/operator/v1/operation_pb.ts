@@ -95,7 +95,7 @@ export const GetAdmissionResponseSchema: GenMessage<GetAdmissionResponse> = /*@_
  */
 export type StopAdmissionRequest = Message<"saldo.operator.v1.StopAdmissionRequest"> & {
   /**
-   * Why. Customers are not told.
+   * The reason. Customers do not see it.
    *
    * @generated from field: string reason = 1;
    */
@@ -524,7 +524,7 @@ export type MarginLine = Message<"saldo.operator.v1.MarginLine"> & {
   uncollected: string;
 
   /**
-   * Answered requests whose upstream cost nobody knows: the margin is too high by that.
+   * Answered requests with unknown upstream cost: the margin is too high by that.
    *
    * @generated from field: uint32 without_cost = 8;
    */
@@ -594,7 +594,7 @@ export type ReportMarginResponse = Message<"saldo.operator.v1.ReportMarginRespon
   lines: MarginLine[];
 
   /**
-   * All of them together, also those that are not told.
+   * The total of all rows, also of those not listed.
    *
    * @generated from field: saldo.operator.v1.MarginLine total = 2;
    */

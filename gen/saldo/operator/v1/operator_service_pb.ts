@@ -53,7 +53,7 @@ export const OperatorService: GenService<{
     output: typeof GetCatalogResponseSchema;
   },
   /**
-   * Tells what a draft would change, prices with their difference, and changes nothing.
+   * Returns what a draft would change, prices with their difference, and changes nothing.
    *
    * Errors: validation_error with every problem of the draft.
    *
@@ -68,7 +68,7 @@ export const OperatorService: GenService<{
    * Makes the catalog what a draft says, all of it or nothing. What the draft leaves out is not sold any more. Every node serves it
    * within a minute.
    *
-   * Errors: validation_error with every problem of the draft; with the rule `catalog.base_version` when somebody else has published since.
+   * Errors: validation_error with every problem of the draft; with the rule `catalog.base_version` when another version was published since.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.PublishCatalog
    */
@@ -196,7 +196,7 @@ export const OperatorService: GenService<{
     output: typeof SetAccountLimitResponseSchema;
   },
   /**
-   * Counts an account's open requests anew, where the audit says that the count is wrong.
+   * Recounts an account's open requests, where the audit finds the count wrong.
    *
    * Errors: not_found.
    *
@@ -232,7 +232,7 @@ export const OperatorService: GenService<{
     output: typeof ListTopUpsResponseSchema;
   },
   /**
-   * Shows a top-up with what its provider told of it.
+   * Shows a top-up with its provider's notifications.
    *
    * Errors: not_found.
    *
@@ -316,11 +316,11 @@ export const OperatorService: GenService<{
     output: typeof ListPayoutWalletsResponseSchema;
   },
   /**
-   * Lets a wallet sign again that stopped because somebody else had used its key. The nonces of others are written down. The chain
+   * Lets a wallet sign again that stopped because another signer had used its key. The nonces of others are written down. The chain
    * is asked first, for that is never done inside a transaction.
    *
    * Errors: not_found when the wallet has never paid; validation_error when its chain is not configured, when a transaction of
-   * somebody else is not final, or with the rule `wallet.stop` when the wallet has stopped again since the stop that is meant;
+   * another signer is not final, or with the rule `wallet.stop` when the wallet has stopped again since the stop that is meant;
    * upstream_busy when the chain does not answer.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ResumePayoutWallet
@@ -405,7 +405,7 @@ export const OperatorService: GenService<{
     output: typeof ListFeesResponseSchema;
   },
   /**
-   * Adds a version of the terms of a merchant and currency, a merchant, a currency, or everybody else. Terms that are in force there
+   * Adds a version of the terms of a merchant and currency, a merchant, a currency, or all others. Terms that are in force there
    * already are left as they are.
    *
    * Errors: validation_error, currency_unsupported; not_found when there is no such merchant.
@@ -418,7 +418,7 @@ export const OperatorService: GenService<{
     output: typeof SetFeeResponseSchema;
   },
   /**
-   * Tells what a transfer costs, and would cost on other terms.
+   * Returns what a transfer costs, and would cost on other terms.
    *
    * Errors: validation_error, amount_precision, currency_unsupported; not_found when there is no such merchant.
    *
@@ -490,7 +490,7 @@ export const OperatorService: GenService<{
     output: typeof GetPostingGroupResponseSchema;
   },
   /**
-   * Shows what operators set for everybody.
+   * Shows the settings that hold for all accounts.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetSettings
    */
@@ -500,7 +500,7 @@ export const OperatorService: GenService<{
     output: typeof GetSettingsResponseSchema;
   },
   /**
-   * Changes what is set for everybody.
+   * Changes the settings that hold for all accounts.
    *
    * Errors: validation_error, limit_exceeded.
    *
@@ -512,7 +512,7 @@ export const OperatorService: GenService<{
     output: typeof UpdateSettingsResponseSchema;
   },
   /**
-   * Tells whether chat requests are admitted.
+   * Returns whether chat requests are admitted.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.GetAdmission
    */
@@ -542,7 +542,7 @@ export const OperatorService: GenService<{
     output: typeof StartAdmissionResponseSchema;
   },
   /**
-   * Tells what the audits last found, and when.
+   * Returns what the audits last found, and when.
    *
    * @generated from rpc saldo.operator.v1.OperatorService.ListAudits
    */
@@ -564,7 +564,7 @@ export const OperatorService: GenService<{
     output: typeof ListOperatorActionsResponseSchema;
   },
   /**
-   * Tells what requests brought in and what their upstreams cost. It reads gently and takes some seconds for many days.
+   * Returns what requests brought in and what their upstreams cost. It reads gently and takes some seconds for many days.
    *
    * Errors: validation_error.
    *

@@ -20,7 +20,7 @@ export const file_saldo_operator_v1_top_up: GenFile = /*@__PURE__*/
   fileDesc("Ch5zYWxkby9vcGVyYXRvci92MS90b3BfdXAucHJvdG8SEXNhbGRvLm9wZXJhdG9yLnYxIqgBCgxBY2NvdW50VG9wVXASJwoGdG9wX3VwGAEgASgLMhcuc2FsZG8uYmlsbGluZy52MS5Ub3BVcBISCgphY2NvdW50X2lkGAIgASgJEhoKEnByb3ZpZGVyX3JlZmVyZW5jZRgDIAEoCRIPCgdwcm9ibGVtGAQgASgJEi4KCmNoYW5nZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIo8BCgxQYXltZW50RXZlbnQSCgoCaWQYASABKAkSEQoJZXZlbnRfa2V5GAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZhbW91bnQYBCABKAkSDwoHZmluZGluZxgFIAEoCRIvCgtyZWNlaXZlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiwIKEUxpc3RUb3BVcHNSZXF1ZXN0ElIKCmFjY291bnRfaWQYASABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhkKCHByb3ZpZGVyGAIgASgJQge6SARyAhgoEjUKBXN0YXRlGAMgASgOMhwuc2FsZG8uYmlsbGluZy52MS5Ub3BVcFN0YXRlQgi6SAWCAQIQARIVCg1vbmx5X3Byb2JsZW1zGAQgASgIEhsKCXBhZ2Vfc2l6ZRgFIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgGIAEoCUIIukgFcgMYyAEiXwoSTGlzdFRvcFVwc1Jlc3BvbnNlEjAKB3RvcF91cHMYASADKAsyHy5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50VG9wVXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIi4KD0dldFRvcFVwUmVxdWVzdBIbCgl0b3BfdXBfaWQYASABKAlCCLpIBXIDsAEBInQKEEdldFRvcFVwUmVzcG9uc2USLwoGdG9wX3VwGAEgASgLMh8uc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRvcFVwEi8KBmV2ZW50cxgCIAMoCzIfLnNhbGRvLm9wZXJhdG9yLnYxLlBheW1lbnRFdmVudCJLChJWZXJpZnlUb3BVcFJlcXVlc3QSGwoJdG9wX3VwX2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIkYKE1ZlcmlmeVRvcFVwUmVzcG9uc2USLwoGdG9wX3VwGAEgASgLMh8uc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFRvcFVwYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_top_up]);
 
 /**
- * A top-up with what its customer is not told.
+ * A top-up with the facts that its customer does not see.
  *
  * @generated from message saldo.operator.v1.AccountTopUp
  */
@@ -40,7 +40,7 @@ export type AccountTopUp = Message<"saldo.operator.v1.AccountTopUp"> & {
   accountId: string;
 
   /**
-   * The provider's own name for the payment. Empty: it has told none.
+   * The provider's own name for the payment. Empty: not received yet.
    *
    * @generated from field: string provider_reference = 3;
    */
@@ -69,7 +69,7 @@ export const AccountTopUpSchema: GenMessage<AccountTopUp> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_top_up, 0);
 
 /**
- * A notification of a provider, as it told it. Nothing in it is believed: the provider is asked.
+ * A notification of a provider, as it was received. Nothing in it is believed: the provider is asked.
  *
  * @generated from message saldo.operator.v1.PaymentEvent
  */
@@ -89,14 +89,14 @@ export type PaymentEvent = Message<"saldo.operator.v1.PaymentEvent"> & {
   eventKey: string;
 
   /**
-   * The status it told.
+   * The status in the notification.
    *
    * @generated from field: string status = 3;
    */
   status: string;
 
   /**
-   * The amount it told.
+   * The amount in the notification.
    *
    * @generated from field: string amount = 4;
    */
@@ -243,7 +243,7 @@ export type GetTopUpResponse = Message<"saldo.operator.v1.GetTopUpResponse"> & {
   topUp?: AccountTopUp | undefined;
 
   /**
-   * What its provider told of it, newest first, at most 100.
+   * The provider's notifications, newest first, at most 100.
    *
    * @generated from field: repeated saldo.operator.v1.PaymentEvent events = 2;
    */

@@ -84,7 +84,7 @@ export type ListTransfersRequest = Message<"saldo.operator.v1.ListTransfersReque
   merchantId: string;
 
   /**
-   * Only in this world. Empty: in both.
+   * Only in this environment. Empty: in both.
    *
    * @generated from field: string environment = 3;
    */
@@ -406,7 +406,7 @@ export type PayoutWallet = Message<"saldo.operator.v1.PayoutWallet"> & {
   waitingTransfers: number;
 
   /**
-   * Whether its chain has told what the wallet has. False: it has not answered in time, or the key is not here.
+   * Whether the chain returned the wallet's balances. False: it has not answered in time, or the key is not here.
    *
    * @generated from field: bool balances_known = 11;
    */
@@ -736,7 +736,7 @@ export type ResumePayoutWalletRequest = Message<"saldo.operator.v1.ResumePayoutW
   reason: string;
 
   /**
-   * `stopped_at` of the stop that is meant, as ListPayoutWallets told it. Another one is not ended.
+   * `stopped_at` of the stop that is meant, as ListPayoutWallets returned it. Another one is not ended.
    *
    * @generated from field: google.protobuf.Timestamp stopped_at = 3;
    */
@@ -757,7 +757,7 @@ export const ResumePayoutWalletRequestSchema: GenMessage<ResumePayoutWalletReque
  */
 export type ResumePayoutWalletResponse = Message<"saldo.operator.v1.ResumePayoutWalletResponse"> & {
   /**
-   * How many nonces were written down as used by somebody else.
+   * How many nonces were recorded as used by another signer.
    *
    * @generated from field: uint32 foreign_nonces = 1;
    */

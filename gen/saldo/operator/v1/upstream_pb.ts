@@ -19,7 +19,7 @@ export const file_saldo_operator_v1_upstream: GenFile = /*@__PURE__*/
   fileDesc("CiBzYWxkby9vcGVyYXRvci92MS91cHN0cmVhbS5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEisAEKD1Vwc3RyZWFtRmlndXJlcxIPCgdtaW51dGVzGAEgASgNEhAKCGFuc3dlcmVkGAIgASgEEg4KBmZhaWxlZBgDIAEoBBIeChFmaXJzdF9ieXRlX3A1MF9tcxgEIAEoDUgAiAEBEh4KEWZpcnN0X2J5dGVfcDk1X21zGAUgASgNSAGIAQFCFAoSX2ZpcnN0X2J5dGVfcDUwX21zQhQKEl9maXJzdF9ieXRlX3A5NV9tcyLdAwoOVXBzdHJlYW1IZWFsdGgSNAoIdXBzdHJlYW0YASABKAsyIi5zYWxkby5vcGVyYXRvci52MS5DYXRhbG9nVXBzdHJlYW0SEAoIaXNfa25vd24YAiABKAgSEQoJaXNfcHJlc2V0GAMgASgIEhkKEWlzX2NyZWRlbnRpYWxfc2V0GAQgASgIEhAKCHZhcmlhYmxlGAUgASgJEg4KBm1vZGVscxgGIAEoDRIyCgZyZWNlbnQYByABKAsyIi5zYWxkby5vcGVyYXRvci52MS5VcHN0cmVhbUZpZ3VyZXMSMAoEaG91chgIIAEoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLlVwc3RyZWFtRmlndXJlcxI0ChBsYXN0X2Fuc3dlcmVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5sYXN0X2ZhaWxlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMbGFzdF9mYWlsdXJlGAsgASgJEi8KC21peGVkX3VwX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIcChRoaWRkZW5fb3V0cHV0X21vZGVscxgNIAMoCSIWChRMaXN0VXBzdHJlYW1zUmVxdWVzdCJNChVMaXN0VXBzdHJlYW1zUmVzcG9uc2USNAoJdXBzdHJlYW1zGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuVXBzdHJlYW1IZWFsdGhiBnByb3RvMw", [file_google_protobuf_timestamp, file_saldo_operator_v1_catalog]);
 
 /**
- * How calls to an upstream went in a stretch of time, over all processes. A process tells what it counted about every ten seconds.
+ * How calls to an upstream went in a stretch of time, over all processes. A process adds what it counted about every ten seconds.
  * Requests that the upstream found wrong are not in it.
  *
  * @generated from message saldo.operator.v1.UpstreamFigures
@@ -96,7 +96,7 @@ export type UpstreamHealth = Message<"saldo.operator.v1.UpstreamHealth"> & {
   isPreset: boolean;
 
   /**
-   * Whether its credential is set, as this node sees it; true where it needs none. The credential itself is never told.
+   * Whether its credential is set, as this node sees it; true where it needs none. The credential itself is never returned.
    *
    * @generated from field: bool is_credential_set = 4;
    */

@@ -3,7 +3,7 @@
 // every line of the ledger, not only now.
 
 import { costOf } from "../../../billing/cost.ts";
-import type { CatalogModel } from "../../../catalog/catalog.ts";
+import type { CatalogModel } from "../../../catalog/catalog-model.ts";
 import type { Database } from "../../../database/database.ts";
 import { billingDay } from "../../../kernel/clock.ts";
 import { invariant } from "../../../kernel/invariant.ts";

@@ -134,7 +134,7 @@ function stateOf(said: string, body: JsonObject): PaymentFacts["state"] {
     return fraud === "deny" ? "failed" : "review";
   }
   const state = STATES[said];
-  if (state === undefined) throw new PaymentProviderError("refused", "the provider told a status that is not known");
+  if (state === undefined) throw new PaymentProviderError("refused", "the provider returned an unknown status");
   if (state === "paid" && (!isGood || fraud === "challenge")) return "review";
   return state;
 }

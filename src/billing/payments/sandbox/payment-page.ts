@@ -3,6 +3,7 @@
 
 import { hash } from "node:crypto";
 import { formatMoney, idr } from "../../../kernel/money.ts";
+import { preferredLanguage } from "../../../kernel/preferred-language.ts";
 import { DEFAULT_TIME_ZONE } from "../../usage/time-zone.ts";
 import type { SandboxAction } from "./sandbox-desk.ts";
 import type { SandboxPayment, SandboxStatus } from "./store.ts";
@@ -119,7 +120,7 @@ export function renderPaymentPage(
   payment: SandboxPayment,
   { actions, acceptLanguage }: { actions: readonly SandboxAction[]; acceptLanguage: string | undefined },
 ): string {
-  const language = /^\s*en\b/i.test(acceptLanguage ?? "") ? "en" : "id";
+  const language = preferredLanguage(acceptLanguage);
   const words = WORDS[language];
   const [first, ...others] = actions;
   const button = (action: SandboxAction, isFirst: boolean): string =>

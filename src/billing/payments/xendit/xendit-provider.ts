@@ -91,7 +91,7 @@ export function createXenditProvider(config: XenditConfig, now: () => number = D
       if (body["has_more"] !== true || last === undefined) return sum;
       afterId = textOf(last, "id");
     }
-    throw new PaymentProviderError("refused", "the provider tells more refunds of a payment than are read");
+    throw new PaymentProviderError("refused", "the provider returned more refunds of a payment than are read");
   }
 
   return {
@@ -159,7 +159,7 @@ function openedOf(invoice: JsonObject): OpenedPayment {
 
 function factsOf(invoice: JsonObject, fee: FeeRule | null): PaymentFacts {
   const state = STATES[textOf(invoice, "status")];
-  if (state === undefined) throw new PaymentProviderError("refused", "the provider told a status that is not known");
+  if (state === undefined) throw new PaymentProviderError("refused", "the provider returned an unknown status");
   const paid = textOf(invoice, "paid_amount");
   const id = textOf(invoice, "id");
   const amount = isInRupiah(invoice) ? rupiah(paid === "" ? textOf(invoice, "amount") : paid) : null;

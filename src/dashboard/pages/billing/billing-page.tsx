@@ -7,7 +7,7 @@ import type { TopUp } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { transport } from "../../api/transport.ts";
 import { dayOf } from "../../i18n/days.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Card, Stat } from "../../components/card.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
@@ -16,7 +16,7 @@ import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
-import { BILLING_WORDS, REASON_WORDS } from "./billing-words.ts";
+import { BILLING_MESSAGES, REASON_MESSAGES } from "./billing-messages.ts";
 import { TopUpCard } from "./top-up-card.tsx";
 import { TopUpBadge } from "./top-up-states.tsx";
 
@@ -29,9 +29,9 @@ const billing = createClient(BillingService, transport);
 
 /** What there is, how to get more, and where it went. */
 export function BillingPage() {
-  const words = useWords(BILLING_WORDS);
+  const messages = useMessages(BILLING_MESSAGES);
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       <Balances />
       <TopUpCard />
       <History />
@@ -41,20 +41,20 @@ export function BillingPage() {
 }
 
 function Balances() {
-  const words = useWords(BILLING_WORDS);
+  const messages = useMessages(BILLING_MESSAGES);
   const formats = useFormats();
   const { data, error, refetch } = useQuery(BillingService.method.getBalance, {});
   if (error !== null && data === undefined) return <Failed error={error} retry={() => void refetch()} />;
   return (
     <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-      <Stat label={words.available}>
+      <Stat label={messages.available}>
         <span data-testid="available">{formats.rupiah(data?.balance?.available)}</span>
       </Stat>
-      <Stat label={words.held} hint={words.heldHint}>
+      <Stat label={messages.held} hint={messages.heldHint}>
         {formats.rupiah(data?.balance?.held)}
       </Stat>
       {(data?.balance?.owed ?? "0") === "0" ? null : (
-        <Stat label={words.owed} hint={words.owedHint}>
+        <Stat label={messages.owed} hint={messages.owedHint}>
           {formats.rupiah(data?.balance?.owed)}
         </Stat>
       )}
@@ -63,7 +63,7 @@ function Balances() {
 }
 
 function History() {
-  const words = useWords(BILLING_WORDS);
+  const messages = useMessages(BILLING_MESSAGES);
   const formats = useFormats();
   const navigate = useNavigate();
   const pages = useInfiniteQuery(BillingService.method.listTopUps, { pageSize: PAGE_SIZE, pageToken: "" }, PAGED);
@@ -72,7 +72,7 @@ function History() {
   const columns: readonly Column<TopUp>[] = [
     {
       key: "when",
-      head: words.when,
+      head: messages.when,
       cell: ({ createdAt, state }) => (
         <>
           <When at={createdAt} />
@@ -82,17 +82,17 @@ function History() {
         </>
       ),
     },
-    { key: "amount", head: words.amount, right: true, cell: ({ amount }) => formats.rupiah(amount) },
-    { key: "state", head: words.state, wide: true, cell: ({ state }) => <TopUpBadge state={state} /> },
+    { key: "amount", head: messages.amount, right: true, cell: ({ amount }) => formats.rupiah(amount) },
+    { key: "state", head: messages.state, wide: true, cell: ({ state }) => <TopUpBadge state={state} /> },
   ];
   return (
-    <Card title={words.history} flush>
+    <Card title={messages.history} flush>
       {error === null || isFetchNextPageError ? null : <Failed error={error} retry={() => void refetch()} />}
       {topUps === undefined && error === null ? <SkeletonLines /> : null}
-      {topUps?.length === 0 ? <Empty title={words.noHistory}>{words.noHistoryAbout}</Empty> : null}
+      {topUps?.length === 0 ? <Empty title={messages.noHistory}>{messages.noHistoryAbout}</Empty> : null}
       {topUps === undefined || topUps.length === 0 ? null : (
         <Table
-          label={words.history}
+          label={messages.history}
           columns={columns}
           rows={topUps}
           keyOf={({ id }) => id}
@@ -106,19 +106,19 @@ function History() {
 
 /** What a line is about: its request, or its top-up. */
 function About({ requestId, topUpId }: Pick<LedgerEntry, "requestId" | "topUpId">) {
-  const words = useWords(BILLING_WORDS);
-  const look = "block w-fit text-xs text-muted underline";
+  const messages = useMessages(BILLING_MESSAGES);
+  const variant = "block w-fit text-xs text-muted underline";
   if (requestId !== "") {
     return (
-      <Link to="/usage" search={{ request: requestId }} className={look} title={requestId}>
-        {words.ofRequest} <ShortId id={requestId} />
+      <Link to="/usage" search={{ request: requestId }} className={variant} title={requestId}>
+        {messages.ofRequest} <ShortId id={requestId} />
       </Link>
     );
   }
   if (topUpId === "") return null;
   return (
-    <Link to="/billing" search={{ topUp: topUpId }} className={look} title={topUpId}>
-      {words.ofTopUp} <ShortId id={topUpId} />
+    <Link to="/billing" search={{ topUp: topUpId }} className={variant} title={topUpId}>
+      {messages.ofTopUp} <ShortId id={topUpId} />
     </Link>
   );
 }
@@ -129,8 +129,8 @@ function ledgerFile() {
 }
 
 function Ledger() {
-  const words = useWords(BILLING_WORDS);
-  const reasons: Readonly<Record<string, string>> = useWords(REASON_WORDS);
+  const messages = useMessages(BILLING_MESSAGES);
+  const reasons: Readonly<Record<string, string>> = useMessages(REASON_MESSAGES);
   const formats = useFormats();
   const pages = useInfiniteQuery(
     BillingService.method.listLedgerEntries,
@@ -142,13 +142,13 @@ function Ledger() {
   const columns: readonly Column<LedgerEntry>[] = [
     {
       key: "when",
-      head: words.when,
+      head: messages.when,
       wide: true,
       cell: ({ postedAt }) => <When at={postedAt} />,
     },
     {
       key: "reason",
-      head: words.reason,
+      head: messages.reason,
       cell: ({ reason, postedAt, requestId, topUpId }) => (
         <>
           {reasons[reason] ?? reason}
@@ -161,32 +161,32 @@ function Ledger() {
     },
     {
       key: "change",
-      head: words.change,
+      head: messages.change,
       right: true,
       cell: ({ amount, runningBalance }) => (
         <>
           {formats.cost(amount)}
           <span className="block text-xs whitespace-nowrap text-muted md:hidden">
-            {words.running} {formats.columnBalance(runningBalance)}
+            {messages.running} {formats.columnBalance(runningBalance)}
           </span>
         </>
       ),
     },
     {
       key: "running",
-      head: words.running,
+      head: messages.running,
       right: true,
       wide: true,
       cell: ({ runningBalance }) => formats.columnBalance(runningBalance),
     },
   ];
   return (
-    <Card title={words.ledger} flush aside={<CsvButton file={ledgerFile} />}>
+    <Card title={messages.ledger} flush aside={<CsvButton file={ledgerFile} />}>
       {error === null || isFetchNextPageError ? null : <Failed error={error} retry={() => void refetch()} />}
       {entries === undefined && error === null ? <SkeletonLines /> : null}
-      {entries?.length === 0 ? <Empty title={words.noLedger} /> : null}
+      {entries?.length === 0 ? <Empty title={messages.noLedger} /> : null}
       {entries === undefined || entries.length === 0 ? null : (
-        <Table label={words.ledger} columns={columns} rows={entries} keyOf={({ id, reason }) => `${id} ${reason}`} />
+        <Table label={messages.ledger} columns={columns} rows={entries} keyOf={({ id, reason }) => `${id} ${reason}`} />
       )}
       <LoadMore pages={pages} />
     </Card>

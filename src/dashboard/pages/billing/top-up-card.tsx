@@ -10,14 +10,14 @@ import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { type TopUp, TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { isNotThere } from "../../api/transport.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { amountOf, WHOLE_RUPIAH } from "../../i18n/read-amount.ts";
 import { AmountField } from "../../components/amount-field.tsx";
 import { Button, buttonClass } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Empty, Failed, Skeleton } from "../../components/states.tsx";
-import { BILLING_WORDS } from "./billing-words.ts";
+import { BILLING_MESSAGES } from "./billing-messages.ts";
 import { isAwaited, isPayable, isSettled } from "./top-up-stages.ts";
 import { TopUpBadge, useStateAbout } from "./top-up-states.tsx";
 import { useTopUp } from "./use-top-up.ts";
@@ -28,17 +28,17 @@ const MOST = "1000000000";
 
 /** The form, or the payment that the address names. Another payment begins with nothing of the one before. */
 export function TopUpCard() {
-  const words = useWords(BILLING_WORDS);
+  const messages = useMessages(BILLING_MESSAGES);
   const { topUp } = useSearch({ from: "/inside/billing" });
   return (
-    <Card title={words.topUp}>
+    <Card title={messages.topUp}>
       {topUp === undefined ? <TopUpForm /> : <TopUpProgress key={topUp} topUpId={topUp} />}
     </Card>
   );
 }
 
 function TopUpForm() {
-  const words = useWords(BILLING_WORDS);
+  const messages = useMessages(BILLING_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
   const navigate = useNavigate();
@@ -53,8 +53,8 @@ function TopUpForm() {
     setTyped(text);
   };
   const limit = (amount: string) => {
-    if (BigInt(amount) < BigInt(LEAST)) return words.tooSmall(formats.rupiah(LEAST));
-    return BigInt(amount) > BigInt(MOST) ? words.tooLarge(formats.rupiah(MOST)) : null;
+    if (BigInt(amount) < BigInt(LEAST)) return messages.tooSmall(formats.rupiah(LEAST));
+    return BigInt(amount) > BigInt(MOST) ? messages.tooLarge(formats.rupiah(MOST)) : null;
   };
   const open = async (event: FormEvent) => {
     event.preventDefault();
@@ -65,12 +65,12 @@ function TopUpForm() {
       const { topUp } = await mutateAsync({ amount, idempotencyKey: purchase.current });
       if (topUp !== undefined) await navigate({ to: "/billing", search: { topUp: topUp.id } });
     } catch {
-      notify(words.couldNotOpen);
+      notify(messages.couldNotOpen);
     }
   };
   return (
     <form onSubmit={(event) => void open(event)} noValidate className="flex flex-col gap-4">
-      <div role="group" aria-label={words.amount} className="flex flex-wrap gap-2">
+      <div role="group" aria-label={messages.amount} className="flex flex-wrap gap-2">
         {PRESETS.map((preset) => (
           <Button
             key={preset}
@@ -83,8 +83,8 @@ function TopUpForm() {
         ))}
       </div>
       <AmountField
-        label={words.own}
-        hint={words.ownHint(formats.rupiah(LEAST))}
+        label={messages.own}
+        hint={messages.ownHint(formats.rupiah(LEAST))}
         rules={WHOLE_RUPIAH}
         limit={limit}
         required
@@ -93,28 +93,28 @@ function TopUpForm() {
         onChange={choose}
         className="max-w-72"
       />
-      <Button type="submit" look="action" busy={isPending} className="self-start">
-        {words.pay}
+      <Button type="submit" variant="action" busy={isPending} className="self-start">
+        {messages.pay}
       </Button>
     </form>
   );
 }
 
 function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
-  const words = useWords(BILLING_WORDS);
+  const messages = useMessages(BILLING_MESSAGES);
   const formats = useFormats();
   const navigate = useNavigate();
   const { topUp, error, refetch } = useTopUp(topUpId);
   useRefreshedMoney(topUp);
-  const another = (look: "action" | "plain") => (
-    <Button look={look} onClick={() => void navigate({ to: "/billing", search: {} })}>
-      {words.another}
+  const another = (variant: "action" | "plain") => (
+    <Button variant={variant} onClick={() => void navigate({ to: "/billing", search: {} })}>
+      {messages.another}
     </Button>
   );
   if (error !== null) {
     return isNotThere(error) ? (
-      <Empty title={words.gone} action={another("action")}>
-        {words.goneAbout}
+      <Empty title={messages.gone} action={another("action")}>
+        {messages.goneAbout}
       </Empty>
     ) : (
       <Failed error={error} retry={refetch} />
@@ -132,10 +132,10 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
         {isPayable(topUp.state) && topUp.paymentUrl !== "" ? (
           <a href={topUp.paymentUrl} target="_blank" rel="noreferrer" className={buttonClass("action")}>
             <ExternalLink aria-hidden />
-            {words.openPayment}
+            {messages.openPayment}
           </a>
         ) : null}
-        {isSettled(topUp.state) ? null : <Button onClick={refetch}>{words.checkAgain}</Button>}
+        {isSettled(topUp.state) ? null : <Button onClick={refetch}>{messages.checkAgain}</Button>}
         {another(isAwaited(topUp.state) ? "plain" : "action")}
       </div>
     </div>
@@ -144,7 +144,7 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
 
 /** What has come of it. Only money that came, and stayed, is good news. */
 function StateAbout({ topUp: { state, expiresAt } }: { readonly topUp: TopUp }) {
-  const words = useWords(BILLING_WORDS);
+  const messages = useMessages(BILLING_MESSAGES);
   const formats = useFormats();
   const about = useStateAbout(state);
   if (state === TopUpState.PAID) {
@@ -158,7 +158,7 @@ function StateAbout({ topUp: { state, expiresAt } }: { readonly topUp: TopUp }) 
   const until = isPayable(state) && expiresAt !== undefined ? formats.time(timestampDate(expiresAt)) : null;
   return (
     <p className="text-muted">
-      {about} {until === null ? "" : words.payUntil(until)}
+      {about} {until === null ? "" : messages.payUntil(until)}
     </p>
   );
 }

@@ -1,11 +1,11 @@
 // How a top-up's state is told.
 
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge, type Tone } from "../../components/badge.tsx";
-import { TOP_UP_STATE_ABOUTS, TOP_UP_STATE_WORDS } from "./billing-words.ts";
+import { TOP_UP_STATE_ABOUTS, TOP_UP_STATE_MESSAGES } from "./billing-messages.ts";
 
-type Told = { readonly word: keyof typeof TOP_UP_STATE_WORDS.id; readonly tone: Tone };
+type Told = { readonly word: keyof typeof TOP_UP_STATE_MESSAGES.id; readonly tone: Tone };
 
 // A state that a newer server knows and this page does not.
 const NOT_KNOWN: Told = { word: "other", tone: "neutral" };
@@ -26,13 +26,13 @@ const TOLD: Readonly<Record<number, Told>> = {
 
 /** What the state means for the balance and for the payer, as a sentence. */
 export function useStateAbout(state: TopUpState): string {
-  const abouts = useWords(TOP_UP_STATE_ABOUTS);
+  const abouts = useMessages(TOP_UP_STATE_ABOUTS);
   return abouts[(TOLD[state] ?? NOT_KNOWN).word];
 }
 
 /** The state as a word with a sign. */
 export function TopUpBadge({ state }: { readonly state: TopUpState }) {
-  const words = useWords(TOP_UP_STATE_WORDS);
+  const messages = useMessages(TOP_UP_STATE_MESSAGES);
   const { word, tone } = TOLD[state] ?? NOT_KNOWN;
-  return <Badge tone={tone}>{words[word]}</Badge>;
+  return <Badge tone={tone}>{messages[word]}</Badge>;
 }

@@ -2,15 +2,15 @@
 
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
-import { useWords, type Words } from "../../i18n/language.tsx";
+import { useMessages, type Messages } from "../../i18n/language.tsx";
 import { CodeBlock } from "../../components/copy.tsx";
 import { DocTable } from "./doc-table.tsx";
 import type { Block, Inline } from "./markdown.ts";
 
-const WORDS = {
+const MESSAGES = {
   id: { code: "Kode", table: "Tabel" },
   en: { code: "Code", table: "Table" },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 type Filling = {
   /** Puts in what a text leaves open. */
@@ -33,7 +33,7 @@ export function DocBlocks({ blocks, ...filling }: Filling & { readonly blocks: r
 }
 
 function DocBlock({ block, fill, models }: Filling & { readonly block: Block }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   switch (block.kind) {
     case "heading":
       return (
@@ -48,13 +48,13 @@ function DocBlock({ block, fill, models }: Filling & { readonly block: Block }) 
     case "table":
       return (
         <DocTable
-          label={words.table}
+          label={messages.table}
           head={block.head.map((inlines) => shownAll(inlines, fill))}
           rows={block.rows.map((cells) => cells.map((inlines) => shownAll(inlines, fill)))}
         />
       );
     case "code":
-      return <CodeBlock code={fill(block.text)} what={`${words.code} ${block.language}`.trim()} />;
+      return <CodeBlock code={fill(block.text)} what={`${messages.code} ${block.language}`.trim()} />;
     case "models":
     default:
       return models;

@@ -2,21 +2,21 @@
 
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
-import { PRICE_WORDS } from "../../i18n/price-words.ts";
+import { useMessages } from "../../i18n/language.tsx";
+import { PRICE_MESSAGES } from "../../i18n/price-messages.ts";
 import { otherPricesOf, tierPricesOf } from "../../components/other-prices.ts";
 import { SkeletonLines } from "../../components/states.tsx";
 import { DocTable } from "./doc-table.tsx";
-import { DOCS_WORDS } from "./docs-words.ts";
+import { DOCS_MESSAGES } from "./docs-messages.ts";
 
 /** The prices of these models. `undefined`: they are on their way; null: nobody is signed in to ask for them. */
 export function DocPrices({ models }: { readonly models: readonly Model[] | undefined | null }) {
-  const words = useWords(DOCS_WORDS);
+  const messages = useMessages(DOCS_MESSAGES);
   if (models === undefined) return <SkeletonLines />;
   if (models === null) {
     return (
       <p>
-        {words.pricesElsewhere}{" "}
+        {messages.pricesElsewhere}{" "}
         <a href="/llms.txt" className="font-medium text-action underline">
           llms.txt
         </a>
@@ -33,17 +33,17 @@ export function DocPrices({ models }: { readonly models: readonly Model[] | unde
 }
 
 function CommonPrices({ models }: { readonly models: readonly Model[] }) {
-  const words = useWords(DOCS_WORDS);
+  const messages = useMessages(DOCS_MESSAGES);
   const formats = useFormats();
   return (
     <DocTable
       numbers
-      label={words.prices}
-      head={[words.model, words.input, words.cache, words.output, words.context]}
+      label={messages.prices}
+      head={[messages.model, messages.input, messages.cache, messages.output, messages.context]}
       rows={models.map(({ id, pricing, contextLength }) => [
         <ModelId key="id" id={id} />,
         formats.exactRupiah(pricing?.input),
-        pricing?.cacheHit === undefined ? words.asInput : formats.exactRupiah(pricing.cacheHit),
+        pricing?.cacheHit === undefined ? messages.asInput : formats.exactRupiah(pricing.cacheHit),
         formats.exactRupiah(pricing?.output),
         formats.size(contextLength),
       ])}
@@ -53,8 +53,8 @@ function CommonPrices({ models }: { readonly models: readonly Model[] }) {
 
 /** Prices of kinds that few models charge apart, and of requests with a long input. Renders nothing where no model has such a price. */
 function OtherPrices({ models }: { readonly models: readonly Model[] }) {
-  const words = useWords(DOCS_WORDS);
-  const kinds = useWords(PRICE_WORDS);
+  const messages = useMessages(DOCS_MESSAGES);
+  const kinds = useMessages(PRICE_MESSAGES);
   const formats = useFormats();
   const rows = models.flatMap(({ id, pricing }) => {
     if (pricing === undefined) return [];
@@ -73,7 +73,9 @@ function OtherPrices({ models }: { readonly models: readonly Model[] }) {
     ]);
   });
   if (rows.length === 0) return null;
-  return <DocTable numbers narrow label={words.otherPrices} head={[words.otherPrices, words.price]} rows={rows} />;
+  return (
+    <DocTable numbers narrow label={messages.otherPrices} head={[messages.otherPrices, messages.price]} rows={rows} />
+  );
 }
 
 function ModelId({ id }: { readonly id: string }) {

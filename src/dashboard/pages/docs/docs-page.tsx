@@ -7,7 +7,7 @@ import { ArrowRight, FileText } from "lucide-react";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { byAmount, unitsOf } from "../../i18n/decimal.ts";
-import { useLanguage, useWords } from "../../i18n/language.tsx";
+import { useLanguage, useMessages } from "../../i18n/language.tsx";
 import { buttonClass } from "../../components/button.tsx";
 import { Page } from "../../components/page.tsx";
 import { useVisitor } from "../../layouts/open-to-all.tsx";
@@ -15,7 +15,7 @@ import { NotFoundInside } from "../not-found.tsx";
 import { DocBlocks } from "./doc-blocks.tsx";
 import { DocPrices } from "./doc-prices.tsx";
 import { DOC_PAGES, docPageOf, type DocPageName, docText } from "./doc-texts.ts";
-import { DOC_NAMES, DOCS_WORDS } from "./docs-words.ts";
+import { DOC_NAMES, DOCS_MESSAGES } from "./docs-messages.ts";
 
 /** The page that the address names; without a name, the first. */
 export function DocsPage() {
@@ -26,7 +26,7 @@ export function DocsPage() {
 
 function Doc({ page }: { readonly page: DocPageName }) {
   const { language } = useLanguage();
-  const words = useWords(DOCS_WORDS);
+  const messages = useMessages(DOCS_MESSAGES);
   const { title, blocks } = docText(page, language);
   const models = useModels();
   const example = exampleOf(models ?? []);
@@ -38,7 +38,7 @@ function Doc({ page }: { readonly page: DocPageName }) {
       actions={
         <a href={`/docs/${page}.md?lang=${language}`} className={buttonClass("plain")}>
           <FileText aria-hidden />
-          {words.markdown}
+          {messages.markdown}
         </a>
       }
     >
@@ -54,11 +54,11 @@ function Doc({ page }: { readonly page: DocPageName }) {
 }
 
 function PageList() {
-  const words = useWords(DOCS_WORDS);
-  const names = useWords(DOC_NAMES);
+  const messages = useMessages(DOCS_MESSAGES);
+  const names = useMessages(DOC_NAMES);
   const shape = "inline-flex min-h-8 items-center rounded-lg px-3 text-muted hover:bg-sunken hover:text-ink";
   return (
-    <nav aria-label={words.pages} className="lg:w-48 lg:shrink-0">
+    <nav aria-label={messages.pages} className="lg:w-48 lg:shrink-0">
       <ul className="flex flex-wrap gap-1 lg:sticky lg:top-20 lg:flex-col">
         {DOC_PAGES.map((page, index) => (
           <li key={page}>
@@ -73,12 +73,12 @@ function PageList() {
         ))}
         <li className="lg:mt-2 lg:border-t lg:border-line lg:pt-2">
           <a href="/openapi.json" className={shape}>
-            {words.openapi}
+            {messages.openapi}
           </a>
         </li>
         <li>
           <a href="/llms.txt" className={shape}>
-            {words.forPrograms}
+            {messages.forPrograms}
           </a>
         </li>
       </ul>
@@ -87,14 +87,14 @@ function PageList() {
 }
 
 function NextPage({ page }: { readonly page: DocPageName }) {
-  const words = useWords(DOCS_WORDS);
-  const names = useWords(DOC_NAMES);
+  const messages = useMessages(DOCS_MESSAGES);
+  const names = useMessages(DOC_NAMES);
   const next = DOC_PAGES[DOC_PAGES.indexOf(page) + 1];
   if (next === undefined) return null;
   return (
     <p className="max-w-3xl border-t border-line pt-4">
       <Link to="/docs/$page" params={{ page: next }} className={buttonClass("plain")}>
-        {words.next}: {names[next]}
+        {messages.next}: {names[next]}
         <ArrowRight aria-hidden />
       </Link>
     </p>

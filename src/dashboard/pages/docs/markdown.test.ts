@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readInlines, readMarkdown } from "./markdown.ts";
+import { readMarkdown } from "./markdown.ts";
 
 test("headings, paragraphs, lists, tables and code become blocks", () => {
   const text = [
@@ -44,7 +44,8 @@ test("headings, paragraphs, lists, tables and code become blocks", () => {
 });
 
 test("a line has code, emphasis and links, and what is in code is nothing else", () => {
-  expect(readInlines("Press **Create**, see [keys](/keys) or `a *b* [c](d)`.")).toEqual([
+  const [paragraph] = readMarkdown("Press **Create**, see [keys](/keys) or `a *b* [c](d)`.");
+  expect(paragraph).toHaveProperty("inlines", [
     { kind: "text", text: "Press " },
     { kind: "strong", text: "Create" },
     { kind: "text", text: ", see " },
@@ -61,6 +62,8 @@ test("HTML is text like any other", () => {
   ]);
 });
 
-test("code without an end is told when the dashboard is built", () => {
+test("code without an end, or what no page shows, fails the build", () => {
   expect(() => readMarkdown("text\n\n```sh\ncurl")).toThrow("line 3");
+  expect(() => readMarkdown("text\n\n> a quotation")).toThrow('line 3: no page shows "blockquote"');
+  expect(() => readMarkdown("a ![picture](x.png)")).toThrow('line 1: no page shows "image"');
 });

@@ -1,6 +1,7 @@
-// Reads the Markdown that our documentation is written in into blocks, when the dashboard is built. It knows what we use and no
-// more: headings, paragraphs, lists, tables, code, and within them code, emphasis and links. There is no HTML in it, so
-// nothing that stands in a text can become any.
+// Reads the Markdown of our documentation into blocks when the dashboard is built. `marked` parses it; here its tokens become
+// the pieces that pages can show. There is no HTML among them: what looks like HTML is shown as the text it is.
+
+import { type MarkedToken, marked, type Token, type Tokens } from "marked";
 
 /** A piece of a line. */
 export type Inline =
@@ -19,90 +20,64 @@ export type Block =
 
 type Row = readonly (readonly Inline[])[];
 
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*]+)\*|\[([^\]]+)\]\(([^)]+)\)/g;
 const FENCE = "```";
-const ITEM = /^(?:- |\d+\. )/;
 
-/** The blocks of a text. Errors: Error, where a block of code has no end. */
+/** The blocks of a text. Errors: Error, where it has something that no page can show. */
 export function readMarkdown(text: string): Block[] {
-  const lines = text.split("\n");
-  const blocks: Block[] = [];
-  for (let at = 0; at < lines.length;) {
-    const line = lines[at] ?? "";
-    if (line === "") {
-      at += 1;
-      continue;
-    }
-    const end = line.startsWith(FENCE) ? endOfCode(lines, at) : endOfBlock(lines, at);
-    blocks.push(readBlock(lines.slice(at, end)));
-    at = end;
-  }
-  return blocks;
+  let line = 1;
+  return marked.lexer(text).flatMap((token) => {
+    const start = line;
+    line += token.raw.split("\n").length - 1;
+    return token.type === "space" ? [] : [readBlock(token as MarkedToken, start)];
+  });
 }
 
-function endOfCode(lines: readonly string[], start: number): number {
-  const end = lines.indexOf(FENCE, start + 1);
-  if (end === -1) throw new Error(`line ${start + 1}: a block of code has no end`);
-  return end + 1;
+function readBlock(token: MarkedToken, line: number): Block {
+  const { type } = token;
+  if (type === "heading") return { kind: type, level: token.depth, text: token.text, id: idOf(token.text) };
+  if (type === "list") {
+    return { kind: type, ordered: token.ordered, items: token.items.map(({ tokens }) => inlinesOf(tokens, line)) };
+  }
+  if (type === "table") {
+    const readRow = (cells: readonly Tokens.TableCell[]): Row => cells.map(({ tokens }) => inlinesOf(tokens, line));
+    return { kind: type, head: readRow(token.header), rows: token.rows.map(readRow) };
+  }
+  if (type === "code") {
+    if (!token.raw.trimEnd().endsWith(FENCE)) throw new Error(`line ${line}: a block of code has no end`);
+    return { kind: type, language: token.lang ?? "", text: token.text };
+  }
+  if (type === "html") return { kind: "paragraph", inlines: [{ kind: "text", text: unwrapped(token.text.trim()) }] };
+  if (type !== "paragraph") throw new Error(`line ${line}: no page shows "${type}"`);
+  if (token.raw.trim() === "{models}") return { kind: "models" };
+  return { kind: type, inlines: inlinesOf(token.tokens, line) };
 }
 
-function endOfBlock(lines: readonly string[], start: number): number {
-  const end = lines.findIndex((line, at) => at > start && (line === "" || line.startsWith(FENCE)));
-  return end === -1 ? lines.length : end;
-}
-
-function readBlock(lines: readonly string[]): Block {
-  const [first = ""] = lines;
-  if (first.startsWith(FENCE)) {
-    return { kind: "code", language: first.slice(FENCE.length), text: lines.slice(1, -1).join("\n") };
-  }
-  const [, marks, title] = /^(#+) (.*)$/.exec(first) ?? [];
-  if (marks !== undefined && title !== undefined) {
-    return { kind: "heading", level: marks.length, text: title, id: idOf(title) };
-  }
-  if (first === "{models}") return { kind: "models" };
-  if (first.startsWith("| ")) {
-    const [head = [], , ...rows] = lines.map(readRow);
-    return { kind: "table", head, rows };
-  }
-  if (ITEM.test(first)) {
-    return { kind: "list", ordered: !first.startsWith("-"), items: itemsOf(lines).map(readInlines) };
-  }
-  return { kind: "paragraph", inlines: readInlines(lines.join(" ")) };
-}
-
-/** A line that begins no item goes on with the one before. */
-function itemsOf(lines: readonly string[]): string[] {
-  const items: string[] = [];
-  for (const line of lines) {
-    if (ITEM.test(line)) items.push(line.replace(ITEM, ""));
-    else items.push(`${items.pop() ?? ""} ${line.trim()}`);
-  }
-  return items;
-}
-
-function readRow(line: string): Row {
-  const cells = line.split("|").slice(1, -1);
-  return cells.map((cell) => readInlines(cell.trim()));
-}
-
-/** The pieces of a line. */
-export function readInlines(line: string): Inline[] {
+/** The pieces of tokens within a block; pieces of text that follow each other are one. */
+function inlinesOf(tokens: readonly Token[], line: number): Inline[] {
   const inlines: Inline[] = [];
-  let read = 0;
-  for (const found of line.matchAll(INLINE)) {
-    if (found.index > read) inlines.push({ kind: "text", text: line.slice(read, found.index) });
-    inlines.push(inlineOf(found));
-    read = found.index + found[0].length;
+  for (const inline of tokens.flatMap((token) => readInline(token as MarkedToken, line))) {
+    const last = inlines.at(-1);
+    if (inline.kind === "text" && last?.kind === "text")
+      inlines.splice(-1, 1, { ...last, text: last.text + inline.text });
+    else inlines.push(inline);
   }
-  if (read < line.length) inlines.push({ kind: "text", text: line.slice(read) });
   return inlines;
 }
 
-function inlineOf([, code, strong, em, text = "", to = ""]: RegExpExecArray): Inline {
-  if (code !== undefined) return { kind: "code", text: code };
-  if (strong !== undefined) return { kind: "strong", text: strong };
-  return em === undefined ? { kind: "link", text, to } : { kind: "em", text: em };
+function readInline(token: MarkedToken, line: number): Inline[] {
+  const { type } = token;
+  // The text of an item of a list has its pieces in it.
+  if (type === "text" && "tokens" in token && token.tokens !== undefined) return inlinesOf(token.tokens, line);
+  if (type === "text" || type === "escape" || type === "html") return [{ kind: "text", text: unwrapped(token.text) }];
+  if (type === "codespan") return [{ kind: "code", text: token.text }];
+  if (type === "strong" || type === "em") return [{ kind: type, text: unwrapped(token.text) }];
+  if (type === "link") return [{ kind: type, text: unwrapped(token.text), to: token.href }];
+  throw new Error(`line ${line}: no page shows "${type}"`);
+}
+
+/** A line break in a text is a space. */
+function unwrapped(text: string): string {
+  return text.replaceAll("\n", " ");
 }
 
 function idOf(title: string): string {

@@ -6,7 +6,7 @@ import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { CreateKeyResponse } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { factsOf } from "../../api/transport.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { CopyButton } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -17,7 +17,7 @@ import { Snippets } from "../../snippets/snippets.tsx";
 import { firstModelOf } from "../models/first-model.ts";
 import { FirstRequest, useFirstRequest } from "./first-request.tsx";
 import { isKeyName, KeyNameField } from "./key-name-field.tsx";
-import { KEYS_WORDS } from "./keys-words.ts";
+import { KEYS_MESSAGES } from "./keys-messages.ts";
 import { useRefreshKeys } from "./refresh-keys.ts";
 
 /** Asks for a name, then shows the key once. */
@@ -33,7 +33,7 @@ function NameStep({
   readonly onClose: () => void;
   readonly onMade: (made: CreateKeyResponse) => void;
 }) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const notify = useNotify();
   const refresh = useRefreshKeys();
   const [name, setName] = useState("");
@@ -51,19 +51,19 @@ function NameStep({
       await refresh();
     } catch (error) {
       const facts = factsOf(error);
-      notify(words.couldNotCreate, facts?.code === "limit_exceeded" ? words.tooMany : facts?.requestId);
+      notify(messages.couldNotCreate, facts?.code === "limit_exceeded" ? messages.tooMany : facts?.requestId);
     }
   };
   return (
-    <Dialog open kept={isPending} onClose={onClose} title={words.create} about={words.createAbout}>
+    <Dialog open kept={isPending} onClose={onClose} title={messages.create} about={messages.createAbout}>
       <form onSubmit={(event) => void create(event)} noValidate className="flex flex-col gap-4">
         <KeyNameField value={name} onChange={setName} isWrong={isWrong} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose} disabled={isPending}>
-            {words.cancel}
+            {messages.cancel}
           </Button>
-          <Button type="submit" look="action" busy={isPending}>
-            {words.create}
+          <Button type="submit" variant="action" busy={isPending}>
+            {messages.create}
           </Button>
         </div>
       </form>
@@ -72,7 +72,7 @@ function NameStep({
 }
 
 function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; readonly onClose: () => void }) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const refresh = useRefreshKeys();
   const first = useFirstRequest(made.key?.id ?? "");
   const record = first.answered ?? first.failed;
@@ -81,12 +81,12 @@ function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; reado
     onClose();
   };
   return (
-    <Dialog open kept wide onClose={close} title={words.made} about={words.madeAbout}>
+    <Dialog open kept wide onClose={close} title={messages.made} about={messages.madeAbout}>
       <div className="flex flex-wrap items-center gap-2 rounded-lg border border-line bg-sunken p-3">
-        <code aria-label={words.secret} className="min-w-0 flex-1 basis-64 font-mono break-all" data-testid="secret">
+        <code aria-label={messages.secret} className="min-w-0 flex-1 basis-64 font-mono break-all" data-testid="secret">
           {made.secret}
         </code>
-        <CopyButton text={made.secret} what={words.secret} />
+        <CopyButton text={made.secret} what={messages.secret} />
       </div>
       <FirstRequest {...first} />
       <TryIt secret={made.secret} />
@@ -98,11 +98,11 @@ function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; reado
             search={{ key: record.keyId, tab: "requests", request: record.requestId }}
             className="max-sm:whitespace-normal"
           >
-            {words.copiedToUsage}
+            {messages.copiedToUsage}
           </LinkButton>
         )}
-        <Button look="action" onClick={close}>
-          {words.copied}
+        <Button variant="action" onClick={close}>
+          {messages.copied}
         </Button>
       </div>
     </Dialog>
@@ -110,7 +110,7 @@ function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; reado
 }
 
 function TryIt({ secret }: { readonly secret: string }) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const [modelId, setModelId] = useState<string | null>(null);
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
   if (data === undefined)
@@ -118,12 +118,12 @@ function TryIt({ secret }: { readonly secret: string }) {
   const model = data.data.find(({ id }) => id === modelId) ?? firstModelOf(data.data);
   if (model === undefined) return null;
   return (
-    <section aria-label={words.tryIt} className="min-w-0">
+    <section aria-label={messages.tryIt} className="min-w-0">
       <Snippets
         model={model}
         secret={secret}
         beside={
-          <SelectField label={words.model} value={model.id} onChange={({ target }) => setModelId(target.value)}>
+          <SelectField label={messages.model} value={model.id} onChange={({ target }) => setModelId(target.value)}>
             {data.data.map(({ id }) => (
               <option key={id}>{id}</option>
             ))}

@@ -4,8 +4,8 @@ import { useQuery } from "@connectrpc/connect-query";
 import { CircleCheck, LoaderCircle } from "lucide-react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { type UsageRecord, UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
-import { KEYS_WORDS } from "./keys-words.ts";
+import { useMessages } from "../../i18n/language.tsx";
+import { KEYS_MESSAGES } from "./keys-messages.ts";
 
 const POLL_MS = 2_500;
 const LOOKED_AT = 5;
@@ -35,21 +35,21 @@ export function useFirstRequest(keyId: string): FirstUse {
 
 /** A line that turns from waiting to done by itself. */
 export function FirstRequest({ answered, failed }: FirstUse) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   return (
     <div role="status" className={answered === undefined ? "text-muted" : "font-medium text-good"}>
       {answered === undefined ? (
         <>
           <p className="flex items-center gap-2 font-medium">
             <LoaderCircle className="size-4 animate-spin" aria-hidden />
-            {words.waiting}
+            {messages.waiting}
           </p>
-          <p className="mt-0.5">{failed === undefined ? words.waitingAbout : words.failedOnce}</p>
+          <p className="mt-0.5">{failed === undefined ? messages.waitingAbout : messages.failedOnce}</p>
         </>
       ) : (
         <p className="flex items-center gap-2">
           <CircleCheck className="size-4" aria-hidden />
-          {words.first}
+          {messages.first}
         </p>
       )}
     </div>

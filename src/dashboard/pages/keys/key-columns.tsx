@@ -2,57 +2,66 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Ban, Pencil } from "lucide-react";
 import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { IconButton } from "../../components/button.tsx";
 import type { Column } from "../../components/table.tsx";
-import type { KeyTask, SpentByKey } from "./keys-page.tsx";
-import { KEYS_WORDS } from "./keys-words.ts";
+import type { KeyTask, SpentByKey } from "./key-task.ts";
+import { KEYS_MESSAGES } from "./keys-messages.ts";
 
 /** The columns of the list of keys. What was revoked stands back. */
 export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void): readonly Column<ApiKey>[] {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const formats = useFormats();
   const date = (at: Timestamp | undefined): string =>
-    at === undefined ? words.never : formats.date(timestampDate(at));
+    at === undefined ? messages.never : formats.date(timestampDate(at));
   return [
-    { key: "name", head: words.name, cell: (key) => <NameCell apiKey={key} spent={formats.cost(spent.get(key.id))} /> },
-    { key: "created", head: words.created, wide: true, cell: (key) => <Dim apiKey={key}>{date(key.createdAt)}</Dim> },
-    { key: "used", head: words.lastUsed, wide: true, cell: (key) => <Dim apiKey={key}>{date(key.lastUsedAt)}</Dim> },
+    {
+      key: "name",
+      head: messages.name,
+      cell: (key) => <NameCell apiKey={key} spent={formats.cost(spent.get(key.id))} />,
+    },
+    {
+      key: "created",
+      head: messages.created,
+      wide: true,
+      cell: (key) => <Dim apiKey={key}>{date(key.createdAt)}</Dim>,
+    },
+    { key: "used", head: messages.lastUsed, wide: true, cell: (key) => <Dim apiKey={key}>{date(key.lastUsedAt)}</Dim> },
     {
       key: "spent",
-      head: words.spent,
+      head: messages.spent,
       right: true,
       wide: true,
       cell: (key) => <Dim apiKey={key}>{formats.cost(spent.get(key.id))}</Dim>,
     },
     {
       key: "limit",
-      head: words.limit,
+      head: messages.limit,
       right: true,
       wide: true,
       cell: (key) => (
         <Dim apiKey={key}>
-          {key.rateLimit === 0 ? words.noLimit : `${formats.count(key.rateLimit)}${words.perMinute}`}
+          {key.rateLimit === 0 ? messages.noLimit : `${formats.count(key.rateLimit)}${messages.perMinute}`}
         </Dim>
       ),
     },
     {
       key: "actions",
-      head: <span className="sr-only">{words.actions}</span>,
+      head: <span className="sr-only">{messages.actions}</span>,
       acts: true,
       cell: (key) =>
         key.revokedAt === undefined ? (
           <span className="flex justify-end gap-1.5">
-            <IconButton label={`${words.rename}: ${key.name}`} onClick={() => onTask({ what: "rename", key })}>
+            <IconButton label={`${messages.rename}: ${key.name}`} onClick={() => onTask({ what: "rename", key })}>
               <Pencil aria-hidden />
             </IconButton>
-            <IconButton label={`${words.revoke}: ${key.name}`} onClick={() => onTask({ what: "revoke", key })}>
+            <IconButton label={`${messages.revoke}: ${key.name}`} onClick={() => onTask({ what: "revoke", key })}>
               <Ban aria-hidden />
             </IconButton>
           </span>
         ) : (
-          <Badge>{words.revoked}</Badge>
+          <Badge>{messages.revoked}</Badge>
         ),
     },
   ];
@@ -64,7 +73,7 @@ export function maskedKey({ prefix, lastFour }: Pick<ApiKey, "prefix" | "lastFou
 }
 
 function NameCell({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: string }) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const isRevoked = apiKey.revokedAt !== undefined;
   return (
     <>
@@ -76,7 +85,7 @@ function NameCell({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: 
       </span>
       <code className="font-mono text-xs whitespace-nowrap text-muted">{maskedKey(apiKey)}</code>
       <span className="block text-xs text-muted md:hidden">
-        {words.spent}: {spent}
+        {messages.spent}: {spent}
       </span>
     </>
   );

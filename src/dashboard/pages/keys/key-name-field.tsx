@@ -1,6 +1,6 @@
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { TextField } from "../../components/field.tsx";
-import { KEYS_WORDS } from "./keys-words.ts";
+import { KEYS_MESSAGES } from "./keys-messages.ts";
 
 const MOST_CHARACTERS = 100;
 
@@ -20,18 +20,18 @@ export function KeyNameField({
   readonly onChange: (name: string) => void;
   readonly isWrong: boolean;
 }) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   return (
     <TextField
-      label={words.name}
-      placeholder={words.namePlaceholder}
+      label={messages.name}
+      placeholder={messages.namePlaceholder}
       value={value}
       onChange={({ target }) => onChange(target.value)}
       autoComplete="off"
       // The dialog has nothing else to begin with.
       // oxlint-disable-next-line jsx-a11y/no-autofocus
       autoFocus
-      {...(isWrong ? { problem: words.nameProblem } : {})}
+      {...(isWrong ? { problem: messages.nameProblem } : {})}
     />
   );
 }

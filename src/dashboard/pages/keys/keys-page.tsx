@@ -7,7 +7,7 @@ import { UsageGrouping } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { useToday } from "../../i18n/today.ts";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
@@ -18,18 +18,16 @@ import { Table } from "../../components/table.tsx";
 import { filterOf } from "../usage/usage-search.ts";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { useKeyColumns } from "./key-columns.tsx";
-import { KEYS_WORDS } from "./keys-words.ts";
+import { KEYS_MESSAGES } from "./keys-messages.ts";
 import { RenameKeyDialog } from "./rename-key-dialog.tsx";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
+import type { KeyTask, SpentByKey } from "./key-task.ts";
 
 const PAGE_SIZE = 100;
 
-/** What is done to a key now. */
-export type KeyTask = { readonly what: "rename" | "revoke"; readonly key: ApiKey };
-
 /** Every key of the account, what each came to, and how to make, rename and revoke one. */
 export function KeysPage() {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const navigate = useNavigate({ from: "/keys" });
   const { create } = useSearch({ from: "/inside/keys" });
   const [task, setTask] = useState<KeyTask | null>(null);
@@ -37,11 +35,11 @@ export function KeysPage() {
   const close = () => setTask(null);
   return (
     <Page
-      title={words.title}
-      about={words.about}
+      title={messages.title}
+      about={messages.about}
       actions={
-        <Button look="action" icon={<KeyRound aria-hidden />} onClick={openCreate}>
-          {words.create}
+        <Button variant="action" icon={<KeyRound aria-hidden />} onClick={openCreate}>
+          {messages.create}
         </Button>
       }
     >
@@ -54,7 +52,7 @@ export function KeysPage() {
 }
 
 function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; readonly onCreate: () => void }) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const spent = useSpentByKey();
   const columns = useKeyColumns(spent, onTask);
   const pages = useInfiniteQuery(
@@ -68,16 +66,16 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
   const playground = keys?.find((key) => key.isPlayground);
   return (
     <>
-      <Card title={words.list} flush>
+      <Card title={messages.list} flush>
         {error === null || isFetchNextPageError ? null : <Failed error={error} retry={() => void refetch()} />}
         {own === undefined && error === null ? <SkeletonLines /> : null}
         {own?.length === 0 ? (
-          <Empty title={words.empty} action={<Button onClick={onCreate}>{words.create}</Button>}>
-            {words.emptyAbout}
+          <Empty title={messages.empty} action={<Button onClick={onCreate}>{messages.create}</Button>}>
+            {messages.emptyAbout}
           </Empty>
         ) : null}
         {own === undefined || own.length === 0 ? null : (
-          <Table label={words.list} columns={columns} rows={workingFirst(own)} keyOf={({ id }) => id} />
+          <Table label={messages.list} columns={columns} rows={workingFirst(own)} keyOf={({ id }) => id} />
         )}
         <LoadMore pages={pages} />
       </Card>
@@ -87,27 +85,24 @@ function Keys({ onTask, onCreate }: { readonly onTask: (task: KeyTask) => void; 
 }
 
 function PlaygroundKey({ apiKey, spent }: { readonly apiKey: ApiKey; readonly spent: SpentByKey }) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const formats = useFormats();
   return (
     <Card
-      title={words.playground}
+      title={messages.playground}
       aside={
         <LinkButton to="/usage" search={{ key: apiKey.id, tab: "requests" }}>
-          {words.openPlayground}
+          {messages.openPlayground}
         </LinkButton>
       }
     >
-      <p className="text-muted">{words.playgroundAbout}</p>
+      <p className="text-muted">{messages.playgroundAbout}</p>
       <p className="digits mt-2">
-        {words.spent}: <strong className="font-medium">{formats.cost(spent.get(apiKey.id))}</strong>
+        {messages.spent}: <strong className="font-medium">{formats.cost(spent.get(apiKey.id))}</strong>
       </p>
     </Card>
   );
 }
-
-/** What each key came to in 30 days; undefined while it is not known. */
-export type SpentByKey = { readonly get: (keyId: string) => string | undefined };
 
 function useSpentByKey(): SpentByKey {
   const today = useToday();

@@ -2,18 +2,18 @@ import { useMutation } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
 import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { maskedKey } from "./key-columns.tsx";
-import { KEYS_WORDS } from "./keys-words.ts";
+import { KEYS_MESSAGES } from "./keys-messages.ts";
 import { useRefreshKeys } from "./refresh-keys.ts";
 
 /** Revokes a key once its name was typed: it cannot be taken back. */
 export function RevokeKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
-  const words = useWords(KEYS_WORDS);
+  const messages = useMessages(KEYS_MESSAGES);
   const notify = useNotify();
   const refresh = useRefreshKeys();
   const [typed, setTyped] = useState("");
@@ -25,20 +25,20 @@ export function RevokeKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; 
     try {
       await mutateAsync({ keyId: apiKey.id });
       await refresh();
-      notify(words.revokedNow, apiKey.name);
+      notify(messages.revokedNow, apiKey.name);
       onClose();
     } catch {
-      notify(words.couldNotRevoke);
+      notify(messages.couldNotRevoke);
     }
   };
   return (
-    <Dialog open onClose={onClose} title={words.revokeTitle} about={words.revokeAbout}>
+    <Dialog open onClose={onClose} title={messages.revokeTitle} about={messages.revokeAbout}>
       <form onSubmit={(event) => void revoke(event)} noValidate className="flex flex-col gap-4">
         <p className="font-mono text-[0.8125rem] text-muted">{maskedKey(apiKey)}</p>
         <TextField
           label={
             <>
-              {words.typeName} <strong className="break-words select-all">{apiKey.name}</strong>
+              {messages.typeName} <strong className="break-words select-all">{apiKey.name}</strong>
             </>
           }
           value={typed}
@@ -50,9 +50,9 @@ export function RevokeKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; 
           autoFocus
         />
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>{words.cancel}</Button>
-          <Button type="submit" look="danger" busy={isPending} disabled={!isMeant}>
-            {words.revoke}
+          <Button onClick={onClose}>{messages.cancel}</Button>
+          <Button type="submit" variant="danger" busy={isPending} disabled={!isMeant}>
+            {messages.revoke}
           </Button>
         </div>
       </form>

@@ -1,19 +1,19 @@
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { CopyIconButton } from "../../components/copy.tsx";
 import type { Column } from "../../components/table.tsx";
-import { MODELS_WORDS } from "./models-words.ts";
+import { MODELS_MESSAGES } from "./models-messages.ts";
 
 /** The columns of the list of models. */
 export function useModelColumns(): readonly Column<Model>[] {
-  const words = useWords(MODELS_WORDS);
+  const messages = useMessages(MODELS_MESSAGES);
   const formats = useFormats();
   return [
     {
       key: "model",
-      head: words.model,
+      head: messages.model,
       cell: ({ id, name, badge }) => (
         <>
           <span className="flex flex-wrap items-center gap-x-2 gap-y-1 font-medium">
@@ -30,7 +30,7 @@ export function useModelColumns(): readonly Column<Model>[] {
     },
     {
       key: "id",
-      head: words.id,
+      head: messages.id,
       wide: true,
       cell: ({ id }) => (
         // Above the row's own button.
@@ -40,24 +40,24 @@ export function useModelColumns(): readonly Column<Model>[] {
         </span>
       ),
     },
-    { key: "takes", head: words.takes, wide: true, cell: (model) => <Modalities model={model} /> },
+    { key: "takes", head: messages.takes, wide: true, cell: (model) => <Modalities model={model} /> },
     {
       key: "context",
-      head: words.context,
+      head: messages.context,
       right: true,
       wide: true,
       cell: ({ contextLength }) => formats.size(contextLength),
     },
     {
       key: "input",
-      head: words.input,
+      head: messages.input,
       right: true,
       cell: (model) => <PriceWithTier model={model} name="input" />,
     },
-    { key: "cache", head: words.cache, right: true, wide: true, cell: (model) => <CachePrice model={model} /> },
+    { key: "cache", head: messages.cache, right: true, wide: true, cell: (model) => <CachePrice model={model} /> },
     {
       key: "output",
-      head: words.output,
+      head: messages.output,
       right: true,
       cell: (model) => <PriceWithTier model={model} name="output" />,
     },
@@ -66,8 +66,8 @@ export function useModelColumns(): readonly Column<Model>[] {
 
 /** What a model takes, in words. */
 export function Modalities({ model }: { readonly model: Model }) {
-  const words: Readonly<Record<string, string>> = useWords(MODELS_WORDS);
-  return (model.architecture?.inputModalities ?? []).map((modality) => words[modality] ?? modality).join(", ");
+  const messages: Readonly<Record<string, string>> = useMessages(MODELS_MESSAGES);
+  return (model.architecture?.inputModalities ?? []).map((modality) => messages[modality] ?? modality).join(", ");
 }
 
 /** A price, and where a long input first changes it. */
@@ -88,9 +88,9 @@ function PriceWithTier({ model: { pricing }, name }: { readonly model: Model; re
 
 /** The price of input from the cache, with how much of the input price it is. */
 export function CachePrice({ model: { pricing } }: { readonly model: Model }) {
-  const words = useWords(MODELS_WORDS);
+  const messages = useMessages(MODELS_MESSAGES);
   const formats = useFormats();
-  if (pricing?.cacheHit === undefined) return <span className="text-muted">{words.asInput}</span>;
+  if (pricing?.cacheHit === undefined) return <span className="text-muted">{messages.asInput}</span>;
   return (
     <span className="whitespace-nowrap">
       {formats.exactRupiah(pricing.cacheHit)}

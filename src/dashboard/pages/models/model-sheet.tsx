@@ -3,7 +3,7 @@
 import { MessageSquare } from "lucide-react";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { CopyIconButton } from "../../components/copy.tsx";
@@ -13,7 +13,7 @@ import { OtherPriceFacts } from "../../components/price-facts.tsx";
 import { Empty, SkeletonLines } from "../../components/states.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { CachePrice, Modalities } from "./model-columns.tsx";
-import { MODELS_WORDS } from "./models-words.ts";
+import { MODELS_MESSAGES } from "./models-messages.ts";
 import { PriceCalculator } from "./price-calculator.tsx";
 
 type ModelSheetProps = {
@@ -24,15 +24,15 @@ type ModelSheetProps = {
 
 /** Opens at the right when the address names a model. */
 export function ModelSheet({ modelId, models, onClose }: ModelSheetProps) {
-  const words = useWords(MODELS_WORDS);
+  const messages = useMessages(MODELS_MESSAGES);
   const model = models?.find(({ id }) => id === modelId);
   return (
-    <Dialog side open={modelId !== undefined} onClose={onClose} title={model?.name ?? words.model}>
+    <Dialog side open={modelId !== undefined} onClose={onClose} title={model?.name ?? messages.model}>
       {model === undefined ? (
         models === undefined ? (
           <SkeletonLines lines={8} />
         ) : (
-          <Empty title={words.unknown} />
+          <Empty title={messages.unknown} />
         )
       ) : (
         <Sheet model={model} />
@@ -42,7 +42,7 @@ export function ModelSheet({ modelId, models, onClose }: ModelSheetProps) {
 }
 
 function Sheet({ model }: { readonly model: Model }) {
-  const words = useWords(MODELS_WORDS);
+  const messages = useMessages(MODELS_MESSAGES);
   const formats = useFormats();
   return (
     <div className="flex min-w-0 flex-col gap-5">
@@ -59,28 +59,28 @@ function Sheet({ model }: { readonly model: Model }) {
         {model.description === "" ? null : <p className="mt-1 text-muted">{model.description}</p>}
       </div>
       <dl className="digits flex flex-col gap-2">
-        <Fact name={words.takes}>
+        <Fact name={messages.takes}>
           <Modalities model={model} />
         </Fact>
-        <Fact name={words.context}>
-          {formats.size(model.contextLength)} {words.tokens}
+        <Fact name={messages.context}>
+          {formats.size(model.contextLength)} {messages.tokens}
         </Fact>
-        <Fact name={words.maxOutput}>
-          {formats.size(model.maxOutputTokens)} {words.tokens}
+        <Fact name={messages.maxOutput}>
+          {formats.size(model.maxOutputTokens)} {messages.tokens}
         </Fact>
-        <Fact name={words.input}>{formats.exactRupiah(model.pricing?.input)}</Fact>
-        <Fact name={words.cache}>
+        <Fact name={messages.input}>{formats.exactRupiah(model.pricing?.input)}</Fact>
+        <Fact name={messages.cache}>
           <CachePrice model={model} />
         </Fact>
-        <Fact name={words.output}>{formats.exactRupiah(model.pricing?.output)}</Fact>
+        <Fact name={messages.output}>{formats.exactRupiah(model.pricing?.output)}</Fact>
         {model.pricing === undefined ? null : <OtherPriceFacts prices={model.pricing} />}
       </dl>
       {model.pricing === undefined ? null : <PriceCalculator pricing={model.pricing} />}
       <LinkButton to="/playground" search={{ model: model.id }} icon={<MessageSquare aria-hidden />}>
-        {words.tryIt}
+        {messages.tryIt}
       </LinkButton>
-      <section aria-label={words.use} className="flex min-w-0 flex-col gap-3">
-        <h3 className="font-medium">{words.use}</h3>
+      <section aria-label={messages.use} className="flex min-w-0 flex-col gap-3">
+        <h3 className="font-medium">{messages.use}</h3>
         <Snippets model={model} />
       </section>
     </div>

@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
@@ -15,7 +15,7 @@ import { Table } from "../../components/table.tsx";
 import { useModelColumns } from "./model-columns.tsx";
 import { ModelSheet } from "./model-sheet.tsx";
 import { fittingModels, MODALITIES, type Modality, type ModelsSearch, type Sort, SORTS } from "./models-search.ts";
-import { MODELS_WORDS } from "./models-words.ts";
+import { MODELS_MESSAGES } from "./models-messages.ts";
 
 const REFRESH_MS = 60_000;
 
@@ -23,7 +23,7 @@ type Change = (change: { readonly [Name in keyof ModelsSearch]?: ModelsSearch[Na
 
 /** Every model that can be called and what it costs. */
 export function ModelsPage() {
-  const words = useWords(MODELS_WORDS);
+  const messages = useMessages(MODELS_MESSAGES);
   const formats = useFormats();
   const search = useSearch({ from: "/inside/models" });
   const change = useChangeModelsSearch();
@@ -31,19 +31,21 @@ export function ModelsPage() {
   const { data, error, dataUpdatedAt, refetch, isFetching } = catalog;
   return (
     <Page
-      title={words.title}
+      title={messages.title}
       about={
-        data === undefined ? words.about : `${words.about} ${words.asOf} ${formats.time(new Date(dataUpdatedAt))} WIB.`
+        data === undefined
+          ? messages.about
+          : `${messages.about} ${messages.asOf} ${formats.time(new Date(dataUpdatedAt))} WIB.`
       }
       actions={
         <Button icon={<RefreshCw aria-hidden />} busy={isFetching} onClick={() => void refetch()}>
-          {words.refresh}
+          {messages.refresh}
         </Button>
       }
     >
       {error !== null && data !== undefined ? (
         <p role="alert" className="rounded-lg bg-warn-soft px-4 py-2 text-warn">
-          {words.stale}
+          {messages.stale}
         </p>
       ) : null}
       <Filters search={search} change={change} />
@@ -72,22 +74,22 @@ function ModelTable({
   readonly search: ModelsSearch;
   readonly change: Change;
 }) {
-  const words = useWords(MODELS_WORDS);
+  const messages = useMessages(MODELS_MESSAGES);
   const columns = useModelColumns();
   const fitting = fittingModels(models, search);
-  if (models.length === 0) return <Empty title={words.empty}>{words.emptyAbout}</Empty>;
+  if (models.length === 0) return <Empty title={messages.empty}>{messages.emptyAbout}</Empty>;
   if (fitting.length === 0)
     return (
       <Empty
-        title={words.nothing}
-        action={<Button onClick={() => change({ q: undefined, takes: undefined })}>{words.clear}</Button>}
+        title={messages.nothing}
+        action={<Button onClick={() => change({ q: undefined, takes: undefined })}>{messages.clear}</Button>}
       >
-        {words.nothingAbout}
+        {messages.nothingAbout}
       </Empty>
     );
   return (
     <Table
-      label={words.title}
+      label={messages.title}
       columns={columns}
       rows={fitting}
       keyOf={({ id }) => id}
@@ -97,7 +99,7 @@ function ModelTable({
 }
 
 function Filters({ search, change }: { readonly search: ModelsSearch; readonly change: Change }) {
-  const words = useWords(MODELS_WORDS);
+  const messages = useMessages(MODELS_MESSAGES);
   // Kept here as well: the address follows a moment later, and a letter typed meanwhile would be lost.
   const [typed, setTyped] = useState(search.q ?? "");
   useEffect(() => {
@@ -107,8 +109,8 @@ function Filters({ search, change }: { readonly search: ModelsSearch; readonly c
     <div role="search" className="flex flex-wrap items-end gap-3">
       <TextField
         type="search"
-        label={words.search}
-        placeholder={words.searchHint}
+        label={messages.search}
+        placeholder={messages.searchHint}
         value={typed}
         onChange={({ target }) => {
           setTyped(target.value);
@@ -117,25 +119,25 @@ function Filters({ search, change }: { readonly search: ModelsSearch; readonly c
         className="min-w-0 flex-1 basis-48"
       />
       <SelectField
-        label={words.takes}
+        label={messages.takes}
         value={search.takes ?? ""}
         onChange={({ target }) => change({ takes: (target.value || undefined) as Modality | undefined })}
       >
-        <option value="">{words.all}</option>
+        <option value="">{messages.all}</option>
         {MODALITIES.map((modality) => (
           <option key={modality} value={modality}>
-            {words[modality]}
+            {messages[modality]}
           </option>
         ))}
       </SelectField>
       <SelectField
-        label={words.sort}
+        label={messages.sort}
         value={search.sort ?? "name"}
         onChange={({ target }) => change({ sort: target.value as Sort })}
       >
         {SORTS.map((sort) => (
           <option key={sort} value={sort}>
-            {words[sort]}
+            {messages[sort]}
           </option>
         ))}
       </SelectField>

@@ -31,7 +31,7 @@ describe("the address of the page of models", () => {
     });
   });
 
-  it("finds by words, by what a model takes, and in order", () => {
+  it("finds by messages, by what a model takes, and in order", () => {
     expect(ids({ q: "ACME v1.2" })).toEqual(["acme/large:v1.2"]);
     expect(ids({ takes: "image" })).toEqual(["acme/large:v1.2"]);
     expect(ids({ sort: "input" })).toEqual(["other/tiny", "acme/small", "acme/large:v1.2"]);

@@ -33,11 +33,11 @@ export function readModelsSearch({ q, takes, sort, model }: Readonly<Record<stri
 
 /** The models that fit, in order: the cheapest or the roomiest first. */
 export function fittingModels(models: readonly Model[], { q = "", takes, sort = "name" }: ModelsSearch): Model[] {
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const messages = q.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = ({ id, name, description, architecture }: Model): boolean => {
     const text = `${id} ${name} ${description}`.toLowerCase();
     const taken = architecture?.inputModalities ?? [];
-    return words.every((word) => text.includes(word)) && (takes === undefined || taken.includes(takes));
+    return messages.every((word) => text.includes(word)) && (takes === undefined || taken.includes(takes));
   };
   return models.filter(fits).toSorted((one, other) => ORDERS[sort](one, other) || one.name.localeCompare(other.name));
 }

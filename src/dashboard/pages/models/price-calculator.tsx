@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { ModelPricing } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
-import { PRICE_WORDS } from "../../i18n/price-words.ts";
+import { useMessages } from "../../i18n/language.tsx";
+import { PRICE_MESSAGES } from "../../i18n/price-messages.ts";
 import { TextField } from "../../components/field.tsx";
-import { MODELS_WORDS } from "./models-words.ts";
+import { MODELS_MESSAGES } from "./models-messages.ts";
 import { priceOf, readTokens, tierOf, type Tokens } from "./price-of.ts";
 
 const EXAMPLE: Readonly<Partial<Record<keyof Tokens, string>>> = { input: "10000", cached: "0", output: "1000" };
@@ -13,23 +13,23 @@ const OTHER_KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "
 
 /** Tokens in, rupiah out. */
 export function PriceCalculator({ pricing }: { readonly pricing: ModelPricing }) {
-  const words = useWords(MODELS_WORDS);
-  const kinds = useWords(PRICE_WORDS);
+  const messages = useMessages(MODELS_MESSAGES);
+  const kinds = useMessages(PRICE_MESSAGES);
   const formats = useFormats();
   const [typed, setTyped] = useState(EXAMPLE);
   const others = OTHER_KINDS.filter((kind) => pricing[kind] !== undefined);
   const fields = [
-    { name: "input", label: words.tokensIn },
-    { name: "cached", label: words.tokensCached },
+    { name: "input", label: messages.tokensIn },
+    { name: "cached", label: messages.tokensCached },
     ...others.map((kind) => ({ name: kind, label: kinds[kind] })),
-    { name: "output", label: words.tokensOut },
+    { name: "output", label: messages.tokensOut },
   ] as const;
   const counts = new Map(fields.map(({ name }) => [name, readTokens(typed[name] ?? "0")]));
   const tokens = [...counts.values()].includes(null) ? null : (Object.fromEntries(counts) as Tokens);
   const tier = tokens === null ? undefined : tierOf(tokens, pricing);
   return (
-    <section aria-label={words.calculator} className="rounded-lg border border-line">
-      <h3 className="border-b border-line px-3 py-2 font-medium">{words.calculator}</h3>
+    <section aria-label={messages.calculator} className="rounded-lg border border-line">
+      <h3 className="border-b border-line px-3 py-2 font-medium">{messages.calculator}</h3>
       <div className="grid items-end gap-3 p-3 sm:grid-cols-3">
         {fields.map(({ name, label }) => (
           <TextField
@@ -38,20 +38,20 @@ export function PriceCalculator({ pricing }: { readonly pricing: ModelPricing })
             inputMode="numeric"
             value={typed[name] ?? "0"}
             onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
-            {...(counts.get(name) === null ? { problem: words.notCount } : {})}
+            {...(counts.get(name) === null ? { problem: messages.notCount } : {})}
           />
         ))}
       </div>
       <div className="border-t border-line px-3 py-2" aria-live="polite">
         <p className="digits flex items-baseline justify-between gap-4">
-          <span className="text-muted">{words.comesTo}</span>
+          <span className="text-muted">{messages.comesTo}</span>
           <strong className="font-semibold">
             {tokens === null ? UNKNOWN : formats.exactRupiah(priceOf(tokens, pricing))}
           </strong>
         </p>
         {tier === undefined ? null : (
           <p className="mt-1 text-[0.8125rem] text-muted">
-            {words.atLongContext} {formats.count(tier.above)}.
+            {messages.atLongContext} {formats.count(tier.above)}.
           </p>
         )}
       </div>

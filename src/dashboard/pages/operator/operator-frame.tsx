@@ -4,13 +4,13 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, type LinkProps, Outlet } from "@tanstack/react-router";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Role } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Page } from "../../components/page.tsx";
 import { SkeletonLines } from "../../components/states.tsx";
-import { OPERATOR_WORDS } from "./operator-words.ts";
+import { OPERATOR_MESSAGES } from "./operator-messages.ts";
 
-type Section = { readonly to: NonNullable<LinkProps["to"]>; readonly name: keyof typeof OPERATOR_WORDS.id };
+type Section = { readonly to: NonNullable<LinkProps["to"]>; readonly name: keyof typeof OPERATOR_MESSAGES.id };
 
 const SECTIONS: readonly Section[] = [
   { to: "/operator/catalog", name: "catalog" },
@@ -30,22 +30,22 @@ const SECTIONS: readonly Section[] = [
 
 /** The sections above, the chosen one below. The server refuses everybody else; here they are only told so. */
 export function OperatorFrame() {
-  const words = useWords(OPERATOR_WORDS);
+  const messages = useMessages(OPERATOR_MESSAGES);
   const { data, error } = useQuery(AccountsService.method.getMe, {});
   // That asking failed is said by the frame around, with a way to ask again.
   if (data === undefined) return error === null ? <SkeletonLines lines={8} /> : null;
   if (data.person?.roles.includes(Role.OPERATOR) !== true) {
     return (
-      <Page title={words.onlyOperators} about={words.onlyOperatorsAbout}>
+      <Page title={messages.onlyOperators} about={messages.onlyOperatorsAbout}>
         <LinkButton to="/" className="self-start">
-          {words.home}
+          {messages.home}
         </LinkButton>
       </Page>
     );
   }
   return (
     <>
-      <nav aria-label={words.sections} className="border-b border-line bg-card">
+      <nav aria-label={messages.sections} className="border-b border-line bg-card">
         <ul className="mx-auto flex w-full max-w-6xl flex-wrap gap-x-1 px-2 sm:px-4">
           {SECTIONS.map(({ to, name }) => (
             <li key={to}>
@@ -53,7 +53,7 @@ export function OperatorFrame() {
                 to={to}
                 className="-mb-px flex min-h-10 items-center border-b-2 border-transparent px-2 text-[0.8125rem] font-medium text-muted hover:text-ink data-[status=active]:border-action data-[status=active]:text-ink"
               >
-                {words[name]}
+                {messages[name]}
               </Link>
             </li>
           ))}

@@ -1,28 +1,28 @@
 import { Link } from "@tanstack/react-router";
 import { Circle, CircleCheck, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
-import { OVERVIEW_WORDS } from "./overview-words.ts";
+import { OVERVIEW_MESSAGES } from "./overview-messages.ts";
 import type { FirstSteps } from "./use-first-steps.ts";
 
 /** What somebody new does first. The next step has the one green button. */
 export function Checklist({ steps }: { readonly steps: FirstSteps }) {
-  const words = useWords(OVERVIEW_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
   const { hasKey, firstRequest, hasBalance } = steps;
   return (
-    <Card title={words.start}>
+    <Card title={messages.start}>
       <ol className="flex flex-col divide-y divide-line">
-        <Step isDone={hasKey} title={words.keyStep} about={words.keyAbout}>
-          <LinkButton to="/keys" search={{ create: true }} look="action">
-            {words.keyAction}
+        <Step isDone={hasKey} title={messages.keyStep} about={messages.keyAbout}>
+          <LinkButton to="/keys" search={{ create: true }} variant="action">
+            {messages.keyAction}
           </LinkButton>
         </Step>
         <Step
           isDone={firstRequest !== null}
-          title={words.requestStep}
-          about={words.requestAbout}
+          title={messages.requestStep}
+          about={messages.requestAbout}
           result={
             firstRequest === null ? null : (
               <Link
@@ -30,7 +30,7 @@ export function Checklist({ steps }: { readonly steps: FirstSteps }) {
                 search={{ tab: "requests", request: firstRequest.requestId }}
                 className="text-good underline underline-offset-2"
               >
-                {words.requestDone}
+                {messages.requestDone}
               </Link>
             )
           }
@@ -38,14 +38,14 @@ export function Checklist({ steps }: { readonly steps: FirstSteps }) {
           {hasKey ? (
             <span role="status" className="flex items-center gap-2 text-muted">
               <LoaderCircle className="size-4 animate-spin" aria-hidden />
-              {words.requestWaiting}
+              {messages.requestWaiting}
             </span>
           ) : null}
-          <LinkButton to="/keys">{words.requestAction}</LinkButton>
+          <LinkButton to="/keys">{messages.requestAction}</LinkButton>
         </Step>
-        <Step isDone={hasBalance} title={words.topUpStep} about={words.topUpAbout}>
-          <LinkButton to="/billing" look={hasKey && firstRequest !== null ? "action" : "plain"}>
-            {words.topUp}
+        <Step isDone={hasBalance} title={messages.topUpStep} about={messages.topUpAbout}>
+          <LinkButton to="/billing" variant={hasKey && firstRequest !== null ? "action" : "plain"}>
+            {messages.topUp}
           </LinkButton>
         </Step>
       </ol>
@@ -64,7 +64,7 @@ type StepProps = {
 };
 
 function Step({ isDone, title, about, result, children }: StepProps) {
-  const words = useWords(OVERVIEW_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 py-3 first:pt-0 last:pb-0">
       <div className="flex min-w-0 flex-1 basis-72 gap-3">
@@ -75,7 +75,7 @@ function Step({ isDone, title, about, result, children }: StepProps) {
         )}
         <div className="min-w-0">
           <p className={`font-medium ${isDone ? "text-muted" : ""}`}>
-            {title} <span className="sr-only">({isDone ? words.done : words.notDone})</span>
+            {title} <span className="sr-only">({isDone ? messages.done : messages.notDone})</span>
           </p>
           {isDone ? (result ?? null) : <p className="text-muted">{about}</p>}
         </div>

@@ -3,10 +3,10 @@ import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_servi
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { Day } from "../../i18n/days.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Stat } from "../../components/card.tsx";
 import { inputOf } from "../usage/token-totals.ts";
-import { OVERVIEW_WORDS } from "./overview-words.ts";
+import { OVERVIEW_MESSAGES } from "./overview-messages.ts";
 import { runwayOf, spentSince } from "./runway.ts";
 
 const A_YEAR = 365n;
@@ -15,7 +15,7 @@ type NumbersProps = { readonly usage: SummarizeUsageResponse | undefined; readon
 
 /** The four numbers. What is not known, or could not be had, is a dash. */
 export function OverviewNumbers({ usage, today }: NumbersProps) {
-  const words = useWords(OVERVIEW_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
   const formats = useFormats();
   const totals = usage?.totals;
   const requestsOfToday = usage?.rows.filter(({ day }) => day === today).reduce((sum, row) => sum + row.requests, 0);
@@ -24,23 +24,27 @@ export function OverviewNumbers({ usage, today }: NumbersProps) {
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <BalanceNumber usage={usage} today={today} />
       <Stat
-        label={words.today}
-        hint={requestsOfToday === undefined ? UNKNOWN : formats.counted(requestsOfToday, words.request, words.requests)}
+        label={messages.today}
+        hint={
+          requestsOfToday === undefined
+            ? UNKNOWN
+            : formats.counted(requestsOfToday, messages.request, messages.requests)
+        }
       >
         {formats.headlineCost(usage === undefined ? undefined : spentSince(usage.rows, today))}
       </Stat>
       <Stat
-        label={words.thirty}
-        hint={totals === undefined ? UNKNOWN : formats.counted(totals.requests, words.request, words.requests)}
+        label={messages.thirty}
+        hint={totals === undefined ? UNKNOWN : formats.counted(totals.requests, messages.request, messages.requests)}
       >
         {formats.headlineCost(totals?.charge)}
       </Stat>
       <Stat
-        label={words.saved}
+        label={messages.saved}
         hint={
           totals === undefined || input === 0n
             ? UNKNOWN
-            : `${formats.percent(Number(totals.inputTokensCached) / Number(input))} ${words.fromCache}`
+            : `${formats.percent(Number(totals.inputTokensCached) / Number(input))} ${messages.fromCache}`
         }
       >
         {formats.headlineCost(totals?.savedByCache)}
@@ -50,19 +54,19 @@ export function OverviewNumbers({ usage, today }: NumbersProps) {
 }
 
 function BalanceNumber({ usage, today }: NumbersProps) {
-  const words = useWords(OVERVIEW_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
   const formats = useFormats();
   const { data, error, refetch } = useQuery(BillingService.method.getBalance, {});
   const available = data?.balance?.available;
   if (data === undefined && error !== null)
     return (
       <Stat
-        label={words.balance}
+        label={messages.balance}
         hint={
           <span role="alert" className="flex flex-wrap items-center gap-x-2 text-bad">
-            {words.notLoaded}
+            {messages.notLoaded}
             <button type="button" className="min-h-6 underline underline-offset-2" onClick={() => void refetch()}>
-              {words.again}
+              {messages.again}
             </button>
           </span>
         }
@@ -74,16 +78,17 @@ function BalanceNumber({ usage, today }: NumbersProps) {
   const owed = data?.balance?.owed ?? "0";
   const runway = days === undefined ? UNKNOWN : <Runway days={days} />;
   return (
-    <Stat label={words.balance} hint={owed === "0" ? runway : `${formats.rupiah(owed)} ${words.owed}`}>
+    <Stat label={messages.balance} hint={owed === "0" ? runway : `${formats.rupiah(owed)} ${messages.owed}`}>
       {formats.rupiah(available)}
     </Stat>
   );
 }
 
 function Runway({ days }: { readonly days: bigint | null }) {
-  const words = useWords(OVERVIEW_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
   const formats = useFormats();
-  if (days === null) return words.noRunway;
-  const lasting = days > A_YEAR ? words.longRunway : `${words.runway} ${formats.counted(days, words.day, words.days)},`;
-  return `${lasting} ${words.runwayHint}`;
+  if (days === null) return messages.noRunway;
+  const lasting =
+    days > A_YEAR ? messages.longRunway : `${messages.runway} ${formats.counted(days, messages.day, messages.days)},`;
+  return `${lasting} ${messages.runwayHint}`;
 }

@@ -6,7 +6,7 @@ import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_servi
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { type Day, daysLater } from "../../i18n/days.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { useToday } from "../../i18n/today.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
@@ -18,10 +18,10 @@ import { barsOf, sharesOf } from "../usage/usage-bars.ts";
 import { Legend } from "../usage/usage-chart.tsx";
 import { useRequestColumns } from "../usage/request-columns.tsx";
 import { filterOf } from "../usage/usage-search.ts";
-import { USAGE_WORDS } from "../usage/usage-words.ts";
+import { USAGE_MESSAGES } from "../usage/usage-messages.ts";
 import { Checklist } from "./checklist.tsx";
 import { OverviewNumbers } from "./overview-numbers.tsx";
-import { OVERVIEW_WORDS } from "./overview-words.ts";
+import { OVERVIEW_MESSAGES } from "./overview-messages.ts";
 import { useFirstSteps } from "./use-first-steps.ts";
 
 const CHART_DAYS = 14;
@@ -30,7 +30,7 @@ const REFRESH_MS = 15_000;
 
 /** What a person wants to know first; for somebody new, what to do first. */
 export function OverviewPage() {
-  const words = useWords(OVERVIEW_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
   const firstSteps = useFirstSteps();
   const isAsking = firstSteps === "asking";
   const steps = isAsking ? null : firstSteps;
@@ -39,11 +39,11 @@ export function OverviewPage() {
   const usage = useQuery(BillingService.method.summarizeUsage, { filter }, { refetchInterval: REFRESH_MS });
   return (
     <Page
-      title={words.title}
-      about={words.about}
+      title={messages.title}
+      about={messages.about}
       actions={
-        <LinkButton to="/billing" look={steps?.isDone === true ? "action" : "plain"} icon={<Wallet aria-hidden />}>
-          {words.topUp}
+        <LinkButton to="/billing" variant={steps?.isDone === true ? "action" : "plain"} icon={<Wallet aria-hidden />}>
+          {messages.topUp}
         </LinkButton>
       }
     >
@@ -75,18 +75,18 @@ type MiniChartProps = {
 };
 
 function MiniChart({ today: last, data, error, retry }: MiniChartProps) {
-  const words = useWords(OVERVIEW_WORDS);
-  const { others } = useWords(USAGE_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
+  const { others } = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const first = daysLater(last, 1 - CHART_DAYS);
   const rows = data?.rows.filter(({ day }) => day >= first);
   const shares = sharesOf(rows ?? [], "rupiah");
   return (
     <Card
-      title={words.chart}
+      title={messages.chart}
       aside={
-        <LinkButton to="/usage" look="quiet">
-          {words.allUsage}
+        <LinkButton to="/usage" variant="quiet">
+          {messages.allUsage}
         </LinkButton>
       }
     >
@@ -97,11 +97,11 @@ function MiniChart({ today: last, data, error, retry }: MiniChartProps) {
           <Failed error={error} retry={retry} />
         )
       ) : shares.every(({ total }) => total === "0") ? (
-        <p className="flex h-45 items-center justify-center text-center text-muted">{words.noUsage}</p>
+        <p className="flex h-45 items-center justify-center text-center text-muted">{messages.noUsage}</p>
       ) : (
         <>
           <StackedBars
-            label={words.chart}
+            label={messages.chart}
             height={180}
             tick={formats.tick}
             bars={barsOf({
@@ -122,7 +122,7 @@ function MiniChart({ today: last, data, error, retry }: MiniChartProps) {
 }
 
 function LastRequests() {
-  const words = useWords(OVERVIEW_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
   const navigate = useNavigate();
   const columns = useRequestColumns();
   const { data, error, refetch } = useQuery(
@@ -133,10 +133,10 @@ function LastRequests() {
   return (
     <Card
       flush
-      title={words.last}
+      title={messages.last}
       aside={
-        <LinkButton to="/usage" search={{ tab: "requests" }} look="quiet">
-          {words.allRequests}
+        <LinkButton to="/usage" search={{ tab: "requests" }} variant="quiet">
+          {messages.allRequests}
         </LinkButton>
       }
     >
@@ -148,12 +148,12 @@ function LastRequests() {
         )
       ) : (
         <Table
-          label={words.last}
+          label={messages.last}
           columns={columns}
           rows={data.records}
           keyOf={({ requestId }) => requestId}
           onOpen={({ requestId }) => void navigate({ to: "/usage", search: { tab: "requests", request: requestId } })}
-          openLabel={({ requestId }) => `${words.open} ${requestId}`}
+          openLabel={({ requestId }) => `${messages.open} ${requestId}`}
         />
       )}
     </Card>

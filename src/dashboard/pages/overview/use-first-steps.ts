@@ -4,12 +4,12 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useEffect, useRef } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { isSettled } from "../billing/top-up-stages.ts";
 import { isUsable, useAllKeys } from "../keys/all-keys.ts";
 import { ANSWERED } from "../usage/usage-search.ts";
-import { OVERVIEW_WORDS } from "./overview-words.ts";
+import { OVERVIEW_MESSAGES } from "./overview-messages.ts";
 
 const POLL_MS = 3_000;
 const MOST_TOP_UPS = 20;
@@ -54,11 +54,11 @@ export function useFirstSteps(): FirstSteps | "asking" | null {
 }
 
 function useNoticeOfArrival(count: number | undefined): void {
-  const words = useWords(OVERVIEW_WORDS);
+  const messages = useMessages(OVERVIEW_MESSAGES);
   const notify = useNotify();
   const before = useRef(count);
   useEffect(() => {
-    if (before.current === 0 && count === 1) notify(words.requestDone);
+    if (before.current === 0 && count === 1) notify(messages.requestDone);
     before.current = count;
-  }, [count, notify, words]);
+  }, [count, notify, messages]);
 }

@@ -1,20 +1,20 @@
 import { useState } from "react";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { LinkButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Segments } from "../../components/segments.tsx";
 import type { SnippetRequest } from "../../snippets/code.ts";
-import { SNIPPET_WORDS } from "../../snippets/snippet-words.ts";
+import { SNIPPET_MESSAGES } from "../../snippets/snippet-messages.ts";
 import { ProgramCode } from "../../snippets/snippets.tsx";
-import { PLAYGROUND_WORDS } from "./playground-words.ts";
+import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
 /** The next request of the playground as a program would send it. */
 export function CodeDialog({ request, onClose }: { readonly request: SnippetRequest; readonly onClose: () => void }) {
-  const words = useWords(PLAYGROUND_WORDS);
-  const { client } = useWords(SNIPPET_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
+  const { client } = useMessages(SNIPPET_MESSAGES);
   const [program, setProgram] = useState<"curl" | "node" | "python">("curl");
   return (
-    <Dialog open wide onClose={onClose} title={words.code} about={words.codeAbout}>
+    <Dialog open wide onClose={onClose} title={messages.code} about={messages.codeAbout}>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <Segments
           label={client}
@@ -27,7 +27,7 @@ export function CodeDialog({ request, onClose }: { readonly request: SnippetRequ
           onChange={setProgram}
         />
         <LinkButton to="/keys" search={{ create: true }}>
-          {words.makeKey}
+          {messages.makeKey}
         </LinkButton>
       </div>
       <div className="flex min-w-0 flex-col gap-4">

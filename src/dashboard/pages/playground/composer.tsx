@@ -1,9 +1,9 @@
 import { Send, Square } from "lucide-react";
 import type { KeyboardEvent } from "react";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextArea } from "../../components/field.tsx";
-import { PLAYGROUND_WORDS } from "./playground-words.ts";
+import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
 type ComposerProps = {
   readonly draft: string;
@@ -17,7 +17,7 @@ type ComposerProps = {
 
 /** Where a message is written, sent and stopped. */
 export function Composer({ draft, onDraft, onSend, onStop, isReady }: ComposerProps) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   const sendOnEnter = (event: KeyboardEvent) => {
     // An input method is still composing: its Enter chooses a word.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -33,8 +33,8 @@ export function Composer({ draft, onDraft, onSend, onStop, isReady }: ComposerPr
       className="sticky bottom-0 -mx-4 -mb-4 flex items-end gap-3 rounded-b-xl border-t border-line bg-card p-4"
     >
       <TextArea
-        label={words.message}
-        placeholder={words.messageHint}
+        label={messages.message}
+        placeholder={messages.messageHint}
         rows={2}
         value={draft}
         onChange={({ target }) => onDraft(target.value)}
@@ -42,12 +42,12 @@ export function Composer({ draft, onDraft, onSend, onStop, isReady }: ComposerPr
         className="flex-1"
       />
       {onStop === null ? (
-        <Button type="submit" look="action" icon={<Send aria-hidden />} disabled={!isReady || draft.trim() === ""}>
-          {words.send}
+        <Button type="submit" variant="action" icon={<Send aria-hidden />} disabled={!isReady || draft.trim() === ""}>
+          {messages.send}
         </Button>
       ) : (
-        <Button look="danger" icon={<Square aria-hidden />} onClick={onStop}>
-          {words.stop}
+        <Button variant="danger" icon={<Square aria-hidden />} onClick={onStop}>
+          {messages.stop}
         </Button>
       )}
     </form>

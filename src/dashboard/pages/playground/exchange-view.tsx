@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { LoaderCircle } from "lucide-react";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { CopyIconButton } from "../../components/copy.tsx";
 import type { Exchange } from "./conversation.ts";
-import { PLAYGROUND_WORDS } from "./playground-words.ts";
+import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 import { RequestFailure } from "./request-failure.tsx";
 
 /** A question, its answer as text, and what it came to. `retry` is null where it cannot be asked again. */
@@ -15,19 +15,19 @@ export function ExchangeView({
   readonly exchange: Exchange;
   readonly retry: (() => void) | null;
 }) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   const { question, model, text, reasoning, state, finishReason, error } = exchange;
   return (
     <li className="flex min-w-0 flex-col gap-3">
       <div className="max-w-[85%] self-end rounded-xl bg-sunken px-3.5 py-2.5">
-        <p className="sr-only">{words.you}:</p>
+        <p className="sr-only">{messages.you}:</p>
         <p className="break-words whitespace-pre-wrap">{question}</p>
       </div>
       <div className="min-w-0">
         <p className="mb-1 font-mono text-xs break-all text-muted">{model}</p>
         {reasoning === "" ? null : (
           <details className="mb-2">
-            <summary className="text-muted">{words.reasoning}</summary>
+            <summary className="text-muted">{messages.reasoning}</summary>
             <p className="mt-1 break-words whitespace-pre-wrap text-muted">{reasoning}</p>
           </details>
         )}
@@ -35,12 +35,12 @@ export function ExchangeView({
         {state === "running" && text === "" ? (
           <p className="flex items-center gap-2 text-muted">
             <LoaderCircle className="size-4 animate-spin" aria-hidden />
-            {words.thinking}
+            {messages.thinking}
           </p>
         ) : null}
-        {state === "done" && text === "" ? <p className="text-muted">{words.nothing}</p> : null}
-        {finishReason === "length" ? <p className="mt-1 text-warn">{words.cutShort}</p> : null}
-        {state === "stopped" ? <p className="mt-1 text-muted">{words.stopped}</p> : null}
+        {state === "done" && text === "" ? <p className="text-muted">{messages.nothing}</p> : null}
+        {finishReason === "length" ? <p className="mt-1 text-warn">{messages.cutShort}</p> : null}
+        {state === "stopped" ? <p className="mt-1 text-muted">{messages.stopped}</p> : null}
         {error === null ? null : (
           <RequestFailure error={error} isPartial={text !== "" || reasoning !== ""} retry={retry} />
         )}
@@ -51,7 +51,7 @@ export function ExchangeView({
 }
 
 function Figures({ exchange: { usage, requestId, text } }: { readonly exchange: Exchange }) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   const formats = useFormats();
   const cached = usage?.promptTokensDetails?.cachedTokens ?? 0;
   if (usage === null && requestId === "") return null;
@@ -60,9 +60,10 @@ function Figures({ exchange: { usage, requestId, text } }: { readonly exchange: 
       {usage === null ? null : (
         <>
           <span>
-            {formats.count(usage.promptTokens)} {words.input}
-            {cached === 0 ? "" : ` (${formats.count(cached)} ${words.ofThem})`} +{" "}
-            {formats.count(usage.completionTokens)} {words.output} = {formats.count(usage.totalTokens)} {words.tokens}
+            {formats.count(usage.promptTokens)} {messages.input}
+            {cached === 0 ? "" : ` (${formats.count(cached)} ${messages.ofThem})`} +{" "}
+            {formats.count(usage.completionTokens)} {messages.output} = {formats.count(usage.totalTokens)}{" "}
+            {messages.tokens}
           </span>
           <strong className="font-medium text-ink" data-testid="cost">
             {formats.exactRupiah(usage.costIdr)}
@@ -75,10 +76,10 @@ function Figures({ exchange: { usage, requestId, text } }: { readonly exchange: 
           search={{ tab: "requests", request: requestId }}
           className="inline-flex min-h-6 items-center underline underline-offset-2"
         >
-          {words.record}
+          {messages.record}
         </Link>
       )}
-      {text === "" ? null : <CopyIconButton text={text} what={words.conversation} />}
+      {text === "" ? null : <CopyIconButton text={text} what={messages.conversation} />}
     </div>
   );
 }

@@ -4,18 +4,18 @@ import { Code, RotateCcw } from "lucide-react";
 import { useEffect, useState } from "react";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { firstModelOf } from "../models/first-model.ts";
-import { MODELS_WORDS } from "../models/models-words.ts";
+import { MODELS_MESSAGES } from "../models/models-messages.ts";
 import { CodeDialog } from "./code-dialog.tsx";
 import { Composer } from "./composer.tsx";
 import { type Exchange, requestOf } from "./conversation.ts";
 import { ExchangeView } from "./exchange-view.tsx";
-import { PLAYGROUND_WORDS } from "./playground-words.ts";
+import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 import { FIRST_SETTINGS, readSettings, SettingsCard } from "./settings-card.tsx";
 import { useConversation } from "./use-conversation.ts";
 
@@ -24,14 +24,14 @@ const NEAR_END_PX = 240;
 
 /** Models from the browser. */
 export function PlaygroundPage() {
-  const words = useWords(PLAYGROUND_WORDS);
-  const models = useWords(MODELS_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
+  const models = useMessages(MODELS_MESSAGES);
   const { model: wanted } = useSearch({ from: "/inside/playground" });
   const { data, error, refetch } = useQuery(GatewayService.method.listModels, {});
   const model = data?.data.find(({ id }) => id === wanted) ?? firstModelOf(data?.data ?? []);
   if (model !== undefined) return <Playground models={data?.data ?? []} model={model} />;
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       {error === null ? (
         data === undefined ? (
           <SkeletonLines lines={8} />
@@ -46,7 +46,7 @@ export function PlaygroundPage() {
 }
 
 function Playground({ models, model }: { readonly models: readonly Model[]; readonly model: Model }) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   const navigate = useNavigate();
   const conversation = useConversation();
   const [typed, setTyped] = useState(FIRST_SETTINGS);
@@ -63,24 +63,24 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
   useFollowedEnd(exchanges);
   return (
     <Page
-      title={words.title}
-      about={words.about}
+      title={messages.title}
+      about={messages.about}
       actions={
         <>
           {exchanges.length === 0 ? null : (
             <Button icon={<RotateCcw aria-hidden />} onClick={conversation.clear}>
-              {words.clear}
+              {messages.clear}
             </Button>
           )}
           <Button icon={<Code aria-hidden />} disabled={settings === null} onClick={() => showCode(true)}>
-            {words.code}
+            {messages.code}
           </Button>
         </>
       }
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <Card className="flex flex-col gap-5 lg:min-h-[70dvh]">
-          <div role="log" aria-label={words.conversation} aria-busy={conversation.isRunning} className="flex-1">
+          <div role="log" aria-label={messages.conversation} aria-busy={conversation.isRunning} className="flex-1">
             {exchanges.length === 0 ? <Prompts onChoose={setDraft} /> : null}
             <ol className="flex flex-col gap-6">
               {exchanges.map((exchange, index) => (
@@ -114,7 +114,7 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
       </div>
       {isCodeShown && settings !== null ? (
         <CodeDialog
-          request={requestOf({ model: model.id, question: draft.trim() || words.prompt1 }, exchanges, settings)}
+          request={requestOf({ model: model.id, question: draft.trim() || messages.prompt1 }, exchanges, settings)}
           onClose={() => showCode(false)}
         />
       ) : null}
@@ -132,15 +132,15 @@ function useFollowedEnd(exchanges: readonly Exchange[]): void {
 }
 
 function Prompts({ onChoose }: { readonly onChoose: (prompt: string) => void }) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   return (
     <div className="flex flex-col gap-3">
       <div>
-        <h2 className="text-base font-semibold">{words.tryThese}</h2>
-        <p className="text-muted">{words.tryAbout}</p>
+        <h2 className="text-base font-semibold">{messages.tryThese}</h2>
+        <p className="text-muted">{messages.tryAbout}</p>
       </div>
       <ul className="grid gap-2 sm:grid-cols-2">
-        {[words.prompt1, words.prompt2, words.prompt3, words.prompt4].map((prompt) => (
+        {[messages.prompt1, messages.prompt2, messages.prompt3, messages.prompt4].map((prompt) => (
           <li key={prompt} className="flex">
             <button
               type="button"

@@ -5,9 +5,9 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { factsOf } from "../../api/transport.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
-import { PLAYGROUND_WORDS } from "./playground-words.ts";
+import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
 type FailureProps = {
   readonly error: unknown;
@@ -19,14 +19,14 @@ type FailureProps = {
 
 /** The card of an error. Which one it is, the code of its facts says. */
 export function RequestFailure({ error, isPartial, retry }: FailureProps) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   const facts = factsOf(error);
-  const again = retry === null ? null : <Button onClick={retry}>{words.retry}</Button>;
+  const again = retry === null ? null : <Button onClick={retry}>{messages.retry}</Button>;
   if (facts?.code === "insufficient_balance") return <TooLittle facts={facts} again={again} />;
   if (facts?.code === "rate_limit") return <TooMany facts={facts} retry={retry} />;
   return (
-    <FailureCard title={words[titleOf(facts?.code)]} facts={facts} actions={again}>
-      {facts?.code === "upstream_busy" ? <p>{isPartial ? words.busyAbout : words.busyFree}</p> : null}
+    <FailureCard title={messages[titleOf(facts?.code)]} facts={facts} actions={again}>
+      {facts?.code === "upstream_busy" ? <p>{isPartial ? messages.busyAbout : messages.busyFree}</p> : null}
       {(facts?.details ?? []).map(({ field, message }) => (
         <p key={`${field} ${message}`}>
           {field === "" ? null : <code className="font-mono">{field}: </code>}
@@ -44,52 +44,54 @@ function titleOf(code: string | undefined): "busy" | "gone" | "invalid" | "faile
 }
 
 function TooLittle({ facts, again }: { readonly facts: ErrorFacts; readonly again: ReactNode }) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   const formats = useFormats();
   return (
     <FailureCard
-      title={words.insufficient}
+      title={messages.insufficient}
       facts={facts}
       actions={
         <>
-          <LinkButton to="/billing" look="action" icon={<Wallet aria-hidden />}>
-            {words.topUp}
+          <LinkButton to="/billing" variant="action" icon={<Wallet aria-hidden />}>
+            {messages.topUp}
           </LinkButton>
           {again}
         </>
       }
     >
       <p className="digits">
-        {words.available} <strong>{formats.exactRupiah(facts.availableIdr)}</strong> · {words.needed}{" "}
+        {messages.available} <strong>{formats.exactRupiah(facts.availableIdr)}</strong> · {messages.needed}{" "}
         <strong>{formats.exactRupiah(facts.neededIdr)}</strong>
       </p>
       {facts.owedIdr === "" ? null : (
         <p className="digits">
-          {words.owed} <strong>{formats.exactRupiah(facts.owedIdr)}</strong>
+          {messages.owed} <strong>{formats.exactRupiah(facts.owedIdr)}</strong>
         </p>
       )}
-      <p>{words.insufficientHint}</p>
+      <p>{messages.insufficientHint}</p>
     </FailureCard>
   );
 }
 
 function TooMany({ facts, retry }: { readonly facts: ErrorFacts; readonly retry: (() => void) | null }) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   const formats = useFormats();
   const left = useSecondsLeft(facts.retryAfterSeconds);
   return (
     <FailureCard
-      title={words.rateLimit}
+      title={messages.rateLimit}
       facts={facts}
       actions={
         retry === null ? null : (
           <Button onClick={retry} disabled={left > 0}>
-            {words.retry}
+            {messages.retry}
           </Button>
         )
       }
     >
-      <p className="digits">{left > 0 ? `${words.wait} ${formats.count(left)} ${words.seconds}.` : words.waitOver}</p>
+      <p className="digits">
+        {left > 0 ? `${messages.wait} ${formats.count(left)} ${messages.seconds}.` : messages.waitOver}
+      </p>
     </FailureCard>
   );
 }
@@ -115,7 +117,7 @@ function FailureCard({
   readonly actions: ReactNode;
   readonly children?: ReactNode;
 }) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   return (
     <div role="alert" className="mt-2 flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-4 text-bad">
       <p className="flex items-start gap-2 font-medium">
@@ -125,7 +127,7 @@ function FailureCard({
       {children}
       {facts === null || facts.requestId === "" ? null : (
         <p className="text-xs">
-          {words.requestId}: <code className="font-mono wrap-anywhere">{facts.requestId}</code>
+          {messages.requestId}: <code className="font-mono wrap-anywhere">{facts.requestId}</code>
         </p>
       )}
       <div className="flex flex-wrap gap-2">{actions}</div>

@@ -1,11 +1,11 @@
 import { useId, useState } from "react";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { SelectField, TextArea, TextField } from "../../components/field.tsx";
 import type { PlaygroundSettings } from "./conversation.ts";
-import { PLAYGROUND_WORDS } from "./playground-words.ts";
+import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
 /** The settings as they are typed. */
 export type TypedSettings = {
@@ -50,50 +50,50 @@ type SettingsCardProps = {
 
 /** Model and what is asked of it. */
 export function SettingsCard({ models, model, typed, onTyped, onModel }: SettingsCardProps) {
-  const words = useWords(PLAYGROUND_WORDS);
+  const messages = useMessages(PLAYGROUND_MESSAGES);
   const formats = useFormats();
   const streamId = useId();
   // On a narrow page the conversation comes first.
   const [isOpen, setOpen] = useState(() => window.matchMedia("(min-width: 64rem)").matches);
   const { pricing } = model;
   return (
-    <Card title={words.settings} className="max-lg:order-first">
+    <Card title={messages.settings} className="max-lg:order-first">
       <div className="flex flex-col gap-4">
         <SelectField
-          label={words.model}
+          label={messages.model}
           value={model.id}
           onChange={({ target }) => onModel(target.value)}
-          hint={`${formats.exactRupiah(pricing?.input)} ${words.input}, ${formats.exactRupiah(pricing?.output)} ${words.output}, ${words.perMillion}`}
+          hint={`${formats.exactRupiah(pricing?.input)} ${messages.input}, ${formats.exactRupiah(pricing?.output)} ${messages.output}, ${messages.perMillion}`}
         >
           {models.map(({ id }) => (
             <option key={id}>{id}</option>
           ))}
         </SelectField>
         <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-          <summary className="text-[0.8125rem] font-medium">{words.more}</summary>
+          <summary className="text-[0.8125rem] font-medium">{messages.more}</summary>
           <div className="mt-3 flex flex-col gap-4">
             <TextArea
-              label={words.system}
+              label={messages.system}
               rows={2}
-              placeholder={words.systemHint}
+              placeholder={messages.systemHint}
               value={typed.system}
               onChange={({ target }) => onTyped({ ...typed, system: target.value })}
             />
             <TextField
-              label={words.temperature}
-              hint={words.temperatureHint}
+              label={messages.temperature}
+              hint={messages.temperatureHint}
               inputMode="decimal"
               value={typed.temperature}
               onChange={({ target }) => onTyped({ ...typed, temperature: target.value })}
-              {...(readTemperature(typed.temperature) === undefined ? { problem: words.temperatureWrong } : {})}
+              {...(readTemperature(typed.temperature) === undefined ? { problem: messages.temperatureWrong } : {})}
             />
             <TextField
-              label={words.maxTokens}
-              hint={words.maxTokensHint}
+              label={messages.maxTokens}
+              hint={messages.maxTokensHint}
               inputMode="numeric"
               value={typed.maxTokens}
               onChange={({ target }) => onTyped({ ...typed, maxTokens: target.value })}
-              {...(readMaxTokens(typed.maxTokens) === undefined ? { problem: words.maxTokensWrong } : {})}
+              {...(readMaxTokens(typed.maxTokens) === undefined ? { problem: messages.maxTokensWrong } : {})}
             />
             <div className="flex items-start gap-2">
               <input
@@ -104,8 +104,8 @@ export function SettingsCard({ models, model, typed, onTyped, onModel }: Setting
                 className="mt-0.5 size-4 accent-action"
               />
               <label htmlFor={streamId} className="text-[0.8125rem]">
-                <span className="font-medium">{words.stream}</span>
-                <span className="block text-xs text-muted">{words.streamHint}</span>
+                <span className="font-medium">{messages.stream}</span>
+                <span className="block text-xs text-muted">{messages.streamHint}</span>
               </label>
             </div>
           </div>

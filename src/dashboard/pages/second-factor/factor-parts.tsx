@@ -1,12 +1,12 @@
 // What the app, the codes and the passkeys look like in the card, and how one is removed.
 
 import type { ReactNode } from "react";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { ProofProblem, useProof } from "./proof-forms.tsx";
-import { FACTOR_WORDS } from "./second-factor-words.ts";
+import { FACTOR_MESSAGES } from "./second-factor-messages.ts";
 
 /** One kind of factor: its name, how it is, and what can be done. */
 export function Factor({
@@ -39,20 +39,20 @@ type RemoveProps = {
 
 /** Asks before something is removed. */
 export function RemoveDialog({ open, title, onClose, onRemove, onRemoved }: RemoveProps) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const notify = useNotify();
   const { isBusy, error, run } = useProof(() => {
-    notify(words.removed);
+    notify(messages.removed);
     onClose();
     void onRemoved();
   });
   return (
-    <Dialog open={open} onClose={onClose} title={title} about={words.removeAbout}>
+    <Dialog open={open} onClose={onClose} title={title} about={messages.removeAbout}>
       <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button look="danger" busy={isBusy} onClick={() => void run(onRemove)}>
-          {words.remove}
+        <Button onClick={onClose}>{messages.cancel}</Button>
+        <Button variant="danger" busy={isBusy} onClick={() => void run(onRemove)}>
+          {messages.remove}
         </Button>
       </div>
     </Dialog>

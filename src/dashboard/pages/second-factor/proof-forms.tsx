@@ -12,11 +12,11 @@ import {
 } from "../../api/second-factor.ts";
 import { lackOf } from "../../api/confirm.ts";
 import { SignInError } from "../../api/sign-in.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
 import { SignInProblem } from "../sign-in/sign-in-form.tsx";
-import { FACTOR_WORDS } from "./second-factor-words.ts";
+import { FACTOR_MESSAGES } from "./second-factor-messages.ts";
 
 /** What a person has to prove with. */
 export type Ways = { readonly app: boolean; readonly passkey: boolean; readonly password: boolean };
@@ -25,23 +25,23 @@ type ProofProps = { readonly ways: Ways; readonly onProved: () => void; readonly
 
 /** Everything a person may prove with, the passkey first. */
 export function ProofForms({ ways, onProved, aside }: ProofProps) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const [isRecovery, setRecovery] = useState(!ways.app && !ways.passkey && !ways.password);
   const hasFactor = ways.app || ways.passkey || !ways.password;
   return (
     <div className="flex flex-col gap-4">
       {ways.passkey && canUsePasskeys() ? <PasskeyButton onProved={onProved} /> : null}
       {isRecovery ? (
-        <CodeForm key="recovery" label={words.recoveryCode} onSend={proveRecoveryCode} onProved={onProved} />
+        <CodeForm key="recovery" label={messages.recoveryCode} onSend={proveRecoveryCode} onProved={onProved} />
       ) : null}
       {!isRecovery && ways.app ? (
-        <CodeForm key="app" label={words.code} isDigits onSend={confirmCode} onProved={onProved} />
+        <CodeForm key="app" label={messages.code} isDigits onSend={confirmCode} onProved={onProved} />
       ) : null}
       {ways.password && !ways.app && !ways.passkey ? <PasswordForm onProved={onProved} /> : null}
       <div className="flex flex-wrap justify-between gap-2">
         {hasFactor ? (
-          <Button look="quiet" onClick={() => setRecovery(!isRecovery)} disabled={isRecovery && !ways.app}>
-            {isRecovery && ways.app ? words.useApp : words.useRecovery}
+          <Button variant="quiet" onClick={() => setRecovery(!isRecovery)} disabled={isRecovery && !ways.app}>
+            {isRecovery && ways.app ? messages.useApp : messages.useRecovery}
           </Button>
         ) : (
           <span />
@@ -54,12 +54,12 @@ export function ProofForms({ ways, onProved, aside }: ProofProps) {
 
 /** Proves with a passkey, and says so where the browser had none. */
 export function PasskeyButton({ onProved, label }: { readonly onProved: () => void; readonly label?: string }) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const { isBusy, error, run } = useProof(onProved);
   return (
     <div className="flex flex-col gap-3">
       <Button icon={<KeyRound aria-hidden />} busy={isBusy} className="min-h-10" onClick={() => void run(provePasskey)}>
-        {label ?? words.usePasskey}
+        {label ?? messages.usePasskey}
       </Button>
       <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
     </div>
@@ -76,7 +76,7 @@ type CodeFormProps = {
 
 /** One line for a code. */
 export function CodeForm({ label, isDigits = false, onSend, onProved }: CodeFormProps) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const [code, setCode] = useState("");
   const { isBusy, error, run } = useProof(onProved);
   const send = (event: FormEvent) => {
@@ -97,15 +97,15 @@ export function CodeForm({ label, isDigits = false, onSend, onProved }: CodeForm
         required
       />
       <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
-      <Button type="submit" look="action" busy={isBusy} className="min-h-10">
-        {words.confirm}
+      <Button type="submit" variant="action" busy={isBusy} className="min-h-10">
+        {messages.confirm}
       </Button>
     </form>
   );
 }
 
 function PasswordForm({ onProved }: { readonly onProved: () => void }) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const [password, setPassword] = useState("");
   const { isBusy, error, run } = useProof(onProved);
   const send = (event: FormEvent) => {
@@ -115,7 +115,7 @@ function PasswordForm({ onProved }: { readonly onProved: () => void }) {
   return (
     <form onSubmit={send} className="flex flex-col gap-4">
       <TextField
-        label={words.password}
+        label={messages.password}
         type="password"
         autoComplete="current-password"
         required
@@ -124,8 +124,8 @@ function PasswordForm({ onProved }: { readonly onProved: () => void }) {
         onChange={({ target }) => setPassword(target.value)}
       />
       <div aria-live="polite">{error === null ? null : <ProofProblem error={error} />}</div>
-      <Button type="submit" look="action" busy={isBusy} className="min-h-10">
-        {words.confirm}
+      <Button type="submit" variant="action" busy={isBusy} className="min-h-10">
+        {messages.confirm}
       </Button>
     </form>
   );
@@ -152,15 +152,15 @@ export function useProof(onProved: () => void) {
 
 /** What went wrong with a proof, in a plain sentence. */
 export function ProofProblem({ error }: { readonly error: unknown }) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const isWrong = error instanceof SignInError && (error.status === 401 || error.status === 400);
   const sentence = sentenceOf();
   if (sentence === null) return <SignInProblem error={error} />;
   return <p className="rounded-lg bg-bad-soft px-3 py-2 text-bad">{sentence}</p>;
 
   function sentenceOf(): string | null {
-    if (error instanceof PasskeyRefused) return words.refusedPasskey;
-    if (lackOf(error) === "second_factor_required") return words.last;
-    return isWrong ? words.wrong : null;
+    if (error instanceof PasskeyRefused) return messages.refusedPasskey;
+    if (lackOf(error) === "second_factor_required") return messages.last;
+    return isWrong ? messages.wrong : null;
   }
 }

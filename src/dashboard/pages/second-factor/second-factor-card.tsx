@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type FactorState, makeRecoveryCodes, readFactors, removeApp, setUpApp } from "../../api/second-factor.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
@@ -14,14 +14,14 @@ import { Factor, RemoveDialog } from "./factor-parts.tsx";
 import { Passkeys } from "./passkeys.tsx";
 import { ProofProblem, useProof } from "./proof-forms.tsx";
 import { RecoveryCodesDialog } from "./recovery-codes-dialog.tsx";
-import { FACTOR_WORDS } from "./second-factor-words.ts";
+import { FACTOR_MESSAGES } from "./second-factor-messages.ts";
 import { SetUpAppDialog } from "./set-up-app-dialog.tsx";
 
 const FACTORS_KEY = ["second-factor"];
 
 /** The card. `isAlone`: the page says what it is about. */
 export function SecondFactorCard({ isAlone = false }: { readonly isAlone?: boolean }) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const queries = useQueryClient();
   const { data, error, refetch } = useQuery({ queryKey: FACTORS_KEY, queryFn: readFactors });
   const [codes, setCodes] = useState<readonly string[] | null>(null);
@@ -34,8 +34,8 @@ export function SecondFactorCard({ isAlone = false }: { readonly isAlone?: boole
     await queries.invalidateQueries();
   };
   return (
-    <Card title={words.title}>
-      {isAlone ? null : <p className="mb-4 text-muted">{words.about}</p>}
+    <Card title={messages.title}>
+      {isAlone ? null : <p className="mb-4 text-muted">{messages.about}</p>}
       {data === undefined && error === null ? <SkeletonLines /> : null}
       {error !== null && data === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
       {data === undefined ? null : (
@@ -60,7 +60,7 @@ export function SecondFactorCard({ isAlone = false }: { readonly isAlone?: boole
 }
 
 function App({ state, onChanged }: { readonly state: FactorState; readonly onChanged: () => Promise<void> }) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const notify = useNotify();
   const [app, setApp] = useState<{ secret: string; uri: string } | null>(null);
   const [isRemoving, setRemoving] = useState(false);
@@ -70,20 +70,20 @@ function App({ state, onChanged }: { readonly state: FactorState; readonly onCha
       <Factor
         name={
           <>
-            {words.app}
-            <Badge tone={state.hasApp ? "good" : "neutral"}>{state.hasApp ? words.appOn : words.appOff}</Badge>
+            {messages.app}
+            <Badge tone={state.hasApp ? "good" : "neutral"}>{state.hasApp ? messages.appOn : messages.appOff}</Badge>
           </>
         }
       >
         {state.hasApp ? (
-          <Button onClick={() => setRemoving(true)}>{words.remove}</Button>
+          <Button onClick={() => setRemoving(true)}>{messages.remove}</Button>
         ) : (
           <Button
-            look="action"
+            variant="action"
             busy={beginning.isBusy}
             onClick={() => void beginning.run(async () => setApp(await setUpApp()))}
           >
-            {words.setUp}
+            {messages.setUp}
           </Button>
         )}
       </Factor>
@@ -93,13 +93,13 @@ function App({ state, onChanged }: { readonly state: FactorState; readonly onCha
         onClose={() => setApp(null)}
         onAdded={() => {
           setApp(null);
-          notify(words.appAdded);
+          notify(messages.appAdded);
           void onChanged();
         }}
       />
       <RemoveDialog
         open={isRemoving}
-        title={words.removeAppTitle}
+        title={messages.removeAppTitle}
         onClose={() => setRemoving(false)}
         onRemove={removeApp}
         onRemoved={onChanged}
@@ -117,27 +117,27 @@ function RecoveryCodes({
   readonly busy: boolean;
   readonly onMake: () => void;
 }) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   const [isAsking, setAsking] = useState(false);
   const make = () => {
     setAsking(false);
     onMake();
   };
   return (
-    <Factor name={words.codes} about={left === 0 ? words.codesNone : words.codesLeft(String(left))}>
+    <Factor name={messages.codes} about={left === 0 ? messages.codesNone : messages.codesLeft(String(left))}>
       <Button busy={busy} onClick={left === 0 ? make : () => setAsking(true)}>
-        {words.codesMake}
+        {messages.codesMake}
       </Button>
       <Dialog
         open={isAsking}
         onClose={() => setAsking(false)}
-        title={words.codesReplace}
-        about={words.codesReplaceAbout}
+        title={messages.codesReplace}
+        about={messages.codesReplaceAbout}
       >
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={() => setAsking(false)}>{words.cancel}</Button>
-          <Button look="action" onClick={make}>
-            {words.codesMake}
+          <Button onClick={() => setAsking(false)}>{messages.cancel}</Button>
+          <Button variant="action" onClick={make}>
+            {messages.codesMake}
           </Button>
         </div>
       </Dialog>

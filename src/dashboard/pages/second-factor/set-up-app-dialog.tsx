@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 import { encode } from "uqr";
 import { confirmCode } from "../../api/second-factor.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { CodeBlock } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { CodeForm } from "./proof-forms.tsx";
-import { FACTOR_WORDS } from "./second-factor-words.ts";
+import { FACTOR_MESSAGES } from "./second-factor-messages.ts";
 
 type SetUpProps = {
   readonly app: { readonly secret: string; readonly uri: string } | null;
@@ -15,17 +15,17 @@ type SetUpProps = {
 
 /** Shows the secret of an app as a QR code and as text, and takes the first code. */
 export function SetUpAppDialog({ app, onClose, onAdded }: SetUpProps) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   return (
-    <Dialog open={app !== null} onClose={onClose} title={words.setUp} about={words.scan}>
+    <Dialog open={app !== null} onClose={onClose} title={messages.setUp} about={messages.scan}>
       {app === null ? null : (
         <>
-          <QrCode text={app.uri} label={words.qr} />
+          <QrCode text={app.uri} label={messages.qr} />
           <div className="flex flex-col gap-2">
-            <p className="text-muted">{words.orType}</p>
-            <CodeBlock code={app.secret.replace(/(.{4})(?=.)/g, "$1 ")} what={words.secret} />
+            <p className="text-muted">{messages.orType}</p>
+            <CodeBlock code={app.secret.replace(/(.{4})(?=.)/g, "$1 ")} what={messages.secret} />
           </div>
-          <CodeForm label={words.code} isDigits onSend={confirmCode} onProved={onAdded} />
+          <CodeForm label={messages.code} isDigits onSend={confirmCode} onProved={onAdded} />
         </>
       )}
     </Dialog>

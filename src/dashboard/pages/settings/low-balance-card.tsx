@@ -7,7 +7,7 @@ import { type FormEvent, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { LowBalanceAlert } from "#gen/saldo/billing/v1/low_balance_alert_pb.ts";
 import { type Decimal, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { amountOf, asTyped, WHOLE_RUPIAH } from "../../i18n/read-amount.ts";
 import { AmountField } from "../../components/amount-field.tsx";
 import { Badge } from "../../components/badge.tsx";
@@ -16,16 +16,16 @@ import { Card } from "../../components/card.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
 import { NotSaved } from "./not-saved.tsx";
-import { SETTINGS_WORDS } from "./settings-words.ts";
+import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
 /** The threshold, and whether the balance is below it. */
 export function LowBalanceCard() {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const { data, error, refetch } = useQuery(BillingService.method.getLowBalanceAlert, {});
   const alert = data?.alert;
   return (
-    <Card title={words.alert} aside={alert === undefined ? null : <AlertBadge alert={alert} />}>
-      <p className="pb-3 text-muted">{words.alertAbout}</p>
+    <Card title={messages.alert} aside={alert === undefined ? null : <AlertBadge alert={alert} />}>
+      <p className="pb-3 text-muted">{messages.alertAbout}</p>
       {error !== null && alert === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
       {alert === undefined && error === null ? <SkeletonLines lines={2} /> : null}
       {alert === undefined ? null : <AlertForm key={alert.threshold} alert={alert} />}
@@ -34,13 +34,17 @@ export function LowBalanceCard() {
 }
 
 function AlertBadge({ alert }: { readonly alert: LowBalanceAlert }) {
-  const words = useWords(SETTINGS_WORDS);
-  if (alert.threshold === "") return <Badge>{words.alertOff}</Badge>;
-  return alert.isBelow ? <Badge tone="warn">{words.alertBelow}</Badge> : <Badge tone="good">{words.alertOn}</Badge>;
+  const messages = useMessages(SETTINGS_MESSAGES);
+  if (alert.threshold === "") return <Badge>{messages.alertOff}</Badge>;
+  return alert.isBelow ? (
+    <Badge tone="warn">{messages.alertBelow}</Badge>
+  ) : (
+    <Badge tone="good">{messages.alertOn}</Badge>
+  );
 }
 
 function AlertForm({ alert }: { readonly alert: LowBalanceAlert }) {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
   const queries = useQueryClient();
@@ -48,7 +52,7 @@ function AlertForm({ alert }: { readonly alert: LowBalanceAlert }) {
   const [isTried, setTried] = useState(false);
   const { mutate, error, isPending } = useMutation(BillingService.method.setLowBalanceAlert, {
     onSuccess: () => {
-      notify(words.saved);
+      notify(messages.saved);
       void queries.invalidateQueries({
         queryKey: createConnectQueryKey({ schema: BillingService.method.getLowBalanceAlert, cardinality: "finite" }),
       });
@@ -63,22 +67,22 @@ function AlertForm({ alert }: { readonly alert: LowBalanceAlert }) {
   return (
     <form noValidate onSubmit={save} className="flex flex-col gap-4">
       <AmountField
-        label={words.threshold}
-        hint={words.thresholdHint}
+        label={messages.threshold}
+        hint={messages.thresholdHint}
         rules={WHOLE_RUPIAH}
-        limit={(amount) => (isTooMuch(amount) ? words.thresholdTooMuch(formats.rupiah(String(MOST))) : null)}
+        limit={(amount) => (isTooMuch(amount) ? messages.thresholdTooMuch(formats.rupiah(String(MOST))) : null)}
         isTried={isTried}
         value={threshold}
         onChange={setThreshold}
       />
       {alert.notifiedAt === undefined ? null : (
         <p className="text-xs text-muted">
-          {words.lastMail}: {formats.time(timestampDate(alert.notifiedAt))}
+          {messages.lastMail}: {formats.time(timestampDate(alert.notifiedAt))}
         </p>
       )}
       <NotSaved error={error} />
       <Button type="submit" busy={isPending} className="self-start">
-        {words.save}
+        {messages.save}
       </Button>
     </form>
   );

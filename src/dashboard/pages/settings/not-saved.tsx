@@ -1,18 +1,18 @@
 import { factsOf } from "../../api/transport.ts";
-import { useWords } from "../../i18n/language.tsx";
-import { SETTINGS_WORDS } from "./settings-words.ts";
+import { useMessages } from "../../i18n/language.tsx";
+import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
 /** Says that something was not saved, and the id to ask us about. Nothing where there is no error. */
 export function NotSaved({ error }: { readonly error: unknown }) {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   if (error === null) return null;
   const requestId = factsOf(error)?.requestId ?? "";
   return (
     <p role="alert" className="rounded-lg bg-bad-soft px-3 py-2 text-bad">
-      {words.notSaved}
+      {messages.notSaved}
       {requestId === "" ? null : (
         <span className="block text-xs">
-          {words.requestId}: <code className="font-mono break-all">{requestId}</code>
+          {messages.requestId}: <code className="font-mono break-all">{requestId}</code>
         </span>
       )}
     </p>

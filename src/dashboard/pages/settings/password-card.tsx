@@ -1,17 +1,17 @@
 import { type FormEvent, useState } from "react";
 import { changePassword, isSessionOver, SignInError } from "../../api/sign-in.ts";
 import { tellSignedOut } from "../../api/transport.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { TextField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { SignInProblem } from "../sign-in/sign-in-form.tsx";
-import { SETTINGS_WORDS } from "./settings-words.ts";
+import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
 /** Changes the password by the one there is, and signs out everywhere else. */
 export function PasswordCard({ email }: { readonly email: string }) {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const notify = useNotify();
   const [current, setCurrent] = useState("");
   const [fresh, setFresh] = useState("");
@@ -25,7 +25,7 @@ export function PasswordCard({ email }: { readonly email: string }) {
       await changePassword({ currentPassword: current, newPassword: fresh });
       setCurrent("");
       setFresh("");
-      notify(words.passwordSaved);
+      notify(messages.passwordSaved);
     } catch (refusal) {
       if (isSessionOver(refusal)) tellSignedOut();
       else setError(refusal);
@@ -34,13 +34,13 @@ export function PasswordCard({ email }: { readonly email: string }) {
     }
   };
   return (
-    <Card title={words.password}>
+    <Card title={messages.password}>
       <form onSubmit={(event) => void save(event)} className="flex flex-col gap-4">
-        <p className="text-muted">{words.passwordAbout}</p>
+        <p className="text-muted">{messages.passwordAbout}</p>
         {/* Managers of passwords want to know whose it is. */}
         <input type="email" name="username" autoComplete="username" value={email} readOnly hidden />
         <TextField
-          label={words.current}
+          label={messages.current}
           type="password"
           autoComplete="current-password"
           required
@@ -49,8 +49,8 @@ export function PasswordCard({ email }: { readonly email: string }) {
           onChange={({ target }) => setCurrent(target.value)}
         />
         <TextField
-          label={words.fresh}
-          hint={words.freshHint}
+          label={messages.fresh}
+          hint={messages.freshHint}
           type="password"
           autoComplete="new-password"
           required
@@ -61,7 +61,7 @@ export function PasswordCard({ email }: { readonly email: string }) {
         />
         <div aria-live="polite">{error === null ? null : <Problem error={error} />}</div>
         <Button type="submit" busy={isBusy} className="self-start">
-          {words.password}
+          {messages.password}
         </Button>
       </form>
     </Card>
@@ -69,12 +69,12 @@ export function PasswordCard({ email }: { readonly email: string }) {
 }
 
 function Problem({ error }: { readonly error: unknown }) {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const rule = error instanceof SignInError ? error.rule : "";
   if (rule !== "invalid_password" && rule !== "credential_account_not_found") return <SignInProblem error={error} />;
   return (
     <p className="rounded-lg bg-bad-soft px-3 py-2 text-bad">
-      {rule === "invalid_password" ? words.passwordWrong : words.noPassword}
+      {rule === "invalid_password" ? messages.passwordWrong : messages.noPassword}
     </p>
   );
 }

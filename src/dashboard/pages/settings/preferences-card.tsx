@@ -3,17 +3,17 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { Language as LanguageOfMails, type Settings } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { type Language, useLanguage, useWords } from "../../i18n/language.tsx";
+import { type Language, useLanguage, useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { NotSaved } from "./not-saved.tsx";
-import { SETTINGS_WORDS } from "./settings-words.ts";
+import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
 /** The language: the page's, which speaks it at once when it is saved, and that of mails, which may still be another. */
 export function PreferencesCard({ settings }: { readonly settings: Settings }) {
-  const words = useWords(SETTINGS_WORDS);
-  const { language, speak } = useLanguage();
+  const messages = useMessages(SETTINGS_MESSAGES);
+  const { language, choose } = useLanguage();
   const notify = useNotify();
   const queries = useQueryClient();
   // Until one is chosen here, this is what the page speaks, whether it was set here or in its upper corner.
@@ -22,9 +22,9 @@ export function PreferencesCard({ settings }: { readonly settings: Settings }) {
   const ofMails = settings.language === LanguageOfMails.ENGLISH ? "en" : "id";
   const { mutate, error, isPending } = useMutation(AccountsService.method.updateSettings, {
     onSuccess: () => {
-      speak(chosen);
+      choose(chosen);
       setOwn(null);
-      notify(words.saved);
+      notify(messages.saved);
       void queries.invalidateQueries({
         queryKey: createConnectQueryKey({ schema: AccountsService.method.getMe, cardinality: "finite" }),
       });
@@ -37,18 +37,18 @@ export function PreferencesCard({ settings }: { readonly settings: Settings }) {
   return (
     <form onSubmit={save} className="flex flex-col gap-4">
       <SelectField
-        label={words.language}
-        {...(chosen === ofMails ? {} : { hint: words.mailsStill })}
+        label={messages.language}
+        {...(chosen === ofMails ? {} : { hint: messages.mailsStill })}
         value={chosen}
         onChange={({ target }) => setOwn(target.value === "en" ? "en" : "id")}
       >
         <option value="id">Bahasa Indonesia</option>
         <option value="en">English</option>
       </SelectField>
-      <p className="text-xs text-muted">{words.zone}</p>
+      <p className="text-xs text-muted">{messages.zone}</p>
       <NotSaved error={error} />
       <Button type="submit" busy={isPending} className="self-start">
-        {words.save}
+        {messages.save}
       </Button>
     </form>
   );

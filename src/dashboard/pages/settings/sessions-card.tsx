@@ -8,7 +8,7 @@ import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import type { Session } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { isSessionOver, signOutEverywhere } from "../../api/sign-in.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
@@ -20,18 +20,18 @@ import { rememberSignedIn } from "../../layouts/was-signed-in.ts";
 import { SignInProblem } from "../sign-in/sign-in-form.tsx";
 import { browserOf } from "./browser-name.ts";
 import { NotSaved } from "./not-saved.tsx";
-import { SETTINGS_WORDS } from "./settings-words.ts";
+import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
 /** Every place, this one marked. */
 export function SessionsCard() {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const notify = useNotify();
   const queries = useQueryClient();
   const [isAsking, setAsking] = useState(false);
   const { data, error, refetch } = useQuery(AccountsService.method.listSessions, {});
   const ending = useMutation(AccountsService.method.revokeSession, {
     onSuccess: () => {
-      notify(words.ended);
+      notify(messages.ended);
       void queries.invalidateQueries({
         queryKey: createConnectQueryKey({ schema: AccountsService.method.listSessions, cardinality: "finite" }),
       });
@@ -43,11 +43,11 @@ export function SessionsCard() {
   });
   return (
     <Card
-      title={words.sessions}
+      title={messages.sessions}
       flush
       aside={
-        <Button look="danger" onClick={() => setAsking(true)}>
-          {words.endEverywhere}
+        <Button variant="danger" onClick={() => setAsking(true)}>
+          {messages.endEverywhere}
         </Button>
       }
     >
@@ -55,7 +55,7 @@ export function SessionsCard() {
       {data === undefined && error === null ? <SkeletonLines /> : null}
       <NotSaved error={ending.error} />
       {data === undefined ? null : (
-        <Table label={words.sessions} columns={columns} rows={data.sessions} keyOf={({ id }) => id} />
+        <Table label={messages.sessions} columns={columns} rows={data.sessions} keyOf={({ id }) => id} />
       )}
       <EverywhereDialog open={isAsking} onClose={() => setAsking(false)} />
     </Card>
@@ -69,17 +69,17 @@ function useSessionColumns({
   readonly end: (sessionId: string) => void;
   readonly busyId: string | null;
 }): readonly Column<Session>[] {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const formats = useFormats();
   const placeOf = (userAgent: string): string => {
     const known = browserOf(userAgent);
-    if (known !== null) return `${known.browser} ${words.on} ${known.system}`;
-    return userAgent === "" ? words.unknownPlace : userAgent;
+    if (known !== null) return `${known.browser} ${messages.on} ${known.system}`;
+    return userAgent === "" ? messages.unknownPlace : userAgent;
   };
   return [
     {
       key: "place",
-      head: words.place,
+      head: messages.place,
       cell: ({ userAgent, address }) => (
         <>
           <span className="line-clamp-2 break-all" title={userAgent}>
@@ -91,26 +91,26 @@ function useSessionColumns({
     },
     {
       key: "since",
-      head: words.since,
+      head: messages.since,
       wide: true,
       cell: ({ createdAt }) => (createdAt === undefined ? UNKNOWN : formats.time(timestampDate(createdAt))),
     },
     {
       key: "seen",
-      head: words.lastSeen,
+      head: messages.lastSeen,
       wide: true,
       cell: ({ lastSeenAt }) => (lastSeenAt === undefined ? UNKNOWN : formats.date(timestampDate(lastSeenAt))),
     },
     {
       key: "end",
-      head: <span className="sr-only">{words.end}</span>,
+      head: <span className="sr-only">{messages.end}</span>,
       acts: true,
       cell: ({ id, isCurrent }) =>
         isCurrent ? (
-          <Badge tone="good">{words.here}</Badge>
+          <Badge tone="good">{messages.here}</Badge>
         ) : (
           <Button busy={busyId === id} onClick={() => end(id)}>
-            {words.end}
+            {messages.end}
           </Button>
         ),
     },
@@ -118,7 +118,7 @@ function useSessionColumns({
 }
 
 function EverywhereDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const leave = async () => {
@@ -138,12 +138,12 @@ function EverywhereDialog({ open, onClose }: { readonly open: boolean; readonly 
     window.location.assign("/sign-in");
   };
   return (
-    <Dialog open={open} onClose={onClose} title={words.endEverywhereTitle} about={words.endEverywhereAbout}>
+    <Dialog open={open} onClose={onClose} title={messages.endEverywhereTitle} about={messages.endEverywhereAbout}>
       {error === null ? null : <SignInProblem error={error} />}
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>{words.cancel}</Button>
-        <Button look="danger" busy={isBusy} onClick={() => void leave()}>
-          {words.endEverywhere}
+        <Button onClick={onClose}>{messages.cancel}</Button>
+        <Button variant="danger" busy={isBusy} onClick={() => void leave()}>
+          {messages.endEverywhere}
         </Button>
       </div>
     </Dialog>

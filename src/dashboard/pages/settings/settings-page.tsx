@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { type Person, Role } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { UNKNOWN } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
@@ -12,20 +12,20 @@ import { PasswordCard } from "./password-card.tsx";
 import { PreferencesCard } from "./preferences-card.tsx";
 import { RetriesCard } from "./retries-card.tsx";
 import { SessionsCard } from "./sessions-card.tsx";
-import { SETTINGS_WORDS } from "./settings-words.ts";
+import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
 /** Who is signed in, and what that person has chosen. */
 export function SettingsPage() {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
       <div className="grid items-start gap-4 lg:grid-cols-2">
-        <Card title={words.profile}>
+        <Card title={messages.profile}>
           {data?.person === undefined ? <SkeletonLines /> : <Profile {...data.person} />}
         </Card>
-        <Card title={words.preferences}>
+        <Card title={messages.preferences}>
           {data?.settings === undefined ? <SkeletonLines /> : <PreferencesCard settings={data.settings} />}
         </Card>
         <LowBalanceCard />
@@ -39,11 +39,14 @@ export function SettingsPage() {
 }
 
 function Profile({ name, email, accountId, roles }: Person) {
-  const words = useWords(SETTINGS_WORDS);
+  const messages = useMessages(SETTINGS_MESSAGES);
   const facts = [
-    { of: words.name, is: name === "" ? UNKNOWN : name },
-    { of: words.email, is: email },
-    { of: words.roles, is: roles.includes(Role.OPERATOR) ? `${words.member}, ${words.operator}` : words.member },
+    { of: messages.name, is: name === "" ? UNKNOWN : name },
+    { of: messages.email, is: email },
+    {
+      of: messages.roles,
+      is: roles.includes(Role.OPERATOR) ? `${messages.member}, ${messages.operator}` : messages.member,
+    },
   ];
   return (
     <dl className="flex flex-col gap-3">
@@ -54,7 +57,7 @@ function Profile({ name, email, accountId, roles }: Person) {
         </div>
       ))}
       <div>
-        <dt className="text-[0.8125rem] text-muted">{words.account}</dt>
+        <dt className="text-[0.8125rem] text-muted">{messages.account}</dt>
         <dd className="font-mono text-xs break-all">{accountId}</dd>
       </div>
     </dl>

@@ -1,15 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Outside } from "../../layouts/outside.tsx";
 import { isDemo } from "./is-demo.ts";
 import { SignInProblem } from "./sign-in-form.tsx";
-import { SIGN_IN_WORDS } from "./sign-in-words.ts";
+import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
 /** The same page whether or not the address was known. A demo has no mailbox to send to: its mails are in the terminal. */
 export function MailSent({ again }: { readonly again: () => Promise<unknown> }) {
-  const words = useWords(SIGN_IN_WORDS);
+  const messages = useMessages(SIGN_IN_MESSAGES);
   const [state, setState] = useState<"sent" | "busy" | "again">("sent");
   const [error, setError] = useState<unknown>(null);
   const send = async () => {
@@ -24,21 +24,21 @@ export function MailSent({ again }: { readonly again: () => Promise<unknown> }) 
     }
   };
   return (
-    <Outside title={words.checkMail}>
-      <p className="text-muted">{words.checkMailAbout}</p>
-      {isDemo() ? <p className="rounded-xl bg-sandbox-soft p-4 text-sandbox">{words.demoMail}</p> : null}
-      <p className="text-muted">{words.noMail}</p>
+    <Outside title={messages.checkMail}>
+      <p className="text-muted">{messages.checkMailAbout}</p>
+      {isDemo() ? <p className="rounded-xl bg-sandbox-soft p-4 text-sandbox">{messages.demoMail}</p> : null}
+      <p className="text-muted">{messages.noMail}</p>
       <div className="flex flex-wrap items-center gap-3">
         <Button busy={state === "busy"} onClick={() => void send()}>
-          {words.sendAgain}
+          {messages.sendAgain}
         </Button>
         <span role="status" className="text-good">
-          {state === "again" ? words.sentAgain : ""}
+          {state === "again" ? messages.sentAgain : ""}
         </span>
       </div>
       <div aria-live="polite">{error === null ? null : <SignInProblem error={error} />}</div>
       <Link to="/sign-in" className="underline underline-offset-2">
-        {words.backToSignIn}
+        {messages.backToSignIn}
       </Link>
     </Outside>
   );

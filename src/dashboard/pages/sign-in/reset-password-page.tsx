@@ -1,33 +1,33 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { resetPassword } from "../../api/sign-in.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Outside } from "../../layouts/outside.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
-import { SIGN_IN_WORDS } from "./sign-in-words.ts";
+import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
 /** Chooses a new password by the link of a mail. */
 export function ResetPasswordPage() {
-  const words = useWords(SIGN_IN_WORDS);
+  const messages = useMessages(SIGN_IN_MESSAGES);
   const { token, error } = useSearch({ from: "/reset-password" });
   const [isSaved, setSaved] = useState(false);
   if (isSaved || token === undefined || error !== undefined) {
     return (
-      <Outside title={words.forgotTitle}>
+      <Outside title={messages.forgotTitle}>
         <p role="status" className="text-muted">
-          {isSaved ? words.saved : words.linkSpent}
+          {isSaved ? messages.saved : messages.linkSpent}
         </p>
         <Link to={isSaved ? "/sign-in" : "/forgot-password"} className="underline underline-offset-2">
-          {isSaved ? words.signIn : words.sendLink}
+          {isSaved ? messages.signIn : messages.sendLink}
         </Link>
       </Outside>
     );
   }
   return (
-    <Outside title={words.forgotTitle}>
+    <Outside title={messages.forgotTitle}>
       <SignInForm
-        submit={words.save}
+        submit={messages.save}
         onSend={async (typed) => {
           await resetPassword({ token, newPassword: typed("password") });
           setSaved(true);
@@ -40,8 +40,8 @@ export function ResetPasswordPage() {
           required
           minLength={12}
           maxLength={128}
-          label={words.newPassword}
-          hint={words.passwordHint}
+          label={messages.newPassword}
+          hint={messages.passwordHint}
         />
       </SignInForm>
     </Outside>

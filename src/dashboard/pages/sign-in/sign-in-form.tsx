@@ -2,9 +2,9 @@
 
 import { type FormEvent, type ReactNode, useState } from "react";
 import { SignInError } from "../../api/sign-in.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
-import { SIGN_IN_WORDS } from "./sign-in-words.ts";
+import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
 type SignInFormProps = {
   readonly submit: string;
@@ -38,7 +38,7 @@ export function SignInForm({ submit, onSend, children }: SignInFormProps) {
     <form onSubmit={(event) => void send(event)} className="flex flex-col gap-4">
       {children}
       <div aria-live="polite">{error === null ? null : <SignInProblem error={error} />}</div>
-      <Button type="submit" look="action" busy={isBusy} className="min-h-10">
+      <Button type="submit" variant="action" busy={isBusy} className="min-h-10">
         {submit}
       </Button>
     </form>
@@ -47,14 +47,14 @@ export function SignInForm({ submit, onSend, children }: SignInFormProps) {
 
 /** A plain sentence, and the id of the request where it helps us. */
 export function SignInProblem({ error }: { readonly error: unknown }) {
-  const words = useWords(SIGN_IN_WORDS);
+  const messages = useMessages(SIGN_IN_MESSAGES);
   const facts = error instanceof SignInError ? error : null;
   return (
     <p className="rounded-lg bg-bad-soft px-3 py-2 text-bad">
-      {words[sentenceOf(facts)]}
+      {messages[sentenceOf(facts)]}
       {facts === null || facts.requestId === "" || facts.status < 500 ? null : (
         <span className="mt-1 block font-mono text-xs break-all">
-          {words.requestId}: {facts.requestId}
+          {messages.requestId}: {facts.requestId}
         </span>
       )}
     </p>
@@ -62,7 +62,7 @@ export function SignInProblem({ error }: { readonly error: unknown }) {
 }
 
 /** What is wrong with a field of these pages. A refusal of anything else that they send is a fault of ours. */
-const SENTENCE_OF_FIELD: ReadonlyMap<string, keyof typeof SIGN_IN_WORDS.id> = new Map([
+const SENTENCE_OF_FIELD: ReadonlyMap<string, keyof typeof SIGN_IN_MESSAGES.id> = new Map([
   ["email", "noAddress"],
   ["name", "longName"],
   ["password", "weak"],
@@ -70,7 +70,7 @@ const SENTENCE_OF_FIELD: ReadonlyMap<string, keyof typeof SIGN_IN_WORDS.id> = ne
   ["token", "linkSpent"],
 ]);
 
-function sentenceOf(facts: SignInError | null): keyof typeof SIGN_IN_WORDS.id {
+function sentenceOf(facts: SignInError | null): keyof typeof SIGN_IN_MESSAGES.id {
   if (facts === null) return "failed";
   if (facts.status === 0) return "unreachable";
   if (facts.status === 429) return "slow";

@@ -5,24 +5,24 @@ import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { canUsePasskeys } from "../../api/second-factor.ts";
 import { type SecondStep, signIn, signInToDemo } from "../../api/sign-in.ts";
 import { isSignedOut, transport } from "../../api/transport.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Outside } from "../../layouts/outside.tsx";
 import { rememberSignedIn, wasSignedIn } from "../../layouts/was-signed-in.ts";
 import { PasskeyButton, ProofForms } from "../second-factor/proof-forms.tsx";
-import { FACTOR_WORDS } from "../second-factor/second-factor-words.ts";
+import { FACTOR_MESSAGES } from "../second-factor/second-factor-messages.ts";
 import { isDemo } from "./is-demo.ts";
 import { pageAfter } from "./page-after.ts";
 import { SignInForm, SignInProblem } from "./sign-in-form.tsx";
-import { SIGN_IN_WORDS } from "./sign-in-words.ts";
+import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
 const accounts = createClient(AccountsService, transport);
 
 /** Signs in; in a demo also with one click. */
 export function SignInPage() {
-  const words = useWords(SIGN_IN_WORDS);
-  const factorWords = useWords(FACTOR_WORDS);
+  const messages = useMessages(SIGN_IN_MESSAGES);
+  const factorMessages = useMessages(FACTOR_MESSAGES);
   const { next } = useSearch({ from: "/sign-in" });
   const after = pageAfter(next, window.location.origin);
   const enter = () => {
@@ -33,28 +33,28 @@ export function SignInPage() {
   const [ways, setWays] = useState<SecondStep>(null);
   if (ways !== null) return <SecondStepPage ways={ways} onProved={enter} onBack={() => setWays(null)} />;
   return (
-    <Outside title={words.signIn}>
+    <Outside title={messages.signIn}>
       {isDemo() ? <DemoDoor onOpen={enter} /> : null}
       <SignInForm
-        submit={words.signIn}
+        submit={messages.signIn}
         onSend={async (typed) => {
           const secondStep = await signIn({ email: typed("email"), password: typed("password") });
           if (secondStep === null) enter();
           else setWays(secondStep);
         }}
       >
-        <TextField name="email" type="email" autoComplete="username" required label={words.email} />
-        <TextField name="password" type="password" autoComplete="current-password" required label={words.password} />
+        <TextField name="email" type="email" autoComplete="username" required label={messages.email} />
+        <TextField name="password" type="password" autoComplete="current-password" required label={messages.password} />
       </SignInForm>
-      {canUsePasskeys() ? <PasskeyButton label={factorWords.signInPasskey} onProved={enter} /> : null}
+      {canUsePasskeys() ? <PasskeyButton label={factorMessages.signInPasskey} onProved={enter} /> : null}
       <p className="flex flex-wrap justify-between gap-2 text-muted">
         <Link to="/forgot-password" className="underline underline-offset-2 hover:text-ink">
-          {words.forgot}
+          {messages.forgot}
         </Link>
         <span>
-          {words.noAccount}{" "}
+          {messages.noAccount}{" "}
           <Link to="/sign-up" className="text-ink underline underline-offset-2">
-            {words.signUp}
+            {messages.signUp}
           </Link>
         </span>
       </p>
@@ -86,16 +86,16 @@ type SecondStepProps = {
 
 /** Asks for the second factor of somebody whose password was right. */
 function SecondStepPage({ ways, onProved, onBack }: SecondStepProps) {
-  const words = useWords(FACTOR_WORDS);
+  const messages = useMessages(FACTOR_MESSAGES);
   return (
-    <Outside title={words.stepTitle}>
-      <p className="text-muted">{words.stepAbout}</p>
+    <Outside title={messages.stepTitle}>
+      <p className="text-muted">{messages.stepAbout}</p>
       <ProofForms
         ways={{ app: ways.includes("totp"), passkey: ways.includes("passkey"), password: false }}
         onProved={onProved}
         aside={
-          <Button look="quiet" onClick={onBack}>
-            {words.back}
+          <Button variant="quiet" onClick={onBack}>
+            {messages.back}
           </Button>
         }
       />
@@ -104,7 +104,7 @@ function SecondStepPage({ ways, onProved, onBack }: SecondStepProps) {
 }
 
 function DemoDoor({ onOpen }: { readonly onOpen: () => void }) {
-  const words = useWords(SIGN_IN_WORDS);
+  const messages = useMessages(SIGN_IN_MESSAGES);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const open = async () => {
@@ -119,9 +119,9 @@ function DemoDoor({ onOpen }: { readonly onOpen: () => void }) {
   };
   return (
     <div className="flex flex-col gap-3 rounded-xl bg-sandbox-soft p-4 text-sandbox">
-      <p>{words.demoAbout}</p>
-      <Button look="action" busy={isBusy} onClick={() => void open()}>
-        {words.demo}
+      <p>{messages.demoAbout}</p>
+      <Button variant="action" busy={isBusy} onClick={() => void open()}>
+        {messages.demo}
       </Button>
       {error === null ? null : <SignInProblem error={error} />}
     </div>

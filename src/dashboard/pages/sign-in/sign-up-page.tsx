@@ -1,29 +1,29 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { sendVerification, signUp } from "../../api/sign-in.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Outside } from "../../layouts/outside.tsx";
 import { MailSent } from "./mail-sent.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
-import { SIGN_IN_WORDS } from "./sign-in-words.ts";
+import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
 /** Asks for an account. Whether the address has one already is told to its mailbox only. */
 export function SignUpPage() {
-  const words = useWords(SIGN_IN_WORDS);
+  const messages = useMessages(SIGN_IN_MESSAGES);
   const [sentTo, setSentTo] = useState<string | null>(null);
   if (sentTo !== null) return <MailSent again={() => sendVerification(sentTo)} />;
   return (
-    <Outside title={words.signUp}>
+    <Outside title={messages.signUp}>
       <SignInForm
-        submit={words.signUp}
+        submit={messages.signUp}
         onSend={async (typed) => {
           await signUp({ name: typed("name"), email: typed("email"), password: typed("password") });
           setSentTo(typed("email"));
         }}
       >
-        <TextField name="name" autoComplete="name" required maxLength={100} label={words.name} />
-        <TextField name="email" type="email" autoComplete="username" required label={words.email} />
+        <TextField name="name" autoComplete="name" required maxLength={100} label={messages.name} />
+        <TextField name="email" type="email" autoComplete="username" required label={messages.email} />
         <TextField
           name="password"
           type="password"
@@ -31,14 +31,14 @@ export function SignUpPage() {
           required
           minLength={12}
           maxLength={128}
-          label={words.password}
-          hint={words.passwordHint}
+          label={messages.password}
+          hint={messages.passwordHint}
         />
       </SignInForm>
       <p className="text-muted">
-        {words.haveAccount}{" "}
+        {messages.haveAccount}{" "}
         <Link to="/sign-in" className="text-ink underline underline-offset-2">
-          {words.signIn}
+          {messages.signIn}
         </Link>
       </p>
     </Outside>

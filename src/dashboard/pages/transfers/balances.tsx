@@ -5,7 +5,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { amountOf, COINS } from "../../i18n/read-amount.ts";
 import { AmountField } from "../../components/amount-field.tsx";
 import { Button } from "../../components/button.tsx";
@@ -15,14 +15,14 @@ import { useNotify } from "../../components/notices.tsx";
 import { Empty, Failed, Skeleton } from "../../components/states.tsx";
 import { CurrencyFields, FIRST_COIN } from "./currency-fields.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
-import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 import { Refused } from "./refused.tsx";
 
 const REFRESHED_EVERY_MS = 10_000;
 
 /** One number for each currency. */
 export function MerchantBalances() {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const { merchantId, environment } = useMerchantHere();
   const [isFaucetOpen, setFaucetOpen] = useState(false);
   const { data, error, refetch } = useQuery(
@@ -31,19 +31,19 @@ export function MerchantBalances() {
     { refetchInterval: REFRESHED_EVERY_MS },
   );
   const faucet =
-    environment === "sandbox" ? <Button onClick={() => setFaucetOpen(true)}>{words.faucet}</Button> : undefined;
+    environment === "sandbox" ? <Button onClick={() => setFaucetOpen(true)}>{messages.faucet}</Button> : undefined;
   return (
-    <section aria-label={words.balances} className="flex flex-col gap-3">
+    <section aria-label={messages.balances} className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <h2 className="text-base font-semibold">{words.balances}</h2>
+        <h2 className="text-base font-semibold">{messages.balances}</h2>
         {faucet}
       </div>
       {error !== null && data === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
       {data === undefined && error === null ? <Skeleton className="h-24 w-full sm:w-72" /> : null}
       {data?.balances.length === 0 ? (
         <Card>
-          <Empty title={words.noBalances}>
-            {environment === "sandbox" ? words.noBalancesSandbox : words.noBalancesProduction}
+          <Empty title={messages.noBalances}>
+            {environment === "sandbox" ? messages.noBalancesSandbox : messages.noBalancesProduction}
           </Empty>
         </Card>
       ) : null}
@@ -66,10 +66,13 @@ function BalanceOf({
   readonly available: string;
   readonly held: string;
 }) {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const formats = useFormats();
   return (
-    <Stat label={`${currencyCode} ${words.available}`} hint={`${formats.coins(held, currencyCode)} ${words.held}`}>
+    <Stat
+      label={`${currencyCode} ${messages.available}`}
+      hint={`${formats.coins(held, currencyCode)} ${messages.held}`}
+    >
       <span data-testid={`available-${currencyCode}`} className="block text-xl break-all whitespace-normal">
         {formats.coins(available, currencyCode)}
       </span>
@@ -78,7 +81,7 @@ function BalanceOf({
 }
 
 function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const notify = useNotify();
   const formats = useFormats();
   const refresh = useRefreshedBalances();
@@ -90,7 +93,7 @@ function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onCl
     onSuccess: ({ balance }) => {
       refresh();
       notify(
-        words.faucetTaken,
+        messages.faucetTaken,
         balance === undefined ? undefined : formats.coins(balance.available, balance.currencyCode),
       );
       onClose();
@@ -107,12 +110,12 @@ function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onCl
     onClose();
   };
   return (
-    <Dialog open={open} onClose={close} title={words.faucet} about={words.faucetAbout}>
+    <Dialog open={open} onClose={close} title={messages.faucet} about={messages.faucetAbout}>
       <form noValidate onSubmit={take} className="flex flex-col gap-4">
         <CurrencyFields value={coin} onChange={setCoin} />
         <AmountField
-          label={words.amount}
-          hint={words.amountHint}
+          label={messages.amount}
+          hint={messages.amountHint}
           rules={COINS}
           written={(amount) => formats.coins(amount, coin.currencyCode)}
           required
@@ -122,9 +125,9 @@ function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onCl
         />
         {error === null ? null : <Refused error={error} />}
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={close}>{words.cancel}</Button>
-          <Button type="submit" look="action" busy={isPending}>
-            {words.faucetTake}
+          <Button onClick={close}>{messages.cancel}</Button>
+          <Button type="submit" variant="action" busy={isPending}>
+            {messages.faucetTake}
           </Button>
         </div>
       </form>

@@ -6,13 +6,13 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type CallbackDelivery, CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge, type Tone } from "../../components/badge.tsx";
 import { Card } from "../../components/card.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { Empty, Failed, SkeletonLines, Stale } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
-import { CALLBACK_WORDS } from "./callback-words.ts";
+import { CALLBACK_MESSAGES } from "./callback-messages.ts";
 import { DeliverySheet } from "./delivery-sheet.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { StatusBadge } from "./transfer-status.tsx";
@@ -22,7 +22,7 @@ const FOLLOWED_EVERY_MS = 5_000;
 
 /** The newest first; a row opens its attempts. */
 export function CallbackDeliveries() {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const { merchantId, environment } = useMerchantHere();
   const navigate = useNavigate();
   const { delivery: openId } = useSearch({ from: "/inside/transfers/$environment/callbacks" });
@@ -46,7 +46,7 @@ export function CallbackDeliveries() {
   const deliveries = data?.pages.flatMap((page) => page.deliveries);
   const columns = useDeliveryColumns();
   return (
-    <Card title={words.deliveries} flush>
+    <Card title={messages.deliveries} flush>
       {error !== null && deliveries === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
       {error !== null && deliveries !== undefined && !isFetchNextPageError ? (
         <div className="px-4 pb-3">
@@ -54,15 +54,15 @@ export function CallbackDeliveries() {
         </div>
       ) : null}
       {deliveries === undefined && error === null ? <SkeletonLines /> : null}
-      {deliveries?.length === 0 ? <Empty title={words.none}>{words.noneAbout}</Empty> : null}
+      {deliveries?.length === 0 ? <Empty title={messages.none}>{messages.noneAbout}</Empty> : null}
       {deliveries === undefined || deliveries.length === 0 ? null : (
         <Table
-          label={words.deliveries}
+          label={messages.deliveries}
           columns={columns}
           rows={deliveries}
           keyOf={({ id }) => id}
           onOpen={({ id }) => open(id)}
-          openLabel={() => words.open}
+          openLabel={() => messages.open}
         />
       )}
       <LoadMore pages={query} />
@@ -78,12 +78,12 @@ export function CallbackDeliveries() {
 }
 
 function useDeliveryColumns(): readonly Column<CallbackDelivery>[] {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const formats = useFormats();
   return [
     {
       key: "when",
-      head: words.when,
+      head: messages.when,
       cell: ({ createdAt, status }) => (
         <>
           {createdAt === undefined ? UNKNOWN : formats.time(timestampDate(createdAt))}
@@ -93,18 +93,18 @@ function useDeliveryColumns(): readonly Column<CallbackDelivery>[] {
         </>
       ),
     },
-    { key: "status", head: words.transferStatus, wide: true, cell: ({ status }) => <StatusBadge status={status} /> },
-    { key: "state", head: words.state, cell: ({ state }) => <DeliveryBadge state={state} /> },
+    { key: "status", head: messages.transferStatus, wide: true, cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: "state", head: messages.state, cell: ({ state }) => <DeliveryBadge state={state} /> },
     {
       key: "attempts",
-      head: words.attempts,
+      head: messages.attempts,
       right: true,
       wide: true,
       cell: ({ attempts }) => formats.count(attempts.length),
     },
     {
       key: "next",
-      head: words.next,
+      head: messages.next,
       wide: true,
       cell: ({ nextAttemptAt }) => (nextAttemptAt === undefined ? UNKNOWN : formats.time(timestampDate(nextAttemptAt))),
     },
@@ -119,7 +119,7 @@ const TOLD: Readonly<Record<number, { readonly word: "pending" | "delivered" | "
 
 /** Where a delivery stands, as a word with a sign. */
 function DeliveryBadge({ state }: { readonly state: CallbackState }) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const { word, tone } = TOLD[state] ?? { word: "pending", tone: "neutral" };
-  return <Badge tone={tone}>{words[word]}</Badge>;
+  return <Badge tone={tone}>{messages[word]}</Badge>;
 }

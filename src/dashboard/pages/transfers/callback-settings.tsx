@@ -7,7 +7,7 @@ import { type FormEvent, useState } from "react";
 import type { CallbackSettings } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -15,7 +15,7 @@ import { TextField } from "../../components/field.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Secret } from "../../components/secret.tsx";
 import { Failed, SkeletonLines } from "../../components/states.tsx";
-import { CALLBACK_WORDS } from "./callback-words.ts";
+import { CALLBACK_MESSAGES } from "./callback-messages.ts";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { Refused } from "./refused.tsx";
 
@@ -23,13 +23,13 @@ type ShownOnce = { readonly token: string; readonly secret: string };
 
 /** The settings and how to change them. */
 export function CallbackSettingsCard() {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const { merchantId } = useMerchantHere();
   const [once, setOnce] = useState<ShownOnce | null>(null);
   const { data, error, refetch } = useQuery(MerchantService.method.getCallbackSettings, { merchantId });
   const settings = data?.settings;
   return (
-    <Card title={words.settings}>
+    <Card title={messages.settings}>
       {error !== null && settings === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
       {settings === undefined && error === null ? <SkeletonLines /> : null}
       {settings === undefined ? null : <SettingsForm key={settings.url} settings={settings} onSecrets={setOnce} />}
@@ -45,7 +45,7 @@ function SettingsForm({
   readonly settings: CallbackSettings;
   readonly onSecrets: (once: ShownOnce) => void;
 }) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const { merchantId } = useMerchantHere();
   const [url, setUrl] = useState(settings.url);
   const [token, setToken] = useState("");
@@ -61,15 +61,15 @@ function SettingsForm({
   };
   return (
     <form noValidate onSubmit={save} className="flex flex-col gap-4">
-      <p className="max-w-prose text-muted">{words.about}</p>
+      <p className="max-w-prose text-muted">{messages.about}</p>
       {settings.stoppedAt === undefined ? null : (
         <p role="status" className="rounded-lg bg-warn-soft p-3 text-warn">
-          <strong className="font-semibold">{words.stopped}.</strong> {words.stoppedAbout}
+          <strong className="font-semibold">{messages.stopped}.</strong> {messages.stoppedAbout}
         </p>
       )}
       <TextField
-        label={words.url}
-        hint={words.urlHint}
+        label={messages.url}
+        hint={messages.urlHint}
         type="url"
         inputMode="url"
         autoComplete="off"
@@ -78,8 +78,8 @@ function SettingsForm({
         onChange={({ target }) => setUrl(target.value.trim())}
       />
       <TextField
-        label={words.token}
-        hint={words.tokenHint}
+        label={messages.token}
+        hint={messages.tokenHint}
         autoComplete="off"
         spellCheck={false}
         maxLength={200}
@@ -89,8 +89,8 @@ function SettingsForm({
       <Endings settings={settings} />
       {error === null || isRenewing ? null : <Refused error={error} />}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" look="action" busy={isPending && !isRenewing}>
-          {words.save}
+        <Button type="submit" variant="action" busy={isPending && !isRenewing}>
+          {messages.save}
         </Button>
         {settings.secretLastFour === "" ? null : (
           <Button
@@ -99,21 +99,26 @@ function SettingsForm({
               setRenewing(true);
             }}
           >
-            {words.renew}
+            {messages.renew}
           </Button>
         )}
       </div>
-      <Dialog open={isRenewing} onClose={() => setRenewing(false)} title={words.renewTitle} about={words.renewAbout}>
+      <Dialog
+        open={isRenewing}
+        onClose={() => setRenewing(false)}
+        title={messages.renewTitle}
+        about={messages.renewAbout}
+      >
         {error === null ? null : <Refused error={error} />}
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={() => setRenewing(false)}>{words.cancel}</Button>
+          <Button onClick={() => setRenewing(false)}>{messages.cancel}</Button>
           <Button
-            look="danger"
+            variant="danger"
             busy={isPending}
             // What is typed but not saved stays as it is.
             onClick={() => mutate({ merchantId, url: settings.url, token: "", renewSecret: true })}
           >
-            {words.renew}
+            {messages.renew}
           </Button>
         </div>
       </Dialog>
@@ -122,14 +127,14 @@ function SettingsForm({
 }
 
 function useUpdate(onSaved: (once: ShownOnce) => void) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const notify = useNotify();
   const queries = useQueryClient();
   return useMutation(MerchantService.method.updateCallbackSettings, {
     // What is shown once is kept nowhere but in the dialog that shows it.
     gcTime: 0,
     onSuccess: ({ token, secret }) => {
-      notify(words.saved);
+      notify(messages.saved);
       onSaved({ token, secret });
       void queries.invalidateQueries({
         queryKey: createConnectQueryKey({ schema: MerchantService.method.getCallbackSettings, cardinality: "finite" }),
@@ -139,23 +144,23 @@ function useUpdate(onSaved: (once: ShownOnce) => void) {
 }
 
 function Endings({ settings }: { readonly settings: CallbackSettings }) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const formats = useFormats();
   const ending = (text: string) =>
-    text === "" ? words.never : <code className="font-mono text-[0.8125rem]">…{text}</code>;
+    text === "" ? messages.never : <code className="font-mono text-[0.8125rem]">…{text}</code>;
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 text-[0.8125rem] [&_dt]:text-muted">
       <div>
-        <dt>{words.tokenNow}</dt>
+        <dt>{messages.tokenNow}</dt>
         <dd>{ending(settings.tokenLastFour)}</dd>
       </div>
       <div>
-        <dt>{words.secretNow}</dt>
+        <dt>{messages.secretNow}</dt>
         <dd>{ending(settings.secretLastFour)}</dd>
       </div>
       {settings.updatedAt === undefined ? null : (
         <div>
-          <dt>{words.changed}</dt>
+          <dt>{messages.changed}</dt>
           <dd>{formats.time(timestampDate(settings.updatedAt))}</dd>
         </div>
       )}
@@ -164,13 +169,13 @@ function Endings({ settings }: { readonly settings: CallbackSettings }) {
 }
 
 function OnceDialog({ once, onClose }: { readonly once: ShownOnce | null; readonly onClose: () => void }) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   return (
-    <Dialog kept open={once !== null} onClose={onClose} title={words.onceTitle} about={words.onceAbout}>
-      {once === null || once.token === "" ? null : <Secret name={words.token} text={once.token} />}
-      {once === null || once.secret === "" ? null : <Secret name={words.secret} text={once.secret} />}
-      <Button look="action" onClick={onClose} className="self-end">
-        {words.kept}
+    <Dialog kept open={once !== null} onClose={onClose} title={messages.onceTitle} about={messages.onceAbout}>
+      {once === null || once.token === "" ? null : <Secret name={messages.token} text={once.token} />}
+      {once === null || once.secret === "" ? null : <Secret name={messages.secret} text={once.secret} />}
+      <Button variant="action" onClick={onClose} className="self-end">
+        {messages.kept}
       </Button>
     </Dialog>
   );

@@ -2,17 +2,17 @@ import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { Refused } from "./refused.tsx";
-import { TRANSFER_WORDS } from "./transfer-words.ts";
+import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
 /** A button and the question behind it. */
 export function CancelTransfer({ transferId }: { readonly transferId: string }) {
-  const words = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFER_MESSAGES);
   const notify = useNotify();
   const queries = useQueryClient();
   const { merchantId } = useMerchantHere();
@@ -20,7 +20,7 @@ export function CancelTransfer({ transferId }: { readonly transferId: string }) 
   const { mutate, error, isPending, reset } = useMutation(MerchantService.method.cancelMerchantTransfer, {
     onSuccess: () => {
       setAsking(false);
-      notify(words.canceled);
+      notify(messages.canceled);
     },
     // Also when it was too late: then the page shows what has become of it.
     onSettled: () =>
@@ -34,15 +34,15 @@ export function CancelTransfer({ transferId }: { readonly transferId: string }) 
   };
   return (
     <>
-      <Button look="danger" onClick={() => setAsking(true)}>
-        {words.cancel}
+      <Button variant="danger" onClick={() => setAsking(true)}>
+        {messages.cancel}
       </Button>
-      <Dialog open={isAsking} onClose={close} title={words.cancelTitle} about={words.cancelAbout}>
-        {error === null ? null : <Refused error={error} instead={{ validation_error: words.tooLate }} />}
+      <Dialog open={isAsking} onClose={close} title={messages.cancelTitle} about={messages.cancelAbout}>
+        {error === null ? null : <Refused error={error} instead={{ validation_error: messages.tooLate }} />}
         <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={close}>{words.keep}</Button>
-          <Button look="danger" busy={isPending} onClick={() => mutate({ merchantId, transferId })}>
-            {words.cancel}
+          <Button onClick={close}>{messages.keep}</Button>
+          <Button variant="danger" busy={isPending} onClick={() => mutate({ merchantId, transferId })}>
+            {messages.cancel}
           </Button>
         </div>
       </Dialog>

@@ -1,8 +1,8 @@
 import { ExternalLink } from "lucide-react";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { explorerLink } from "./coins.ts";
-import { TRANSFER_WORDS } from "./transfer-words.ts";
+import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
 /** A hash or an address, whole; in production with a link to where anybody can look it up. The sandbox's chain is ours alone. */
 export function ChainId({
@@ -15,14 +15,14 @@ export function ChainId({
   readonly what: "transaction" | "address";
   readonly id: string;
 }) {
-  const words = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFER_MESSAGES);
   const link = environment === "production" ? explorerLink(network, what, id) : null;
   const text = <code className="font-mono text-[0.8125rem] break-all">{id}</code>;
   if (link === null) return text;
   return (
     <a href={link} target="_blank" rel="noreferrer" className="underline underline-offset-2">
       {text} <ExternalLink className="inline size-3.5" aria-hidden />
-      <span className="sr-only">{words.explorer}</span>
+      <span className="sr-only">{messages.explorer}</span>
     </a>
   );
 }

@@ -1,12 +1,12 @@
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { networkName } from "./coins.ts";
 import { EnvironmentBadge } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import type { Order, PricedOrder } from "./order.ts";
-import { ORDER_WORDS } from "./order-words.ts";
+import { ORDER_MESSAGES } from "./order-messages.ts";
 import { QuoteLines } from "./quote-card.tsx";
 import { Refused } from "./refused.tsx";
 
@@ -21,14 +21,14 @@ type ConfirmProps = {
 
 /** Where it goes and what it comes to, once more before it is sent. */
 export function ConfirmDialog({ priced, error, isBusy, onClose, onSend }: ConfirmProps) {
-  const words = useWords(ORDER_WORDS);
+  const messages = useMessages(ORDER_MESSAGES);
   const { environment } = useMerchantHere();
   return (
     <Dialog
       open={priced !== null}
       onClose={onClose}
-      title={words.confirm}
-      about={environment === "sandbox" ? words.confirmSandbox : words.confirmProduction}
+      title={messages.confirm}
+      about={environment === "sandbox" ? messages.confirmSandbox : messages.confirmProduction}
     >
       {priced === null ? null : (
         <>
@@ -38,7 +38,7 @@ export function ConfirmDialog({ priced, error, isBusy, onClose, onSend }: Confir
           <Shown {...priced} />
           {error === null ? null : <Refused error={error} />}
           <div className="flex flex-wrap justify-end gap-2">
-            <Button onClick={onClose}>{words.back}</Button>
+            <Button onClick={onClose}>{messages.back}</Button>
             <SendButton {...priced} isBusy={isBusy} onSend={onSend} />
           </div>
         </>
@@ -48,20 +48,20 @@ export function ConfirmDialog({ priced, error, isBusy, onClose, onSend }: Confir
 }
 
 function Shown({ order, quote }: PricedOrder) {
-  const words = useWords(ORDER_WORDS);
+  const messages = useMessages(ORDER_MESSAGES);
   return (
     <>
       <dl className="flex flex-col gap-3">
         <div>
-          <dt className="text-muted">{words.address}</dt>
+          <dt className="text-muted">{messages.address}</dt>
           <dd className="font-mono break-all">{order.address}</dd>
         </div>
         <div>
-          <dt className="text-muted">{words.network}</dt>
+          <dt className="text-muted">{messages.network}</dt>
           <dd>{networkName(quote.network)}</dd>
         </div>
         <div>
-          <dt className="text-muted">{words.externalId}</dt>
+          <dt className="text-muted">{messages.externalId}</dt>
           <dd className="font-mono break-all">{order.externalId}</dd>
         </div>
       </dl>
@@ -73,11 +73,11 @@ function Shown({ order, quote }: PricedOrder) {
 }
 
 function SendButton({ order, quote, isBusy, onSend }: PricedOrder & Pick<ConfirmProps, "isBusy" | "onSend">) {
-  const words = useWords(ORDER_WORDS);
+  const messages = useMessages(ORDER_MESSAGES);
   const formats = useFormats();
   return (
-    <Button look="action" busy={isBusy} onClick={() => onSend(order)}>
-      {words.send} {formats.coins(quote.receivedAmount, quote.currencyCode)}
+    <Button variant="action" busy={isBusy} onClick={() => onSend(order)}>
+      {messages.send} {formats.coins(quote.receivedAmount, quote.currencyCode)}
     </Button>
   );
 }

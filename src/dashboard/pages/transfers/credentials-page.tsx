@@ -6,7 +6,7 @@ import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import type { Credential } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
@@ -16,7 +16,7 @@ import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { When } from "../../components/when.tsx";
 import { BasicHeaderCard } from "./basic-header-card.tsx";
-import { CREDENTIAL_WORDS } from "./credential-words.ts";
+import { CREDENTIAL_MESSAGES } from "./credential-messages.ts";
 import { EnvironmentBadge } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { Refused } from "./refused.tsx";
@@ -32,7 +32,7 @@ export function CredentialsPage() {
 }
 
 function Credentials() {
-  const words = useWords(CREDENTIAL_WORDS);
+  const messages = useMessages(CREDENTIAL_MESSAGES);
   const { merchantId, showPair } = useMerchantHere();
   const refresh = useRefreshedCredentials();
   const [revoking, setRevoking] = useState<Credential | null>(null);
@@ -48,27 +48,27 @@ function Credentials() {
   const columns = useCredentialColumns(setRevoking);
   const create = (
     <Button
-      look="action"
+      variant="action"
       icon={<KeyRound aria-hidden />}
       busy={creation.isPending}
       onClick={() => creation.mutate({ merchantId })}
     >
-      {words.create}
+      {messages.create}
     </Button>
   );
   return (
-    <Card title={words.title} flush aside={create}>
-      <p className="px-4 pb-3 text-muted">{words.about}</p>
+    <Card title={messages.title} flush aside={create}>
+      <p className="px-4 pb-3 text-muted">{messages.about}</p>
       {creation.error === null ? null : (
         <div className="px-4 pb-4">
-          <Refused error={creation.error} instead={{ limit_exceeded: words.tooMany }} />
+          <Refused error={creation.error} instead={{ limit_exceeded: messages.tooMany }} />
         </div>
       )}
       {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
       {data === undefined && error === null ? <SkeletonLines /> : null}
-      {data?.credentials.length === 0 ? <Empty title={words.none}>{words.noneAbout}</Empty> : null}
+      {data?.credentials.length === 0 ? <Empty title={messages.none}>{messages.noneAbout}</Empty> : null}
       {data === undefined || data.credentials.length === 0 ? null : (
-        <Table label={words.title} columns={columns} rows={data.credentials} keyOf={({ id }) => id} />
+        <Table label={messages.title} columns={columns} rows={data.credentials} keyOf={({ id }) => id} />
       )}
       <RevokeDialog credential={revoking} onClose={() => setRevoking(null)} />
     </Card>
@@ -76,11 +76,11 @@ function Credentials() {
 }
 
 function useCredentialColumns(revoke: (credential: Credential) => void): readonly Column<Credential>[] {
-  const words = useWords(CREDENTIAL_WORDS);
+  const messages = useMessages(CREDENTIAL_MESSAGES);
   return [
     {
       key: "prefix",
-      head: words.apiKey,
+      head: messages.apiKey,
       cell: ({ keyPrefix, createdAt }) => (
         <>
           <code className="font-mono text-[0.8125rem]">{keyPrefix}…</code>
@@ -92,13 +92,13 @@ function useCredentialColumns(revoke: (credential: Credential) => void): readonl
     },
     {
       key: "state",
-      head: words.state,
+      head: messages.state,
       cell: ({ revokedAt }) =>
         revokedAt === undefined ? (
-          <Badge tone="good">{words.works}</Badge>
+          <Badge tone="good">{messages.works}</Badge>
         ) : (
           <>
-            <Badge>{words.revoked}</Badge>
+            <Badge>{messages.revoked}</Badge>
             <span className="block text-xs text-muted">
               <When at={revokedAt} />
             </span>
@@ -107,12 +107,12 @@ function useCredentialColumns(revoke: (credential: Credential) => void): readonl
     },
     {
       key: "revoke",
-      head: <span className="sr-only">{words.revoke}</span>,
+      head: <span className="sr-only">{messages.revoke}</span>,
       acts: true,
       cell: (credential) =>
         credential.revokedAt !== undefined ? null : (
-          <Button aria-label={`${words.revoke} ${credential.keyPrefix}`} onClick={() => revoke(credential)}>
-            {words.revoke}
+          <Button aria-label={`${messages.revoke} ${credential.keyPrefix}`} onClick={() => revoke(credential)}>
+            {messages.revoke}
           </Button>
         ),
     },
@@ -126,14 +126,14 @@ function RevokeDialog({
   readonly credential: Credential | null;
   readonly onClose: () => void;
 }) {
-  const words = useWords(CREDENTIAL_WORDS);
+  const messages = useMessages(CREDENTIAL_MESSAGES);
   const notify = useNotify();
   const refresh = useRefreshedCredentials();
   const { merchantId, environment } = useMerchantHere();
   const { mutate, error, isPending, reset } = useMutation(MerchantService.method.revokeCredential, {
     onSuccess: () => {
       refresh();
-      notify(words.wasRevoked);
+      notify(messages.wasRevoked);
       onClose();
     },
   });
@@ -142,20 +142,20 @@ function RevokeDialog({
     onClose();
   };
   return (
-    <Dialog open={credential !== null} onClose={close} title={words.revokeTitle} about={words.revokeAbout}>
+    <Dialog open={credential !== null} onClose={close} title={messages.revokeTitle} about={messages.revokeAbout}>
       <div className="flex flex-wrap items-center gap-2">
         <code className="font-mono">{credential?.keyPrefix}…</code>
         <EnvironmentBadge environment={environment} />
       </div>
       {error === null ? null : <Refused error={error} />}
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={close}>{words.cancel}</Button>
+        <Button onClick={close}>{messages.cancel}</Button>
         <Button
-          look="danger"
+          variant="danger"
           busy={isPending}
           onClick={() => mutate({ merchantId, credentialId: credential?.id ?? "" })}
         >
-          {words.revoke}
+          {messages.revoke}
         </Button>
       </div>
     </Dialog>

@@ -4,13 +4,13 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useEffect } from "react";
 import type { Currency } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Failed } from "../../components/states.tsx";
 import { networkName } from "./coins.ts";
 import { ENVIRONMENT_OF } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
-import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 
 /** A currency on a network. */
 export type ChosenCoin = { readonly currencyCode: string; readonly network: string };
@@ -26,7 +26,7 @@ export function CurrencyFields({
   readonly value: ChosenCoin;
   readonly onChange: (coin: ChosenCoin) => void;
 }) {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const { environment } = useMerchantHere();
   const { data, error, refetch } = useQuery(MerchantService.method.listCurrencies, {
     environment: ENVIRONMENT_OF[environment],
@@ -41,7 +41,7 @@ export function CurrencyFields({
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <SelectField
-        label={words.currency}
+        label={messages.currency}
         value={value.currencyCode}
         onChange={({ target }) => onChange(coinOf(currencies, target.value) ?? value)}
       >
@@ -50,7 +50,7 @@ export function CurrencyFields({
         ))}
       </SelectField>
       <SelectField
-        label={words.network}
+        label={messages.network}
         value={value.network}
         onChange={({ target }) => onChange({ ...value, network: target.value })}
       >

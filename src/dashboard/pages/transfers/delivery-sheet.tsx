@@ -8,12 +8,12 @@ import type { ReactNode } from "react";
 import type { CallbackAttempt, CallbackDelivery } from "#gen/saldo/merchant/v1/callback_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { useNotify } from "../../components/notices.tsx";
 import { Empty } from "../../components/states.tsx";
-import { CALLBACK_WORDS } from "./callback-words.ts";
+import { CALLBACK_MESSAGES } from "./callback-messages.ts";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { Refused } from "./refused.tsx";
 import { StatusBadge } from "./transfer-status.tsx";
@@ -30,13 +30,13 @@ type SheetProps = {
 
 /** Opens at the right when the address names a delivery. */
 export function DeliverySheet({ open, delivery, onClose, children }: SheetProps) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   return (
-    <Dialog side open={open} onClose={onClose} title={words.delivery}>
+    <Dialog side open={open} onClose={onClose} title={messages.delivery}>
       {delivery === undefined ? null : <Delivery delivery={delivery} />}
       {open && delivery === undefined ? (
         <>
-          <Empty title={words.gone}>{words.goneAbout}</Empty>
+          <Empty title={messages.gone}>{messages.goneAbout}</Empty>
           {children}
         </>
       ) : null}
@@ -45,40 +45,40 @@ export function DeliverySheet({ open, delivery, onClose, children }: SheetProps)
 }
 
 function Delivery({ delivery }: { readonly delivery: CallbackDelivery }) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const { environment } = useMerchantHere();
   return (
     <>
       <dl className="flex flex-col gap-3 [&_dt]:text-muted">
         <div>
-          <dt>{words.transferStatus}</dt>
+          <dt>{messages.transferStatus}</dt>
           <dd>
             <StatusBadge status={delivery.status} />
           </dd>
         </div>
         <div>
-          <dt>{words.transfer}</dt>
+          <dt>{messages.transfer}</dt>
           <dd>
             <Link
               to="/transfers/$environment/$transferId"
               params={{ environment, transferId: delivery.transferId }}
               className="underline underline-offset-2"
             >
-              {words.openTransfer}
+              {messages.openTransfer}
             </Link>
           </dd>
         </div>
         <div>
-          <dt>{words.event}</dt>
+          <dt>{messages.event}</dt>
           <dd className="font-mono text-xs break-all">{delivery.eventId}</dd>
         </div>
         <div>
-          <dt>{words.address}</dt>
+          <dt>{messages.address}</dt>
           <dd className="font-mono text-xs break-all">{delivery.url === "" ? UNKNOWN : delivery.url}</dd>
         </div>
         {delivery.note === "" ? null : (
           <div>
-            <dt>{words.note}</dt>
+            <dt>{messages.note}</dt>
             <dd>{delivery.note}</dd>
           </div>
         )}
@@ -90,19 +90,19 @@ function Delivery({ delivery }: { readonly delivery: CallbackDelivery }) {
 }
 
 function Attempts({ attempts }: { readonly attempts: readonly CallbackAttempt[] }) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const formats = useFormats();
   return (
     <section className="flex flex-col gap-2">
-      <h3 className="font-medium">{words.attempts}</h3>
-      {attempts.length === 0 ? <p className="text-muted">{words.noAttempts}</p> : null}
+      <h3 className="font-medium">{messages.attempts}</h3>
+      {attempts.length === 0 ? <p className="text-muted">{messages.noAttempts}</p> : null}
       <ol className="flex flex-col divide-y divide-line rounded-lg border border-line empty:hidden">
         {attempts.map((attempt, index) => (
           <li key={index} className="p-3">
             <p className="flex flex-wrap justify-between gap-x-4">
               <span>{attempt.startedAt === undefined ? UNKNOWN : formats.time(timestampDate(attempt.startedAt))}</span>
               <span className="digits text-muted">
-                {attempt.httpStatus === 0 ? words.noAnswer : `HTTP ${attempt.httpStatus}`} ·{" "}
+                {attempt.httpStatus === 0 ? messages.noAnswer : `HTTP ${attempt.httpStatus}`} ·{" "}
                 {formats.seconds(attempt.durationMs)}
               </span>
             </p>
@@ -115,13 +115,13 @@ function Attempts({ attempts }: { readonly attempts: readonly CallbackAttempt[] 
 }
 
 function Resend({ deliveryId }: { readonly deliveryId: string }) {
-  const words = useWords(CALLBACK_WORDS);
+  const messages = useMessages(CALLBACK_MESSAGES);
   const notify = useNotify();
   const queries = useQueryClient();
   const { merchantId } = useMerchantHere();
   const { mutate, error, isPending } = useMutation(MerchantService.method.resendCallback, {
     onSuccess: () => {
-      notify(words.resent);
+      notify(messages.resent);
       void queries.invalidateQueries({
         queryKey: createConnectQueryKey({
           schema: MerchantService.method.listCallbackDeliveries,
@@ -132,9 +132,9 @@ function Resend({ deliveryId }: { readonly deliveryId: string }) {
   });
   return (
     <>
-      {error === null ? null : <Refused error={error} instead={{ validation_error: words.resendOff }} />}
+      {error === null ? null : <Refused error={error} instead={{ validation_error: messages.resendOff }} />}
       <Button busy={isPending} onClick={() => mutate({ merchantId, deliveryId })} className="self-start">
-        {words.resend}
+        {messages.resend}
       </Button>
     </>
   );

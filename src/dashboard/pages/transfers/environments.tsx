@@ -3,9 +3,9 @@
 
 import { FlaskConical, Landmark } from "lucide-react";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import type { EnvironmentName } from "./environment-names.ts";
-import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 
 /** The world in the contract's words. */
 export const ENVIRONMENT_OF = {
@@ -29,12 +29,12 @@ const SIGNS = { sandbox: FlaskConical, production: Landmark } as const;
 
 /** The world's name with its sign. */
 export function EnvironmentLabel({ environment }: { readonly environment: EnvironmentName }) {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const Sign = SIGNS[environment];
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
       <Sign className="size-4 shrink-0" aria-hidden />
-      {words[environment]}
+      {messages[environment]}
     </span>
   );
 }

@@ -2,16 +2,16 @@ import { useQuery } from "@connectrpc/connect-query";
 import type { TransferLimit } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { Failed } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
-import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 
 /** What the merchant may order, where an operator has set a limit. */
 export function Limits() {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const formats = useFormats();
   const { merchantId } = useMerchantHere();
   const { data, error, refetch } = useQuery(MerchantService.method.listLimits, { merchantId });
@@ -23,27 +23,27 @@ export function Limits() {
   const coins = (amount: string | undefined, { currencyCode }: TransferLimit, otherwise: string) =>
     amount === undefined ? otherwise : formats.coins(amount, currencyCode);
   const columns: readonly Column<TransferLimit>[] = [
-    { key: "currency", head: words.currency, cell: ({ currencyCode }) => currencyCode },
-    { key: "used", head: words.usedToday, right: true, cell: (limit) => coins(limit.usedToday, limit, UNKNOWN) },
-    { key: "daily", head: words.daily, right: true, cell: (limit) => coins(limit.daily, limit, words.unlimited) },
+    { key: "currency", head: messages.currency, cell: ({ currencyCode }) => currencyCode },
+    { key: "used", head: messages.usedToday, right: true, cell: (limit) => coins(limit.usedToday, limit, UNKNOWN) },
+    { key: "daily", head: messages.daily, right: true, cell: (limit) => coins(limit.daily, limit, messages.unlimited) },
     {
       key: "single",
-      head: words.perTransfer,
+      head: messages.perTransfer,
       right: true,
       wide: true,
-      cell: (limit) => coins(limit.perTransfer, limit, words.unlimited),
+      cell: (limit) => coins(limit.perTransfer, limit, messages.unlimited),
     },
     {
       key: "approval",
-      head: words.approvalAbove,
+      head: messages.approvalAbove,
       right: true,
       wide: true,
-      cell: (limit) => coins(limit.approvalAbove, limit, words.never),
+      cell: (limit) => coins(limit.approvalAbove, limit, messages.never),
     },
   ];
   return (
-    <Card title={words.limits} flush>
-      <Table label={words.limits} columns={columns} rows={limits} keyOf={({ currencyCode }) => currencyCode} />
+    <Card title={messages.limits} flush>
+      <Table label={messages.limits} columns={columns} rows={limits} keyOf={({ currencyCode }) => currencyCode} />
     </Card>
   );
 }

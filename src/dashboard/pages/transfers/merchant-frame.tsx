@@ -6,7 +6,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { Page } from "../../components/page.tsx";
@@ -14,24 +14,24 @@ import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { type EnvironmentName, ENVIRONMENTS, isEnvironmentName } from "./environment-names.ts";
 import { ENVIRONMENT_COLOURS, ENVIRONMENT_EDGES, ENVIRONMENT_OF, EnvironmentLabel } from "./environments.tsx";
 import { MerchantContext } from "./merchant-here.tsx";
-import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 import { type Pair, PairDialog } from "./pair-dialog.tsx";
 import { Refused } from "./refused.tsx";
 
 /** The frame; the page stands in its outlet. */
 export function MerchantFrame() {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const { environment: named } = useParams({ from: "/inside/transfers/$environment" });
   const environment = isEnvironmentName(named) ? named : "sandbox";
   return (
-    <Page title={words.title} about={words.about} actions={<EnvironmentLinks environment={environment} />}>
+    <Page title={messages.title} about={messages.about} actions={<EnvironmentLinks environment={environment} />}>
       <p
         className={`flex flex-wrap items-center gap-x-2 rounded-lg border-l-4 px-3 py-2 ${ENVIRONMENT_COLOURS[environment]} ${ENVIRONMENT_EDGES[environment]}`}
       >
         <strong className="inline-flex font-semibold">
           <EnvironmentLabel environment={environment} />
         </strong>
-        <span>{environment === "sandbox" ? words.sandboxAbout : words.productionAbout}</span>
+        <span>{environment === "sandbox" ? messages.sandboxAbout : messages.productionAbout}</span>
       </p>
       <MerchantOf key={environment} environment={environment} />
     </Page>
@@ -39,9 +39,9 @@ export function MerchantFrame() {
 }
 
 function EnvironmentLinks({ environment }: { readonly environment: EnvironmentName }) {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   return (
-    <nav aria-label={words.environments} className="inline-flex rounded-lg bg-sunken p-0.5">
+    <nav aria-label={messages.environments} className="inline-flex rounded-lg bg-sunken p-0.5">
       {ENVIRONMENTS.map((name) => (
         <Link
           key={name}
@@ -87,10 +87,10 @@ function MerchantOf({ environment }: { readonly environment: EnvironmentName }) 
 type NoMerchantProps = { readonly environment: EnvironmentName; readonly onMade: (pair: Pair) => void };
 
 function NoMerchant({ environment, onMade }: NoMerchantProps) {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const offered = useQuery(MerchantService.method.listCurrencies, { environment: ENVIRONMENT_OF[environment] });
   const { make, error, isPending } = useMaking({ environment, onMade });
-  const title = environment === "sandbox" ? words.noMerchantSandbox : words.noMerchantProduction;
+  const title = environment === "sandbox" ? messages.noMerchantSandbox : messages.noMerchantProduction;
   // Whether one can be made here is not known then.
   if (offered.data === undefined && offered.error !== null) {
     return <Failed error={offered.error} retry={() => void offered.refetch()} />;
@@ -98,7 +98,7 @@ function NoMerchant({ environment, onMade }: NoMerchantProps) {
   if (offered.data?.currencies.length === 0) {
     return (
       <Card>
-        <Empty title={title}>{words.notOffered}</Empty>
+        <Empty title={title}>{messages.notOffered}</Empty>
       </Card>
     );
   }
@@ -107,14 +107,14 @@ function NoMerchant({ environment, onMade }: NoMerchantProps) {
       <Empty
         title={title}
         action={
-          <Button look="action" busy={isPending} disabled={offered.data === undefined} onClick={make}>
-            {environment === "sandbox" ? words.makeSandbox : words.makeProduction}
+          <Button variant="action" busy={isPending} disabled={offered.data === undefined} onClick={make}>
+            {environment === "sandbox" ? messages.makeSandbox : messages.makeProduction}
           </Button>
         }
       >
-        {environment === "sandbox" ? words.noMerchantSandboxAbout : words.noMerchantProductionAbout}
+        {environment === "sandbox" ? messages.noMerchantSandboxAbout : messages.noMerchantProductionAbout}
       </Empty>
-      {error === null ? null : <Refused error={error} instead={{ currency_unsupported: words.notOffered }} />}
+      {error === null ? null : <Refused error={error} instead={{ currency_unsupported: messages.notOffered }} />}
     </Card>
   );
 }
@@ -152,9 +152,9 @@ const PARTS = [
 ] as const;
 
 function Parts({ environment }: { readonly environment: EnvironmentName }) {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   return (
-    <nav aria-label={words.parts} className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
+    <nav aria-label={messages.parts} className="-mx-1 flex gap-1 overflow-x-auto border-b border-line px-1">
       {PARTS.map(({ to, name }) => (
         <Link
           key={to}
@@ -163,7 +163,7 @@ function Parts({ environment }: { readonly environment: EnvironmentName }) {
           activeOptions={{ exact: true, includeSearch: false }}
           className="inline-flex min-h-10 items-center border-b-2 border-transparent px-3 font-medium max-sm:px-2 max-sm:text-[0.8125rem] whitespace-nowrap text-muted hover:text-ink data-[status=active]:border-action data-[status=active]:text-ink"
         >
-          {words[name]}
+          {messages[name]}
         </Link>
       ))}
     </nav>

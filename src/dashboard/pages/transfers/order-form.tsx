@@ -2,7 +2,7 @@
 
 import { type FormEvent, useState } from "react";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { COINS } from "../../i18n/read-amount.ts";
 import { AmountField } from "../../components/amount-field.tsx";
 import { Button } from "../../components/button.tsx";
@@ -10,9 +10,9 @@ import { Card } from "../../components/card.tsx";
 import { TextField } from "../../components/field.tsx";
 import { CurrencyFields } from "./currency-fields.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
-import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 import { amountOfOrder, type Order, type PricedOrder } from "./order.ts";
-import { ORDER_WORDS } from "./order-words.ts";
+import { ORDER_MESSAGES } from "./order-messages.ts";
 import { Refused } from "./refused.tsx";
 import { askQuote } from "./use-quote.ts";
 
@@ -26,7 +26,7 @@ type FormProps = {
 
 /** What is sent, where to and under which name. */
 export function OrderForm({ order, onChange, onPriced }: FormProps) {
-  const words = { ...useWords(MERCHANT_WORDS), ...useWords(ORDER_WORDS) };
+  const messages = { ...useMessages(MERCHANT_MESSAGES), ...useMessages(ORDER_MESSAGES) };
   const formats = useFormats();
   const { price, isTried, isBusy, error } = usePricing(order, onPriced);
   return (
@@ -34,8 +34,8 @@ export function OrderForm({ order, onChange, onPriced }: FormProps) {
       <form noValidate onSubmit={(event) => void price(event)} className="flex flex-col gap-4">
         <CurrencyFields value={order} onChange={(coin) => onChange({ ...order, ...coin })} />
         <AmountField
-          label={words.receivedAmount}
-          hint={words.amountHint}
+          label={messages.receivedAmount}
+          hint={messages.amountHint}
           rules={COINS}
           written={(amount) => formats.coins(amount, order.currencyCode)}
           required
@@ -45,8 +45,8 @@ export function OrderForm({ order, onChange, onPriced }: FormProps) {
         />
         <DestinationFields order={order} onChange={onChange} isTried={isTried} />
         {error === null ? null : <Refused error={error} />}
-        <Button type="submit" look="action" busy={isBusy} className="self-start">
-          {words.check}
+        <Button type="submit" variant="action" busy={isBusy} className="self-start">
+          {messages.check}
         </Button>
         <Magic />
       </form>
@@ -84,14 +84,14 @@ function DestinationFields({
   onChange,
   isTried,
 }: Pick<FormProps, "order" | "onChange"> & { readonly isTried: boolean }) {
-  const words = useWords(ORDER_WORDS);
+  const messages = useMessages(ORDER_MESSAGES);
   const problems = problemsOf(order);
   const problem = (name: keyof typeof problems) =>
-    isTried && problems[name] !== null ? { problem: words[problems[name]] } : {};
+    isTried && problems[name] !== null ? { problem: messages[problems[name]] } : {};
   return (
     <>
       <TextField
-        label={words.address}
+        label={messages.address}
         {...problem("address")}
         autoComplete="off"
         spellCheck={false}
@@ -100,8 +100,8 @@ function DestinationFields({
         onChange={({ target }) => onChange({ ...order, address: target.value.trim() })}
       />
       <TextField
-        label={words.externalId}
-        hint={words.externalIdHint}
+        label={messages.externalId}
+        hint={messages.externalIdHint}
         {...problem("externalId")}
         autoComplete="off"
         spellCheck={false}
@@ -122,13 +122,13 @@ function problemsOf({ address, externalId }: Order) {
 }
 
 function Magic() {
-  const words = useWords(ORDER_WORDS);
+  const messages = useMessages(ORDER_MESSAGES);
   const { environment } = useMerchantHere();
   if (environment !== "sandbox") return null;
   return (
     <details className="text-muted">
-      <summary className="py-1 text-[0.8125rem] font-medium text-ink">{words.magic}</summary>
-      <p className="mt-1">{words.magicAbout}</p>
+      <summary className="py-1 text-[0.8125rem] font-medium text-ink">{messages.magic}</summary>
+      <p className="mt-1">{messages.magicAbout}</p>
     </details>
   );
 }

@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { useRefreshedBalances } from "./balances.tsx";
@@ -13,7 +13,7 @@ import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { amountOfOrder, newOrder, type Order, type PricedOrder } from "./order.ts";
 import { OrderForm } from "./order-form.tsx";
-import { ORDER_WORDS } from "./order-words.ts";
+import { ORDER_MESSAGES } from "./order-messages.ts";
 import { QuoteCard } from "./quote-card.tsx";
 
 /** The form, what it comes to, and the step before it is sent. */
@@ -69,22 +69,22 @@ export function OrderPage() {
 }
 
 function Known({ transfer, onAnother }: { readonly transfer: Transfer; readonly onAnother: () => void }) {
-  const words = useWords(ORDER_WORDS);
+  const messages = useMessages(ORDER_MESSAGES);
   const { environment } = useMerchantHere();
   return (
-    <Card title={words.known}>
+    <Card title={messages.known}>
       <div role="status" className="flex flex-col items-start gap-3">
-        <p>{words.knownAbout}</p>
+        <p>{messages.knownAbout}</p>
         <code className="font-mono break-all">{transfer.externalId}</code>
         <div className="flex flex-wrap gap-2">
           <LinkButton
-            look="action"
+            variant="action"
             to="/transfers/$environment/$transferId"
             params={{ environment, transferId: transfer.id }}
           >
-            {words.openKnown}
+            {messages.openKnown}
           </LinkButton>
-          <Button onClick={onAnother}>{words.another}</Button>
+          <Button onClick={onAnother}>{messages.another}</Button>
         </div>
       </div>
     </Card>

@@ -1,6 +1,6 @@
 // A new pair of API key and secret key: this is the only time it is seen, so it is not closed by accident.
 
-import { useWords, type Words } from "../../i18n/language.tsx";
+import { useMessages, type Messages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { CodeBlock } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -8,7 +8,7 @@ import { Secret } from "../../components/secret.tsx";
 import type { EnvironmentName } from "./environment-names.ts";
 import { EnvironmentBadge } from "./environments.tsx";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     title: "Simpan pasangan kunci ini sekarang",
     about: "Kunci rahasia hanya ditampilkan sekali ini. Simpan di pengelola rahasia server Anda, jangan di kode.",
@@ -29,7 +29,7 @@ const WORDS = {
     attempt: "Try it in a terminal",
     kept: "I have saved it",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** A pair, as it is seen once. */
 export type Pair = { readonly apiKey: string; readonly secretKey: string };
@@ -44,23 +44,23 @@ export function PairDialog({
   readonly environment: EnvironmentName;
   readonly onClose: () => void;
 }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   return (
-    <Dialog kept open={pair !== null} onClose={onClose} title={words.title} about={words.about}>
+    <Dialog kept open={pair !== null} onClose={onClose} title={messages.title} about={messages.about}>
       {pair === null ? null : (
         <>
           <div>
             <EnvironmentBadge environment={environment} />
           </div>
-          <Secret name={words.apiKey} text={pair.apiKey} />
-          <Secret name={words.secretKey} text={pair.secretKey} />
-          <Secret name={words.header} text={basicHeaderOf(pair)} about={words.headerAbout} />
+          <Secret name={messages.apiKey} text={pair.apiKey} />
+          <Secret name={messages.secretKey} text={pair.secretKey} />
+          <Secret name={messages.header} text={basicHeaderOf(pair)} about={messages.headerAbout} />
           <section className="flex min-w-0 flex-col gap-1.5">
-            <h3 className="text-[0.8125rem] font-medium">{words.attempt}</h3>
-            <CodeBlock what={words.attempt} code={curlOf(pair, environment)} />
+            <h3 className="text-[0.8125rem] font-medium">{messages.attempt}</h3>
+            <CodeBlock what={messages.attempt} code={curlOf(pair, environment)} />
           </section>
-          <Button look="action" onClick={onClose} className="self-end">
-            {words.kept}
+          <Button variant="action" onClick={onClose} className="self-end">
+            {messages.kept}
           </Button>
         </>
       )}

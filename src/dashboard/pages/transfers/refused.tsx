@@ -2,10 +2,10 @@
 
 import { CircleAlert } from "lucide-react";
 import { factsOf } from "../../api/transport.ts";
-import { useLanguage, useWords, type Words } from "../../i18n/language.tsx";
+import { useLanguage, useMessages, type Messages } from "../../i18n/language.tsx";
 import { problemText } from "../../i18n/problem-text.ts";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     insufficient_balance: "Saldo merchant tidak cukup untuk transfer ini beserta biayanya.",
     external_id_conflict: "ID eksternal ini sudah dipakai untuk transfer lain. Pakai ID yang baru.",
@@ -34,7 +34,7 @@ const WORDS = {
     other: "The request failed. Try again in a moment; repeating it unchanged is safe.",
     request: "Request ID",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** Says why. `instead` replaces the sentence for a code where a page knows better what it means there. */
 export function Refused({
@@ -44,7 +44,7 @@ export function Refused({
   readonly error: unknown;
   readonly instead?: Readonly<Record<string, string>>;
 }) {
-  const words: Readonly<Record<string, string>> = useWords(WORDS);
+  const messages: Readonly<Record<string, string>> = useMessages(MESSAGES);
   const { language } = useLanguage();
   const facts = factsOf(error);
   const code = facts?.code ?? "other";
@@ -54,7 +54,7 @@ export function Refused({
     <div role="alert" className="flex min-w-0 gap-2 rounded-lg bg-bad-soft p-3 text-bad">
       <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
       <div className="min-w-0">
-        <p>{instead[code] ?? words[code] ?? words["other"]}</p>
+        <p>{instead[code] ?? messages[code] ?? messages["other"]}</p>
         {code === "validation_error" && instead[code] === undefined
           ? details.map(({ field, message }) => (
               <p key={`${field} ${message}`} className="text-xs break-words">
@@ -64,7 +64,7 @@ export function Refused({
           : null}
         {facts === null || facts.requestId === "" ? null : (
           <p className="text-xs">
-            {words["request"]}: <code className="font-mono break-all">{facts.requestId}</code>
+            {messages["request"]}: <code className="font-mono break-all">{facts.requestId}</code>
           </p>
         )}
       </div>

@@ -4,12 +4,12 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { PayoutAttempt, TransferLedgerEntry, TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge, type Tone } from "../../components/badge.tsx";
 import { Card } from "../../components/card.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { ChainId } from "./chain-id.tsx";
-import { TRANSFER_WORDS } from "./transfer-words.ts";
+import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
 type StatementProps = {
   readonly statement: TransferStatement;
@@ -18,29 +18,29 @@ type StatementProps = {
 
 /** Attempts, then the ledger. */
 export function StatementCards({ statement, transfer }: StatementProps) {
-  const words = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFER_MESSAGES);
   const attempts = useAttemptColumns(transfer);
   const entries = useEntryColumns(transfer);
   return (
     <>
-      <Card title={words.attempts} flush>
+      <Card title={messages.attempts} flush>
         {statement.payoutAttempts.length === 0 ? (
-          <p className="px-4 pb-4 text-muted">{words.noAttempts}</p>
+          <p className="px-4 pb-4 text-muted">{messages.noAttempts}</p>
         ) : (
           <Table
-            label={words.attempts}
+            label={messages.attempts}
             columns={attempts}
             rows={statement.payoutAttempts}
             keyOf={({ transactionHash, createdAt }) => `${transactionHash} ${String(createdAt?.seconds)}`}
           />
         )}
       </Card>
-      <Card title={words.ledger} flush>
+      <Card title={messages.ledger} flush>
         {statement.ledgerEntries.length === 0 ? (
-          <p className="px-4 pb-4 text-muted">{words.noLedger}</p>
+          <p className="px-4 pb-4 text-muted">{messages.noLedger}</p>
         ) : (
           <Table
-            label={words.ledger}
+            label={messages.ledger}
             columns={entries}
             rows={statement.ledgerEntries}
             keyOf={({ postingId, account }) => `${postingId} ${account}`}
@@ -63,13 +63,13 @@ const ATTEMPT_TONES: Readonly<Record<string, Tone>> = {
 };
 
 function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[] {
-  const words = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
-  const states: Readonly<Record<string, string>> = words;
+  const states: Readonly<Record<string, string>> = messages;
   return [
     {
       key: "hash",
-      head: words.transaction,
+      head: messages.transaction,
       cell: ({ transactionHash, createdAt, problem }) => (
         <>
           <ChainId of={transfer} what="transaction" id={transactionHash === "" ? UNKNOWN : transactionHash} />
@@ -82,14 +82,14 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
     },
     {
       key: "state",
-      head: words.state,
+      head: messages.state,
       cell: ({ state }) => <Badge tone={ATTEMPT_TONES[state] ?? "neutral"}>{states[state] ?? state}</Badge>,
     },
-    { key: "nonce", head: words.nonce, right: true, wide: true, cell: ({ nonce }) => nonce || UNKNOWN },
-    { key: "block", head: words.block, right: true, wide: true, cell: ({ blockNumber }) => blockNumber || UNKNOWN },
+    { key: "nonce", head: messages.nonce, right: true, wide: true, cell: ({ nonce }) => nonce || UNKNOWN },
+    { key: "block", head: messages.block, right: true, wide: true, cell: ({ blockNumber }) => blockNumber || UNKNOWN },
     {
       key: "confirmations",
-      head: words.confirmations,
+      head: messages.confirmations,
       right: true,
       wide: true,
       cell: ({ confirmations }) => formats.count(confirmations),
@@ -98,15 +98,15 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
 }
 
 function useEntryColumns({ currencyCode }: Transfer): readonly Column<TransferLedgerEntry>[] {
-  const words = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
   // By the names the server gives; one that is not known here is shown as it is.
-  const accounts: Readonly<Record<string, string>> = { ...words, sandbox: words.sandboxAccount };
-  const reasons: Readonly<Record<string, string>> = words;
+  const accounts: Readonly<Record<string, string>> = { ...messages, sandbox: messages.sandboxAccount };
+  const reasons: Readonly<Record<string, string>> = messages;
   return [
     {
       key: "account",
-      head: words.account,
+      head: messages.account,
       cell: ({ account, postedAt }) => (
         <>
           {accounts[account] ?? account}
@@ -116,7 +116,7 @@ function useEntryColumns({ currencyCode }: Transfer): readonly Column<TransferLe
         </>
       ),
     },
-    { key: "reason", head: words.what, cell: ({ reason }) => reasons[reason] ?? reason },
-    { key: "amount", head: words.amount, right: true, cell: ({ amount }) => formats.coins(amount, currencyCode) },
+    { key: "reason", head: messages.what, cell: ({ reason }) => reasons[reason] ?? reason },
+    { key: "amount", head: messages.amount, right: true, cell: ({ amount }) => formats.coins(amount, currencyCode) },
   ];
 }

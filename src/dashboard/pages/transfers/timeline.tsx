@@ -1,17 +1,17 @@
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { ChainId } from "./chain-id.tsx";
 import { StatusBadge } from "./transfer-status.tsx";
-import { TRANSFER_WORDS } from "./transfer-words.ts";
+import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
 /** Every status the transfer came to, oldest first, with what was known then. */
 export function Timeline({ transfer }: { readonly transfer: Transfer }) {
-  const words = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
   return (
-    <Card title={words.timeline}>
+    <Card title={messages.timeline}>
       <ol className="flex flex-col">
         {transfer.history.map((event) => (
           <li
@@ -30,7 +30,7 @@ export function Timeline({ transfer }: { readonly transfer: Transfer }) {
             )}
             {event.confirmations === 0 ? null : (
               <p className="text-xs text-muted">
-                {words.confirmations}: {formats.count(event.confirmations)}
+                {messages.confirmations}: {formats.count(event.confirmations)}
               </p>
             )}
           </li>

@@ -4,7 +4,7 @@ import { Send } from "lucide-react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
 import { SelectField } from "../../components/field.tsx";
@@ -15,7 +15,7 @@ import { MerchantBalances } from "./balances.tsx";
 import { networkName } from "./coins.ts";
 import { Limits } from "./limits.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
-import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 import { isOpen, isStatus, StatusBadge, STATUSES } from "./transfer-status.tsx";
 
 const PAGE_SIZE = 25;
@@ -34,7 +34,7 @@ export function TransferListPage() {
 }
 
 function Transfers() {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const navigate = useNavigate();
   const { merchantId, environment } = useMerchantHere();
   const { status } = useSearch({ from: "/inside/transfers/$environment/" });
@@ -61,7 +61,7 @@ function Transfers() {
   const transfers = data?.pages.flatMap((page) => page.transfers);
   const columns = useTransferColumns();
   return (
-    <Card title={words.list} flush aside={<StatusFilter value={isStatus(status) ? status : ""} onChange={show} />}>
+    <Card title={messages.list} flush aside={<StatusFilter value={isStatus(status) ? status : ""} onChange={show} />}>
       {error === null || isFetchNextPageError ? null : (
         <div className="p-4 pt-0">
           <Failed error={error} retry={() => void refetch()} />
@@ -70,15 +70,15 @@ function Transfers() {
       {transfers === undefined && error === null ? <SkeletonLines lines={6} /> : null}
       {transfers?.length === 0 && status === undefined ? <NoTransfers /> : null}
       {transfers?.length === 0 && status !== undefined ? (
-        <Empty title={words.noneOfStatus} action={<Button onClick={() => show("")}>{words.showAll}</Button>} />
+        <Empty title={messages.noneOfStatus} action={<Button onClick={() => show("")}>{messages.showAll}</Button>} />
       ) : null}
       {transfers === undefined || transfers.length === 0 ? null : (
         <Table
-          label={words.list}
+          label={messages.list}
           columns={columns}
           rows={transfers}
           keyOf={({ id }) => id}
-          openLabel={() => words.open}
+          openLabel={() => messages.open}
           onOpen={({ id }) =>
             void navigate({ to: "/transfers/$environment/$transferId", params: { environment, transferId: id } })
           }
@@ -90,37 +90,42 @@ function Transfers() {
 }
 
 function StatusFilter({ value, onChange }: { readonly value: string; readonly onChange: (status: string) => void }) {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const { environment } = useMerchantHere();
   return (
     <div className="flex flex-wrap items-end gap-3">
-      <SelectField label={words.status} value={value} onChange={({ target }) => onChange(target.value)}>
-        <option value="">{words.all}</option>
+      <SelectField label={messages.status} value={value} onChange={({ target }) => onChange(target.value)}>
+        <option value="">{messages.all}</option>
         {STATUSES.map((status) => (
           <option key={status} value={status}>
-            {words[status]}
+            {messages[status]}
           </option>
         ))}
       </SelectField>
-      <LinkButton look="action" icon={<Send aria-hidden />} to="/transfers/$environment/new" params={{ environment }}>
-        {words.order}
+      <LinkButton
+        variant="action"
+        icon={<Send aria-hidden />}
+        to="/transfers/$environment/new"
+        params={{ environment }}
+      >
+        {messages.order}
       </LinkButton>
     </div>
   );
 }
 
 function NoTransfers() {
-  const words = useWords(MERCHANT_WORDS);
-  return <Empty title={words.none}>{words.noneAbout}</Empty>;
+  const messages = useMessages(MERCHANT_MESSAGES);
+  return <Empty title={messages.none}>{messages.noneAbout}</Empty>;
 }
 
 function useTransferColumns(): readonly Column<Transfer>[] {
-  const words = useWords(MERCHANT_WORDS);
+  const messages = useMessages(MERCHANT_MESSAGES);
   const formats = useFormats();
   return [
     {
       key: "externalId",
-      head: words.externalId,
+      head: messages.externalId,
       cell: ({ externalId, createdAt }) => (
         <>
           <span className="font-mono text-[0.8125rem] break-all">{externalId}</span>
@@ -130,7 +135,7 @@ function useTransferColumns(): readonly Column<Transfer>[] {
     },
     {
       key: "received",
-      head: words.received,
+      head: messages.received,
       right: true,
       cell: ({ receivedAmount, currencyCode, network }) => (
         <>
@@ -141,18 +146,18 @@ function useTransferColumns(): readonly Column<Transfer>[] {
     },
     {
       key: "fee",
-      head: words.fee,
+      head: messages.fee,
       right: true,
       wide: true,
       cell: ({ fee, currencyCode }) => <span className="text-muted">{formats.coins(fee, currencyCode)}</span>,
     },
     {
       key: "total",
-      head: words.total,
+      head: messages.total,
       right: true,
       wide: true,
       cell: ({ totalAmount, currencyCode }) => formats.coins(totalAmount, currencyCode),
     },
-    { key: "status", head: words.status, cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: "status", head: messages.status, cell: ({ status }) => <StatusBadge status={status} /> },
   ];
 }

@@ -8,7 +8,7 @@ import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { isNotThere } from "../../api/transport.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { Empty, Failed, SkeletonLines } from "../../components/states.tsx";
 import { CancelTransfer } from "./cancel-transfer.tsx";
@@ -19,13 +19,13 @@ import { StatementCards } from "./statement-cards.tsx";
 import { Timeline } from "./timeline.tsx";
 import { TransferFacts } from "./transfer-facts.tsx";
 import { isOpen, mayBeCanceled, StatusBadge } from "./transfer-status.tsx";
-import { TRANSFER_WORDS } from "./transfer-words.ts";
+import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
 const FOLLOWED_EVERY_MS = 2_000;
 
 /** The page of the transfer that the address names. */
 export function TransferPage() {
-  const words = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFER_MESSAGES);
   const { environment } = useMerchantHere();
   const { transferId } = useParams({ from: "/inside/transfers/$environment/$transferId" });
   const { data, error, refetch } = useQuery(
@@ -50,7 +50,7 @@ export function TransferPage() {
         className="inline-flex min-h-6 items-center gap-1.5 self-start text-muted hover:text-ink"
       >
         <ArrowLeft className="size-4" aria-hidden />
-        {words.back}
+        {messages.back}
       </Link>
       {error !== null && statement === undefined ? <NotShown error={error} retry={() => void refetch()} /> : null}
       {statement === undefined && error === null ? <SkeletonLines lines={8} /> : null}
@@ -60,11 +60,11 @@ export function TransferPage() {
 }
 
 function NotShown({ error, retry }: { readonly error: unknown; readonly retry: () => void }) {
-  const words = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFER_MESSAGES);
   if (!isNotThere(error)) return <Failed error={error} retry={retry} />;
   return (
     <Card>
-      <Empty title={words.gone}>{words.goneAbout}</Empty>
+      <Empty title={messages.gone}>{messages.goneAbout}</Empty>
     </Card>
   );
 }

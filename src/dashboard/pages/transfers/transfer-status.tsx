@@ -1,8 +1,8 @@
 // How a transfer's status is told.
 
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge, type Tone } from "../../components/badge.tsx";
-import { MERCHANT_WORDS } from "./merchant-words.ts";
+import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 
 /** Every status, in the order in which a transfer comes to them. */
 export const STATUSES = ["WAITING", "PENDING", "SUBMITTED", "CONFIRMED", "REJECTED", "CANCELED"] as const;
@@ -35,6 +35,6 @@ export function mayBeCanceled(status: string): boolean {
 
 /** The status as a word with a sign; one that a newer server knows is shown as it is. */
 export function StatusBadge({ status }: { readonly status: string }) {
-  const words = useWords(MERCHANT_WORDS);
-  return isStatus(status) ? <Badge tone={TONES[status]}>{words[status]}</Badge> : <Badge>{status}</Badge>;
+  const messages = useMessages(MERCHANT_MESSAGES);
+  return isStatus(status) ? <Badge tone={TONES[status]}>{messages[status]}</Badge> : <Badge>{status}</Badge>;
 }

@@ -2,9 +2,9 @@
 
 import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Tone } from "../../components/badge.tsx";
-import type { USAGE_WORDS } from "./usage-words.ts";
+import type { USAGE_MESSAGES } from "./usage-messages.ts";
 
-type Word = keyof typeof USAGE_WORDS.id;
+type Word = keyof typeof USAGE_MESSAGES.id;
 type ToldBasis = { readonly word: Word; readonly about: Word; readonly tone: Tone };
 
 const EXACT: ToldBasis = { word: "exact", about: "exactAbout", tone: "good" };

@@ -2,20 +2,20 @@
 
 import type { UsageMetering } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Fact, Mono } from "../../components/facts.tsx";
-import { METERING_WORDS } from "./metering-words.ts";
+import { METERING_MESSAGES } from "./metering-messages.ts";
 import { inputOf, outputOf } from "./token-totals.ts";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 /** The rules that were used, and what the upstream reported. */
 export function Counting({ metering: { rules, reported } }: { readonly metering: UsageMetering }) {
-  const words = useWords(USAGE_WORDS);
-  const sentences: Readonly<Record<string, string>> = useWords(METERING_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
+  const sentences: Readonly<Record<string, string>> = useMessages(METERING_MESSAGES);
   const formats = useFormats();
   return (
-    <section aria-label={words.counting} className="rounded-lg border border-line">
-      <h3 className="border-b border-line px-3 py-2 font-medium">{words.counting}</h3>
+    <section aria-label={messages.counting} className="rounded-lg border border-line">
+      <h3 className="border-b border-line px-3 py-2 font-medium">{messages.counting}</h3>
       <div className="flex flex-col gap-3 p-3">
         {rules.length === 0 ? null : (
           <ul className="flex list-disc flex-col gap-1 pl-4">
@@ -26,11 +26,11 @@ export function Counting({ metering: { rules, reported } }: { readonly metering:
         )}
         {reported === undefined ? null : (
           <>
-            <h4 className="text-muted">{words.reported}</h4>
+            <h4 className="text-muted">{messages.reported}</h4>
             <dl className="digits flex flex-col gap-2">
-              <Fact name={words.input}>{formats.count(inputOf(reported))}</Fact>
-              <Fact name={words.cached}>{formats.count(reported.inputTokensCached)}</Fact>
-              <Fact name={words.output}>{formats.count(outputOf(reported))}</Fact>
+              <Fact name={messages.input}>{formats.count(inputOf(reported))}</Fact>
+              <Fact name={messages.cached}>{formats.count(reported.inputTokensCached)}</Fact>
+              <Fact name={messages.output}>{formats.count(outputOf(reported))}</Fact>
             </dl>
           </>
         )}

@@ -3,51 +3,51 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { UsageBasis, type UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Badge } from "../../components/badge.tsx";
 import { ModelId } from "../../components/model-id.tsx";
 import type { Column } from "../../components/table.tsx";
 import { toldBasis } from "./basis.ts";
 import { inputOf, outputOf } from "./token-totals.ts";
 import { useKeyNames } from "./usage-filters.tsx";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 /** From the moment to how the tokens are known. */
 export function useRequestColumns(): readonly Column<UsageRecord>[] {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const keys = useKeyNames();
   return [
-    { key: "time", head: words.time, cell: (record) => <Moment record={record} /> },
-    { key: "model", head: words.model, wide: true, cell: ({ model }) => <ModelId id={model} /> },
+    { key: "time", head: messages.time, cell: (record) => <Moment record={record} /> },
+    { key: "model", head: messages.model, wide: true, cell: ({ model }) => <ModelId id={model} /> },
     {
       key: "key",
-      head: words.key,
+      head: messages.key,
       wide: true,
       cell: ({ keyId }) => <KeyName name={keys.get(keyId) ?? keyId.slice(0, 8)} />,
     },
-    { key: "input", head: words.input, right: true, wide: true, cell: (record) => <InputTokens record={record} /> },
+    { key: "input", head: messages.input, right: true, wide: true, cell: (record) => <InputTokens record={record} /> },
     {
       key: "output",
-      head: words.output,
+      head: messages.output,
       right: true,
       wide: true,
       cell: (record) => formats.count(outputOf(record)),
     },
     {
       key: "cost",
-      head: words.cost,
+      head: messages.cost,
       right: true,
       cell: ({ charge }) => <strong className="font-medium whitespace-nowrap">{formats.cost(charge)}</strong>,
     },
     {
       key: "duration",
-      head: words.duration,
+      head: messages.duration,
       right: true,
       wide: true,
       cell: ({ durationMs }) => <span className="whitespace-nowrap text-muted">{formats.seconds(durationMs)}</span>,
     },
-    { key: "basis", head: words.basis, wide: true, cell: ({ basis }) => <Basis basis={basis} /> },
+    { key: "basis", head: messages.basis, wide: true, cell: ({ basis }) => <Basis basis={basis} /> },
   ];
 }
 
@@ -79,14 +79,14 @@ function KeyName({ name }: { readonly name: string }) {
 
 function InputTokens({ record }: RecordProps) {
   const { inputTokensCached } = record;
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   return (
     <>
       {formats.count(inputOf(record))}
       {inputTokensCached === 0 ? null : (
         <span className="block text-xs whitespace-nowrap text-muted">
-          {formats.count(inputTokensCached)} {words.ofCache}
+          {formats.count(inputTokensCached)} {messages.ofCache}
         </span>
       )}
     </>
@@ -94,9 +94,9 @@ function InputTokens({ record }: RecordProps) {
 }
 
 function Basis({ basis }: { readonly basis: UsageBasis }) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const { word, tone } = toldBasis(basis);
-  return <Badge tone={tone}>{words[word]}</Badge>;
+  return <Badge tone={tone}>{messages[word]}</Badge>;
 }
 
 function isUsual(basis: UsageBasis): boolean {

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { Decimal } from "../../i18n/format.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Card } from "../../components/card.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { StackedBars, Swatch } from "../../components/stacked-bars.tsx";
@@ -11,7 +11,7 @@ import { Table } from "../../components/table.tsx";
 import { barsOf, type ModelShare, sharesOf } from "./usage-bars.ts";
 import { useChangeSearch } from "./change-search.ts";
 import type { rangeOf, UsageUnit } from "./usage-search.ts";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 type UsageChartProps = {
   readonly data: SummarizeUsageResponse | undefined;
@@ -26,7 +26,7 @@ const TOTALS = { rupiah: "cost", tokens: "tokens", requests: "requests" } as con
 
 /** The chart with its totals in the legend, and the same as a table. */
 export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const change = useChangeSearch();
   const valueName = (value: Decimal): string =>
@@ -39,22 +39,22 @@ export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
           rows: data.rows,
           unit,
           range,
-          othersName: words.others,
+          othersName: messages.others,
           dayName: formats.day,
           shortDayName: formats.shortDay,
           valueName,
         });
   return (
     <Card
-      title={words.chart}
+      title={messages.chart}
       aside={
         <Segments
-          label={words.unit}
+          label={messages.unit}
           value={unit}
           choices={[
             { value: "rupiah", label: "Rp" },
-            { value: "tokens", label: words.tokens },
-            { value: "requests", label: words.requests },
+            { value: "tokens", label: messages.tokens },
+            { value: "requests", label: messages.requests },
           ]}
           onChange={(value) => change({ unit: value === "rupiah" ? undefined : value })}
         />
@@ -63,27 +63,27 @@ export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
       {data === undefined ? (
         (failed ?? <Skeleton className="h-60 w-full" />)
       ) : shares.length === 0 ? (
-        <p className="flex h-60 items-center justify-center text-center text-muted">{words.nothing}</p>
+        <p className="flex h-60 items-center justify-center text-center text-muted">{messages.nothing}</p>
       ) : (
-        <StackedBars label={words.chart} bars={bars} tick={formats.tick} whole={unit !== "rupiah"} />
+        <StackedBars label={messages.chart} bars={bars} tick={formats.tick} whole={unit !== "rupiah"} />
       )}
       <Legend shares={shares} valueName={valueName} />
       {shares.length === 0 ? null : (
         <details className="mt-3">
-          <summary className="text-muted">{words.asTable}</summary>
+          <summary className="text-muted">{messages.asTable}</summary>
           <div className="mt-2">
             <Table
-              label={words.chart}
+              label={messages.chart}
               rows={bars.filter(({ parts }) => parts.length > 0).toReversed()}
               keyOf={({ label }) => label}
               columns={[
-                { key: "day", head: words.day, cell: ({ label }) => label },
+                { key: "day", head: messages.day, cell: ({ label }) => label },
                 {
                   key: "parts",
-                  head: words.model,
+                  head: messages.model,
                   cell: ({ parts }) => parts.map((part) => `${part.name} ${part.value}`).join(", "),
                 },
-                { key: "total", head: words[TOTALS[unit]], right: true, cell: ({ total }) => total },
+                { key: "total", head: messages[TOTALS[unit]], right: true, cell: ({ total }) => total },
               ]}
             />
           </div>
@@ -101,13 +101,13 @@ export function Legend({
   readonly shares: readonly ModelShare[];
   readonly valueName: (value: Decimal) => string;
 }) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   return (
     <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-2">
       {shares.map(({ model, colour, total }) => (
         <li key={model ?? ""} className="flex min-w-0 items-center gap-2">
           <Swatch colour={colour} />
-          <span className="truncate font-mono text-[0.8125rem]">{model ?? words.others}</span>
+          <span className="truncate font-mono text-[0.8125rem]">{model ?? messages.others}</span>
           <span className="digits text-muted">{valueName(total)}</span>
         </li>
       ))}

@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from "react";
 import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { SkeletonLines } from "../../components/states.tsx";
 import { ModelId } from "../../components/model-id.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { inputOf, outputOf } from "./token-totals.ts";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 const SHOWN_AT_ONCE = 50;
 
@@ -19,7 +19,7 @@ type UsageDaysProps = {
 
 /** What each model came to on each day. */
 export function UsageDays({ rows, nothing }: UsageDaysProps) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
   if (rows === undefined) return <SkeletonLines />;
@@ -27,33 +27,39 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
   const columns: readonly Column<UsageSummary>[] = [
     {
       key: "day",
-      head: words.day,
+      head: messages.day,
       cell: ({ day }) => <span className="md:whitespace-nowrap">{formats.day(day)}</span>,
     },
     {
       key: "model",
-      head: words.model,
+      head: messages.model,
       cell: ({ model }) => <ModelId id={model} />,
     },
-    { key: "requests", head: words.requests, right: true, wide: true, cell: ({ requests }) => formats.count(requests) },
+    {
+      key: "requests",
+      head: messages.requests,
+      right: true,
+      wide: true,
+      cell: ({ requests }) => formats.count(requests),
+    },
     {
       key: "input",
-      head: words.input,
+      head: messages.input,
       right: true,
       wide: true,
       cell: (row) => formats.compact(inputOf(row)),
     },
     {
       key: "cached",
-      head: words.cached,
+      head: messages.cached,
       right: true,
       wide: true,
       cell: (row) => formats.compact(row.inputTokensCached),
     },
-    { key: "output", head: words.output, right: true, wide: true, cell: (row) => formats.compact(outputOf(row)) },
+    { key: "output", head: messages.output, right: true, wide: true, cell: (row) => formats.compact(outputOf(row)) },
     {
       key: "cost",
-      head: words.cost,
+      head: messages.cost,
       right: true,
       cell: ({ charge }) => <strong className="font-medium">{formats.cost(charge)}</strong>,
     },
@@ -61,14 +67,14 @@ export function UsageDays({ rows, nothing }: UsageDaysProps) {
   return (
     <>
       <Table
-        label={words.byDay}
+        label={messages.byDay}
         columns={columns}
         rows={rows.slice(0, shown)}
         keyOf={({ day, model }) => `${day} ${model}`}
       />
       {rows.length > shown ? (
         <div className="p-4">
-          <Button onClick={() => setShown(shown + SHOWN_AT_ONCE)}>{words.more}</Button>
+          <Button onClick={() => setShown(shown + SHOWN_AT_ONCE)}>{messages.more}</Button>
         </div>
       ) : null}
     </>

@@ -4,20 +4,20 @@ import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { Day } from "../../i18n/days.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { useAllKeys } from "../keys/all-keys.ts";
 import { useChangeSearch } from "./change-search.ts";
 import { RangeFilter } from "./usage-range.tsx";
 import { filterOf, isFiltered, type UsageSearch, type UsageStatus } from "./usage-search.ts";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 type FilterProps = { readonly search: UsageSearch; readonly today: Day };
 
 /** Range, model, key and status, as they are chosen today. */
 export function UsageFilters({ search, today }: FilterProps) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   return (
     <div className="flex flex-wrap items-end gap-3">
@@ -25,17 +25,17 @@ export function UsageFilters({ search, today }: FilterProps) {
       <ModelFilter search={search} today={today} />
       <KeyFilter chosen={search.key} />
       <SelectField
-        label={words.status}
+        label={messages.status}
         value={search.status ?? ""}
         onChange={({ target }) => change({ status: (target.value || undefined) as UsageStatus | undefined })}
       >
-        <option value="">{words.all}</option>
-        <option value="billed">{words.billed}</option>
-        <option value="free">{words.free}</option>
+        <option value="">{messages.all}</option>
+        <option value="billed">{messages.billed}</option>
+        <option value="free">{messages.free}</option>
       </SelectField>
       {isFiltered(search) ? (
-        <Button look="quiet" onClick={() => change({ model: undefined, key: undefined, status: undefined })}>
-          {words.clear}
+        <Button variant="quiet" onClick={() => change({ model: undefined, key: undefined, status: undefined })}>
+          {messages.clear}
         </Button>
       ) : null}
     </div>
@@ -43,17 +43,17 @@ export function UsageFilters({ search, today }: FilterProps) {
 }
 
 function ModelFilter({ search, today }: FilterProps) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   const models = useModelsUsed(search, today);
   return (
     <SelectField
       className="max-w-56"
-      label={words.model}
+      label={messages.model}
       value={search.model ?? ""}
       onChange={({ target }) => change({ model: target.value || undefined })}
     >
-      <option value="">{words.all}</option>
+      <option value="">{messages.all}</option>
       {models.map((model) => (
         <option key={model}>{model}</option>
       ))}
@@ -74,17 +74,17 @@ function useModelsUsed(search: UsageSearch, today: Day): readonly string[] {
 }
 
 function KeyFilter({ chosen }: { readonly chosen: string | undefined }) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   const keys = useKeyNames();
   return (
     <SelectField
       className="max-w-56"
-      label={words.key}
+      label={messages.key}
       value={chosen ?? ""}
       onChange={({ target }) => change({ key: target.value || undefined })}
     >
-      <option value="">{words.all}</option>
+      <option value="">{messages.all}</option>
       {[...keys].map(([id, name]) => (
         <option key={id} value={id}>
           {name}

@@ -4,7 +4,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { LoaderCircle } from "lucide-react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
 import { Empty, SkeletonLines } from "../../components/states.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
@@ -12,7 +12,7 @@ import { isUsable, useAllKeys } from "../keys/all-keys.ts";
 import { firstModelOf } from "../models/first-model.ts";
 import { useChangeSearch } from "./change-search.ts";
 import { isFiltered, PRESETS, type UsageSearch } from "./usage-search.ts";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 /** How often an empty page looks whether the first request has come. A tab that is behind does not. */
 export const WAITING_MS = 4_000;
@@ -29,25 +29,25 @@ export function UsageNothing({ search }: { readonly search: UsageSearch }) {
 }
 
 function NothingHere({ search }: { readonly search: UsageSearch }) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   const [, , longest] = PRESETS;
   const action = isFiltered(search) ? (
-    <Button onClick={() => change({ model: undefined, key: undefined, status: undefined })}>{words.clear}</Button>
+    <Button onClick={() => change({ model: undefined, key: undefined, status: undefined })}>{messages.clear}</Button>
   ) : search.days === longest ? undefined : (
     <Button onClick={() => change({ days: longest, from: undefined, to: undefined })}>
-      {longest} {words.days}
+      {longest} {messages.days}
     </Button>
   );
   return (
-    <Empty title={words.nothing} action={action}>
-      {words.nothingAbout}
+    <Empty title={messages.nothing} action={action}>
+      {messages.nothingAbout}
     </Empty>
   );
 }
 
 function FirstRequest() {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const keys = useAllKeys();
   const models = useQuery(GatewayService.method.listModels, {});
   const model = models.data === undefined ? undefined : firstModelOf(models.data.data);
@@ -58,13 +58,13 @@ function FirstRequest() {
         <div role="status">
           <p className="flex items-center gap-2 text-base font-semibold">
             <LoaderCircle className="size-4 animate-spin text-muted" aria-hidden />
-            {words.waiting}
+            {messages.waiting}
           </p>
-          <p className="text-muted">{words.waitingAbout}</p>
+          <p className="text-muted">{messages.waitingAbout}</p>
         </div>
         {keys.data === undefined || hasKey ? null : (
-          <LinkButton to="/keys" search={{ create: true }} look="action">
-            {words.makeKey}
+          <LinkButton to="/keys" search={{ create: true }} variant="action">
+            {messages.makeKey}
           </LinkButton>
         )}
       </div>

@@ -6,7 +6,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { Day } from "../../i18n/days.ts";
 import { useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { useToday } from "../../i18n/today.ts";
 import { LinkButton } from "../../components/button.tsx";
 import { Card } from "../../components/card.tsx";
@@ -23,11 +23,11 @@ import { UsageRequests } from "./usage-requests.tsx";
 import { UsageSheet } from "./usage-sheet.tsx";
 import { filterOf, rangeOf, type UsageSearch, type UsageUnit } from "./usage-search.ts";
 import { UsageTotals } from "./usage-totals.tsx";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 /** Where the money went: one filter, and from it the sums, the chart, both tables and the file. */
 export function UsagePage() {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const search = useSearch({ from: "/inside/usage" });
   const change = useChangeSearch();
@@ -39,13 +39,13 @@ export function UsagePage() {
   const { first, last } = summary.range;
   return (
     <Page
-      title={words.title}
-      about={`${formats.days(first, last)} · ${words.zone}`}
+      title={messages.title}
+      about={`${formats.days(first, last)} · ${messages.zone}`}
       actions={
         <>
           <UsageCsv range={range} filter={filter} />
-          <LinkButton to="/billing" look="action" icon={<Wallet aria-hidden />}>
-            {words.topUp}
+          <LinkButton to="/billing" variant="action" icon={<Wallet aria-hidden />}>
+            {messages.topUp}
           </LinkButton>
         </>
       }
@@ -108,21 +108,21 @@ function Aging({ isOld, children }: { readonly isOld: boolean; readonly children
 type DetailsProps = { readonly summary: Summed; readonly search: UsageSearch; readonly filter: UsageFilter };
 
 function Details({ summary, search, filter }: DetailsProps) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   const tab = search.tab ?? "days";
   const nothing = <UsageNothing search={search} />;
   return (
     <Card
       flush
-      title={words.details}
+      title={messages.details}
       aside={
         <Segments
-          label={words.tabs}
+          label={messages.tabs}
           value={tab}
           choices={[
-            { value: "days", label: words.byDay },
-            { value: "requests", label: words.byRequest },
+            { value: "days", label: messages.byDay },
+            { value: "requests", label: messages.byRequest },
           ]}
           onChange={(value) => change({ tab: value === "days" ? undefined : value })}
         />

@@ -2,30 +2,30 @@
 
 import { useEffect, useRef, useState } from "react";
 import { type Day, isDay } from "../../i18n/days.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { useChangeSearch } from "./change-search.ts";
 import { DEFAULT_DAYS, PRESETS, rangeOf, type UsageSearch } from "./usage-search.ts";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 /** With it, years have four digits to type; without, browsers ask for six. */
 const LAST_DAY = "2999-12-31";
 
 /** The presets, and the two fields where days are chosen. */
 export function RangeFilter({ search, today }: { readonly search: UsageSearch; readonly today: Day }) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   const isOwnRange = search.from !== undefined;
   const { first, last } = rangeOf(search, today);
   return (
     <>
       <Segments
-        label={words.range}
+        label={messages.range}
         value={isOwnRange ? "own" : String(search.days ?? DEFAULT_DAYS)}
         choices={[
-          ...PRESETS.map((days) => ({ value: String(days), label: `${days} ${words.days}` })),
-          { value: "own", label: words.own },
+          ...PRESETS.map((days) => ({ value: String(days), label: `${days} ${messages.days}` })),
+          { value: "own", label: messages.own },
         ]}
         onChange={(value) =>
           value === "own"
@@ -41,16 +41,16 @@ export function RangeFilter({ search, today }: { readonly search: UsageSearch; r
 type Days = { readonly from: Day; readonly to: Day };
 
 function DayFields(known: Days) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const [{ from, to }, type] = useTypedDays(known);
   const isTurned = isDay(from) && isDay(to) && from > to;
   return (
     <div className="flex flex-wrap items-start gap-3">
-      <DayField label={words.from} day={from} onType={(day) => type({ from: day, to })} />
+      <DayField label={messages.from} day={from} onType={(day) => type({ from: day, to })} />
       <DayField
-        label={words.to}
+        label={messages.to}
         day={to}
-        problem={isTurned ? words.daysTurned : undefined}
+        problem={isTurned ? messages.daysTurned : undefined}
         onType={(day) => type({ from, to: day })}
       />
     </div>
@@ -66,9 +66,9 @@ type DayFieldProps = {
 
 /** A day is typed in pieces and is none until the last of them: that is told to whoever has left it so. */
 function DayField({ label, day, problem, onType }: DayFieldProps) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const [isLeft, setLeft] = useState(false);
-  const told = isLeft && !isDay(day) ? words.dayMissing : problem;
+  const told = isLeft && !isDay(day) ? messages.dayMissing : problem;
   return (
     <TextField
       type="date"

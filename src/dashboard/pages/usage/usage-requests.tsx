@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import type { ReactNode } from "react";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { Failed, SkeletonLines, Stale } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
@@ -9,7 +9,7 @@ import { useChangeSearch } from "./change-search.ts";
 import { useRequestColumns } from "./request-columns.tsx";
 import { WAITING_MS } from "./usage-nothing.tsx";
 import type { filterOf } from "./usage-search.ts";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 const PAGE_SIZE = 50;
 
@@ -21,7 +21,7 @@ type UsageRequestsProps = {
 
 /** Every request of the filter, the newest first. A row opens its sheet. */
 export function UsageRequests({ filter, nothing }: UsageRequestsProps) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
   const columns = useRequestColumns();
   const pages = useInfiniteQuery(
@@ -46,12 +46,12 @@ export function UsageRequests({ filter, nothing }: UsageRequestsProps) {
         </div>
       )}
       <Table
-        label={words.byRequest}
+        label={messages.byRequest}
         columns={columns}
         rows={records}
         keyOf={({ requestId }) => requestId}
         onOpen={({ requestId }) => change({ request: requestId })}
-        openLabel={({ requestId }) => `${words.open} ${requestId}`}
+        openLabel={({ requestId }) => `${messages.open} ${requestId}`}
       />
       <LoadMore pages={pages} />
     </>

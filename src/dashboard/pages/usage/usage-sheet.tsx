@@ -5,7 +5,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { isNotThere } from "../../api/transport.ts";
 import { Badge } from "../../components/badge.tsx";
 import { CopyIconButton } from "../../components/copy.tsx";
@@ -16,7 +16,7 @@ import { toldBasis } from "./basis.ts";
 import { Counting } from "./counting.tsx";
 import { formulaOf } from "./formula.ts";
 import { useKeyNames } from "./usage-filters.tsx";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 /** Opens at the right when the address names a request. */
 export function UsageSheet({
@@ -26,22 +26,22 @@ export function UsageSheet({
   readonly requestId: string | undefined;
   readonly onClose: () => void;
 }) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   return (
-    <Dialog side open={requestId !== undefined} onClose={onClose} title={words.request}>
+    <Dialog side open={requestId !== undefined} onClose={onClose} title={messages.request}>
       {requestId === undefined ? null : <Sheet requestId={requestId} />}
     </Dialog>
   );
 }
 
 function Sheet({ requestId }: { readonly requestId: string }) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const keys = useKeyNames();
   const { data, error, refetch } = useQuery(BillingService.method.getUsageRecord, { requestId });
   if (error !== null && data === undefined)
     return isNotThere(error) ? (
-      <Empty title={words.gone}>{words.goneAbout}</Empty>
+      <Empty title={messages.gone}>{messages.goneAbout}</Empty>
     ) : (
       <Failed error={error} retry={() => void refetch()} />
     );
@@ -51,30 +51,30 @@ function Sheet({ requestId }: { readonly requestId: string }) {
   return (
     <div className="flex flex-col gap-5">
       <dl className="flex flex-col gap-2">
-        <Fact name={words.id}>
+        <Fact name={messages.id}>
           <span className="flex items-center gap-1">
             <code className="font-mono text-xs wrap-anywhere">{record.requestId}</code>
-            <CopyIconButton text={record.requestId} what={words.id} />
+            <CopyIconButton text={record.requestId} what={messages.id} />
           </span>
         </Fact>
-        <Fact name={words.time}>
+        <Fact name={messages.time}>
           {record.createdAt === undefined ? UNKNOWN : formats.time(timestampDate(record.createdAt))}
         </Fact>
-        <Fact name={words.model}>
+        <Fact name={messages.model}>
           <code className="font-mono text-[0.8125rem] break-all">{record.model}</code>
         </Fact>
-        <Fact name={words.key}>{keys.get(record.keyId) ?? record.keyId}</Fact>
-        <Fact name={words.firstByte}>
+        <Fact name={messages.key}>{keys.get(record.keyId) ?? record.keyId}</Fact>
+        <Fact name={messages.firstByte}>
           {record.firstByteMs === undefined ? UNKNOWN : formats.seconds(record.firstByteMs)}
         </Fact>
-        <Fact name={words.duration}>{formats.seconds(record.durationMs)}</Fact>
-        <Fact name={words.streamed}>{record.streamed ? words.yes : words.no}</Fact>
-        <Fact name={words.basis}>
-          <Badge tone={basis.tone}>{words[basis.word]}</Badge>
+        <Fact name={messages.duration}>{formats.seconds(record.durationMs)}</Fact>
+        <Fact name={messages.streamed}>{record.streamed ? messages.yes : messages.no}</Fact>
+        <Fact name={messages.basis}>
+          <Badge tone={basis.tone}>{messages[basis.word]}</Badge>
         </Fact>
       </dl>
       <p className="text-muted">
-        {words[basis.about]} {record.clamped ? words.clamped : ""}
+        {messages[basis.about]} {record.clamped ? messages.clamped : ""}
       </p>
       {record.metering === undefined ? null : <Counting metering={record.metering} />}
       <Formula record={record} credited={data?.credited ?? "0"} />
@@ -85,44 +85,46 @@ function Sheet({ requestId }: { readonly requestId: string }) {
 const isNothing = (amount: string): boolean => amount === "0" || amount === "";
 
 function Formula({ record, credited }: { readonly record: UsageRecord; readonly credited: string }) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const { lines, perRequest, rounding, cost } = formulaOf(record);
   const above = record.billedPrices?.longContextAbove;
   return (
-    <section aria-label={words.formula} className="rounded-lg border border-line">
-      <h3 className="border-b border-line px-3 py-2 font-medium">{words.formula}</h3>
+    <section aria-label={messages.formula} className="rounded-lg border border-line">
+      <h3 className="border-b border-line px-3 py-2 font-medium">{messages.formula}</h3>
       <dl className="digits flex flex-col gap-2 p-3">
         {lines.map(({ name, tokens, price, amount }) => (
-          <Fact key={name} name={words[name]}>
+          <Fact key={name} name={messages[name]}>
             {formats.exactRupiah(amount)}
             <span className="block text-xs text-muted">
-              {formats.count(tokens)} × {formats.exactRupiah(price)} {words.perMillion}
+              {formats.count(tokens)} × {formats.exactRupiah(price)} {messages.perMillion}
             </span>
           </Fact>
         ))}
-        {perRequest === "0" ? null : <Fact name={words.perRequest}>{formats.exactRupiah(perRequest)}</Fact>}
+        {perRequest === "0" ? null : <Fact name={messages.perRequest}>{formats.exactRupiah(perRequest)}</Fact>}
         {/* What was free cost less than it comes to; that is told above, and is no rounding. */}
         {rounding === "0" || rounding.startsWith("-") ? null : (
-          <Fact name={words.rounding}>{formats.exactRupiah(rounding)}</Fact>
+          <Fact name={messages.rounding}>{formats.exactRupiah(rounding)}</Fact>
         )}
-        <Fact name={words.cost}>{formats.exactRupiah(cost)}</Fact>
-        <Fact name={words.charged}>
+        <Fact name={messages.cost}>{formats.exactRupiah(cost)}</Fact>
+        <Fact name={messages.charged}>
           <strong className="font-semibold">{formats.exactRupiah(record.charge)}</strong>
         </Fact>
-        {isNothing(record.lateCharge) ? null : <Fact name={words.late}>{formats.exactRupiah(record.lateCharge)}</Fact>}
-        {isNothing(credited) ? null : <Fact name={words.credited}>{formats.exactRupiah(credited)}</Fact>}
+        {isNothing(record.lateCharge) ? null : (
+          <Fact name={messages.late}>{formats.exactRupiah(record.lateCharge)}</Fact>
+        )}
+        {isNothing(credited) ? null : <Fact name={messages.credited}>{formats.exactRupiah(credited)}</Fact>}
         {record.unbilledCost === undefined || isNothing(record.unbilledCost) ? null : (
-          <Fact name={words.unbilled}>{formats.exactRupiah(record.unbilledCost)}</Fact>
+          <Fact name={messages.unbilled}>{formats.exactRupiah(record.unbilledCost)}</Fact>
         )}
       </dl>
       {above === undefined ? null : (
         <p className="px-3 pb-3 text-xs text-muted">
-          {words.longContext} {formats.count(above)}.
+          {messages.longContext} {formats.count(above)}.
         </p>
       )}
-      {isNothing(record.lateCharge) ? null : <p className="px-3 pb-3 text-xs text-muted">{words.lateAbout}</p>}
-      {record.charge === record.cost ? null : <p className="px-3 pb-3 text-xs text-muted">{words.notCharged}</p>}
+      {isNothing(record.lateCharge) ? null : <p className="px-3 pb-3 text-xs text-muted">{messages.lateAbout}</p>}
+      {record.charge === record.cost ? null : <p className="px-3 pb-3 text-xs text-muted">{messages.notCharged}</p>}
     </section>
   );
 }

@@ -1,10 +1,10 @@
 import type { SummarizeUsageResponse } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
-import { useWords } from "../../i18n/language.tsx";
+import { useMessages } from "../../i18n/language.tsx";
 import { Stat } from "../../components/card.tsx";
 import { Skeleton } from "../../components/states.tsx";
 import { inputOf, outputOf } from "./token-totals.ts";
-import { USAGE_WORDS } from "./usage-words.ts";
+import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 type UsageTotalsProps = {
   readonly data: SummarizeUsageResponse | undefined;
@@ -14,7 +14,7 @@ type UsageTotalsProps = {
 
 /** The four numbers at the top. What could not be had is a dash. */
 export function UsageTotals({ data, isFailed }: UsageTotalsProps) {
-  const words = useWords(USAGE_WORDS);
+  const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const totals = data?.totals;
   const input = totals === undefined ? 0n : inputOf(totals);
@@ -22,16 +22,16 @@ export function UsageTotals({ data, isFailed }: UsageTotalsProps) {
   const missing = isFailed ? UNKNOWN : <Skeleton className="h-8 w-28" />;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-      <Stat label={words.cost}>
+      <Stat label={messages.cost}>
         {totals === undefined ? missing : <span data-testid="total-cost">{formats.cost(totals.charge)}</span>}
       </Stat>
-      <Stat label={words.requests}>
+      <Stat label={messages.requests}>
         {totals === undefined ? missing : <span data-testid="total-requests">{formats.count(totals.requests)}</span>}
       </Stat>
-      <Stat label={words.tokens}>{totals === undefined ? missing : formats.compact(input + outputOf(totals))}</Stat>
+      <Stat label={messages.tokens}>{totals === undefined ? missing : formats.compact(input + outputOf(totals))}</Stat>
       <Stat
-        label={words.fromCache}
-        hint={totals === undefined ? undefined : `${words.saved} ${formats.cost(totals.savedByCache)}`}
+        label={messages.fromCache}
+        hint={totals === undefined ? undefined : `${messages.saved} ${formats.cost(totals.savedByCache)}`}
       >
         {totals === undefined ? missing : share === null ? UNKNOWN : formats.percent(share)}
       </Stat>

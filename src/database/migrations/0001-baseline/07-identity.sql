@@ -29,9 +29,6 @@ GRANT SELECT, INSERT ON customer, service_token TO saldo_serve;
 GRANT UPDATE (language, time_zone) ON customer TO saldo_serve;
 GRANT UPDATE (revoked_at, last_used_at) ON service_token TO saldo_serve;
 
-CREATE SCHEMA auth;
-GRANT USAGE ON SCHEMA auth TO saldo_serve;
-
 -- account_id: the ledger account that is the person's own. Null until the address is verified: to name an address gives no
 -- account, and none that the operator has made for the owner of the address. two_factor_enabled: the person has an
 -- authenticator app or a passkey, which a sign-in by password has to ask for.

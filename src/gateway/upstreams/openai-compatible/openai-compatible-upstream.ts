@@ -2,7 +2,7 @@
 // Node has; connections are kept and their number is bounded.
 
 import { buildConnector, type Dispatcher } from "undici";
-import type { UpstreamConfig } from "../../../catalog/catalog.ts";
+import type { UpstreamConfig } from "../../../catalog/catalog-model.ts";
 import { failpoint } from "../../../kernel/failpoint.ts";
 import { outsideConnector } from "../../../outbound/public-connector.ts";
 import type { ChatUpstream, UpstreamCall, UpstreamFailure, UpstreamListener } from "../chat-upstream.ts";
@@ -128,13 +128,13 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#turns.giveUp(this);
-    this.#controller?.abort(new Error("nobody waits for the answer"));
+    this.#controller?.abort(new Error("the answer has no reader any more"));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     // Whoever asked may have left while the request waited for a connection.
-    if (this.#isOver) controller.abort(new Error("nobody waits for the answer"));
+    if (this.#isOver) controller.abort(new Error("the answer has no reader any more"));
     else {
       this.sent = true;
       // undici writes the request behind this call.

@@ -16,7 +16,6 @@ import {
   type PublicClient,
   type TransactionReceipt,
 } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { parseDecimal } from "../../../kernel/decimal.ts";
 import { invariant } from "../../../kernel/invariant.ts";
 import { type Coin, findCoin, type Network } from "../currencies.ts";
@@ -32,6 +31,7 @@ import {
   UnsignablePayment,
 } from "../payout-chain.ts";
 import { absentAsNull, type BlockName, Finality, type FinalityRule, type Verdict } from "./finality.ts";
+import { openWallet } from "./wallet.ts";
 import { withoutUrlInErrors } from "./node-error.ts";
 import { findNonceHolder } from "./nonce-holder.ts";
 
@@ -43,7 +43,7 @@ export type EvmSettings = {
   readonly network: EvmNetwork;
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** 0x and 64 hexadecimal digits. */
+  /** 0x and 64 hexadecimal digits, or the address of the wallet: then nothing is signed. */
   readonly privateKey: string;
   /** The contract of each token, by currency code. */
   readonly tokens: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ type SeenBlock = {
 /** Makes the chain. Errors: a key or an address that is none; nothing is asked of the network yet. */
 export function createEvmChain(settings: EvmSettings): PayoutChain {
   const { network, chainId } = settings;
-  const account = accountOf(settings);
+  const wallet = openWallet(settings.privateKey, network);
   const nativeCode = nativeCurrencies[network];
   const tokens = new Map(Object.entries(settings.tokens).map(([code, address]) => [code, tokenOf(code, address)]));
   const clientOf = (rpcUrl: string): PublicClient =>
@@ -129,7 +129,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
       .filter(
         (log) =>
           isAddressEqual(log.address, contract) &&
-          isAddressEqual(log.args.from, account.address) &&
+          isAddressEqual(log.args.from, wallet.address) &&
           isAddressEqual(log.args.to, payment.to as Address),
       )
       .reduce((sum, log) => sum + log.args.value, 0n);
@@ -175,10 +175,10 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
 
   const chain: PayoutChain = {
     name: network,
-    wallet: account.address,
+    wallet: wallet.address,
     feeCoin: findCoin(nativeCode, network),
     currencies: [nativeCode, ...tokens.keys()],
-    ownAddresses: [account.address, ...[...tokens.values()].map(({ address }) => address)],
+    ownAddresses: [wallet.address, ...[...tokens.values()].map(({ address }) => address)],
 
     async check() {
       const found = await client.getChainId();
@@ -219,17 +219,17 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
 
     hasBlock: (block, head) => finality.hasBlock(block, head),
 
-    nextNonce: () => client.getTransactionCount({ address: account.address, blockTag: "latest" }),
+    nextNonce: () => client.getTransactionCount({ address: wallet.address, blockTag: "latest" }),
 
     async holderOf(nonce, head): Promise<NonceHolder | null> {
-      const found = await findNonceHolder(client, { address: account.address, nonce, latest: head.latest });
+      const found = await findNonceHolder(client, { address: wallet.address, nonce, latest: head.latest });
       return found && { hash: found.hash, isFinal: (await judge(found, head)).isFinal };
     },
 
     balance(coin) {
       const address = contractOf(coin);
-      if (address === null) return client.getBalance({ address: account.address });
-      return client.readContract({ address, abi: TOKEN_ABI, functionName: "balanceOf", args: [account.address] });
+      if (address === null) return client.getBalance({ address: wallet.address });
+      return client.readContract({ address, abi: TOKEN_ABI, functionName: "balanceOf", args: [wallet.address] });
     },
 
     async suggestFee(replaced): Promise<FeeOffer | null> {
@@ -249,8 +249,10 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     mostCost: ({ most }) => GAS_LIMIT * most,
 
     async sign({ nonce, payment, fee }) {
+      const { signTransaction } = wallet;
+      if (signTransaction === null) throw new Error("this process watches the wallet and does not pay out of it");
       try {
-        const raw = await account.signTransaction({
+        const raw = await signTransaction({
           type: "eip1559",
           chainId,
           nonce,
@@ -276,21 +278,12 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
   ]);
 
   function callOf(payment: ChainPayment | null): { to: Address; value: bigint; data?: Hex } {
-    if (payment === null) return { to: account.address, value: 0n };
+    if (payment === null) return { to: wallet.address, value: 0n };
     const recipient = getAddress(payment.to);
     const contract = contractOf(payment.coin);
     if (contract === null) return { to: recipient, value: payment.units };
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: "transfer", args: [recipient, payment.units] });
     return { to: contract, value: 0n, data };
-  }
-}
-
-function accountOf({ privateKey, network }: EvmSettings): ReturnType<typeof privateKeyToAccount> {
-  try {
-    return privateKeyToAccount(privateKey as Hex);
-  } catch {
-    // What went wrong may quote the key.
-    throw new Error(`the private key of ${network} must be 0x and 64 hexadecimal digits`);
   }
 }
 

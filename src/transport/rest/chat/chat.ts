@@ -15,7 +15,7 @@ import { toDomainError } from "../../calls/errors.ts";
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from "../../calls/idempotency-header.ts";
 import { logCall, logFault, type CallLogger } from "../../calls/log.ts";
 import { requestLimitOf } from "../../calls/request-bounds.ts";
-import type { VerifiedKey } from "../../../keys/keys.ts";
+import type { VerifiedKey } from "../../../keys/verified-key.ts";
 import type { AnswerHeaders } from "../../http/answer-headers.ts";
 import type { BodyIntake } from "../../http/body-intake.ts";
 import { ChatResponseSink } from "./chat-sink.ts";

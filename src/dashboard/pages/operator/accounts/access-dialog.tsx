@@ -3,12 +3,12 @@
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { useNotify } from "../../../components/notices.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { OrderDialog, orderTexts, ReasonField, useOrder } from "../components/order.tsx";
-import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 const MOST_REQUESTS = 1_000_000;
 
@@ -24,8 +24,8 @@ type AccessDialogProps = {
 
 /** The dialog of one of them. */
 export function AccessDialog({ order, accountId, most, onClose }: AccessDialogProps) {
-  const words = useWords(ACCOUNTS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
   const freeze = useOrder(OperatorService.method.freezeAccount);
@@ -40,17 +40,17 @@ export function AccessDialog({ order, accountId, most, onClose }: AccessDialogPr
     else if (order === "limit") await limit.mutateAsync({ accountId, maxOpenRequests: Number(atOnce), reason });
     else {
       const { was, limits } = await recount.mutateAsync({ accountId, reason });
-      notify(words.recounted, `${formats.count(was)} → ${formats.count(limits?.openRequests ?? 0)}`);
+      notify(messages.recounted, `${formats.count(was)} → ${formats.count(limits?.openRequests ?? 0)}`);
       return;
     }
     notify(shared.done);
   };
   return (
-    <OrderDialog {...orderTexts(words, order)} onClose={onClose} isDanger={order === "freeze"} onOrder={send}>
+    <OrderDialog {...orderTexts(messages, order)} onClose={onClose} isDanger={order === "freeze"} onOrder={send}>
       {order === "limit" ? (
         <TextField
           type="number"
-          label={words.limitField}
+          label={messages.limitField}
           required
           min={0}
           max={MOST_REQUESTS}

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { AccountLimits, AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
@@ -11,7 +11,7 @@ import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts } from "../../../components/facts.tsx";
 import { later } from "../components/later.tsx";
 import type { AccessOrder } from "./access-dialog.tsx";
-import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 const AccessDialog = later(() => import("./access-dialog.tsx"), "AccessDialog");
 const SignOutDialog = later(() => import("./sign-out-dialog.tsx"), "SignOutDialog");
@@ -24,7 +24,7 @@ export function AccountAccess({
   readonly account: AccountSummary;
   readonly limits: AccountLimits | undefined;
 }) {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   const [order, setOrder] = useState<AccessOrder | "signOut" | null>(null);
@@ -33,27 +33,27 @@ export function AccountAccess({
   const close = () => setOrder(null);
   return (
     <Card
-      title={words.access}
-      aside={isFrozen ? <Badge tone="bad">{words.frozen}</Badge> : <Badge tone="good">{words.active}</Badge>}
+      title={messages.access}
+      aside={isFrozen ? <Badge tone="bad">{messages.frozen}</Badge> : <Badge tone="good">{messages.active}</Badge>}
     >
       <Facts>
-        {isFrozen ? <Fact name={words.frozenSince}>{when(account.frozenAt)}</Fact> : null}
-        <Fact name={words.limit}>
-          {most === undefined ? UNKNOWN : most === 0 ? words.limitOpen : formats.count(most)}
+        {isFrozen ? <Fact name={messages.frozenSince}>{when(account.frozenAt)}</Fact> : null}
+        <Fact name={messages.limit}>
+          {most === undefined ? UNKNOWN : most === 0 ? messages.limitOpen : formats.count(most)}
         </Fact>
-        <Fact name={words.running}>{limits === undefined ? UNKNOWN : formats.count(limits.openRequests)}</Fact>
+        <Fact name={messages.running}>{limits === undefined ? UNKNOWN : formats.count(limits.openRequests)}</Fact>
       </Facts>
       <div className="mt-4 flex flex-wrap gap-2">
         {isFrozen ? (
-          <Button onClick={() => setOrder("unfreeze")}>{words.unfreeze}</Button>
+          <Button onClick={() => setOrder("unfreeze")}>{messages.unfreeze}</Button>
         ) : (
-          <Button look="danger" onClick={() => setOrder("freeze")}>
-            {words.freeze}
+          <Button variant="danger" onClick={() => setOrder("freeze")}>
+            {messages.freeze}
           </Button>
         )}
-        <Button onClick={() => setOrder("limit")}>{words.setLimit}</Button>
-        <Button onClick={() => setOrder("recount")}>{words.recount}</Button>
-        <Button onClick={() => setOrder("signOut")}>{words.signOut}</Button>
+        <Button onClick={() => setOrder("limit")}>{messages.setLimit}</Button>
+        <Button onClick={() => setOrder("recount")}>{messages.recount}</Button>
+        <Button onClick={() => setOrder("signOut")}>{messages.signOut}</Button>
       </div>
       <AccessDialog
         given={

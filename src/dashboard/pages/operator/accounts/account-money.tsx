@@ -2,12 +2,12 @@
 
 import { useState } from "react";
 import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
 import { later } from "../components/later.tsx";
 import { useOrderName } from "../components/order-name.tsx";
-import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 import type { MoneyOrder } from "./money-dialog.tsx";
 
 const MoneyDialog = later(() => import("./money-dialog.tsx"), "MoneyDialog");
@@ -15,18 +15,18 @@ const CreditNoteDialog = later(() => import("./credit-note.tsx"), "CreditNoteDia
 
 /** The orders that move money. */
 export function AccountMoney({ account }: { readonly account: AccountSummary }) {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const [kind, setKind] = useState<MoneyOrder | "note" | null>(null);
   const name = useOrderName();
   const close = () => setKind(null);
   return (
-    <Card title={words.money}>
+    <Card title={messages.money}>
       <div className="flex flex-wrap gap-2">
-        <Button look="action" onClick={() => setKind("credit")}>
-          {words.credit}
+        <Button variant="action" onClick={() => setKind("credit")}>
+          {messages.credit}
         </Button>
-        <Button onClick={() => setKind("adjust")}>{words.adjust}</Button>
-        <Button onClick={() => setKind("note")}>{words.note}</Button>
+        <Button onClick={() => setKind("adjust")}>{messages.adjust}</Button>
+        <Button onClick={() => setKind("note")}>{messages.note}</Button>
       </div>
       <MoneyDialog given={kind === null || kind === "note" ? null : { kind, account, name, onClose: close }} />
       <CreditNoteDialog given={kind === "note" ? { onClose: close } : null} />

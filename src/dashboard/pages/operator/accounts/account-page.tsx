@@ -3,7 +3,7 @@ import { useParams } from "@tanstack/react-router";
 import type { AccountSummary, GetAccountResponse, MerchantSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { LinkButton } from "../../../components/button.tsx";
 import { Card, Stat } from "../../../components/card.tsx";
 import { CopyButton } from "../../../components/copy.tsx";
@@ -16,27 +16,30 @@ import { Environment } from "../components/environment.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { AccountAccess } from "./account-access.tsx";
 import { AccountMoney } from "./account-money.tsx";
-import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 /** One account: what it has, what it is allowed, and the orders that change either. */
 export function AccountPage() {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const { accountId } = useParams({ from: "/inside/operator/accounts/$accountId" });
   const { data, error, refetch } = useQuery(OperatorService.method.getAccount, { accountId });
   const account = data?.account;
   return (
     <Page
-      title={account?.email ?? words.title}
+      title={account?.email ?? messages.title}
       about={<Mono>{accountId}</Mono>}
       actions={
         <>
-          <CopyButton text={accountId} what={words.accountId} />
-          <LinkButton to="/operator/accounts">{words.backToList}</LinkButton>
+          <CopyButton text={accountId} what={messages.accountId} />
+          <LinkButton to="/operator/accounts">{messages.backToList}</LinkButton>
         </>
       }
     >
       {error === null ? null : isNotFound(error) ? (
-        <Empty title={words.missing} action={<LinkButton to="/operator/accounts">{words.backToList}</LinkButton>} />
+        <Empty
+          title={messages.missing}
+          action={<LinkButton to="/operator/accounts">{messages.backToList}</LinkButton>}
+        />
       ) : (
         <Failed error={error} retry={() => void refetch()} />
       )}
@@ -61,20 +64,20 @@ function Account({ data, account }: { readonly data: GetAccountResponse; readonl
 }
 
 function Balances({ account: { balance } }: { readonly account: AccountSummary }) {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const formats = useFormats();
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-4">
-      <Stat label={words.available}>
+      <Stat label={messages.available}>
         <span data-testid="account-available">{formats.exactRupiah(balance?.available)}</span>
       </Stat>
-      <Stat label={words.held} hint={words.heldHint}>
+      <Stat label={messages.held} hint={messages.heldHint}>
         {formats.exactRupiah(balance?.held)}
       </Stat>
-      <Stat label={words.posted} hint={words.postedHint}>
+      <Stat label={messages.posted} hint={messages.postedHint}>
         {formats.exactRupiah(balance?.posted)}
       </Stat>
-      <Stat label={words.owed} hint={words.owedHint}>
+      <Stat label={messages.owed} hint={messages.owedHint}>
         {formats.exactRupiah(balance?.owed)}
       </Stat>
     </div>
@@ -82,34 +85,36 @@ function Balances({ account: { balance } }: { readonly account: AccountSummary }
 }
 
 function Summary({ data, account }: { readonly data: GetAccountResponse; readonly account: AccountSummary }) {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   return (
-    <Card title={words.facts}>
+    <Card title={messages.facts}>
       <Facts>
-        <Fact name={words.opened}>{when(account.createdAt)}</Fact>
-        <Fact name={words.keys}>{formats.count(account.workingKeys)}</Fact>
-        <Fact name={words.lastUsage}>{data.lastUsageAt === undefined ? words.never : when(data.lastUsageAt)}</Fact>
+        <Fact name={messages.opened}>{when(account.createdAt)}</Fact>
+        <Fact name={messages.keys}>{formats.count(account.workingKeys)}</Fact>
+        <Fact name={messages.lastUsage}>
+          {data.lastUsageAt === undefined ? messages.never : when(data.lastUsageAt)}
+        </Fact>
       </Facts>
       <div className="mt-4 flex flex-wrap gap-2">
         <LinkButton to="/operator/ledger" search={{ account: account.id, reason: "usage" }}>
-          {words.usage}
+          {messages.usage}
         </LinkButton>
         <LinkButton to="/operator/ledger" search={{ account: account.id }}>
-          {words.postings}
+          {messages.postings}
         </LinkButton>
         <LinkButton to="/operator/top-ups" search={{ account: account.id }}>
-          {words.topUps}
+          {messages.topUps}
         </LinkButton>
         <LinkButton to="/operator/transfers" search={{ account: account.id }}>
-          {words.transfers}
+          {messages.transfers}
         </LinkButton>
         <LinkButton to="/operator/log" search={{ subject: account.id }}>
-          {words.actions}
+          {messages.actions}
         </LinkButton>
         <LinkButton to="/operator/security" search={{ account: account.id }}>
-          {words.securityLog}
+          {messages.securityLog}
         </LinkButton>
       </div>
     </Card>
@@ -117,28 +122,28 @@ function Summary({ data, account }: { readonly data: GetAccountResponse; readonl
 }
 
 function Merchants({ merchants }: { readonly merchants: readonly MerchantSummary[] }) {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const when = useWhen();
   const columns: readonly Column<MerchantSummary>[] = [
-    { key: "id", head: words.merchantId, cell: ({ id }) => <Mono>{id}</Mono> },
+    { key: "id", head: messages.merchantId, cell: ({ id }) => <Mono>{id}</Mono> },
     {
       key: "environment",
-      head: words.environment,
+      head: messages.environment,
       cell: ({ environment }) => <Environment name={environment} />,
     },
     {
       key: "opened",
-      head: words.opened,
+      head: messages.opened,
       wide: true,
       cell: ({ createdAt }) => <span className="text-muted">{when(createdAt)}</span>,
     },
   ];
   return (
-    <Card title={words.merchants} flush>
+    <Card title={messages.merchants} flush>
       {merchants.length === 0 ? (
-        <p className="px-4 pb-4 text-muted">{words.noMerchants}</p>
+        <p className="px-4 pb-4 text-muted">{messages.noMerchants}</p>
       ) : (
-        <Table label={words.merchants} columns={columns} rows={merchants} keyOf={({ id }) => id} />
+        <Table label={messages.merchants} columns={columns} rows={merchants} keyOf={({ id }) => id} />
       )}
     </Card>
   );

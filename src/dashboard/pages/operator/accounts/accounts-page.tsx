@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
 import { TextField } from "../../../components/field.tsx";
@@ -14,14 +14,14 @@ import { useWhen } from "../components/amounts.ts";
 import { Mono } from "../../../components/facts.tsx";
 import { Filters } from "../components/filters.tsx";
 import { Rows } from "../components/rows.tsx";
-import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 const PAGE_SIZE = 50;
 const LONGEST_QUERY = 320;
 
 /** Finds accounts. A row opens one. */
 export function AccountsPage() {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const navigate = useNavigate();
   const { q } = useSearch({ from: "/inside/operator/accounts" });
   const query = useInfiniteQuery(
@@ -30,12 +30,12 @@ export function AccountsPage() {
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       <Filters values={{ q }}>
         <TextField
           type="search"
           name="q"
-          label={words.query}
+          label={messages.query}
           maxLength={LONGEST_QUERY}
           className="w-full max-w-96 sm:w-96"
         />
@@ -44,11 +44,11 @@ export function AccountsPage() {
         <Rows
           query={query}
           rows={query.data?.pages.flatMap((page) => page.accounts)}
-          label={words.list}
+          label={messages.list}
           columns={useColumns()}
           keyOf={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: "/operator/accounts/$accountId", params: { accountId: id } })}
-          empty={<Empty title={words.nobody}>{words.nobodyAbout}</Empty>}
+          empty={<Empty title={messages.nobody}>{messages.nobodyAbout}</Empty>}
         />
       </Card>
     </Page>
@@ -56,13 +56,13 @@ export function AccountsPage() {
 }
 
 function useColumns(): readonly Column<AccountSummary>[] {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   return [
     {
       key: "email",
-      head: words.email,
+      head: messages.email,
       cell: ({ email, id }) => (
         <>
           <span className="font-medium break-all">{email}</span>
@@ -74,21 +74,31 @@ function useColumns(): readonly Column<AccountSummary>[] {
     },
     {
       key: "state",
-      head: words.state,
+      head: messages.state,
       cell: ({ frozenAt }) =>
-        frozenAt === undefined ? <Badge tone="good">{words.active}</Badge> : <Badge tone="bad">{words.frozen}</Badge>,
+        frozenAt === undefined ? (
+          <Badge tone="good">{messages.active}</Badge>
+        ) : (
+          <Badge tone="bad">{messages.frozen}</Badge>
+        ),
     },
     {
       key: "available",
-      head: words.available,
+      head: messages.available,
       right: true,
       cell: ({ balance }) => <span className="whitespace-nowrap">{formats.rupiah(balance?.available)}</span>,
     },
-    { key: "held", head: words.held, right: true, wide: true, cell: ({ balance }) => formats.rupiah(balance?.held) },
-    { key: "keys", head: words.keys, right: true, wide: true, cell: ({ workingKeys }) => formats.count(workingKeys) },
+    { key: "held", head: messages.held, right: true, wide: true, cell: ({ balance }) => formats.rupiah(balance?.held) },
+    {
+      key: "keys",
+      head: messages.keys,
+      right: true,
+      wide: true,
+      cell: ({ workingKeys }) => formats.count(workingKeys),
+    },
     {
       key: "opened",
-      head: words.opened,
+      head: messages.opened,
       wide: true,
       cell: ({ createdAt }) => <span className="whitespace-nowrap text-muted">{when(createdAt)}</span>,
     },

@@ -4,16 +4,16 @@ import { useState } from "react";
 import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, RUPIAH } from "../../../i18n/read-amount.ts";
 import { AmountField } from "../../../components/amount-field.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
 import { Segments } from "../../../components/segments.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { NewOrder, type OrderName, renew } from "../components/order-name.tsx";
 import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
 import { Review } from "../components/review.tsx";
-import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 /** What is done with the balance. */
 export type MoneyOrder = "credit" | "adjust";
@@ -27,7 +27,7 @@ type MoneyDialogProps = {
 
 /** The order, looked at once more before it is sent. */
 export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
   const credit = useOrder(OperatorService.method.creditAccount);
   const adjust = useOrder(OperatorService.method.adjustAccount);
@@ -44,7 +44,7 @@ export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) 
   };
   return (
     <OrderDialog
-      {...orderTexts(words, kind)}
+      {...orderTexts(messages, kind)}
       onClose={onClose}
       isDanger={signed.startsWith("-")}
       onOrder={send}
@@ -53,16 +53,16 @@ export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) 
     >
       {kind === "adjust" ? (
         <Segments
-          label={words.direction}
+          label={messages.direction}
           value={direction}
           choices={[
-            { value: "add", label: words.add },
-            { value: "take", label: words.take },
+            { value: "add", label: messages.add },
+            { value: "take", label: messages.take },
           ]}
           onChange={setDirection}
         />
       ) : null}
-      <AmountField label={words.amount} value={typed} onChange={setTyped} required />
+      <AmountField label={messages.amount} value={typed} onChange={setTyped} required />
       <ReasonField required value={reason} onChange={setReason} />
     </OrderDialog>
   );
@@ -77,17 +77,17 @@ function Reviewed({
   readonly amount: string;
   readonly reason: string;
 }) {
-  const words = useWords(ACCOUNTS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   return (
     <Review>
       <Fact name={shared.account}>{account.email}</Fact>
-      <Fact name={words.accountId}>
+      <Fact name={messages.accountId}>
         <Mono>{account.id}</Mono>
       </Fact>
-      <Fact name={words.available}>{formats.exactRupiah(account.balance?.available)}</Fact>
-      <Fact name={words.change}>
+      <Fact name={messages.available}>{formats.exactRupiah(account.balance?.available)}</Fact>
+      <Fact name={messages.change}>
         <strong className="text-lg font-semibold" data-testid="order-amount">
           {amount.startsWith("-") ? "" : "+"}
           {formats.exactRupiah(amount)}

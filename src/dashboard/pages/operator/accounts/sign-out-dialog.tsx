@@ -3,32 +3,35 @@
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Facts } from "../../../components/facts.tsx";
 import { useNotify } from "../../../components/notices.tsx";
 import { orderTexts, ReasonDialog, useOrder } from "../components/order.tsx";
-import { ACCOUNTS_WORDS } from "./accounts-words.ts";
+import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 /** The order. It only takes access away, so the server asks for no fresh proof. */
 export function SignOutDialog({ email, onClose }: { readonly email: string; readonly onClose: () => void }) {
-  const words = useWords(ACCOUNTS_WORDS);
+  const messages = useMessages(ACCOUNTS_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
   const signOut = useOrder(AccountsService.method.signOutPerson);
   const send = async (reason: string) => {
     const { sessions } = await signOut.mutateAsync({ email, reason });
-    notify(sessions === 0 ? words.noSessions : words.signedOut, `${words.sessionsEnded}: ${formats.count(sessions)}`);
+    notify(
+      sessions === 0 ? messages.noSessions : messages.signedOut,
+      `${messages.sessionsEnded}: ${formats.count(sessions)}`,
+    );
   };
   return (
     <ReasonDialog
-      {...orderTexts(words, "signOut")}
+      {...orderTexts(messages, "signOut")}
       onClose={onClose}
       isDanger
       onOrder={send}
-      onRefused={(error) => (isNotFound(error) ? <p className="text-muted">{words.noPerson}</p> : null)}
+      onRefused={(error) => (isNotFound(error) ? <p className="text-muted">{messages.noPerson}</p> : null)}
     >
       <Facts>
-        <Fact name={words.email}>{email}</Fact>
+        <Fact name={messages.email}>{email}</Fact>
       </Facts>
     </ReasonDialog>
   );

@@ -5,10 +5,10 @@ import { Link } from "@tanstack/react-router";
 import { GitMerge } from "lucide-react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { useWhen } from "../components/amounts.ts";
-import { CATALOG_WORDS } from "./catalog-words.ts";
+import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 
 /** So many versions are named; the others are in the history. */
 const MOST_NAMED = 10;
@@ -17,7 +17,7 @@ type CatalogConflictProps = { readonly base: number; readonly version: number; r
 
 /** Tells each version between the draft's and the live one, and lets the draft stand on the live one once it was looked at. */
 export function CatalogConflict({ base, version, onRebase }: CatalogConflictProps) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   const { data } = useQuery(
@@ -30,7 +30,7 @@ export function CatalogConflict({ base, version, onRebase }: CatalogConflictProp
     <div role="alert" className="flex flex-col items-start gap-3 rounded-xl bg-warn-soft p-4 text-warn">
       <p className="flex items-center gap-2 font-medium">
         <GitMerge className="size-4 shrink-0" aria-hidden />
-        {words.conflict}
+        {messages.conflict}
       </p>
       <ul className="flex flex-col gap-1">
         {since.map(({ number, operator, publishedAt, reason }) => (
@@ -40,16 +40,16 @@ export function CatalogConflict({ base, version, onRebase }: CatalogConflictProp
               search={{ view: "history", version: String(number) }}
               className="font-medium underline"
             >
-              {words.version} {formats.count(number)}
+              {messages.version} {formats.count(number)}
             </Link>{" "}
-            {words.publishedBy} <span className="break-all">{operator}</span>, {when(publishedAt)}
+            {messages.publishedBy} <span className="break-all">{operator}</span>, {when(publishedAt)}
             {reason === "" ? null : ` · ${reason}`}
           </li>
         ))}
       </ul>
-      <p className="max-w-prose">{words.conflictAbout}</p>
+      <p className="max-w-prose">{messages.conflictAbout}</p>
       <Button onClick={onRebase}>
-        {words.rebase} {formats.count(version)}
+        {messages.rebase} {formats.count(version)}
       </Button>
     </div>
   );

@@ -2,13 +2,13 @@
 
 import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
-import { PRICE_WORDS } from "../../../i18n/price-words.ts";
+import { useMessages } from "../../../i18n/language.tsx";
+import { PRICE_MESSAGES } from "../../../i18n/price-messages.ts";
 import { Badge, type Tone } from "../../../components/badge.tsx";
 import { type Column, Table } from "../../../components/table.tsx";
 import { Mono } from "../../../components/facts.tsx";
 import { isPriceField, otherMoves, priceMove, type PriceMove, type PriceName } from "./price-move.ts";
-import { CATALOG_WORDS } from "./catalog-words.ts";
+import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 
 const KINDS: Readonly<Record<number, { readonly word: "added" | "changed" | "retired"; readonly tone: Tone }>> = {
   [CatalogChangeKind.ADDED]: { word: "added", tone: "good" },
@@ -18,16 +18,16 @@ const KINDS: Readonly<Record<number, { readonly word: "added" | "changed" | "ret
 
 /** The difference, prices first. */
 export function CatalogDifference({ changes }: { readonly changes: readonly CatalogChange[] }) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const priced = changes.filter(({ kind, fields }) => kind === CatalogEntryKind.MODEL && fields.some(isPriceField));
   const others = changes.filter(({ fields, kind }) => kind !== CatalogEntryKind.MODEL || !fields.every(isPriceField));
   return (
     <div className="flex flex-col">
       {priced.length === 0 ? null : (
         <>
-          <h3 className="px-4 pb-1 text-[0.8125rem] font-medium text-muted">{words.priceChanges}</h3>
+          <h3 className="px-4 pb-1 text-[0.8125rem] font-medium text-muted">{messages.priceChanges}</h3>
           <Table
-            label={words.priceChanges}
+            label={messages.priceChanges}
             columns={usePriceColumns(priced.some((change) => otherMoves(change).length > 0))}
             rows={priced}
             keyOf={({ id }) => id}
@@ -35,8 +35,8 @@ export function CatalogDifference({ changes }: { readonly changes: readonly Cata
         </>
       )}
       {others.length === 0 ? null : (
-        <section aria-label={words.otherChanges} className="flex flex-col gap-2 border-t border-line p-4">
-          <h3 className="text-[0.8125rem] font-medium text-muted">{words.otherChanges}</h3>
+        <section aria-label={messages.otherChanges} className="flex flex-col gap-2 border-t border-line p-4">
+          <h3 className="text-[0.8125rem] font-medium text-muted">{messages.otherChanges}</h3>
           {others.map((change) => (
             <OtherChange key={`${change.kind} ${change.id}`} change={change} />
           ))}
@@ -48,17 +48,17 @@ export function CatalogDifference({ changes }: { readonly changes: readonly Cata
 
 /** What happens to one entry, in a word. */
 function ChangeBadge({ change }: { readonly change: CatalogChangeKind }) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const told = KINDS[change];
-  return told === undefined ? null : <Badge tone={told.tone}>{words[told.word]}</Badge>;
+  return told === undefined ? null : <Badge tone={told.tone}>{messages[told.word]}</Badge>;
 }
 
 function usePriceColumns(hasOthers: boolean): readonly Column<CatalogChange>[] {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   return [
     {
       key: "model",
-      head: words.model,
+      head: messages.model,
       cell: ({ id, change }) => (
         <div className="flex flex-col items-start gap-1">
           <Mono>{id}</Mono>
@@ -66,11 +66,11 @@ function usePriceColumns(hasOthers: boolean): readonly Column<CatalogChange>[] {
         </div>
       ),
     },
-    priceColumn("input", words.input),
-    priceColumn("output", words.output),
-    priceColumn("cacheHit", words.cache),
+    priceColumn("input", messages.input),
+    priceColumn("output", messages.output),
+    priceColumn("cacheHit", messages.cache),
     ...(hasOthers
-      ? [{ key: "others", head: words.otherPrices, cell: (change: CatalogChange) => <OtherMoves change={change} /> }]
+      ? [{ key: "others", head: messages.otherPrices, cell: (change: CatalogChange) => <OtherMoves change={change} /> }]
       : []),
   ];
 }
@@ -81,7 +81,7 @@ function priceColumn(name: PriceName, head: string): Column<CatalogChange> {
 
 /** The moves of prices that few models have, each with its name. */
 function OtherMoves({ change }: { readonly change: CatalogChange }) {
-  const words = useWords(PRICE_WORDS);
+  const messages = useMessages(PRICE_MESSAGES);
   const formats = useFormats();
   const moves = otherMoves(change);
   if (moves.length === 0) return <span className="text-muted">{UNKNOWN}</span>;
@@ -90,10 +90,10 @@ function OtherMoves({ change }: { readonly change: CatalogChange }) {
       {moves.map(({ name, above, move }) => (
         <li key={`${name} ${above}`} className="flex items-start justify-between gap-4">
           <span className="min-w-32 text-muted">
-            {words[name]}
+            {messages[name]}
             {above === null ? null : (
               <span className="block text-xs">
-                {words.longContext} {formats.count(above)}
+                {messages.longContext} {formats.count(above)}
               </span>
             )}
           </span>
@@ -110,19 +110,19 @@ function PriceCell({ change, name }: { readonly change: CatalogChange; readonly 
 }
 
 function Move({ move: { before, after, difference } }: { readonly move: PriceMove }) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   return (
     <span className="inline-flex flex-col items-end whitespace-nowrap">
       {before === null ? null : (
         <del className="text-muted">
-          <span className="sr-only">{words.was} </span>
+          <span className="sr-only">{messages.was} </span>
           {formats.exactRupiah(before)}
         </del>
       )}
       {after === null ? null : (
         <ins className="font-medium no-underline">
-          <span className="sr-only">{words.becomes} </span>
+          <span className="sr-only">{messages.becomes} </span>
           {formats.exactRupiah(after)}
         </ins>
       )}
@@ -136,13 +136,13 @@ function Move({ move: { before, after, difference } }: { readonly move: PriceMov
 }
 
 function OtherChange({ change }: { readonly change: CatalogChange }) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const isModel = change.kind === CatalogEntryKind.MODEL;
   const fields = isModel ? change.fields.filter((field) => !isPriceField(field)) : change.fields;
   return (
     <details className="rounded-lg border border-line" open={change.change === CatalogChangeKind.CHANGED}>
       <summary className="flex flex-wrap items-center gap-2 px-3 py-2">
-        <span className="text-muted">{isModel ? words.model : words.upstream}</span>
+        <span className="text-muted">{isModel ? messages.model : messages.upstream}</span>
         <Mono>{change.id}</Mono>
         <ChangeBadge change={change.change} />
       </summary>
@@ -153,13 +153,13 @@ function OtherChange({ change }: { readonly change: CatalogChange }) {
             <dd className="font-mono text-[0.8125rem] break-all">
               {before === "" ? null : (
                 <del className="block text-muted">
-                  <span className="sr-only">{words.was} </span>
+                  <span className="sr-only">{messages.was} </span>
                   {before}
                 </del>
               )}
               {after === "" ? null : (
                 <ins className="block no-underline">
-                  <span className="sr-only">{words.becomes} </span>
+                  <span className="sr-only">{messages.becomes} </span>
                   {after}
                 </ins>
               )}

@@ -1,13 +1,13 @@
 // The draft: written, compared with what is live, and published against the version it was made from.
 
-import { useMutation } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { GetCatalogResponse, PreviewCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
 import { TextArea } from "../../../components/field.tsx";
@@ -19,17 +19,18 @@ import { CatalogConflict } from "./catalog-conflict.tsx";
 import { CatalogDifference } from "./catalog-difference.tsx";
 import { CatalogWarnings } from "./catalog-warnings.tsx";
 import { CatalogPublish } from "./catalog-publish.tsx";
-import { CATALOG_WORDS } from "./catalog-words.ts";
+import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 import { type Draft, useDraft } from "./draft.ts";
 
 const LONGEST_DRAFT = 4_000_000;
+const CATALOG_KEY = createConnectQueryKey({ schema: OperatorService.method.getCatalog, cardinality: "finite" });
 
 /** A difference and the text it belongs to. */
 type Compared = { readonly of: string; readonly preview: PreviewCatalogResponse };
 
 /** The editor. Without a draft it shows the live catalog; the first change makes it a draft of that version. */
 export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const queries = useQueryClient();
   const [kept, setKept] = useDraft();
@@ -47,15 +48,15 @@ export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
     // What is refused stands below the button; the mutation keeps it.
     compare(draft.yaml).catch(() => setCompared(null));
   };
-  const madeFrom = draft.base === 0 ? words.basedOnNone : `${words.basedOn} ${formats.count(draft.base)}.`;
+  const madeFrom = draft.base === 0 ? messages.basedOnNone : `${messages.basedOn} ${formats.count(draft.base)}.`;
   return (
     <>
-      <Card title={words.draft}>
+      <Card title={messages.draft}>
         <form onSubmit={submit} className="flex flex-col gap-4">
-          <p className="max-w-prose text-muted">{words.draftAbout}</p>
+          <p className="max-w-prose text-muted">{messages.draftAbout}</p>
           <TextArea
-            label={words.yaml}
-            hint={kept === null ? words.untouched : madeFrom}
+            label={messages.yaml}
+            hint={kept === null ? messages.untouched : madeFrom}
             rows={22}
             wrap="off"
             spellCheck={false}
@@ -67,8 +68,8 @@ export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
           />
           {preview.error === null ? null : <Refused error={preview.error} />}
           <div className="flex flex-wrap gap-2">
-            <Button type="submit" look={compared?.of === draft.yaml ? "plain" : "action"} busy={preview.isPending}>
-              {words.compare}
+            <Button type="submit" variant={compared?.of === draft.yaml ? "plain" : "action"} busy={preview.isPending}>
+              {messages.compare}
             </Button>
             <Discard
               isKept={kept !== null}
@@ -86,7 +87,9 @@ export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
           preview={compared.preview}
           onRebase={(base) => setKept({ ...draft, base })}
           onCompareAgain={() => compare(draft.yaml)}
-          onPublished={() => {
+          onPublished={async () => {
+            // Until the new version is read, the editor would show the one before it, and take a change for a draft of that.
+            await queries.invalidateQueries({ queryKey: CATALOG_KEY }, { cancelRefetch: false });
             setKept(null);
             setCompared(null);
           }}
@@ -101,11 +104,11 @@ type DifferenceProps = {
   readonly preview: PreviewCatalogResponse;
   readonly onRebase: (base: number) => void;
   readonly onCompareAgain: () => Promise<void>;
-  readonly onPublished: () => void;
+  readonly onPublished: () => Promise<void>;
 };
 
 function Difference({ draft, preview, onRebase, onCompareAgain, onPublished }: DifferenceProps) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const { version, changes, warnings } = preview;
   const isBehind = version !== draft.base;
   return (
@@ -114,7 +117,7 @@ function Difference({ draft, preview, onRebase, onCompareAgain, onPublished }: D
       <CatalogWarnings warnings={warnings} />
       <Card
         flush
-        title={words.difference}
+        title={messages.difference}
         aside={
           isBehind || changes.length === 0 ? null : (
             <CatalogPublish draft={draft} changes={changes} onConflict={onCompareAgain} onPublished={onPublished} />
@@ -123,7 +126,7 @@ function Difference({ draft, preview, onRebase, onCompareAgain, onPublished }: D
       >
         <div aria-live="polite">
           {changes.length === 0 ? (
-            <Empty title={words.noDifference}>{words.noDifferenceAbout}</Empty>
+            <Empty title={messages.noDifference}>{messages.noDifferenceAbout}</Empty>
           ) : (
             <CatalogDifference changes={changes} />
           )}
@@ -134,24 +137,24 @@ function Difference({ draft, preview, onRebase, onCompareAgain, onPublished }: D
 }
 
 function Discard({ isKept, onDiscard }: { readonly isKept: boolean; readonly onDiscard: () => void }) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const notify = useNotify();
   const [isAsked, setAsked] = useState(false);
   if (!isKept) return null;
   const discard = () => {
     onDiscard();
-    notify(words.discarded);
+    notify(messages.discarded);
     return Promise.resolve();
   };
   return (
     <>
-      <Button onClick={() => setAsked(true)}>{words.discard}</Button>
+      <Button onClick={() => setAsked(true)}>{messages.discard}</Button>
       <OrderDialog
         open={isAsked}
         onClose={() => setAsked(false)}
-        title={words.discardTitle}
-        about={words.discardAbout}
-        confirm={words.discard}
+        title={messages.discardTitle}
+        about={messages.discardAbout}
+        confirm={messages.discard}
         isDanger
         onOrder={discard}
       />

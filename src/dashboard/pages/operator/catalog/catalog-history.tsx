@@ -7,7 +7,7 @@ import type { CatalogVersion, GetCatalogResponse } from "#gen/saldo/operator/v1/
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
@@ -22,14 +22,14 @@ import { Fact, Facts } from "../../../components/facts.tsx";
 import { OrderDialog } from "../components/order.tsx";
 import { Rows } from "../components/rows.tsx";
 import { CatalogDifference } from "./catalog-difference.tsx";
-import { CATALOG_WORDS } from "./catalog-words.ts";
+import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 import { type Draft, keepDraft, readDraft } from "./draft.ts";
 
 const PAGE_SIZE = 50;
 
 /** Every version, the newest first. A row opens it. */
 export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | undefined }) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const change = useChangeAddress();
   const { version } = useSearch({ from: "/inside/operator/catalog" });
   const opened = Number(version);
@@ -38,7 +38,7 @@ export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | u
   const makeDraft = (draft: Draft) => {
     keepDraft(draft);
     change({ view: "draft", version: undefined });
-    notify(words.becameDraft, words.asDraftAbout);
+    notify(messages.becameDraft, messages.asDraftAbout);
   };
   const query = useInfiniteQuery(
     OperatorService.method.listCatalogVersions,
@@ -47,22 +47,22 @@ export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | u
   );
   return (
     <>
-      <Card flush title={words.versions}>
+      <Card flush title={messages.versions}>
         <Rows
           query={query}
           rows={query.data?.pages.flatMap((page) => page.versions)}
-          label={words.versions}
+          label={messages.versions}
           columns={useVersionColumns(live?.version)}
           keyOf={({ number }) => String(number)}
           onOpen={({ number }) => change({ version: String(number) })}
-          empty={<Empty title={words.noVersions}>{words.noVersionsAbout}</Empty>}
+          empty={<Empty title={messages.noVersions}>{messages.noVersionsAbout}</Empty>}
         />
       </Card>
       <Dialog
         side
         open={Number.isInteger(opened) && opened >= 1}
         onClose={() => change({ version: undefined })}
-        title={`${words.version} ${version ?? ""}`}
+        title={`${messages.version} ${version ?? ""}`}
       >
         <Version
           number={opened}
@@ -74,9 +74,9 @@ export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | u
         <OrderDialog
           open
           onClose={() => setReplacement(null)}
-          title={words.replaceTitle}
-          about={words.replaceAbout}
-          confirm={words.replace}
+          title={messages.replaceTitle}
+          about={messages.replaceAbout}
+          confirm={messages.replace}
           isDanger
           onOrder={() => {
             makeDraft(replacement);
@@ -89,23 +89,23 @@ export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | u
 }
 
 function useVersionColumns(live: number | undefined): readonly Column<CatalogVersion>[] {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   return [
     {
       key: "version",
-      head: words.version,
+      head: messages.version,
       cell: ({ number }) => (
         <span className="flex flex-wrap items-center gap-2 font-medium">
           {formats.count(number)}
-          {number === live ? <Badge tone="good">{words.live}</Badge> : null}
+          {number === live ? <Badge tone="good">{messages.live}</Badge> : null}
         </span>
       ),
     },
     {
       key: "when",
-      head: words.when,
+      head: messages.when,
       cell: ({ publishedAt, operator }) => (
         <>
           <span className="text-muted md:whitespace-nowrap">{when(publishedAt)}</span>
@@ -115,19 +115,19 @@ function useVersionColumns(live: number | undefined): readonly Column<CatalogVer
     },
     {
       key: "operator",
-      head: words.operator,
+      head: messages.operator,
       wide: true,
       cell: ({ operator }) => <span className="break-words">{operator}</span>,
     },
     {
       key: "reason",
-      head: words.reason,
+      head: messages.reason,
       wide: true,
       cell: ({ reason }) => <span className="break-words">{reason}</span>,
     },
-    { key: "added", head: words.added, right: true, wide: true, cell: ({ added }) => formats.count(added) },
-    { key: "changed", head: words.changed, right: true, wide: true, cell: ({ changed }) => formats.count(changed) },
-    { key: "retired", head: words.retired, right: true, wide: true, cell: ({ retired }) => formats.count(retired) },
+    { key: "added", head: messages.added, right: true, wide: true, cell: ({ added }) => formats.count(added) },
+    { key: "changed", head: messages.changed, right: true, wide: true, cell: ({ changed }) => formats.count(changed) },
+    { key: "retired", head: messages.retired, right: true, wide: true, cell: ({ retired }) => formats.count(retired) },
   ];
 }
 
@@ -138,31 +138,31 @@ type VersionProps = {
 };
 
 function Version({ number, live, onDraft }: VersionProps) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const when = useWhen();
   const { data, error, refetch } = useQuery(OperatorService.method.getCatalogVersion, { number });
   if (error !== null) {
-    if (isNotFound(error)) return <Empty title={words.noVersionFound} />;
+    if (isNotFound(error)) return <Empty title={messages.noVersionFound} />;
     return <Failed error={error} retry={() => void refetch()} />;
   }
   if (data === undefined) return <SkeletonLines lines={8} />;
   return (
     <div className="flex flex-col gap-5">
       <Facts>
-        <Fact name={words.when}>{when(data.version?.publishedAt)}</Fact>
-        <Fact name={words.operator}>{data.version?.operator}</Fact>
-        <Fact name={words.reason}>{data.version?.reason === "" ? "—" : data.version?.reason}</Fact>
+        <Fact name={messages.when}>{when(data.version?.publishedAt)}</Fact>
+        <Fact name={messages.operator}>{data.version?.operator}</Fact>
+        <Fact name={messages.reason}>{data.version?.reason === "" ? "—" : data.version?.reason}</Fact>
       </Facts>
-      <section aria-label={words.changes} className="rounded-lg border border-line pt-3">
-        <h3 className="px-4 pb-3 font-medium">{words.changes}</h3>
+      <section aria-label={messages.changes} className="rounded-lg border border-line pt-3">
+        <h3 className="px-4 pb-3 font-medium">{messages.changes}</h3>
         <CatalogDifference changes={data.changes} />
       </section>
-      <CodeBlock code={data.yaml} what={words.yaml} />
+      <CodeBlock code={data.yaml} what={messages.yaml} />
       <Button
         onClick={() => onDraft({ yaml: data.yaml, base: live?.version ?? number })}
         disabled={live === undefined || number === live.version}
       >
-        {words.asDraft}
+        {messages.asDraft}
       </Button>
     </div>
   );

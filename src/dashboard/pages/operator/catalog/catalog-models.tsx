@@ -4,7 +4,7 @@ import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { CatalogModel, CatalogPrices } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
@@ -12,20 +12,20 @@ import { Dialog } from "../../../components/dialog.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { Empty } from "../../../components/states.tsx";
 import { type Column, Table } from "../../../components/table.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { OtherPriceFacts } from "../../../components/price-facts.tsx";
 import { Filters } from "../components/filters.tsx";
-import { CATALOG_WORDS } from "./catalog-words.ts";
+import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 
 /** So many at once: a catalog may have five thousand. */
 const SHOWN_AT_ONCE = 200;
 
 /** The models that are sold, those that the address asks for. */
 export function CatalogModels({ models }: { readonly models: readonly CatalogModel[] }) {
-  const words = useWords(CATALOG_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const change = useChangeAddress();
   const { q, model } = useSearch({ from: "/inside/operator/catalog" });
   const [most, setMost] = useState(SHOWN_AT_ONCE);
@@ -34,19 +34,19 @@ export function CatalogModels({ models }: { readonly models: readonly CatalogMod
   return (
     <>
       <Filters values={{ q }}>
-        <TextField type="search" name="q" label={words.filter} className="w-full max-w-96 sm:w-96" />
+        <TextField type="search" name="q" label={messages.filter} className="w-full max-w-96 sm:w-96" />
       </Filters>
-      <Card flush title={words.models} aside={<span className="text-xs text-muted">{words.perMillion}</span>}>
+      <Card flush title={messages.models} aside={<span className="text-xs text-muted">{messages.perMillion}</span>}>
         {found.length === 0 ? (
           <Empty
-            title={words.noModels}
-            action={<Button onClick={() => change({ view: "draft" })}>{words.toDraft}</Button>}
+            title={messages.noModels}
+            action={<Button onClick={() => change({ view: "draft" })}>{messages.toDraft}</Button>}
           >
-            {words.noModelsAbout}
+            {messages.noModelsAbout}
           </Empty>
         ) : (
           <Table
-            label={words.models}
+            label={messages.models}
             columns={useModelColumns()}
             rows={found.slice(0, most)}
             keyOf={({ id }) => id}
@@ -65,13 +65,13 @@ export function CatalogModels({ models }: { readonly models: readonly CatalogMod
 }
 
 function useModelColumns(): readonly Column<CatalogModel>[] {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const price = (text: string | undefined) => <span className="whitespace-nowrap">{formats.exactRupiah(text)}</span>;
   return [
     {
       key: "model",
-      head: words.model,
+      head: messages.model,
       cell: ({ id, name, badge }) => (
         <>
           <Mono>{id}</Mono>
@@ -86,30 +86,30 @@ function useModelColumns(): readonly Column<CatalogModel>[] {
         </>
       ),
     },
-    { key: "input", head: words.input, right: true, cell: (model) => price(model.price?.input) },
-    { key: "output", head: words.output, right: true, cell: (model) => price(model.price?.output) },
+    { key: "input", head: messages.input, right: true, cell: (model) => price(model.price?.input) },
+    { key: "output", head: messages.output, right: true, cell: (model) => price(model.price?.output) },
     {
       key: "cache",
-      head: words.cache,
+      head: messages.cache,
       right: true,
       wide: true,
       cell: (model) =>
         model.price?.cacheHit === undefined ? (
-          <span className="text-xs text-muted">{words.asInput}</span>
+          <span className="text-xs text-muted">{messages.asInput}</span>
         ) : (
           price(model.price.cacheHit)
         ),
     },
     {
       key: "context",
-      head: words.context,
+      head: messages.context,
       right: true,
       wide: true,
       cell: ({ contextLength }) => formats.size(contextLength),
     },
     {
       key: "routes",
-      head: words.upstream,
+      head: messages.upstream,
       wide: true,
       cell: ({ routes }) => <Mono>{routes.map(({ upstream }) => upstream).join(" → ")}</Mono>,
     },
@@ -125,23 +125,23 @@ function ModelSheet({ model, onClose }: { readonly model: CatalogModel | undefin
 }
 
 function ModelFacts({ model }: { readonly model: CatalogModel }) {
-  const words = useWords(CATALOG_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   return (
     <div className="flex flex-col gap-5">
       <Facts>
-        <Fact name={words.name}>{model.name}</Fact>
-        {model.description === "" ? null : <Fact name={words.description}>{model.description}</Fact>}
-        {model.badge === "" ? null : <Fact name={words.badge}>{model.badge}</Fact>}
-        <Fact name={words.modalities}>{model.inputModalities.join(", ")}</Fact>
-        <Fact name={words.context}>{formats.count(model.contextLength)}</Fact>
-        <Fact name={words.maxOutput}>{formats.count(model.maxOutputTokens)}</Fact>
-        <Fact name={words.hiddenOutput}>{model.hiddenOutput ? shared.yes : shared.no}</Fact>
+        <Fact name={messages.name}>{model.name}</Fact>
+        {model.description === "" ? null : <Fact name={messages.description}>{model.description}</Fact>}
+        {model.badge === "" ? null : <Fact name={messages.badge}>{model.badge}</Fact>}
+        <Fact name={messages.modalities}>{model.inputModalities.join(", ")}</Fact>
+        <Fact name={messages.context}>{formats.count(model.contextLength)}</Fact>
+        <Fact name={messages.maxOutput}>{formats.count(model.maxOutputTokens)}</Fact>
+        <Fact name={messages.hiddenOutput}>{model.hiddenOutput ? shared.yes : shared.no}</Fact>
       </Facts>
-      <PriceFacts as="h3" title={`${words.price} · ${words.perMillion}`} prices={model.price} />
-      <section aria-label={words.routes} className="flex flex-col gap-3">
-        <h3 className="font-medium">{words.routes}</h3>
+      <PriceFacts as="h3" title={`${messages.price} · ${messages.perMillion}`} prices={model.price} />
+      <section aria-label={messages.routes} className="flex flex-col gap-3">
+        <h3 className="font-medium">{messages.routes}</h3>
         {model.routes.map((route, index) => (
           <PriceFacts
             as="h4"
@@ -154,9 +154,9 @@ function ModelFacts({ model }: { readonly model: CatalogModel }) {
             prices={route.cost}
           >
             {route.firstByteTimeoutMs === 0 ? null : (
-              <Fact name={words.firstByte}>{formats.count(route.firstByteTimeoutMs)} ms</Fact>
+              <Fact name={messages.firstByte}>{formats.count(route.firstByteTimeoutMs)} ms</Fact>
             )}
-            {route.mayRepeatPaid ? <Fact name={words.mayRepeatPaid}>{shared.yes}</Fact> : null}
+            {route.mayRepeatPaid ? <Fact name={messages.mayRepeatPaid}>{shared.yes}</Fact> : null}
           </PriceFacts>
         ))}
       </section>
@@ -173,7 +173,7 @@ type PriceFactsProps = {
 };
 
 function PriceFacts({ as: Heading, title, prices, children }: PriceFactsProps) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   return (
     <section className="rounded-lg border border-line">
@@ -181,15 +181,15 @@ function PriceFacts({ as: Heading, title, prices, children }: PriceFactsProps) {
       <div className="p-3">
         {prices === undefined ? (
           <>
-            <p className="text-muted">{words.costUnknown}</p>
+            <p className="text-muted">{messages.costUnknown}</p>
             <Facts>{children}</Facts>
           </>
         ) : (
           <Facts>
-            <Fact name={words.input}>{formats.exactRupiah(prices.input)}</Fact>
-            <Fact name={words.output}>{formats.exactRupiah(prices.output)}</Fact>
-            <Fact name={words.cache}>
-              {prices.cacheHit === undefined ? words.asInput : formats.exactRupiah(prices.cacheHit)}
+            <Fact name={messages.input}>{formats.exactRupiah(prices.input)}</Fact>
+            <Fact name={messages.output}>{formats.exactRupiah(prices.output)}</Fact>
+            <Fact name={messages.cache}>
+              {prices.cacheHit === undefined ? messages.asInput : formats.exactRupiah(prices.cacheHit)}
             </Fact>
             <OtherPriceFacts prices={prices} />
             {children}

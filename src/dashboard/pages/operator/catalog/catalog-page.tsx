@@ -2,14 +2,14 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Segments } from "../../../components/segments.tsx";
 import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { useChangeAddress } from "../components/address.ts";
 import { later } from "../components/later.tsx";
 import { CatalogModels } from "./catalog-models.tsx";
-import { CATALOG_WORDS } from "./catalog-words.ts";
+import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 
 const CatalogDraft = later(() => import("./catalog-draft.tsx"), "CatalogDraft", <SkeletonLines />);
 const CatalogHistory = later(() => import("./catalog-history.tsx"), "CatalogHistory", <SkeletonLines />);
@@ -18,7 +18,7 @@ type View = "live" | "draft" | "history";
 
 /** What is sold: as it is live, as a draft that somebody works on, and as it was. */
 export function CatalogPage() {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/catalog" });
@@ -27,16 +27,16 @@ export function CatalogPage() {
   const version = data?.version ?? 0;
   return (
     <Page
-      title={words.title}
-      about={version === 0 ? words.noVersion : `${words.versionNow}: ${formats.count(version)}`}
+      title={messages.title}
+      about={version === 0 ? messages.noVersion : `${messages.versionNow}: ${formats.count(version)}`}
       actions={
         <Segments
-          label={words.view}
+          label={messages.view}
           value={view}
           choices={[
-            { value: "live", label: words.live },
-            { value: "draft", label: words.draft },
-            { value: "history", label: words.history },
+            { value: "live", label: messages.live },
+            { value: "draft", label: messages.draft },
+            { value: "history", label: messages.history },
           ]}
           onChange={(next) => change({ view: next === "live" ? undefined : next })}
         />

@@ -5,12 +5,12 @@ import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/sa
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { useNotify } from "../../../components/notices.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { OrderDialog, ReasonField, useOrder } from "../components/order.tsx";
-import { CATALOG_WORDS } from "./catalog-words.ts";
+import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 import type { Draft } from "./draft.ts";
 
 const MOST_NAMED = 8;
@@ -20,12 +20,12 @@ type CatalogPublishProps = {
   readonly changes: readonly CatalogChange[];
   /** Somebody was faster: the difference is asked for again, and says so. */
   readonly onConflict: () => Promise<void>;
-  readonly onPublished: () => void;
+  readonly onPublished: () => Promise<void>;
 };
 
 /** The button and its dialog. */
 export function CatalogPublish({ draft, changes, onConflict, onPublished }: CatalogPublishProps) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
   const publish = useOrder(OperatorService.method.publishCatalog);
@@ -38,33 +38,33 @@ export function CatalogPublish({ draft, changes, onConflict, onPublished }: Cata
         baseVersion: draft.base,
         reason,
       });
-      const version = `${words.version} ${formats.count(answer.version)}`;
-      notify(answer.changes.length === 0 ? words.unchanged : words.published, version);
-      onPublished();
+      const version = `${messages.version} ${formats.count(answer.version)}`;
+      notify(answer.changes.length === 0 ? messages.unchanged : messages.published, version);
+      await onPublished();
     } catch (error) {
       if (!isConflict(error)) throw error;
       await onConflict();
-      notify(words.conflict);
+      notify(messages.conflict);
     }
   };
   const count = (kind: CatalogChangeKind) => changes.filter(({ change }) => change === kind).length;
   return (
     <>
-      <Button look="action" onClick={() => setAsked(true)}>
-        {words.publish}
+      <Button variant="action" onClick={() => setAsked(true)}>
+        {messages.publish}
       </Button>
       <OrderDialog
         open={isAsked}
         onClose={() => setAsked(false)}
-        title={words.publishTitle}
-        about={words.publishAbout}
-        confirm={words.confirmPublish}
+        title={messages.publishTitle}
+        about={messages.publishAbout}
+        confirm={messages.confirmPublish}
         onOrder={send}
       >
         <Facts>
-          <Fact name={words.added}>{formats.count(count(CatalogChangeKind.ADDED))}</Fact>
-          <Fact name={words.changed}>{formats.count(count(CatalogChangeKind.CHANGED))}</Fact>
-          <Fact name={words.retired}>{formats.count(count(CatalogChangeKind.RETIRED))}</Fact>
+          <Fact name={messages.added}>{formats.count(count(CatalogChangeKind.ADDED))}</Fact>
+          <Fact name={messages.changed}>{formats.count(count(CatalogChangeKind.CHANGED))}</Fact>
+          <Fact name={messages.retired}>{formats.count(count(CatalogChangeKind.RETIRED))}</Fact>
         </Facts>
         <Retired changes={changes} />
         <ReasonField value={reason} onChange={setReason} />
@@ -74,7 +74,7 @@ export function CatalogPublish({ draft, changes, onConflict, onPublished }: Cata
 }
 
 function Retired({ changes }: { readonly changes: readonly CatalogChange[] }) {
-  const words = useWords(CATALOG_WORDS);
+  const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const retired = changes.filter(
     ({ kind, change }) => kind === CatalogEntryKind.MODEL && change === CatalogChangeKind.RETIRED,
@@ -82,7 +82,7 @@ function Retired({ changes }: { readonly changes: readonly CatalogChange[] }) {
   if (retired.length === 0) return null;
   return (
     <div className="rounded-lg bg-warn-soft p-3 text-warn">
-      <p className="font-medium">{words.retiredWarning}</p>
+      <p className="font-medium">{messages.retiredWarning}</p>
       <ul className="mt-1">
         {retired.slice(0, MOST_NAMED).map(({ id }) => (
           <li key={id}>

@@ -1,14 +1,14 @@
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { TextField } from "../../../components/field.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 
 /** The first and the last day of a filter; both may be empty. */
 export function DayFields() {
-  const words = useWords(OPERATOR_WORDS);
+  const messages = useMessages(OPERATOR_MESSAGES);
   return (
     <>
-      <TextField type="date" name="from" label={words.from} />
-      <TextField type="date" name="to" label={words.until} />
+      <TextField type="date" name="from" label={messages.from} />
+      <TextField type="date" name="to" label={messages.until} />
     </>
   );
 }

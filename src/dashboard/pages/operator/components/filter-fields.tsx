@@ -1,9 +1,9 @@
 // Fields that stand between the filters of several lists.
 
 import type { ReactNode } from "react";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { SelectField } from "../../../components/field.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 
 type ChoiceFilterProps = {
   readonly name: string;
@@ -15,10 +15,10 @@ type ChoiceFilterProps = {
 
 /** One of several, or all of them. */
 export function ChoiceFilter({ choices, ...field }: ChoiceFilterProps) {
-  const words = useWords(OPERATOR_WORDS);
+  const messages = useMessages(OPERATOR_MESSAGES);
   return (
     <SelectField {...field}>
-      <option value="">{words.all}</option>
+      <option value="">{messages.all}</option>
       {choices.map(([value, word]) => (
         <option key={value} value={value}>
           {word}

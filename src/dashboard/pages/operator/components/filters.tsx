@@ -2,9 +2,9 @@
 
 import { Search } from "lucide-react";
 import { type ChangeEvent, type FormEvent, type ReactNode, useEffect, useRef } from "react";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "./address.ts";
 
 const NOTHING = {};
@@ -19,7 +19,7 @@ type FiltersProps = {
 
 /** The form around fields that have `name`s; it fills them from the address and writes the address from them. */
 export function Filters({ values, defaults = NOTHING, children }: FiltersProps) {
-  const words = useWords(OPERATOR_WORDS);
+  const messages = useMessages(OPERATOR_MESSAGES);
   const change = useChangeAddress();
   const form = useRef<HTMLFormElement>(null);
   const names = Object.keys(values).join(" ");
@@ -47,14 +47,14 @@ export function Filters({ values, defaults = NOTHING, children }: FiltersProps) 
     <form ref={form} role="search" onSubmit={submit} onChange={choose} className="flex flex-wrap items-end gap-3">
       {children}
       <Button type="submit" icon={<Search aria-hidden />}>
-        {words.search}
+        {messages.search}
       </Button>
       {isFiltered ? (
         <Button
-          look="quiet"
+          variant="quiet"
           onClick={() => change(Object.fromEntries(Object.keys(values).map((name) => [name, undefined])))}
         >
-          {words.clear}
+          {messages.clear}
         </Button>
       ) : null}
     </form>

@@ -2,9 +2,9 @@
 // out once.
 
 import { type RefObject, useRef } from "react";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { isReusedName } from "./refused.tsx";
 
 /** The name of the next order. */
@@ -30,11 +30,11 @@ type NewOrderProps = {
 
 /** The way on where the name was used before for something else. */
 export function NewOrder({ error, name, onNew }: NewOrderProps) {
-  const words = useWords(OPERATOR_WORDS);
+  const messages = useMessages(OPERATOR_MESSAGES);
   if (!isReusedName(error)) return null;
   const begin = () => {
     renew(name);
     onNew();
   };
-  return <Button onClick={begin}>{words.newOrder}</Button>;
+  return <Button onClick={begin}>{messages.newOrder}</Button>;
 }

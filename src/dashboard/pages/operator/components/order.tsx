@@ -5,12 +5,12 @@ import type { DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Dialog } from "../../../components/dialog.tsx";
 import { TextArea } from "../../../components/field.tsx";
 import { useNotify } from "../../../components/notices.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { Refused } from "./refused.tsx";
 
 /** The most characters of a reason. */
@@ -29,13 +29,13 @@ export function useOrder<Input extends DescMessage, Output extends DescMessage>(
 }
 
 /** The words of an order, as every page of operators names them: `stopTitle`, `stopAbout` and `confirmStop` of "stop". */
-type OrderWords<Name extends string> = Readonly<
+type OrderMessages<Name extends string> = Readonly<
   Record<`${Name}Title` | `${Name}About` | `confirm${Capitalize<Name>}`, string>
 >;
 
 /** What the dialog of an order says, by the order's name. */
-export function orderTexts<Name extends string>(words: OrderWords<Name>, name: Name) {
-  const texts: Readonly<Record<string, string>> = words;
+export function orderTexts<Name extends string>(messages: OrderMessages<Name>, name: Name) {
+  const texts: Readonly<Record<string, string>> = messages;
   const confirm = `confirm${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return { title: texts[`${name}Title`] ?? "", about: texts[`${name}About`] ?? "", confirm: texts[confirm] ?? "" };
 }
@@ -45,11 +45,11 @@ type Outcome = { readonly isNew?: boolean | undefined; readonly pendingOrderId?:
 
 /** Says how an order ended: it waits, was carried out before, or is done (in the words given, or as such). */
 export function useNotifyOutcome(): (outcome: Outcome, done?: string, about?: string) => void {
-  const words = useWords(OPERATOR_WORDS);
+  const messages = useMessages(OPERATOR_MESSAGES);
   const notify = useNotify();
-  return ({ isNew = true, pendingOrderId = "" }, done = words.done, about?: string) => {
-    if (pendingOrderId !== "") notify(words.waits, words.waitsAbout);
-    else notify(isNew ? done : words.doneBefore, about);
+  return ({ isNew = true, pendingOrderId = "" }, done = messages.done, about?: string) => {
+    if (pendingOrderId !== "") notify(messages.waits, messages.waitsAbout);
+    else notify(isNew ? done : messages.doneBefore, about);
   };
 }
 
@@ -98,7 +98,7 @@ function OrderForm({
   isBusy,
   setBusy,
 }: OrderFormProps) {
-  const words = useWords(OPERATOR_WORDS);
+  const messages = useMessages(OPERATOR_MESSAGES);
   const [isReviewed, setReviewed] = useState(false);
   const [refusal, setRefusal] = useState<unknown>(null);
   const isLast = review === undefined || isReviewed;
@@ -128,7 +128,7 @@ function OrderForm({
     <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
       {isReviewed ? (
         <>
-          <p className="text-muted">{words.reviewAbout}</p>
+          <p className="text-muted">{messages.reviewAbout}</p>
           {review?.()}
         </>
       ) : (
@@ -142,15 +142,15 @@ function OrderForm({
       )}
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={leave} disabled={isBusy}>
-          {isReviewed ? words.back : words.cancel}
+          {isReviewed ? messages.back : messages.cancel}
         </Button>
         <Button
           key={String(isLast)}
           type="submit"
-          look={isLast && isDanger === true ? "danger" : "action"}
+          variant={isLast && isDanger === true ? "danger" : "action"}
           busy={isBusy}
         >
-          {isLast ? confirm : words.review}
+          {isLast ? confirm : messages.review}
         </Button>
       </div>
     </form>
@@ -205,11 +205,11 @@ export function ReasonField({
   /** Who reads it, where that is not only the log. */
   readonly hint?: string;
 }) {
-  const words = useWords(OPERATOR_WORDS);
+  const messages = useMessages(OPERATOR_MESSAGES);
   return (
     <TextArea
-      label={required ? words.reason : words.optionalReason}
-      hint={hint ?? words.reasonHint}
+      label={required ? messages.reason : messages.optionalReason}
+      hint={hint ?? messages.reasonHint}
       required={required}
       rows={2}
       maxLength={LONGEST_REASON}

@@ -4,10 +4,10 @@ import { CircleAlert } from "lucide-react";
 import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useLanguage, useWords, type Words } from "../../../i18n/language.tsx";
+import { useLanguage, useMessages, type Messages } from "../../../i18n/language.tsx";
 import { problemText } from "../../../i18n/problem-text.ts";
 
-const WORDS = {
+const MESSAGES = {
   id: {
     validation_error: "Ada isian yang tidak diterima.",
     not_found: "Tidak ditemukan.",
@@ -42,7 +42,7 @@ const WORDS = {
     available: "Available",
     requestId: "Request id",
   },
-} satisfies Words<Record<string, string>>;
+} satisfies Messages<Record<string, string>>;
 
 /** Whether an order's name was used before for something else. */
 export function isReusedName(error: unknown): boolean {
@@ -51,24 +51,24 @@ export function isReusedName(error: unknown): boolean {
 
 /** The refusal of an order or of a filter. */
 export function Refused({ error }: { readonly error: unknown }) {
-  const words = useWords(WORDS);
+  const messages = useMessages(MESSAGES);
   const formats = useFormats();
   const facts = factsOf(error);
   return (
     <div role="alert" className="flex flex-col gap-1.5 rounded-lg bg-bad-soft p-3 text-bad">
       <p className="flex items-start gap-2 font-medium">
         <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-        <span>{words[isReusedName(error) ? "reused" : wordOf(facts)]}</span>
+        <span>{messages[isReusedName(error) ? "reused" : wordOf(facts)]}</span>
       </p>
       {facts === null || facts.availableIdr === "" ? null : (
         <p className="digits">
-          {words.available}: {formats.exactRupiah(facts.availableIdr)}
+          {messages.available}: {formats.exactRupiah(facts.availableIdr)}
         </p>
       )}
       <Problems facts={facts} />
       {facts === null || facts.requestId === "" ? null : (
         <p className="text-xs">
-          {words.requestId}: <code className="font-mono break-all">{facts.requestId}</code>
+          {messages.requestId}: <code className="font-mono break-all">{facts.requestId}</code>
         </p>
       )}
     </div>
@@ -92,8 +92,8 @@ function Problems({ facts }: { readonly facts: ErrorFacts | null }) {
   );
 }
 
-function wordOf(facts: ErrorFacts | null): keyof typeof WORDS.id {
+function wordOf(facts: ErrorFacts | null): keyof typeof MESSAGES.id {
   if (facts === null) return "unknown";
-  const known: readonly string[] = Object.keys(WORDS.id);
-  return known.includes(facts.code) ? (facts.code as keyof typeof WORDS.id) : "failed";
+  const known: readonly string[] = Object.keys(MESSAGES.id);
+  return known.includes(facts.code) ? (facts.code as keyof typeof MESSAGES.id) : "failed";
 }

@@ -3,16 +3,16 @@
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, COINS } from "../../../i18n/read-amount.ts";
 import { AmountField } from "../../../components/amount-field.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
 import { TextField } from "../../../components/field.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { NewOrder, type OrderName, renew } from "../components/order-name.tsx";
 import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
 import { Review } from "../components/review.tsx";
-import { FEES_WORDS } from "./fees-words.ts";
+import { FEES_MESSAGES } from "./fees-messages.ts";
 
 const LONGEST_CURRENCY = 16;
 const LONGEST_NETWORK = 32;
@@ -33,7 +33,7 @@ type CreditDialogProps = {
 
 /** The order, looked at once more before it is sent. */
 export function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   const notifyOutcome = useNotifyOutcome();
   const credit = useOrder(OperatorService.method.creditMerchant);
@@ -43,11 +43,11 @@ export function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
     const order = { merchantId, currencyCode, network, amount: amountOf(typed, COINS) ?? "", reason };
     const answer = await credit.mutateAsync({ ...order, idempotencyKey: name.current });
     renew(name);
-    notifyOutcome(answer, words.credited, formats.coins(answer.available, currencyCode));
+    notifyOutcome(answer, messages.credited, formats.coins(answer.available, currencyCode));
   };
   return (
     <OrderDialog
-      {...orderTexts(words, "credit")}
+      {...orderTexts(messages, "credit")}
       onClose={onClose}
       onOrder={send}
       onRefused={(error, clear) => <NewOrder error={error} name={name} onNew={clear} />}
@@ -65,13 +65,13 @@ function CreditFields({
   readonly written: Written;
   readonly onChange: (change: Partial<Written>) => void;
 }) {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
-          label={words.currency}
+          label={messages.currency}
           required
           maxLength={LONGEST_CURRENCY}
           autoComplete="off"
@@ -79,8 +79,8 @@ function CreditFields({
           onChange={({ target }) => onChange({ currencyCode: target.value.trim().toUpperCase() })}
         />
         <TextField
-          label={words.network}
-          hint={words.networkHint}
+          label={messages.network}
+          hint={messages.networkHint}
           maxLength={LONGEST_NETWORK}
           autoComplete="off"
           value={network}
@@ -88,7 +88,7 @@ function CreditFields({
         />
       </div>
       <AmountField
-        label={words.amount}
+        label={messages.amount}
         required
         rules={COINS}
         written={(understood) => formats.coins(understood, currencyCode)}
@@ -101,19 +101,19 @@ function CreditFields({
 }
 
 function Reviewed({ merchantId, written }: { readonly merchantId: string; readonly written: Written }) {
-  const words = useWords(FEES_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const { currencyCode, network, typed, reason } = written;
   return (
     <Review>
-      <Fact name={words.merchant}>
+      <Fact name={messages.merchant}>
         <Mono>{merchantId}</Mono>
       </Fact>
-      <Fact name={words.amount}>
+      <Fact name={messages.amount}>
         <strong className="text-lg font-semibold">+{formats.coins(amountOf(typed, COINS) ?? "", currencyCode)}</strong>
       </Fact>
-      {network === "" ? null : <Fact name={words.network}>{network}</Fact>}
+      {network === "" ? null : <Fact name={messages.network}>{network}</Fact>}
       <Fact name={shared.reason}>{reason}</Fact>
     </Review>
   );

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { FeeRow } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
@@ -18,7 +18,7 @@ import { SwitchFilter } from "../components/filter-fields.tsx";
 import { Filters } from "../components/filters.tsx";
 import { later } from "../components/later.tsx";
 import { Rows } from "../components/rows.tsx";
-import { FEES_WORDS } from "./fees-words.ts";
+import { FEES_MESSAGES } from "./fees-messages.ts";
 import { Merchants } from "./merchants.tsx";
 
 const PAGE_SIZE = 50;
@@ -27,7 +27,7 @@ const SetFeeDialog = later(() => import("./set-fee-dialog.tsx"), "SetFeeDialog")
 
 /** What transfers cost, and the merchants who make them. */
 export function FeesPage() {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const [isAsked, setAsked] = useState(false);
   const { merchant, old } = useSearch({ from: "/inside/operator/fees" });
   const query = useInfiniteQuery(
@@ -37,26 +37,26 @@ export function FeesPage() {
   );
   return (
     <Page
-      title={words.title}
-      about={words.about}
+      title={messages.title}
+      about={messages.about}
       actions={
-        <Button look="action" onClick={() => setAsked(true)}>
-          {words.set}
+        <Button variant="action" onClick={() => setAsked(true)}>
+          {messages.set}
         </Button>
       }
     >
       <Filters values={{ merchant, old }}>
-        <TextField name="merchant" label={words.merchant} pattern={UUID_PATTERN} className="w-full sm:w-80" />
-        <SwitchFilter name="old">{words.withReplaced}</SwitchFilter>
+        <TextField name="merchant" label={messages.merchant} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+        <SwitchFilter name="old">{messages.withReplaced}</SwitchFilter>
       </Filters>
-      <Card flush title={words.schedule}>
+      <Card flush title={messages.schedule}>
         <Rows
           query={query}
           rows={query.data?.pages.flatMap((page) => page.rows)}
-          label={words.schedule}
+          label={messages.schedule}
           columns={useColumns()}
           keyOf={({ id }) => id}
-          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
         />
       </Card>
       <Merchants />
@@ -66,7 +66,7 @@ export function FeesPage() {
 }
 
 function useColumns(): readonly Column<FeeRow>[] {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   // A row for every currency has amounts of whichever coin is sent.
@@ -75,50 +75,55 @@ function useColumns(): readonly Column<FeeRow>[] {
   return [
     {
       key: "scope",
-      head: words.scope,
+      head: messages.scope,
       cell: ({ merchantId, currencyCode }) => (
         <>
-          <span className="block">{currencyCode === "" ? words.everyCurrency : <Mono>{currencyCode}</Mono>}</span>
+          <span className="block">{currencyCode === "" ? messages.everyCurrency : <Mono>{currencyCode}</Mono>}</span>
           <span className="block text-xs text-muted">
-            {merchantId === "" ? words.everyMerchant : <Mono>{merchantId}</Mono>}
+            {merchantId === "" ? messages.everyMerchant : <Mono>{merchantId}</Mono>}
           </span>
         </>
       ),
     },
     {
       key: "version",
-      head: words.version,
+      head: messages.version,
       cell: ({ version, isCurrent }) => (
         <span className="flex flex-wrap items-center gap-2">
           {formats.count(version)}
-          <Badge tone={isCurrent ? "good" : "neutral"}>{isCurrent ? words.current : words.replaced}</Badge>
+          <Badge tone={isCurrent ? "good" : "neutral"}>{isCurrent ? messages.current : messages.replaced}</Badge>
         </span>
       ),
     },
-    { key: "flat", head: words.flat, right: true, cell: ({ terms, currencyCode }) => coins(terms?.flat, currencyCode) },
+    {
+      key: "flat",
+      head: messages.flat,
+      right: true,
+      cell: ({ terms, currencyCode }) => coins(terms?.flat, currencyCode),
+    },
     {
       key: "rate",
-      head: words.rate,
+      head: messages.rate,
       right: true,
       cell: ({ terms }) => (terms === undefined ? UNKNOWN : formats.rate(terms.rate)),
     },
     {
       key: "min",
-      head: words.min,
+      head: messages.min,
       right: true,
       wide: true,
       cell: ({ terms, currencyCode }) => coins(terms?.min, currencyCode),
     },
     {
       key: "max",
-      head: words.max,
+      head: messages.max,
       right: true,
       wide: true,
       cell: ({ terms, currencyCode }) => coins(terms?.max, currencyCode),
     },
     {
       key: "since",
-      head: words.since,
+      head: messages.since,
       wide: true,
       cell: ({ createdAt }) => <span className="text-muted md:whitespace-nowrap">{when(createdAt)}</span>,
     },

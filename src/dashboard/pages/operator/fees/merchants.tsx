@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { MerchantSummary } from "#gen/saldo/operator/v1/account_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Empty } from "../../../components/states.tsx";
@@ -15,7 +15,7 @@ import { Environment } from "../components/environment.tsx";
 import { later } from "../components/later.tsx";
 import { useOrderName } from "../components/order-name.tsx";
 import { Rows } from "../components/rows.tsx";
-import { FEES_WORDS } from "./fees-words.ts";
+import { FEES_MESSAGES } from "./fees-messages.ts";
 
 const PAGE_SIZE = 50;
 
@@ -23,7 +23,7 @@ const CreditDialog = later(() => import("./credit-dialog.tsx"), "CreditDialog");
 
 /** The list. Each row has the order that credits. */
 export function Merchants() {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const [credited, setCredited] = useState<string | null>(null);
   const name = useOrderName();
   const query = useInfiniteQuery(
@@ -34,7 +34,7 @@ export function Merchants() {
   const columns: readonly Column<MerchantSummary>[] = [
     {
       key: "merchant",
-      head: words.merchant,
+      head: messages.merchant,
       cell: ({ id, environment }) => (
         <>
           <Mono>{id}</Mono>
@@ -46,13 +46,13 @@ export function Merchants() {
     },
     {
       key: "environment",
-      head: words.environment,
+      head: messages.environment,
       wide: true,
       cell: ({ environment }) => <Environment name={environment} />,
     },
     {
       key: "account",
-      head: words.account,
+      head: messages.account,
       wide: true,
       cell: ({ accountId }) => (
         <Link to="/operator/accounts/$accountId" params={{ accountId }} className="underline">
@@ -62,24 +62,24 @@ export function Merchants() {
     },
     {
       key: "credit",
-      head: <span className="sr-only">{words.confirmCredit}</span>,
+      head: <span className="sr-only">{messages.confirmCredit}</span>,
       acts: true,
       cell: ({ id }) => (
-        <Button onClick={() => setCredited(id)} aria-label={`${words.credit} ${id}`}>
-          {words.credit}
+        <Button onClick={() => setCredited(id)} aria-label={`${messages.credit} ${id}`}>
+          {messages.credit}
         </Button>
       ),
     },
   ];
   return (
-    <Card flush title={words.merchants}>
+    <Card flush title={messages.merchants}>
       <Rows
         query={query}
         rows={query.data?.pages.flatMap((page) => page.merchants)}
-        label={words.merchants}
+        label={messages.merchants}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={<Empty title={words.noMerchants}>{words.noMerchantsAbout}</Empty>}
+        empty={<Empty title={messages.noMerchants}>{messages.noMerchantsAbout}</Empty>}
       />
       <CreditDialog
         given={credited === null ? null : { merchantId: credited, name, onClose: () => setCredited(null) }}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { FeePreview } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, COINS } from "../../../i18n/read-amount.ts";
 import { AmountField } from "../../../components/amount-field.tsx";
 import { TextField } from "../../../components/field.tsx";
@@ -16,7 +16,7 @@ import { Fact, Mono } from "../../../components/facts.tsx";
 import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
 import { Refused } from "../components/refused.tsx";
 import { Review } from "../components/review.tsx";
-import { FEES_WORDS } from "./fees-words.ts";
+import { FEES_MESSAGES } from "./fees-messages.ts";
 
 const LONGEST_CURRENCY = 16;
 /** A fee may be nothing. */
@@ -37,7 +37,7 @@ type Written = {
 
 /** The dialog. `merchantId` is filled in where the page looks at one. */
 export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: string; readonly onClose: () => void }) {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
   const set = useOrder(OperatorService.method.setFee);
   const [reason, setReason] = useState("");
@@ -58,7 +58,7 @@ export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: str
   };
   return (
     <OrderDialog
-      {...orderTexts(words, "set")}
+      {...orderTexts(messages, "set")}
       onClose={onClose}
       onOrder={send}
       review={() => <Reviewed written={written} />}
@@ -76,7 +76,7 @@ function FeeFields({
   readonly written: Written;
   readonly onChange: (change: Partial<Written>) => void;
 }) {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   const coins = (amount: string) => formats.coins(amount, currencyOf(written));
   const amount = (name: "flat" | "rate" | "min" | "max" | "sampleAmount") => ({
@@ -88,30 +88,30 @@ function FeeFields({
   return (
     <>
       <TextField
-        label={words.merchant}
-        hint={words.merchantHint}
+        label={messages.merchant}
+        hint={messages.merchantHint}
         pattern={UUID_PATTERN}
         autoComplete="off"
         value={written.merchantId}
         onChange={({ target }) => onChange({ merchantId: target.value.trim() })}
       />
       <TextField
-        label={words.currency}
-        hint={words.currencyHint}
+        label={messages.currency}
+        hint={messages.currencyHint}
         maxLength={LONGEST_CURRENCY}
         autoComplete="off"
         value={written.currencyCode}
         onChange={({ target }) => onChange({ currencyCode: target.value.trim().toUpperCase() })}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <AmountField label={words.flat} hint={words.flatHint} required {...amount("flat")} />
-        <AmountField label={words.rate} hint={words.rateHint} required {...amount("rate")} />
-        <AmountField label={words.min} hint={words.optional} {...amount("min")} />
-        <AmountField label={words.max} hint={words.optional} {...amount("max")} />
-        <AmountField label={words.sample} required {...amount("sampleAmount")} />
+        <AmountField label={messages.flat} hint={messages.flatHint} required {...amount("flat")} />
+        <AmountField label={messages.rate} hint={messages.rateHint} required {...amount("rate")} />
+        <AmountField label={messages.min} hint={messages.optional} {...amount("min")} />
+        <AmountField label={messages.max} hint={messages.optional} {...amount("max")} />
+        <AmountField label={messages.sample} required {...amount("sampleAmount")} />
         {written.currencyCode === "" ? (
           <TextField
-            label={words.sampleCurrency}
+            label={messages.sampleCurrency}
             required
             maxLength={LONGEST_CURRENCY}
             value={written.sampleCurrency}
@@ -124,7 +124,7 @@ function FeeFields({
 }
 
 function Reviewed({ written }: { readonly written: Written }) {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   const currencyCode = currencyOf(written);
   const terms = termsOf(written);
@@ -137,22 +137,22 @@ function Reviewed({ written }: { readonly written: Written }) {
   return (
     <>
       <Review>
-        <Fact name={words.merchant}>
-          {written.merchantId === "" ? words.everyMerchant : <Mono>{written.merchantId}</Mono>}
+        <Fact name={messages.merchant}>
+          {written.merchantId === "" ? messages.everyMerchant : <Mono>{written.merchantId}</Mono>}
         </Fact>
-        <Fact name={words.currency}>
-          {written.currencyCode === "" ? words.everyCurrency : <Mono>{written.currencyCode}</Mono>}
+        <Fact name={messages.currency}>
+          {written.currencyCode === "" ? messages.everyCurrency : <Mono>{written.currencyCode}</Mono>}
         </Fact>
-        <Fact name={words.flat}>{formats.coins(terms.flat, currencyCode)}</Fact>
-        <Fact name={words.rate}>{formats.rate(terms.rate)}</Fact>
-        {terms.min === undefined ? null : <Fact name={words.min}>{formats.coins(terms.min, currencyCode)}</Fact>}
-        {terms.max === undefined ? null : <Fact name={words.max}>{formats.coins(terms.max, currencyCode)}</Fact>}
+        <Fact name={messages.flat}>{formats.coins(terms.flat, currencyCode)}</Fact>
+        <Fact name={messages.rate}>{formats.rate(terms.rate)}</Fact>
+        {terms.min === undefined ? null : <Fact name={messages.min}>{formats.coins(terms.min, currencyCode)}</Fact>}
+        {terms.max === undefined ? null : <Fact name={messages.max}>{formats.coins(terms.max, currencyCode)}</Fact>}
       </Review>
       {error === null ? null : <Refused error={error} />}
       {data === undefined && error === null ? <Skeleton className="h-32 w-full" /> : null}
       {data?.row === undefined || specialty(data.row) <= specialty(written) ? null : (
         <p role="status" className="rounded-lg bg-warn-soft p-3 text-warn">
-          {words.outranked}
+          {messages.outranked}
         </p>
       )}
       {data === undefined ? null : (
@@ -174,23 +174,23 @@ type PreviewedProps = {
 };
 
 function Previewed({ current, proposed, currencyCode }: PreviewedProps) {
-  const words = useWords(FEES_WORDS);
+  const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   const coins = (amount: string | undefined) => (amount === undefined ? "—" : formats.coins(amount, currencyCode));
   const columns: readonly Column<"received" | "fee" | "total">[] = [
-    { key: "name", head: <span className="sr-only">{words.amount}</span>, cell: (name) => words[name] },
-    { key: "now", head: words.now, right: true, cell: (name) => coins(current?.[name]) },
+    { key: "name", head: <span className="sr-only">{messages.amount}</span>, cell: (name) => messages[name] },
+    { key: "now", head: messages.now, right: true, cell: (name) => coins(current?.[name]) },
     {
       key: "afterwards",
-      head: words.afterwards,
+      head: messages.afterwards,
       right: true,
       cell: (name) => <strong>{coins(proposed?.[name])}</strong>,
     },
   ];
   return (
     <div className="rounded-lg border border-line pt-3">
-      <h3 className="px-4 font-medium max-sm:px-3">{words.preview}</h3>
-      <Table label={words.preview} columns={columns} rows={["received", "fee", "total"]} keyOf={(name) => name} />
+      <h3 className="px-4 font-medium max-sm:px-3">{messages.preview}</h3>
+      <Table label={messages.preview} columns={columns} rows={["received", "fee", "total"]} keyOf={(name) => name} />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { useState } from "react";
 import type { LedgerAccount, Posting } from "#gen/saldo/operator/v1/ledger_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { CopyButton } from "../../../components/copy.tsx";
 import { Dialog } from "../../../components/dialog.tsx";
@@ -15,16 +15,16 @@ import { CreditNoteDialog } from "../accounts/credit-note.tsx";
 import { useAssetAmount, useWhen } from "../components/amounts.ts";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { NotLoaded } from "../components/rows.tsx";
-import { LEDGER_WORDS } from "./ledger-words.ts";
+import { LEDGER_MESSAGES } from "./ledger-messages.ts";
 import { ClassName, ReasonName } from "./named.tsx";
 
 /** Opens at the right. */
 export function PostingGroup({ groupId, onClose }: { readonly groupId: string; readonly onClose: () => void }) {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   const [noteOf, setNoteOf] = useState<string | null>(null);
   return (
     <>
-      <Dialog side open onClose={onClose} title={words.groupTitle} about={words.groupAbout}>
+      <Dialog side open onClose={onClose} title={messages.groupTitle} about={messages.groupAbout}>
         <Group groupId={groupId} onNote={setNoteOf} />
       </Dialog>
       {noteOf === null ? null : <CreditNoteDialog of={noteOf} onClose={() => setNoteOf(null)} />}
@@ -33,18 +33,18 @@ export function PostingGroup({ groupId, onClose }: { readonly groupId: string; r
 }
 
 function Group({ groupId, onNote }: { readonly groupId: string; readonly onNote: (requestId: string) => void }) {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   const query = useQuery(OperatorService.method.getPostingGroup, { groupId });
   const { data, error } = query;
-  if (error !== null) return isNotFound(error) ? <Empty title={words.groupMissing} /> : <NotLoaded query={query} />;
+  if (error !== null) return isNotFound(error) ? <Empty title={messages.groupMissing} /> : <NotLoaded query={query} />;
   if (data === undefined) return <SkeletonLines lines={8} />;
   return (
     <div className="flex flex-col gap-4">
       <Mono>{groupId}</Mono>
       <div className="flex flex-wrap gap-2">
-        <CopyButton text={groupId} what={words.group} />
+        <CopyButton text={groupId} what={messages.group} />
         {data.postings.some(({ reason }) => reason === "usage") ? (
-          <Button onClick={() => onNote(groupId)}>{words.creditNote}</Button>
+          <Button onClick={() => onNote(groupId)}>{messages.creditNote}</Button>
         ) : null}
       </div>
       {data.postings.map((posting) => (
@@ -55,32 +55,32 @@ function Group({ groupId, onNote }: { readonly groupId: string; readonly onNote:
 }
 
 function OnePosting({ posting }: { readonly posting: Posting }) {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   const amountOf = useAssetAmount();
   const when = useWhen();
   return (
-    <section aria-label={`${words.posting} ${posting.id}`} className="rounded-lg border border-line p-3">
+    <section aria-label={`${messages.posting} ${posting.id}`} className="rounded-lg border border-line p-3">
       <Facts>
         <Fact name={<ReasonName name={posting.reason} />}>
           <strong className="font-semibold">{amountOf(posting.amount, posting.asset)}</strong>
         </Fact>
-        <Fact name={words.debit}>
+        <Fact name={messages.debit}>
           <Side account={posting.debit} />
         </Fact>
-        <Fact name={words.credit}>
+        <Fact name={messages.credit}>
           <Side account={posting.credit} />
         </Fact>
-        <Fact name={words.asset}>
+        <Fact name={messages.asset}>
           <Mono>{posting.asset}</Mono>
         </Fact>
-        <Fact name={words.time}>{when(posting.postedAt)}</Fact>
+        <Fact name={messages.time}>{when(posting.postedAt)}</Fact>
         {posting.reference === "" ? null : (
-          <Fact name={words.reference}>
+          <Fact name={messages.reference}>
             <Mono>{posting.reference}</Mono>
           </Fact>
         )}
-        {posting.note === "" ? null : <Fact name={words.note}>{posting.note}</Fact>}
-        <Fact name={words.posting}>
+        {posting.note === "" ? null : <Fact name={messages.note}>{posting.note}</Fact>}
+        <Fact name={messages.posting}>
           <Mono>{posting.id}</Mono>
         </Fact>
       </Facts>

@@ -4,12 +4,12 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import type { Posting } from "#gen/saldo/operator/v1/ledger_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Card } from "../../../components/card.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { useAssetAmount, useWhen, UUID_PATTERN } from "../components/amounts.ts";
 import { Mono } from "../../../components/facts.tsx";
@@ -18,7 +18,7 @@ import { DayFields } from "../components/day-fields.tsx";
 import { later } from "../components/later.tsx";
 import { momentsOf } from "../components/moments.ts";
 import { Rows } from "../components/rows.tsx";
-import { LEDGER_WORDS } from "./ledger-words.ts";
+import { LEDGER_MESSAGES } from "./ledger-messages.ts";
 import { ClassWord, ReasonName } from "./named.tsx";
 
 const PAGE_SIZE = 50;
@@ -27,7 +27,7 @@ const PostingGroup = later(() => import("./posting-group.tsx"), "PostingGroup");
 
 /** The list with its filters and the sheet of a group. */
 export function Postings() {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/ledger" });
   const filter = {
@@ -46,16 +46,16 @@ export function Postings() {
   return (
     <>
       <PostingFilters search={search} />
-      <p className="text-xs text-muted">{words.withoutUsage}</p>
+      <p className="text-xs text-muted">{messages.withoutUsage}</p>
       <Card flush>
         <Rows
           query={query}
           rows={query.data?.pages.flatMap((page) => page.postings)}
-          label={words.postings}
+          label={messages.postings}
           columns={usePostingColumns()}
           keyOf={({ id }) => id}
           onOpen={({ groupId }) => change({ open: groupId })}
-          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
         />
       </Card>
       <PostingGroup
@@ -70,23 +70,23 @@ type LedgerSearch = Readonly<
 >;
 
 function PostingFilters({ search }: { readonly search: LedgerSearch }) {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   const { account, reason, reference, group, asset, from, to } = search;
   return (
     <Filters values={{ account, reason, reference, group, asset, from, to }}>
-      <TextField name="account" label={words.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
-      <TextField name="reason" label={words.reason} maxLength={64} autoCapitalize="off" />
-      <TextField name="reference" label={words.reference} maxLength={200} autoCapitalize="off" />
-      <TextField name="group" label={words.group} pattern={UUID_PATTERN} className="w-full sm:w-80" />
-      <TextField name="asset" label={words.asset} maxLength={32} placeholder="IDR/6" className="w-28" />
+      <TextField name="account" label={messages.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+      <TextField name="reason" label={messages.reason} maxLength={64} autoCapitalize="off" />
+      <TextField name="reference" label={messages.reference} maxLength={200} autoCapitalize="off" />
+      <TextField name="group" label={messages.group} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+      <TextField name="asset" label={messages.asset} maxLength={32} placeholder="IDR/6" className="w-28" />
       <DayFields />
     </Filters>
   );
 }
 
 function usePostingColumns(): readonly Column<Posting>[] {
-  const words = useWords(LEDGER_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const amountOf = useAssetAmount();
   const when = useWhen();
   return [
@@ -102,10 +102,10 @@ function usePostingColumns(): readonly Column<Posting>[] {
         </>
       ),
     },
-    { key: "reason", head: words.reason, wide: true, cell: ({ reason }) => <ReasonName name={reason} /> },
+    { key: "reason", head: messages.reason, wide: true, cell: ({ reason }) => <ReasonName name={reason} /> },
     {
       key: "movement",
-      head: words.movement,
+      head: messages.movement,
       wide: true,
       cell: ({ debit, credit }) => (
         <>
@@ -115,13 +115,13 @@ function usePostingColumns(): readonly Column<Posting>[] {
     },
     {
       key: "amount",
-      head: words.amount,
+      head: messages.amount,
       right: true,
       cell: ({ amount, asset }) => <strong className="font-medium whitespace-nowrap">{amountOf(amount, asset)}</strong>,
     },
     {
       key: "reference",
-      head: words.reference,
+      head: messages.reference,
       wide: true,
       cell: ({ reference, note }) => (
         <>

@@ -6,7 +6,7 @@ import type { GetTrialBalanceResponse, TrialBalanceRow, TrialBalanceSum } from "
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
@@ -14,12 +14,12 @@ import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { type Column, Table } from "../../../components/table.tsx";
 import { useAssetAmount, useWhen } from "../components/amounts.ts";
 import { Mono } from "../../../components/facts.tsx";
-import { LEDGER_WORDS } from "./ledger-words.ts";
+import { LEDGER_MESSAGES } from "./ledger-messages.ts";
 import { ClassName } from "./named.tsx";
 
 /** The trial balance of a moment. It is summed when it is asked for, not whenever the window is looked at again. */
 export function TrialBalance() {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   const when = useWhen();
   const { data, error, refetch, isFetching } = useQuery(
     OperatorService.method.getTrialBalance,
@@ -30,11 +30,11 @@ export function TrialBalance() {
     <>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-prose text-muted">
-          {data === undefined ? words.slow : `${words.takenAt} ${when(data.takenAt)}. `}
-          {data === undefined ? null : data.isBalanced ? words.balancedAbout : words.notBalancedAbout}
+          {data === undefined ? messages.slow : `${messages.takenAt} ${when(data.takenAt)}. `}
+          {data === undefined ? null : data.isBalanced ? messages.balancedAbout : messages.notBalancedAbout}
         </p>
         <Button icon={<RefreshCw aria-hidden />} busy={isFetching} onClick={() => void refetch()}>
-          {words.again}
+          {messages.again}
         </Button>
       </div>
       {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
@@ -45,27 +45,27 @@ export function TrialBalance() {
 }
 
 function Books({ data }: { readonly data: GetTrialBalanceResponse }) {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   return (
     <>
       <Card
         flush
-        title={words.sum}
+        title={messages.sum}
         aside={
           <span data-testid="is-balanced">
             {data.isBalanced ? (
-              <Badge tone="good">{words.balanced}</Badge>
+              <Badge tone="good">{messages.balanced}</Badge>
             ) : (
-              <Badge tone="bad">{words.notBalanced}</Badge>
+              <Badge tone="bad">{messages.notBalanced}</Badge>
             )}
           </span>
         }
       >
-        <Table label={words.sum} columns={useSumColumns()} rows={data.sums} keyOf={({ asset }) => asset} />
+        <Table label={messages.sum} columns={useSumColumns()} rows={data.sums} keyOf={({ asset }) => asset} />
       </Card>
-      <Card flush title={words.trial}>
+      <Card flush title={messages.trial}>
         <Table
-          label={words.trial}
+          label={messages.trial}
           columns={useRowColumns()}
           rows={data.rows}
           keyOf={(row) => `${row.asset} ${row.class}`}
@@ -76,20 +76,30 @@ function Books({ data }: { readonly data: GetTrialBalanceResponse }) {
 }
 
 function useSumColumns(): readonly Column<TrialBalanceSum>[] {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   const amountOf = useAssetAmount();
   return [
-    { key: "asset", head: words.asset, cell: ({ asset }) => <Mono>{asset}</Mono> },
-    { key: "debits", head: words.debits, right: true, wide: true, cell: (sum) => amountOf(sum.debits, sum.asset) },
-    { key: "credits", head: words.credits, right: true, wide: true, cell: (sum) => amountOf(sum.credits, sum.asset) },
+    { key: "asset", head: messages.asset, cell: ({ asset }) => <Mono>{asset}</Mono> },
+    { key: "debits", head: messages.debits, right: true, wide: true, cell: (sum) => amountOf(sum.debits, sum.asset) },
+    {
+      key: "credits",
+      head: messages.credits,
+      right: true,
+      wide: true,
+      cell: (sum) => amountOf(sum.credits, sum.asset),
+    },
     {
       key: "balance",
-      head: words.balance,
+      head: messages.balance,
       right: true,
       cell: ({ balance, asset }) => (
         <span className="inline-flex flex-wrap items-center justify-end gap-2 whitespace-nowrap">
           {amountOf(balance, asset)}
-          {balance === "0" ? <Badge tone="good">{words.isZero}</Badge> : <Badge tone="bad">{words.isNotZero}</Badge>}
+          {balance === "0" ? (
+            <Badge tone="good">{messages.isZero}</Badge>
+          ) : (
+            <Badge tone="bad">{messages.isNotZero}</Badge>
+          )}
         </span>
       ),
     },
@@ -97,29 +107,35 @@ function useSumColumns(): readonly Column<TrialBalanceSum>[] {
 }
 
 function useRowColumns(): readonly Column<TrialBalanceRow>[] {
-  const words = useWords(LEDGER_WORDS);
+  const messages = useMessages(LEDGER_MESSAGES);
   const amountOf = useAssetAmount();
   return [
     {
       key: "class",
-      head: words.class,
+      head: messages.class,
       cell: (row) => (
         <>
           <ClassName name={row.class} /> <span className="text-xs text-muted">{row.asset}</span>
         </>
       ),
     },
-    { key: "debits", head: words.debits, right: true, wide: true, cell: (row) => amountOf(row.debits, row.asset) },
-    { key: "credits", head: words.credits, right: true, wide: true, cell: (row) => amountOf(row.credits, row.asset) },
+    { key: "debits", head: messages.debits, right: true, wide: true, cell: (row) => amountOf(row.debits, row.asset) },
+    {
+      key: "credits",
+      head: messages.credits,
+      right: true,
+      wide: true,
+      cell: (row) => amountOf(row.credits, row.asset),
+    },
     {
       key: "balance",
-      head: words.balance,
+      head: messages.balance,
       right: true,
       cell: (row) => <span className="whitespace-nowrap">{amountOf(row.balance, row.asset)}</span>,
     },
     {
       key: "kept",
-      head: words.kept,
+      head: messages.kept,
       right: true,
       wide: true,
       cell: ({ keptBalance, asset }) => (keptBalance === undefined ? UNKNOWN : amountOf(keptBalance, asset)),

@@ -3,7 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import type { OperatorAction } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { LinkButton } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
 import { CodeBlock } from "../../../components/copy.tsx";
@@ -11,7 +11,7 @@ import { TextField } from "../../../components/field.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { useWhen } from "../components/amounts.ts";
 import { DayFields } from "../components/day-fields.tsx";
@@ -20,13 +20,13 @@ import { Filters } from "../components/filters.tsx";
 import { momentsOf } from "../components/moments.ts";
 import { RowSheet } from "../components/row-sheet.tsx";
 import { Rows } from "../components/rows.tsx";
-import { LOG_WORDS } from "./log-words.ts";
+import { LOG_MESSAGES } from "./log-messages.ts";
 
 const PAGE_SIZE = 50;
 
 /** What operators did, the newest first. */
 export function LogPage() {
-  const words = useWords(LOG_WORDS);
+  const messages = useMessages(LOG_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/log" });
   const filter = {
@@ -43,30 +43,30 @@ export function LogPage() {
   const actions = query.data?.pages.flatMap((page) => page.actions);
   const { operator, action, subject, from, to } = search;
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       <Filters values={{ operator, action, subject, from, to }}>
-        <TextField name="operator" label={words.operator} maxLength={320} autoCapitalize="off" />
-        <TextField name="action" label={words.action} maxLength={100} autoCapitalize="off" />
-        <TextField name="subject" label={words.subject} maxLength={200} autoCapitalize="off" />
+        <TextField name="operator" label={messages.operator} maxLength={320} autoCapitalize="off" />
+        <TextField name="action" label={messages.action} maxLength={100} autoCapitalize="off" />
+        <TextField name="subject" label={messages.subject} maxLength={200} autoCapitalize="off" />
         <DayFields />
       </Filters>
       <Card flush>
         <Rows
           query={query}
           rows={actions}
-          label={words.list}
+          label={messages.list}
           columns={useColumns()}
           keyOf={({ id }) => id}
           onOpen={({ id }) => change({ open: id })}
-          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
         />
       </Card>
       <RowSheet
         query={query}
         open={search.open !== undefined}
         row={actions?.find(({ id }) => id === search.open)}
-        title={words.entry}
-        missing={{ title: words.missing, about: words.missingAbout }}
+        title={messages.entry}
+        missing={{ title: messages.missing, about: messages.missingAbout }}
         onClose={() => change({ open: undefined })}
       >
         {(opened) => <Entry action={opened} />}
@@ -76,8 +76,8 @@ export function LogPage() {
 }
 
 function useColumns(): readonly Column<OperatorAction>[] {
-  const words = useWords(LOG_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(LOG_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const when = useWhen();
   return [
     {
@@ -87,7 +87,7 @@ function useColumns(): readonly Column<OperatorAction>[] {
     },
     {
       key: "action",
-      head: words.action,
+      head: messages.action,
       cell: ({ action, operator }) => (
         <>
           <Mono>{action}</Mono>
@@ -97,14 +97,14 @@ function useColumns(): readonly Column<OperatorAction>[] {
     },
     {
       key: "operator",
-      head: words.operator,
+      head: messages.operator,
       wide: true,
       cell: ({ operator }) => <span className="break-words">{operator}</span>,
     },
-    { key: "subject", head: words.subject, wide: true, cell: ({ subject }) => <Mono>{subject}</Mono> },
+    { key: "subject", head: messages.subject, wide: true, cell: ({ subject }) => <Mono>{subject}</Mono> },
     {
       key: "reason",
-      head: words.reason,
+      head: messages.reason,
       wide: true,
       cell: ({ reason }) => <span className="break-words">{reason}</span>,
     },
@@ -112,27 +112,27 @@ function useColumns(): readonly Column<OperatorAction>[] {
 }
 
 function Entry({ action }: { readonly action: OperatorAction }) {
-  const words = useWords(LOG_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(LOG_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const when = useWhen();
   return (
     <div className="flex flex-col gap-5">
       <Facts>
         <Fact name={shared.time}>{when(action.doneAt)}</Fact>
-        <Fact name={words.operator}>{action.operator}</Fact>
-        <Fact name={words.action}>
+        <Fact name={messages.operator}>{action.operator}</Fact>
+        <Fact name={messages.action}>
           <Mono>{action.action}</Mono>
         </Fact>
-        <Fact name={words.subject}>{action.subject === "" ? UNKNOWN : <Mono>{action.subject}</Mono>}</Fact>
-        <Fact name={words.reason}>{action.reason === "" ? UNKNOWN : action.reason}</Fact>
-        <Fact name={words.id}>
+        <Fact name={messages.subject}>{action.subject === "" ? UNKNOWN : <Mono>{action.subject}</Mono>}</Fact>
+        <Fact name={messages.reason}>{action.reason === "" ? UNKNOWN : action.reason}</Fact>
+        <Fact name={messages.id}>
           <Mono>{action.id}</Mono>
         </Fact>
       </Facts>
-      <CodeBlock code={readable(action.facts)} what={words.facts} />
+      <CodeBlock code={readable(action.facts)} what={messages.facts} />
       {action.action.startsWith("account ") && action.subject !== "" ? (
         <LinkButton to="/operator/accounts/$accountId" params={{ accountId: action.subject }}>
-          {words.openAccount}
+          {messages.openAccount}
         </LinkButton>
       ) : null}
     </div>

@@ -6,20 +6,20 @@ import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
 import { daysLater, isDay } from "../../../i18n/days.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { useToday } from "../../../i18n/today.ts";
 import { Card, Stat } from "../../../components/card.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Segments } from "../../../components/segments.tsx";
 import { Empty, SkeletonLines } from "../../../components/states.tsx";
 import { type Column, Table } from "../../../components/table.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { DayFields } from "../components/day-fields.tsx";
 import { Mono } from "../../../components/facts.tsx";
 import { Filters } from "../components/filters.tsx";
 import { NotLoaded } from "../components/rows.tsx";
-import { MARGIN_WORDS } from "./margin-words.ts";
+import { MARGIN_MESSAGES } from "./margin-messages.ts";
 
 const DEFAULT_DAYS = 30;
 
@@ -33,8 +33,8 @@ type Group = keyof typeof GROUPS;
 
 /** What requests brought in and what they cost us. */
 export function MarginPage() {
-  const words = useWords(MARGIN_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(MARGIN_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/margin" });
@@ -50,16 +50,16 @@ export function MarginPage() {
   const { data, error } = query;
   return (
     <Page
-      title={words.title}
+      title={messages.title}
       about={`${formats.days(from, to)} · ${shared.zone}`}
       actions={
         <Segments
-          label={words.by}
+          label={messages.by}
           value={by}
           choices={[
-            { value: "model", label: words.model },
-            { value: "upstream", label: words.upstream },
-            { value: "account", label: words.account },
+            { value: "model", label: messages.model },
+            { value: "upstream", label: messages.upstream },
+            { value: "account", label: messages.account },
           ]}
           onChange={(next) => change({ by: next === "model" ? undefined : next })}
         />
@@ -76,7 +76,7 @@ export function MarginPage() {
 }
 
 function Report({ data, by }: { readonly data: ReportMarginResponse; readonly by: Group }) {
-  const words = useWords(MARGIN_WORDS);
+  const messages = useMessages(MARGIN_MESSAGES);
   const formats = useFormats();
   const columns = useColumns(by);
   const { total, lines } = data;
@@ -85,14 +85,14 @@ function Report({ data, by }: { readonly data: ReportMarginResponse; readonly by
       {total === undefined ? null : <Totals total={total} />}
       {total === undefined || total.withoutCost === 0 ? null : (
         <p role="status" className="rounded-lg bg-warn-soft px-4 py-2 text-warn">
-          {formats.count(total.withoutCost)} {words.withoutCostWarning}
+          {formats.count(total.withoutCost)} {messages.withoutCostWarning}
         </p>
       )}
-      <Card flush title={words.lines}>
+      <Card flush title={messages.lines}>
         {lines.length === 0 ? (
-          <Empty title={words.nothing}>{words.nothingAbout}</Empty>
+          <Empty title={messages.nothing}>{messages.nothingAbout}</Empty>
         ) : (
-          <Table label={words.lines} columns={columns} rows={lines} keyOf={({ key }) => key} />
+          <Table label={messages.lines} columns={columns} rows={lines} keyOf={({ key }) => key} />
         )}
       </Card>
     </>
@@ -100,21 +100,21 @@ function Report({ data, by }: { readonly data: ReportMarginResponse; readonly by
 }
 
 function Totals({ total }: { readonly total: MarginLine }) {
-  const words = useWords(MARGIN_WORDS);
+  const messages = useMessages(MARGIN_MESSAGES);
   const formats = useFormats();
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3 xl:grid-cols-5">
-      <Stat label={words.revenue} hint={`${words.credited} ${formats.cost(total.credited)}`}>
+      <Stat label={messages.revenue} hint={`${messages.credited} ${formats.cost(total.credited)}`}>
         {formats.cost(total.revenue)}
       </Stat>
-      <Stat label={words.cost}>{formats.cost(total.upstreamCost)}</Stat>
-      <Stat label={words.margin} hint={`${formats.count(total.requests)} ${words.requests.toLowerCase()}`}>
+      <Stat label={messages.cost}>{formats.cost(total.upstreamCost)}</Stat>
+      <Stat label={messages.margin} hint={`${formats.count(total.requests)} ${messages.requests.toLowerCase()}`}>
         {formats.cost(total.margin)}
       </Stat>
-      <Stat label={words.uncollected} hint={words.uncollectedHint}>
+      <Stat label={messages.uncollected} hint={messages.uncollectedHint}>
         {formats.cost(total.uncollected)}
       </Stat>
-      <Stat label={words.unbilled} hint={words.unbilledHint}>
+      <Stat label={messages.unbilled} hint={messages.unbilledHint}>
         {formats.cost(total.unbilled)}
       </Stat>
     </div>
@@ -122,28 +122,28 @@ function Totals({ total }: { readonly total: MarginLine }) {
 }
 
 function useColumns(by: Group): readonly Column<MarginLine>[] {
-  const words = useWords(MARGIN_WORDS);
+  const messages = useMessages(MARGIN_MESSAGES);
   const formats = useFormats();
   const money = (text: string) => <span className="whitespace-nowrap">{formats.cost(text)}</span>;
   return [
     {
       key: "key",
-      head: words[by],
-      cell: ({ key }) => (key === "" ? <span className="text-muted">{words.noUpstream}</span> : <Mono>{key}</Mono>),
+      head: messages[by],
+      cell: ({ key }) => (key === "" ? <span className="text-muted">{messages.noUpstream}</span> : <Mono>{key}</Mono>),
     },
     {
       key: "requests",
-      head: words.requests,
+      head: messages.requests,
       right: true,
       wide: true,
       cell: ({ requests }) => formats.count(requests),
     },
-    { key: "revenue", head: words.revenue, right: true, wide: true, cell: ({ revenue }) => money(revenue) },
-    { key: "credited", head: words.credited, right: true, wide: true, cell: ({ credited }) => money(credited) },
-    { key: "cost", head: words.cost, right: true, wide: true, cell: ({ upstreamCost }) => money(upstreamCost) },
+    { key: "revenue", head: messages.revenue, right: true, wide: true, cell: ({ revenue }) => money(revenue) },
+    { key: "credited", head: messages.credited, right: true, wide: true, cell: ({ credited }) => money(credited) },
+    { key: "cost", head: messages.cost, right: true, wide: true, cell: ({ upstreamCost }) => money(upstreamCost) },
     {
       key: "margin",
-      head: words.margin,
+      head: messages.margin,
       right: true,
       cell: ({ margin }) => (
         <strong className={`font-medium whitespace-nowrap ${margin.startsWith("-") ? "text-bad" : ""}`}>
@@ -151,10 +151,10 @@ function useColumns(by: Group): readonly Column<MarginLine>[] {
         </strong>
       ),
     },
-    { key: "unbilled", head: words.unbilled, right: true, wide: true, cell: ({ unbilled }) => money(unbilled) },
+    { key: "unbilled", head: messages.unbilled, right: true, wide: true, cell: ({ unbilled }) => money(unbilled) },
     {
       key: "withoutCost",
-      head: words.withoutCost,
+      head: messages.withoutCost,
       right: true,
       wide: true,
       cell: ({ withoutCost }) => formats.count(withoutCost),

@@ -4,22 +4,22 @@ import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { OrderState, type PendingOrder } from "#gen/saldo/operator/v1/order_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { CodeBlock } from "../../../components/copy.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useAssetAmount, useWhen } from "../components/amounts.ts";
 import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
 import { Review } from "../components/review.tsx";
-import { ORDERS_WORDS } from "./orders-words.ts";
+import { ORDERS_MESSAGES } from "./orders-messages.ts";
 
 type Decision = "approve" | "refuse";
 type OrderSheetProps = { readonly order: PendingOrder; readonly onDecided: () => void };
 
 /** An order, and what can be decided of it. */
 export function OrderSheet({ order, onDecided }: OrderSheetProps) {
-  const words = useWords(ORDERS_WORDS);
+  const messages = useMessages(ORDERS_MESSAGES);
   const when = useWhen();
   const [decision, setDecision] = useState<Decision | null>(null);
   const isPending = order.state === OrderState.PENDING;
@@ -27,29 +27,29 @@ export function OrderSheet({ order, onDecided }: OrderSheetProps) {
     <div className="flex flex-col gap-5">
       <Facts>
         <OrderFacts order={order} />
-        <Fact name={words.orderedAt}>{when(order.orderedAt)}</Fact>
-        <Fact name={words.expiresAt}>{when(order.expiresAt)}</Fact>
+        <Fact name={messages.orderedAt}>{when(order.orderedAt)}</Fact>
+        <Fact name={messages.expiresAt}>{when(order.expiresAt)}</Fact>
         {order.decidedBy === "" ? null : (
           <>
-            <Fact name={words.decidedBy}>{order.decidedBy}</Fact>
-            <Fact name={words.decidedAt}>{when(order.decidedAt)}</Fact>
-            <Fact name={words.decisionReason}>{order.decisionReason === "" ? UNKNOWN : order.decisionReason}</Fact>
+            <Fact name={messages.decidedBy}>{order.decidedBy}</Fact>
+            <Fact name={messages.decidedAt}>{when(order.decidedAt)}</Fact>
+            <Fact name={messages.decisionReason}>{order.decisionReason === "" ? UNKNOWN : order.decisionReason}</Fact>
           </>
         )}
-        <Fact name={words.id}>
+        <Fact name={messages.id}>
           <Mono>{order.id}</Mono>
         </Fact>
       </Facts>
-      {order.facts === "{}" ? null : <CodeBlock code={readable(order.facts)} what={words.facts} />}
-      {isPending && order.isOwn ? <p className="text-muted">{words.own}</p> : null}
+      {order.facts === "{}" ? null : <CodeBlock code={readable(order.facts)} what={messages.facts} />}
+      {isPending && order.isOwn ? <p className="text-muted">{messages.own}</p> : null}
       {isPending ? (
         <div className="flex flex-wrap gap-2">
           {order.isOwn ? null : (
-            <Button look="action" onClick={() => setDecision("approve")}>
-              {words.approve}
+            <Button variant="action" onClick={() => setDecision("approve")}>
+              {messages.approve}
             </Button>
           )}
-          <Button onClick={() => setDecision("refuse")}>{order.isOwn ? words.withdraw : words.refuse}</Button>
+          <Button onClick={() => setDecision("refuse")}>{order.isOwn ? messages.withdraw : messages.refuse}</Button>
         </div>
       ) : null}
       {decision === null ? null : (
@@ -60,25 +60,25 @@ export function OrderSheet({ order, onDecided }: OrderSheetProps) {
 }
 
 function OrderFacts({ order }: { readonly order: PendingOrder }) {
-  const words = useWords(ORDERS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(ORDERS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const amountOf = useAssetAmount();
   return (
     <>
-      <Fact name={words.action}>
+      <Fact name={messages.action}>
         <Mono>{order.action}</Mono>
       </Fact>
-      <Fact name={words.subject}>
+      <Fact name={messages.subject}>
         <span className="break-all">
           <Mono>{order.subject}</Mono>
         </span>
       </Fact>
       {order.amount === "" ? null : (
-        <Fact name={words.amount}>
+        <Fact name={messages.amount}>
           <strong className="text-lg font-semibold">{amountOf(order.amount, order.currencyCode)}</strong>
         </Fact>
       )}
-      <Fact name={words.orderedBy}>{order.orderedBy}</Fact>
+      <Fact name={messages.orderedBy}>{order.orderedBy}</Fact>
       <Fact name={shared.reason}>{order.reason === "" ? UNKNOWN : order.reason}</Fact>
     </>
   );
@@ -90,7 +90,7 @@ function DecideDialog({
   onDecided,
   onClose,
 }: OrderSheetProps & { readonly decision: Decision; readonly onClose: () => void }) {
-  const words = useWords(ORDERS_WORDS);
+  const messages = useMessages(ORDERS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
   const approve = useOrder(OperatorService.method.approveOrder);
   const refuse = useOrder(OperatorService.method.refuseOrder);
@@ -101,7 +101,7 @@ function DecideDialog({
   };
   return (
     <ReasonDialog
-      {...orderTexts(words, decision)}
+      {...orderTexts(messages, decision)}
       onClose={onClose}
       isDanger={!isApproval}
       isReasonRequired={!isApproval}

@@ -3,7 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { OrderState, type PendingOrder } from "#gen/saldo/operator/v1/order_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Mono } from "../../../components/facts.tsx";
@@ -16,7 +16,7 @@ import { useAssetAmount, useWhen } from "../components/amounts.ts";
 import { RowSheet } from "../components/row-sheet.tsx";
 import { Rows } from "../components/rows.tsx";
 import { OrderSheet } from "./order-sheet.tsx";
-import { ORDERS_WORDS } from "./orders-words.ts";
+import { ORDERS_MESSAGES } from "./orders-messages.ts";
 
 const PAGE_SIZE = 50;
 const ASK_AGAIN_MS = 20_000;
@@ -32,7 +32,7 @@ const NAMES = Object.keys(STATES) as StateName[];
 
 /** Orders that wait for a second operator, and those that were decided. */
 export function OrdersPage() {
-  const words = useWords(ORDERS_WORDS);
+  const messages = useMessages(ORDERS_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/orders" });
   const chosen = NAMES.find((name) => name === search.state) ?? "pending";
@@ -47,30 +47,30 @@ export function OrdersPage() {
   );
   const orders = query.data?.pages.flatMap((page) => page.orders);
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       <Segments
-        label={words.state}
+        label={messages.state}
         value={chosen}
-        choices={NAMES.map((value) => ({ value, label: words[value] }))}
+        choices={NAMES.map((value) => ({ value, label: messages[value] }))}
         onChange={(state) => change({ state, order: undefined })}
       />
       <Card flush>
         <Rows
           query={query}
           rows={orders}
-          label={words.list}
+          label={messages.list}
           columns={useColumns()}
           keyOf={({ id }) => id}
           onOpen={({ id }) => change({ order: id })}
-          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
         />
       </Card>
       <RowSheet
         query={query}
         open={search.order !== undefined}
         row={orders?.find(({ id }) => id === search.order)}
-        title={words.order}
-        missing={{ title: words.missing, about: words.missingAbout }}
+        title={messages.order}
+        missing={{ title: messages.missing, about: messages.missingAbout }}
         onClose={() => change({ order: undefined })}
       >
         {(opened) => <OrderSheet order={opened} onDecided={() => change({ order: undefined })} />}
@@ -80,13 +80,13 @@ export function OrdersPage() {
 }
 
 function useColumns(): readonly Column<PendingOrder>[] {
-  const words = useWords(ORDERS_WORDS);
+  const messages = useMessages(ORDERS_MESSAGES);
   const when = useWhen();
   const amountOf = useAssetAmount();
   return [
     {
       key: "action",
-      head: words.action,
+      head: messages.action,
       cell: ({ action, orderedBy, state }) => (
         <>
           <span className="flex flex-wrap items-center gap-1.5">
@@ -99,26 +99,26 @@ function useColumns(): readonly Column<PendingOrder>[] {
     },
     {
       key: "amount",
-      head: words.amount,
+      head: messages.amount,
       cell: ({ amount, currencyCode }) => (amount === "" ? UNKNOWN : amountOf(amount, currencyCode)),
     },
     {
       key: "by",
-      head: words.orderedBy,
+      head: messages.orderedBy,
       wide: true,
       cell: ({ orderedBy }) => <span className="break-all">{orderedBy}</span>,
     },
-    { key: "at", head: words.orderedAt, wide: true, cell: ({ orderedAt }) => when(orderedAt) },
-    { key: "until", head: words.expiresAt, wide: true, cell: ({ expiresAt }) => when(expiresAt) },
+    { key: "at", head: messages.orderedAt, wide: true, cell: ({ orderedAt }) => when(orderedAt) },
+    { key: "until", head: messages.expiresAt, wide: true, cell: ({ expiresAt }) => when(expiresAt) },
   ];
 }
 
 /** What has become of an order. */
 export function StateBadge({ state }: { readonly state: OrderState }) {
-  const words = useWords(ORDERS_WORDS);
+  const messages = useMessages(ORDERS_MESSAGES);
   const name = NAMES.find((each) => STATES[each] === state);
   if (name === undefined) return null;
   const tones = { pending: "warn", approved: "good", refused: "bad", expired: undefined } as const;
   const tone = tones[name];
-  return <Badge {...(tone === undefined ? {} : { tone })}>{words[name]}</Badge>;
+  return <Badge {...(tone === undefined ? {} : { tone })}>{messages[name]}</Badge>;
 }

@@ -2,18 +2,18 @@
 
 import type { SecurityEvent } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { LinkButton } from "../../../components/button.tsx";
 import { Fact, Facts, Mono, ShortId } from "../../../components/facts.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
-import { EVENT_KIND_WORDS } from "./event-kind-words.ts";
+import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
 import { UUID } from "./security-search.ts";
-import { SECURITY_WORDS } from "./security-words.ts";
+import { SECURITY_MESSAGES } from "./security-messages.ts";
 
 /** The name of an event; one that only a newer server knows, as the server writes it. */
 function useKindName(): (kind: string) => string {
-  const kinds: Readonly<Record<string, string>> = useWords(EVENT_KIND_WORDS);
+  const kinds: Readonly<Record<string, string>> = useMessages(EVENT_KIND_MESSAGES);
   return (kind) => kinds[kind] ?? kind;
 }
 
@@ -21,7 +21,7 @@ type Event = { readonly event: SecurityEvent };
 
 /** What happened, in a word, with what the server adds to it. */
 export function EventName({ event: { kind, detail, times } }: Event) {
-  const words = useWords(SECURITY_WORDS);
+  const messages = useMessages(SECURITY_MESSAGES);
   const nameOf = useKindName();
   const formats = useFormats();
   return (
@@ -30,7 +30,7 @@ export function EventName({ event: { kind, detail, times } }: Event) {
       {times === 1 ? null : (
         <span className="digits text-muted">
           {" "}
-          · {formats.count(times)} {words.times}
+          · {formats.count(times)} {messages.times}
         </span>
       )}
       {detail === "" ? null : <span className="block font-mono text-xs wrap-anywhere text-muted">{detail}</span>}
@@ -48,29 +48,29 @@ export function Subject({ subject }: { readonly subject: string }) {
 
 /** The event, and the ways from it. */
 export function EventDetails({ event }: Event) {
-  const words = useWords(SECURITY_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(SECURITY_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   const nameOf = useKindName();
   const { outcome, accountId, personId, emailHash, network, subject, times } = event;
-  const outcomes: Readonly<Record<string, string>> = words;
+  const outcomes: Readonly<Record<string, string>> = messages;
   const rows = [
     { name: shared.account, text: accountId },
-    { name: words.personId, text: personId },
-    { name: words.emailHash, text: emailHash },
-    { name: words.network, text: network },
-    { name: words.subject, text: subject },
-    { name: words.detail, text: event.detail },
-    { name: words.id, text: event.id },
+    { name: messages.personId, text: personId },
+    { name: messages.emailHash, text: emailHash },
+    { name: messages.network, text: network },
+    { name: messages.subject, text: subject },
+    { name: messages.detail, text: event.detail },
+    { name: messages.id, text: event.id },
   ];
   return (
     <div className="flex flex-col gap-5">
       <Facts>
         <Fact name={shared.time}>{when(event.occurredAt)}</Fact>
-        <Fact name={words.kind}>{nameOf(event.kind)}</Fact>
-        <Fact name={words.outcome}>{outcomes[outcome] ?? outcome}</Fact>
-        <Fact name={words.count}>{formats.count(times)}</Fact>
+        <Fact name={messages.kind}>{nameOf(event.kind)}</Fact>
+        <Fact name={messages.outcome}>{outcomes[outcome] ?? outcome}</Fact>
+        <Fact name={messages.count}>{formats.count(times)}</Fact>
         {rows.map(({ name, text }) => (
           <Fact key={name} name={name}>
             {text === "" ? UNKNOWN : <Mono>{text}</Mono>}
@@ -80,12 +80,12 @@ export function EventDetails({ event }: Event) {
       <div className="flex flex-wrap gap-2">
         {personId === "" ? null : (
           <LinkButton to="/operator/security" search={{ person: personId }}>
-            {words.onlyPerson}
+            {messages.onlyPerson}
           </LinkButton>
         )}
         {accountId === "" ? null : (
           <LinkButton to="/operator/accounts/$accountId" params={{ accountId }}>
-            {words.openAccount}
+            {messages.openAccount}
           </LinkButton>
         )}
       </div>

@@ -3,7 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import type { SecurityEvent } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Mono, ShortId } from "../../../components/facts.tsx";
@@ -12,24 +12,24 @@ import { Page } from "../../../components/page.tsx";
 import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
 import { When } from "../../../components/when.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { UUID_PATTERN } from "../components/amounts.ts";
 import { ChoiceFilter, SwitchFilter } from "../components/filter-fields.tsx";
 import { Filters } from "../components/filters.tsx";
 import { RowSheet } from "../components/row-sheet.tsx";
 import { Rows } from "../components/rows.tsx";
-import { EVENT_KIND_WORDS } from "./event-kind-words.ts";
+import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
 import { EventDetails, EventName, Subject } from "./event-details.tsx";
 import { filterOf, OUTCOMES } from "./security-search.ts";
-import { SECURITY_WORDS } from "./security-words.ts";
+import { SECURITY_MESSAGES } from "./security-messages.ts";
 
 const PAGE_SIZE = 50;
 const LONGEST_EMAIL = 254;
 
 /** Who signed in, tried to, or was refused, the newest first. */
 export function SecurityPage() {
-  const words = useWords(SECURITY_WORDS);
+  const messages = useMessages(SECURITY_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/security" });
   const query = useInfiniteQuery(
@@ -39,25 +39,25 @@ export function SecurityPage() {
   );
   const events = query.data?.pages.flatMap((page) => page.events);
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       <SecurityFilters />
       <Card flush>
         <Rows
           query={query}
           rows={events}
-          label={words.list}
+          label={messages.list}
           columns={useColumns()}
           keyOf={({ id }) => id}
           onOpen={({ id }) => change({ event: id })}
-          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
         />
       </Card>
       <RowSheet
         query={query}
         open={search.event !== undefined}
         row={events?.find(({ id }) => id === search.event)}
-        title={words.event}
-        missing={{ title: words.missing, about: words.missingAbout }}
+        title={messages.event}
+        missing={{ title: messages.missing, about: messages.missingAbout }}
         onClose={() => change({ event: undefined })}
       >
         {(event) => <EventDetails event={event} />}
@@ -67,29 +67,29 @@ export function SecurityPage() {
 }
 
 function SecurityFilters() {
-  const words = useWords(SECURITY_WORDS);
-  const kinds = useWords(EVENT_KIND_WORDS);
+  const messages = useMessages(SECURITY_MESSAGES);
+  const kinds = useMessages(EVENT_KIND_MESSAGES);
   const { person, account, kind, outcome, reads } = useSearch({ from: "/inside/operator/security" });
   return (
     <Filters values={{ person, account, kind, outcome, reads }}>
       <TextField
         name="person"
-        label={words.person}
+        label={messages.person}
         maxLength={LONGEST_EMAIL}
         autoCapitalize="off"
         className="w-full sm:w-64"
       />
-      <TextField name="account" label={words.account} pattern={UUID_PATTERN} className="w-full sm:w-64" />
-      <ChoiceFilter name="kind" label={words.kind} choices={Object.entries(kinds)} className="w-full sm:w-48" />
-      <ChoiceFilter name="outcome" label={words.outcome} choices={OUTCOMES.map((each) => [each, words[each]])} />
-      <SwitchFilter name="reads">{words.reads}</SwitchFilter>
+      <TextField name="account" label={messages.account} pattern={UUID_PATTERN} className="w-full sm:w-64" />
+      <ChoiceFilter name="kind" label={messages.kind} choices={Object.entries(kinds)} className="w-full sm:w-48" />
+      <ChoiceFilter name="outcome" label={messages.outcome} choices={OUTCOMES.map((each) => [each, messages[each]])} />
+      <SwitchFilter name="reads">{messages.reads}</SwitchFilter>
     </Filters>
   );
 }
 
 function useColumns(): readonly Column<SecurityEvent>[] {
-  const words = useWords(SECURITY_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(SECURITY_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   return [
     {
       key: "time",
@@ -102,7 +102,7 @@ function useColumns(): readonly Column<SecurityEvent>[] {
     },
     {
       key: "event",
-      head: words.kind,
+      head: messages.kind,
       cell: (event) => (
         <div className="md:min-w-40">
           <EventName event={event} />
@@ -112,34 +112,34 @@ function useColumns(): readonly Column<SecurityEvent>[] {
         </div>
       ),
     },
-    { key: "outcome", head: words.outcome, wide: true, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
-    { key: "who", head: words.who, wide: true, cell: (event) => <Who event={event} /> },
+    { key: "outcome", head: messages.outcome, wide: true, cell: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
+    { key: "who", head: messages.who, wide: true, cell: (event) => <Who event={event} /> },
     {
       key: "network",
-      head: words.network,
+      head: messages.network,
       wide: true,
       cell: ({ network }) => (network === "" ? UNKNOWN : <Mono>{network}</Mono>),
     },
-    { key: "subject", head: words.subject, wide: true, cell: ({ subject }) => <Subject subject={subject} /> },
+    { key: "subject", head: messages.subject, wide: true, cell: ({ subject }) => <Subject subject={subject} /> },
   ];
 }
 
 /** How it ended. */
 function OutcomeBadge({ outcome }: { readonly outcome: string }) {
-  const words = useWords(SECURITY_WORDS);
-  if (outcome === "succeeded") return <Badge tone="good">{words.succeeded}</Badge>;
-  return <Badge tone="bad">{outcome === "refused" ? words.refused : outcome}</Badge>;
+  const messages = useMessages(SECURITY_MESSAGES);
+  if (outcome === "succeeded") return <Badge tone="good">{messages.succeeded}</Badge>;
+  return <Badge tone="bad">{outcome === "refused" ? messages.refused : outcome}</Badge>;
 }
 
 /** The account where the person has one; otherwise what little is known. The log holds no e-mail address. */
 function Who({ event: { accountId, personId, emailHash } }: { readonly event: SecurityEvent }) {
-  const words = useWords(SECURITY_WORDS);
+  const messages = useMessages(SECURITY_MESSAGES);
   const id = accountId || personId;
   if (id !== "") return <ShortId id={id} />;
-  if (emailHash === "") return <span className="text-muted">{words.unknownPerson}</span>;
+  if (emailHash === "") return <span className="text-muted">{messages.unknownPerson}</span>;
   return (
     <span className="text-muted">
-      {words.emailHash} <ShortId id={emailHash} />
+      {messages.emailHash} <ShortId id={emailHash} />
     </span>
   );
 }

@@ -1,6 +1,6 @@
 // What the address of the security log looks up, as the server takes it.
 
-import { EVENT_KIND_WORDS } from "./event-kind-words.ts";
+import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
 
 /** The filters in the address. */
 export type SecuritySearch = {
@@ -26,7 +26,7 @@ export function filterOf({ person = "", account = "", kind = "", outcome = "", r
     personId: isId ? who : "",
     email: isId ? "" : who,
     accountId: account.trim().toLowerCase(),
-    kind: Object.hasOwn(EVENT_KIND_WORDS.id, kind) ? kind : "",
+    kind: Object.hasOwn(EVENT_KIND_MESSAGES.id, kind) ? kind : "",
     // An open page of operators reads every few seconds: sign-ins and refusals would be lost among the lines of that.
     withoutOperatorReads: reads === undefined,
     outcome: OUTCOMES.find((each) => each === outcome) ?? "",

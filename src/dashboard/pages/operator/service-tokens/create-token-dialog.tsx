@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { AccountsService, type CreateServiceTokenResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
 import { SelectField, TextField } from "../../../components/field.tsx";
 import { Segments } from "../../../components/segments.tsx";
@@ -12,7 +12,7 @@ import { OrderDialog, orderTexts, useOrder } from "../components/order.tsx";
 import { Review } from "../components/review.tsx";
 import { ScopesField } from "./scopes-field.tsx";
 import { type ScopeName, SCOPES } from "./scopes.ts";
-import { TOKENS_WORDS } from "./service-tokens-words.ts";
+import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 
 const LONGEST_NAME = 100;
 /** The server takes 366 at most. */
@@ -35,7 +35,7 @@ type CreateTokenDialogProps = {
 
 /** The order of a token. Its answer has the secret, which goes to `onMade` and nowhere else. */
 export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
-  const words = useWords(TOKENS_WORDS);
+  const messages = useMessages(TOKENS_MESSAGES);
   const create = useOrder(AccountsService.method.createServiceToken, { isSecret: true });
   const [written, setWritten] = useState<Written>(FIRST);
   const { name, reach, accountId, scopes, days } = written;
@@ -50,7 +50,7 @@ export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
   };
   return (
     <OrderDialog
-      {...orderTexts(words, "create")}
+      {...orderTexts(messages, "create")}
       onClose={onClose}
       onOrder={send}
       review={() => <Reviewed written={written} />}
@@ -67,12 +67,12 @@ function TokenFields({
   readonly written: Written;
   readonly onChange: (change: Partial<Written>) => void;
 }) {
-  const words = useWords(TOKENS_WORDS);
+  const messages = useMessages(TOKENS_MESSAGES);
   return (
     <>
       <TextField
-        label={words.name}
-        hint={words.nameHint}
+        label={messages.name}
+        hint={messages.nameHint}
         required
         // Not only spaces, which the server would refuse.
         pattern=".*\S.*"
@@ -83,19 +83,19 @@ function TokenFields({
       />
       <div className="flex flex-col items-start gap-2">
         <Segments
-          label={words.reach}
+          label={messages.reach}
           value={reach}
           choices={[
-            { value: "one", label: words.oneAccount },
-            { value: "all", label: words.allAccounts },
+            { value: "one", label: messages.oneAccount },
+            { value: "all", label: messages.allAccounts },
           ]}
           onChange={(value) => onChange({ reach: value })}
         />
         {reach === "all" ? (
-          <p className="text-xs text-muted">{words.allAbout}</p>
+          <p className="text-xs text-muted">{messages.allAbout}</p>
         ) : (
           <TextField
-            label={words.accountId}
+            label={messages.accountId}
             required
             pattern={UUID_PATTERN}
             autoComplete="off"
@@ -112,12 +112,12 @@ function TokenFields({
 }
 
 function Lifetime({ days, onChange }: { readonly days: string; readonly onChange: (days: string) => void }) {
-  const words = useWords(TOKENS_WORDS);
+  const messages = useMessages(TOKENS_MESSAGES);
   return (
-    <SelectField label={words.expires} value={days} onChange={({ target }) => onChange(target.value)}>
+    <SelectField label={messages.expires} value={days} onChange={({ target }) => onChange(target.value)}>
       {LIFETIMES.map((lifetime) => (
         <option key={lifetime} value={lifetime}>
-          {lifetime} {words.days}
+          {lifetime} {messages.days}
         </option>
       ))}
     </SelectField>
@@ -125,17 +125,17 @@ function Lifetime({ days, onChange }: { readonly days: string; readonly onChange
 }
 
 function Reviewed({ written: { name, reach, accountId, scopes, days } }: { readonly written: Written }) {
-  const words = useWords(TOKENS_WORDS);
+  const messages = useMessages(TOKENS_MESSAGES);
   const formats = useFormats();
   return (
     <Review>
-      <Fact name={words.name}>{name.trim()}</Fact>
-      <Fact name={words.account}>{reach === "all" ? words.allAccounts : <Mono>{accountId}</Mono>}</Fact>
-      <Fact name={words.scopes}>
-        <strong className="font-semibold">{scopes.map((scope) => words[scope]).join(", ")}</strong>
+      <Fact name={messages.name}>{name.trim()}</Fact>
+      <Fact name={messages.account}>{reach === "all" ? messages.allAccounts : <Mono>{accountId}</Mono>}</Fact>
+      <Fact name={messages.scopes}>
+        <strong className="font-semibold">{scopes.map((scope) => messages[scope]).join(", ")}</strong>
       </Fact>
-      <Fact name={words.expires}>
-        {formats.count(Number(days))} {words.days}
+      <Fact name={messages.expires}>
+        {formats.count(Number(days))} {messages.days}
       </Fact>
     </Review>
   );

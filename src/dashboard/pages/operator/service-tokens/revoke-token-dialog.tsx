@@ -1,25 +1,25 @@
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import type { ServiceToken } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { OrderDialog, orderTexts, useNotifyOutcome, useOrder } from "../components/order.tsx";
-import { TOKENS_WORDS } from "./service-tokens-words.ts";
+import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 import { maskedToken } from "./token-columns.tsx";
 
 /** Revokes a token. It only takes access away, so the server asks for no fresh proof. */
 export function RevokeTokenDialog({ token, onClose }: { readonly token: ServiceToken; readonly onClose: () => void }) {
-  const words = useWords(TOKENS_WORDS);
+  const messages = useMessages(TOKENS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
   const revoke = useOrder(AccountsService.method.revokeServiceToken);
   const send = async () => {
     await revoke.mutateAsync({ tokenId: token.id });
-    notifyOutcome({}, words.revokedNow, token.name);
+    notifyOutcome({}, messages.revokedNow, token.name);
   };
   return (
-    <OrderDialog {...orderTexts(words, "revoke")} onClose={onClose} isDanger onOrder={send}>
+    <OrderDialog {...orderTexts(messages, "revoke")} onClose={onClose} isDanger onOrder={send}>
       <Facts>
-        <Fact name={words.name}>{token.name}</Fact>
-        <Fact name={words.secret}>
+        <Fact name={messages.name}>{token.name}</Fact>
+        <Fact name={messages.secret}>
           <Mono>{maskedToken(token)}</Mono>
         </Fact>
       </Facts>

@@ -1,10 +1,10 @@
 // What a token may do: a check box for each scope, with what it allows.
 
 import { useId } from "react";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { useValidity } from "../../../components/validity.ts";
 import { SCOPE_NAMES, type ScopeName } from "./scopes.ts";
-import { TOKENS_WORDS } from "./service-tokens-words.ts";
+import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 
 type ScopesFieldProps = {
   readonly chosen: readonly ScopeName[];
@@ -13,12 +13,12 @@ type ScopesFieldProps = {
 
 /** At least one is chosen: the server would read none as the first. */
 export function ScopesField({ chosen, onChange }: ScopesFieldProps) {
-  const words = useWords(TOKENS_WORDS);
+  const messages = useMessages(TOKENS_MESSAGES);
   const ids = useId();
-  const first = useValidity<HTMLInputElement>(chosen.length === 0 ? words.scopesMissing : "");
+  const first = useValidity<HTMLInputElement>(chosen.length === 0 ? messages.scopesMissing : "");
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">
-      <legend className="mb-1.5 text-[0.8125rem] font-medium">{words.scopes}</legend>
+      <legend className="mb-1.5 text-[0.8125rem] font-medium">{messages.scopes}</legend>
       {SCOPE_NAMES.map((name, index) => (
         <div key={name} className="flex min-h-6 items-start gap-2.5">
           <input
@@ -33,9 +33,9 @@ export function ScopesField({ chosen, onChange }: ScopesFieldProps) {
             className="mt-0.5 size-4 shrink-0 accent-[var(--action)]"
           />
           <div className="min-w-0">
-            <label htmlFor={`${ids}-${name}`}>{words[name]}</label>
+            <label htmlFor={`${ids}-${name}`}>{messages[name]}</label>
             <p id={`${ids}-${name}-about`} className="text-xs text-muted">
-              {words[`${name}About`]}
+              {messages[`${name}About`]}
             </p>
           </div>
         </div>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { CreateServiceTokenResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import type { ServiceToken } from "#gen/saldo/accounts/v1/person_pb.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Page } from "../../../components/page.tsx";
@@ -12,14 +12,14 @@ import { Empty, Failed, SkeletonLines } from "../../../components/states.tsx";
 import { Table } from "../../../components/table.tsx";
 import { CreateTokenDialog } from "./create-token-dialog.tsx";
 import { RevokeTokenDialog } from "./revoke-token-dialog.tsx";
-import { TOKENS_WORDS } from "./service-tokens-words.ts";
+import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 import { useTokenColumns } from "./token-columns.tsx";
 import { TokenSecretDialog } from "./token-secret-dialog.tsx";
 import { workingFirst } from "./token-state.ts";
 
 /** Every token of an internal service, and how to make and revoke one. */
 export function ServiceTokensPage() {
-  const words = useWords(TOKENS_WORDS);
+  const messages = useMessages(TOKENS_MESSAGES);
   const { data, error, refetch } = useQuery(AccountsService.method.listServiceTokens, {});
   const [isCreating, setCreating] = useState(false);
   const [made, setMade] = useState<CreateServiceTokenResponse | null>(null);
@@ -27,12 +27,12 @@ export function ServiceTokensPage() {
   const columns = useTokenColumns(setRevoking);
   const tokens = data === undefined ? undefined : workingFirst(data.tokens, Date.now());
   const create = (
-    <Button look="action" icon={<KeyRound aria-hidden />} onClick={() => setCreating(true)}>
-      {words.create}
+    <Button variant="action" icon={<KeyRound aria-hidden />} onClick={() => setCreating(true)}>
+      {messages.create}
     </Button>
   );
   return (
-    <Page title={words.title} about={words.about} actions={tokens?.length === 0 ? null : create}>
+    <Page title={messages.title} about={messages.about} actions={tokens?.length === 0 ? null : create}>
       <Card flush>
         {error === null ? null : (
           <div className="p-4">
@@ -41,12 +41,12 @@ export function ServiceTokensPage() {
         )}
         {tokens === undefined && error === null ? <SkeletonLines /> : null}
         {tokens?.length === 0 ? (
-          <Empty title={words.empty} action={create}>
-            {words.emptyAbout}
+          <Empty title={messages.empty} action={create}>
+            {messages.emptyAbout}
           </Empty>
         ) : null}
         {tokens === undefined || tokens.length === 0 ? null : (
-          <Table label={words.list} columns={columns} rows={tokens} keyOf={({ id }) => id} />
+          <Table label={messages.list} columns={columns} rows={tokens} keyOf={({ id }) => id} />
         )}
       </Card>
       {isCreating ? <CreateTokenDialog onMade={setMade} onClose={() => setCreating(false)} /> : null}

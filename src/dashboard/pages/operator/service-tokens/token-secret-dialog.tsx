@@ -1,9 +1,9 @@
 import type { CreateServiceTokenResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Dialog } from "../../../components/dialog.tsx";
 import { Secret } from "../../../components/secret.tsx";
-import { TOKENS_WORDS } from "./service-tokens-words.ts";
+import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 
 /** Shows a new token, once, until the reader says that it is kept. */
 export function TokenSecretDialog({
@@ -13,12 +13,12 @@ export function TokenSecretDialog({
   readonly made: CreateServiceTokenResponse;
   readonly onClose: () => void;
 }) {
-  const words = useWords(TOKENS_WORDS);
+  const messages = useMessages(TOKENS_MESSAGES);
   return (
-    <Dialog kept open onClose={onClose} title={words.made} about={words.madeAbout}>
-      <Secret name={`${words.secret}: ${made.token?.name ?? ""}`} text={made.secret} about={words.headerAbout} />
-      <Button look="action" onClick={onClose} className="self-end">
-        {words.kept}
+    <Dialog kept open onClose={onClose} title={messages.made} about={messages.madeAbout}>
+      <Secret name={`${messages.secret}: ${made.token?.name ?? ""}`} text={made.secret} about={messages.headerAbout} />
+      <Button variant="action" onClick={onClose} className="self-end">
+        {messages.kept}
       </Button>
     </Dialog>
   );

@@ -4,32 +4,32 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import type { Admission } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Failed, SkeletonLines } from "../../../components/states.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts } from "../../../components/facts.tsx";
 import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
-import { SERVICE_WORDS } from "./service-words.ts";
+import { SERVICE_MESSAGES } from "./service-messages.ts";
 
 const ASK_AGAIN_MS = 15_000;
 
 /** Whether requests are admitted, and the order that turns it. */
 export function AdmissionCard() {
-  const words = useWords(SERVICE_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
   const { data, error, refetch } = useQuery(OperatorService.method.getAdmission, {}, { refetchInterval: ASK_AGAIN_MS });
   const admission = data?.admission;
   return (
     <Card
-      title={words.admission}
+      title={messages.admission}
       aside={
         admission === undefined ? null : admission.stopped ? (
-          <Badge tone="bad">{words.stopped}</Badge>
+          <Badge tone="bad">{messages.stopped}</Badge>
         ) : (
-          <Badge tone="good">{words.admitted}</Badge>
+          <Badge tone="good">{messages.admitted}</Badge>
         )
       }
     >
@@ -41,23 +41,23 @@ export function AdmissionCard() {
 }
 
 function Switch({ admission }: { readonly admission: Admission }) {
-  const words = useWords(SERVICE_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const when = useWhen();
   const [isAsked, setAsked] = useState(false);
   return (
     <div className="flex flex-col items-start gap-4">
-      <p className="text-muted">{admission.stopped ? words.stoppedAbout : words.admittedAbout}</p>
+      <p className="text-muted">{admission.stopped ? messages.stoppedAbout : messages.admittedAbout}</p>
       {admission.stopped ? (
         <div className="w-full">
           <Facts>
-            <Fact name={words.since}>{when(admission.since)}</Fact>
+            <Fact name={messages.since}>{when(admission.since)}</Fact>
             <Fact name={shared.reason}>{admission.reason}</Fact>
           </Facts>
         </div>
       ) : null}
-      <Button look={admission.stopped ? "action" : "danger"} onClick={() => setAsked(true)}>
-        {admission.stopped ? words.start : words.stop}
+      <Button variant={admission.stopped ? "action" : "danger"} onClick={() => setAsked(true)}>
+        {admission.stopped ? messages.start : messages.stop}
       </Button>
       {isAsked ? <SwitchDialog isStopped={admission.stopped} onClose={() => setAsked(false)} /> : null}
     </div>
@@ -65,7 +65,7 @@ function Switch({ admission }: { readonly admission: Admission }) {
 }
 
 function SwitchDialog({ isStopped, onClose }: { readonly isStopped: boolean; readonly onClose: () => void }) {
-  const words = useWords(SERVICE_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
   const stop = useOrder(OperatorService.method.stopAdmission);
   const start = useOrder(OperatorService.method.startAdmission);
@@ -79,7 +79,7 @@ function SwitchDialog({ isStopped, onClose }: { readonly isStopped: boolean; rea
   };
   return (
     <OrderDialog
-      {...orderTexts(words, isStarting ? "start" : "stop")}
+      {...orderTexts(messages, isStarting ? "start" : "stop")}
       onClose={onClose}
       isDanger={!isStarting}
       onOrder={send}

@@ -4,31 +4,31 @@ import { useQuery } from "@connectrpc/connect-query";
 import type { AuditState, AuditViolation } from "#gen/saldo/operator/v1/operation_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { type Column, Table } from "../../../components/table.tsx";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
-import { SERVICE_WORDS } from "./service-words.ts";
+import { SERVICE_MESSAGES } from "./service-messages.ts";
 
 const ASK_AGAIN_MS = 30_000;
 
 /** Each kind of audit with its last findings. */
 export function AuditsCard() {
-  const words = useWords(SERVICE_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
   const { data, error, refetch } = useQuery(OperatorService.method.listAudits, {}, { refetchInterval: ASK_AGAIN_MS });
   if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
   if (data === undefined) {
     return (
-      <Card title={words.audits}>
+      <Card title={messages.audits}>
         <SkeletonLines />
       </Card>
     );
   }
   return (
-    <section aria-label={words.audits} className="grid items-start gap-4 lg:grid-cols-2">
+    <section aria-label={messages.audits} className="grid items-start gap-4 lg:grid-cols-2">
       {data.audits.map((audit) => (
         <Audit key={audit.kind} audit={audit} />
       ))}
@@ -37,17 +37,17 @@ export function AuditsCard() {
 }
 
 function Audit({ audit }: { readonly audit: AuditState }) {
-  const words = useWords(SERVICE_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
   const when = useWhen();
-  const name = audit.kind === "full" ? words.full : audit.kind === "incremental" ? words.incremental : audit.kind;
-  const told = (at: AuditState["startedAt"]) => (at === undefined ? words.never : when(at));
+  const name = audit.kind === "full" ? messages.full : audit.kind === "incremental" ? messages.incremental : audit.kind;
+  const told = (at: AuditState["startedAt"]) => (at === undefined ? messages.never : when(at));
   return (
-    <Card flush title={`${words.audits}: ${name}`} aside={<Outcome audit={audit} />}>
+    <Card flush title={`${messages.audits}: ${name}`} aside={<Outcome audit={audit} />}>
       <div className="px-4 pb-4">
         <Facts>
-          <Fact name={words.started}>{told(audit.startedAt)}</Fact>
-          <Fact name={words.finished}>{told(audit.finishedAt)}</Fact>
-          <Fact name={words.covered}>{told(audit.coveredUntil)}</Fact>
+          <Fact name={messages.started}>{told(audit.startedAt)}</Fact>
+          <Fact name={messages.finished}>{told(audit.finishedAt)}</Fact>
+          <Fact name={messages.covered}>{told(audit.coveredUntil)}</Fact>
         </Facts>
       </div>
       {audit.violations.length === 0 ? null : <Violations violations={audit.violations} />}
@@ -56,33 +56,33 @@ function Audit({ audit }: { readonly audit: AuditState }) {
 }
 
 function Outcome({ audit: { finishedAt, violationCount } }: { readonly audit: AuditState }) {
-  const words = useWords(SERVICE_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
   const formats = useFormats();
-  if (finishedAt === undefined) return <Badge tone="neutral">{words.notRun}</Badge>;
-  if (violationCount === 0) return <Badge tone="good">{words.clean}</Badge>;
+  if (finishedAt === undefined) return <Badge tone="neutral">{messages.notRun}</Badge>;
+  if (violationCount === 0) return <Badge tone="good">{messages.clean}</Badge>;
   return (
     <Badge tone="bad">
-      {formats.count(violationCount)} {words.violations}
+      {formats.count(violationCount)} {messages.violations}
     </Badge>
   );
 }
 
 function Violations({ violations }: { readonly violations: readonly AuditViolation[] }) {
-  const words = useWords(SERVICE_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
   const columns: readonly Column<AuditViolation>[] = [
-    { key: "rule", head: words.rule, cell: ({ check }) => check },
-    { key: "subject", head: words.subject, cell: ({ subject }) => <Mono>{subject}</Mono> },
-    { key: "detail", head: words.detail, cell: ({ detail }) => <span className="break-words">{detail}</span> },
+    { key: "rule", head: messages.rule, cell: ({ check }) => check },
+    { key: "subject", head: messages.subject, cell: ({ subject }) => <Mono>{subject}</Mono> },
+    { key: "detail", head: messages.detail, cell: ({ detail }) => <span className="break-words">{detail}</span> },
   ];
   return (
     <>
       <Table
-        label={words.violations}
+        label={messages.violations}
         columns={columns}
         rows={violations}
         keyOf={({ check, subject, detail }) => `${check} ${subject} ${detail}`}
       />
-      <p className="px-4 pb-3 text-xs text-muted">{words.shownFirst}</p>
+      <p className="px-4 pb-3 text-xs text-muted">{messages.shownFirst}</p>
     </>
   );
 }

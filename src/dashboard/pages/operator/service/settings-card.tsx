@@ -5,7 +5,7 @@ import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { byAmount } from "../../../i18n/decimal.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, asTyped, RUPIAH } from "../../../i18n/read-amount.ts";
 import { AmountField } from "../../../components/amount-field.tsx";
 import { Button } from "../../../components/button.tsx";
@@ -14,7 +14,7 @@ import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { Fact, Facts } from "../../../components/facts.tsx";
 import { OrderDialog, ReasonField, useNotifyOutcome, useOrder } from "../components/order.tsx";
 import { Review } from "../components/review.tsx";
-import { SERVICE_WORDS } from "./service-words.ts";
+import { SERVICE_MESSAGES } from "./service-messages.ts";
 
 /** From nothing to ten million rupiah, as the contract takes it. */
 const WELCOME = { ...RUPIAH, zero: true };
@@ -22,26 +22,26 @@ const MOST = "10000000";
 
 /** The settings and the order that changes them. */
 export function SettingsCard() {
-  const words = useWords(SERVICE_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
   const formats = useFormats();
   const [isAsked, setAsked] = useState(false);
   const { data, error, refetch } = useQuery(OperatorService.method.getSettings, {});
   const settings = data?.settings;
   return (
-    <Card title={words.settings}>
+    <Card title={messages.settings}>
       {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
       {settings === undefined && error === null ? <SkeletonLines lines={2} /> : null}
       {settings === undefined ? null : (
         <div className="flex flex-col items-start gap-4">
           <div className="w-full">
             <Facts>
-              <Fact name={words.welcome}>
+              <Fact name={messages.welcome}>
                 <strong className="font-semibold">{formats.exactRupiah(settings.welcomeCredit)}</strong>
               </Fact>
             </Facts>
           </div>
-          <p className="text-muted">{words.welcomeAbout}</p>
-          <Button onClick={() => setAsked(true)}>{words.changeWelcome}</Button>
+          <p className="text-muted">{messages.welcomeAbout}</p>
+          <Button onClick={() => setAsked(true)}>{messages.changeWelcome}</Button>
           {isAsked ? <WelcomeDialog now={settings.welcomeCredit} onClose={() => setAsked(false)} /> : null}
         </div>
       )}
@@ -50,7 +50,7 @@ export function SettingsCard() {
 }
 
 function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClose: () => void }) {
-  const words = useWords(SERVICE_WORDS);
+  const messages = useMessages(SERVICE_MESSAGES);
   const formats = useFormats();
   const notifyOutcome = useNotifyOutcome();
   const update = useOrder(OperatorService.method.updateSettings);
@@ -64,24 +64,24 @@ function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClos
   return (
     <OrderDialog
       onClose={onClose}
-      title={words.changeTitle}
-      about={words.welcomeAbout}
-      confirm={words.confirmWelcome}
+      title={messages.changeTitle}
+      about={messages.welcomeAbout}
+      confirm={messages.confirmWelcome}
       onOrder={send}
       review={() => (
         <Review>
-          <Fact name={words.before}>{formats.exactRupiah(now)}</Fact>
-          <Fact name={words.after}>
+          <Fact name={messages.before}>{formats.exactRupiah(now)}</Fact>
+          <Fact name={messages.after}>
             <strong className="font-semibold">{formats.exactRupiah(amount)}</strong>
           </Fact>
         </Review>
       )}
     >
       <AmountField
-        label={words.welcomeField}
-        hint={words.welcomeMost(formats.rupiah(MOST))}
+        label={messages.welcomeField}
+        hint={messages.welcomeMost(formats.rupiah(MOST))}
         rules={WELCOME}
-        limit={(welcome) => (byAmount(welcome, MOST) < 0 ? words.welcomeMost(formats.rupiah(MOST)) : null)}
+        limit={(welcome) => (byAmount(welcome, MOST) < 0 ? messages.welcomeMost(formats.rupiah(MOST)) : null)}
         required
         value={typed}
         onChange={setTyped}

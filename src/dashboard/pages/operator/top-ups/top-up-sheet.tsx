@@ -7,19 +7,19 @@ import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { AccountTopUp, GetTopUpResponse, PaymentEvent } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Dialog } from "../../../components/dialog.tsx";
 import { useNotify } from "../../../components/notices.tsx";
 import { Empty, SkeletonLines } from "../../../components/states.tsx";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
 import { orderTexts, ReasonDialog, useOrder } from "../components/order.tsx";
 import { NotLoaded } from "../components/rows.tsx";
-import { TOP_UPS_WORDS } from "./top-ups-words.ts";
+import { TOP_UPS_MESSAGES } from "./top-ups-messages.ts";
 
 /** Opens at the right when the address names a top-up. */
 export function TopUpSheet({
@@ -29,11 +29,11 @@ export function TopUpSheet({
   readonly topUpId: string | undefined;
   readonly onClose: () => void;
 }) {
-  const words = useWords(TOP_UPS_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
   const [isAsked, setAsked] = useState(false);
   return (
     <>
-      <Dialog side open={topUpId !== undefined} onClose={onClose} title={words.topUp}>
+      <Dialog side open={topUpId !== undefined} onClose={onClose} title={messages.topUp}>
         {topUpId === undefined ? null : <Sheet topUpId={topUpId} onVerify={() => setAsked(true)} />}
       </Dialog>
       {isAsked && topUpId !== undefined ? <VerifyDialog topUpId={topUpId} onClose={() => setAsked(false)} /> : null}
@@ -42,16 +42,16 @@ export function TopUpSheet({
 }
 
 function Sheet({ topUpId, onVerify }: { readonly topUpId: string; readonly onVerify: () => void }) {
-  const words = useWords(TOP_UPS_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
   const query = useQuery(OperatorService.method.getTopUp, { topUpId });
   const { data, error } = query;
-  if (error !== null) return isNotFound(error) ? <Empty title={words.missing} /> : <NotLoaded query={query} />;
+  if (error !== null) return isNotFound(error) ? <Empty title={messages.missing} /> : <NotLoaded query={query} />;
   if (data?.topUp?.topUp === undefined) return <SkeletonLines lines={8} />;
   return (
     <div className="flex flex-col gap-5">
       <TopUpFacts of={data.topUp} />
-      <Button look="action" onClick={onVerify} className="self-start">
-        {words.verify}
+      <Button variant="action" onClick={onVerify} className="self-start">
+        {messages.verify}
       </Button>
       <Events events={data.events} />
     </div>
@@ -63,8 +63,8 @@ function TopUpFacts({
 }: {
   readonly of: AccountTopUp;
 }) {
-  const words = useWords(TOP_UPS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   if (topUp === undefined) return null;
@@ -72,7 +72,7 @@ function TopUpFacts({
     <>
       {problem === "" ? null : <p className="rounded-lg bg-bad-soft p-3 break-words text-bad">{problem}</p>}
       <Facts>
-        <Fact name={words.id}>
+        <Fact name={messages.id}>
           <Mono>{topUp.id}</Mono>
         </Fact>
         <Fact name={shared.account}>
@@ -80,31 +80,33 @@ function TopUpFacts({
             <Mono>{accountId}</Mono>
           </Link>
         </Fact>
-        <Fact name={words.amount}>
+        <Fact name={messages.amount}>
           <strong className="font-semibold">{formats.exactRupiah(topUp.amount)}</strong>
         </Fact>
-        <Fact name={words.state}>
+        <Fact name={messages.state}>
           <TopUpBadge state={topUp.state} />
         </Fact>
-        <Fact name={words.provider}>{topUp.provider}</Fact>
-        <Fact name={words.providerReference}>{providerReference === "" ? "—" : <Mono>{providerReference}</Mono>}</Fact>
-        <Fact name={words.created}>{when(topUp.createdAt)}</Fact>
-        <Fact name={words.expires}>{when(topUp.expiresAt)}</Fact>
-        <Fact name={words.paid}>{when(topUp.paidAt)}</Fact>
-        <Fact name={words.changed}>{when(changedAt)}</Fact>
-        {topUp.givenBack === "0" ? null : <Fact name={words.givenBack}>{formats.exactRupiah(topUp.givenBack)}</Fact>}
-        {topUp.owed === "0" ? null : <Fact name={words.owed}>{formats.exactRupiah(topUp.owed)}</Fact>}
+        <Fact name={messages.provider}>{topUp.provider}</Fact>
+        <Fact name={messages.providerReference}>
+          {providerReference === "" ? "—" : <Mono>{providerReference}</Mono>}
+        </Fact>
+        <Fact name={messages.created}>{when(topUp.createdAt)}</Fact>
+        <Fact name={messages.expires}>{when(topUp.expiresAt)}</Fact>
+        <Fact name={messages.paid}>{when(topUp.paidAt)}</Fact>
+        <Fact name={messages.changed}>{when(changedAt)}</Fact>
+        {topUp.givenBack === "0" ? null : <Fact name={messages.givenBack}>{formats.exactRupiah(topUp.givenBack)}</Fact>}
+        {topUp.owed === "0" ? null : <Fact name={messages.owed}>{formats.exactRupiah(topUp.owed)}</Fact>}
       </Facts>
     </>
   );
 }
 
 function Events({ events }: { readonly events: GetTopUpResponse["events"] }) {
-  const words = useWords(TOP_UPS_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
   return (
-    <section aria-label={words.events} className="flex flex-col gap-3">
-      <h3 className="font-medium">{words.events}</h3>
-      {events.length === 0 ? <p className="text-muted">{words.noEvents}</p> : null}
+    <section aria-label={messages.events} className="flex flex-col gap-3">
+      <h3 className="font-medium">{messages.events}</h3>
+      {events.length === 0 ? <p className="text-muted">{messages.noEvents}</p> : null}
       {events.map((event) => (
         <OneEvent key={event.id} event={event} />
       ))}
@@ -113,9 +115,9 @@ function Events({ events }: { readonly events: GetTopUpResponse["events"] }) {
 }
 
 function OneEvent({ event }: { readonly event: PaymentEvent }) {
-  const words = useWords(TOP_UPS_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
   const when = useWhen();
-  const findings: Readonly<Record<string, string>> = words;
+  const findings: Readonly<Record<string, string>> = messages;
   return (
     <div className="rounded-lg border border-line p-3">
       <Facts>
@@ -124,7 +126,7 @@ function OneEvent({ event }: { readonly event: PaymentEvent }) {
             {findings[event.finding] ?? event.finding}
           </Badge>
         </Fact>
-        <Fact name={words.amount}>
+        <Fact name={messages.amount}>
           {/* As the provider told it, which need not be a number. */}
           <Mono>{event.amount}</Mono>
         </Fact>
@@ -137,12 +139,12 @@ function OneEvent({ event }: { readonly event: PaymentEvent }) {
 }
 
 function VerifyDialog({ topUpId, onClose }: { readonly topUpId: string; readonly onClose: () => void }) {
-  const words = useWords(TOP_UPS_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
   const notify = useNotify();
   const verify = useOrder(OperatorService.method.verifyTopUp);
   const send = async (reason: string) => {
     await verify.mutateAsync({ topUpId, reason });
-    notify(words.verified);
+    notify(messages.verified);
   };
-  return <ReasonDialog {...orderTexts(words, "verify")} onClose={onClose} onOrder={send} />;
+  return <ReasonDialog {...orderTexts(messages, "verify")} onClose={onClose} onOrder={send} />;
 }

@@ -4,16 +4,16 @@ import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { AccountTopUp } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
-import { TOP_UP_STATE_WORDS } from "../../billing/billing-words.ts";
+import { TOP_UP_STATE_MESSAGES } from "../../billing/billing-messages.ts";
 import { TopUpBadge } from "../../billing/top-up-states.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { useWhen, UUID_PATTERN } from "../components/amounts.ts";
 import { Mono } from "../../../components/facts.tsx";
@@ -21,7 +21,7 @@ import { ChoiceFilter, SwitchFilter } from "../components/filter-fields.tsx";
 import { Filters } from "../components/filters.tsx";
 import { Rows } from "../components/rows.tsx";
 import { TopUpSheet } from "./top-up-sheet.tsx";
-import { TOP_UPS_WORDS } from "./top-ups-words.ts";
+import { TOP_UPS_MESSAGES } from "./top-ups-messages.ts";
 
 const PAGE_SIZE = 50;
 const PROVIDERS = ["sandbox", "midtrans", "xendit"] as const;
@@ -42,7 +42,7 @@ const STATES = {
 
 /** Everybody's top-ups, those that need a look among them. */
 export function TopUpsPage() {
-  const words = useWords(TOP_UPS_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/top-ups" });
   const states: Readonly<Record<string, TopUpState>> = STATES;
@@ -59,17 +59,17 @@ export function TopUpsPage() {
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       <TopUpFilters />
       <Card flush>
         <Rows
           query={query}
           rows={query.data?.pages.flatMap((page) => page.topUps)}
-          label={words.list}
+          label={messages.list}
           columns={useColumns()}
           keyOf={({ topUp }) => topUp?.id ?? ""}
           onOpen={({ topUp }) => change({ topUp: topUp?.id })}
-          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
         />
       </Card>
       <TopUpSheet topUpId={search.topUp} onClose={() => change({ topUp: undefined })} />
@@ -78,23 +78,23 @@ export function TopUpsPage() {
 }
 
 function TopUpFilters() {
-  const words = useWords(TOP_UPS_WORDS);
-  const states = useWords(TOP_UP_STATE_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
+  const states = useMessages(TOP_UP_STATE_MESSAGES);
   const { account, provider, state, problems } = useSearch({ from: "/inside/operator/top-ups" });
   const names = Object.keys(STATES) as (keyof typeof STATES)[];
   return (
     <Filters values={{ account, provider, state, problems }}>
-      <TextField name="account" label={words.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
-      <ChoiceFilter name="provider" label={words.provider} choices={PROVIDERS.map((each) => [each, each])} />
-      <ChoiceFilter name="state" label={words.state} choices={names.map((each) => [each, states[each]])} />
-      <SwitchFilter name="problems">{words.onlyProblems}</SwitchFilter>
+      <TextField name="account" label={messages.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+      <ChoiceFilter name="provider" label={messages.provider} choices={PROVIDERS.map((each) => [each, each])} />
+      <ChoiceFilter name="state" label={messages.state} choices={names.map((each) => [each, states[each]])} />
+      <SwitchFilter name="problems">{messages.onlyProblems}</SwitchFilter>
     </Filters>
   );
 }
 
 function useColumns(): readonly Column<AccountTopUp>[] {
-  const words = useWords(TOP_UPS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(TOP_UPS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   return [
@@ -104,20 +104,20 @@ function useColumns(): readonly Column<AccountTopUp>[] {
       cell: ({ topUp }) => <span className="text-muted md:whitespace-nowrap">{when(topUp?.createdAt)}</span>,
     },
     { key: "account", head: shared.account, wide: true, cell: ({ accountId }) => <Mono>{accountId}</Mono> },
-    { key: "provider", head: words.provider, wide: true, cell: ({ topUp }) => <Mono>{topUp?.provider}</Mono> },
+    { key: "provider", head: messages.provider, wide: true, cell: ({ topUp }) => <Mono>{topUp?.provider}</Mono> },
     {
       key: "amount",
-      head: words.amount,
+      head: messages.amount,
       right: true,
       cell: ({ topUp }) => <span className="whitespace-nowrap">{formats.rupiah(topUp?.amount)}</span>,
     },
     {
       key: "state",
-      head: words.state,
+      head: messages.state,
       cell: ({ topUp, problem }) => (
         <span className="flex flex-wrap items-center gap-1.5">
           {topUp === undefined ? null : <TopUpBadge state={topUp.state} />}
-          {problem === "" ? null : <Badge tone="bad">{words.problem}</Badge>}
+          {problem === "" ? null : <Badge tone="bad">{messages.problem}</Badge>}
         </span>
       ),
     },

@@ -1,9 +1,9 @@
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { networkName } from "../../transfers/coins.ts";
-import { MERCHANT_WORDS } from "../../transfers/merchant-words.ts";
+import { MERCHANT_MESSAGES } from "../../transfers/merchant-messages.ts";
 
 /** Writes the name of a chain. */
 export function useChainName(): (chain: string) => string {
-  const names = useWords(MERCHANT_WORDS);
+  const names = useMessages(MERCHANT_MESSAGES);
   return (chain) => (chain === "sandbox" ? names.sandbox : networkName(chain));
 }

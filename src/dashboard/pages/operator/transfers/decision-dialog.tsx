@@ -4,14 +4,14 @@ import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
 import { networkName } from "../../transfers/coins.ts";
-import { TRANSFER_WORDS } from "../../transfers/transfer-words.ts";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { TRANSFER_MESSAGES } from "../../transfers/transfer-messages.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
 import { Review } from "../components/review.tsx";
-import { TRANSFERS_WORDS } from "./transfers-words.ts";
+import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
 /** What an operator decides about a transfer. */
 export type Decision = "approve" | "reject";
@@ -24,7 +24,7 @@ type DecisionDialogProps = {
 
 /** The dialog of a decision. What was decided before is told as such. */
 export function DecisionDialog({ transfer, decision, onClose }: DecisionDialogProps) {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
   const approve = useOrder(OperatorService.method.approveTransfer);
   const reject = useOrder(OperatorService.method.rejectTransfer);
@@ -35,13 +35,13 @@ export function DecisionDialog({ transfer, decision, onClose }: DecisionDialogPr
   };
   return (
     <ReasonDialog
-      {...orderTexts(words, decision)}
+      {...orderTexts(messages, decision)}
       onClose={onClose}
       isDanger={!isApproval}
       onOrder={send}
-      onRefused={(error) => (isTooLate(error) ? <p className="text-muted">{words.tooLate}</p> : null)}
+      onRefused={(error) => (isTooLate(error) ? <p className="text-muted">{messages.tooLate}</p> : null)}
       isReasonRequired
-      hint={isApproval ? undefined : words.rejectReasonHint}
+      hint={isApproval ? undefined : messages.rejectReasonHint}
       review={(reason) => <Reviewed transfer={transfer} reason={reason} />}
     />
   );
@@ -52,9 +52,9 @@ function isTooLate(error: unknown): boolean {
 }
 
 function Reviewed({ transfer, reason }: { readonly transfer: Transfer; readonly reason: string }) {
-  const words = useWords(TRANSFERS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
-  const facts = useWords(TRANSFER_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
+  const facts = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
   return (
     <Review>
@@ -63,9 +63,9 @@ function Reviewed({ transfer, reason }: { readonly transfer: Transfer; readonly 
           {formats.coins(transfer.receivedAmount, transfer.currencyCode)}
         </strong>
       </Fact>
-      <Fact name={words.total}>{formats.coins(transfer.totalAmount, transfer.currencyCode)}</Fact>
+      <Fact name={messages.total}>{formats.coins(transfer.totalAmount, transfer.currencyCode)}</Fact>
       <Fact name={facts.network}>{networkName(transfer.network)}</Fact>
-      <Fact name={words.address}>
+      <Fact name={messages.address}>
         <span className="break-all">
           <Mono>{transfer.address}</Mono>
         </span>

@@ -3,19 +3,19 @@
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { PayoutWallet } from "#gen/saldo/operator/v1/transfer_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useWhen } from "../components/amounts.ts";
 import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../components/order.tsx";
 import { Review } from "../components/review.tsx";
 import { useChainName } from "./chain-name.ts";
-import { TRANSFERS_WORDS } from "./transfers-words.ts";
+import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
 /** The order, looked at once more before it is sent. */
 export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWallet; readonly onClose: () => void }) {
-  const words = useWords(TRANSFERS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   const notifyOutcome = useNotifyOutcome();
@@ -28,27 +28,27 @@ export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWalle
       reason,
       ...(wallet.stoppedAt && { stoppedAt: wallet.stoppedAt }),
     });
-    const found = isNew ? `${formats.count(foreignNonces)} ${words.foreignNonces}` : undefined;
-    notifyOutcome({ isNew }, words.resumed, found);
+    const found = isNew ? `${formats.count(foreignNonces)} ${messages.foreignNonces}` : undefined;
+    notifyOutcome({ isNew }, messages.resumed, found);
   };
   return (
     <ReasonDialog
-      {...orderTexts(words, "resume")}
+      {...orderTexts(messages, "resume")}
       onClose={onClose}
       isDanger
       isReasonRequired
-      hint={words.resumeReason}
+      hint={messages.resumeReason}
       onOrder={send}
       review={(reason) => (
         <Review>
-          <Fact name={words.chain}>{chainName(wallet.chain)}</Fact>
-          <Fact name={words.wallet}>
+          <Fact name={messages.chain}>{chainName(wallet.chain)}</Fact>
+          <Fact name={messages.wallet}>
             <span className="break-all">
               <Mono>{wallet.address}</Mono>
             </span>
           </Fact>
-          <Fact name={words.stopReason}>{wallet.stopReason}</Fact>
-          <Fact name={words.stoppedSince}>{when(wallet.stoppedAt)}</Fact>
+          <Fact name={messages.stopReason}>{wallet.stopReason}</Fact>
+          <Fact name={messages.stoppedSince}>{when(wallet.stoppedAt)}</Fact>
           <Fact name={shared.reason}>{reason}</Fact>
         </Review>
       )}

@@ -9,7 +9,7 @@ import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { AccountTransfer } from "#gen/saldo/operator/v1/transfer_pb.ts";
 import { isNotThere } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Button, LinkButton } from "../../../components/button.tsx";
 import { Dialog } from "../../../components/dialog.tsx";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
@@ -18,21 +18,21 @@ import { StatementCards } from "../../transfers/statement-cards.tsx";
 import { Timeline } from "../../transfers/timeline.tsx";
 import { TransferFacts } from "../../transfers/transfer-facts.tsx";
 import { isOpen, mayBeCanceled } from "../../transfers/transfer-status.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { NotLoaded } from "../components/rows.tsx";
 import { type Decision, DecisionDialog } from "./decision-dialog.tsx";
 import { TransferBadges } from "./transfer-badges.tsx";
-import { TRANSFERS_WORDS } from "./transfers-words.ts";
+import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
 const FOLLOWED_EVERY_MS = 3_000;
 
 /** Opens at the right. */
 export function TransferSheet({ transferId, onClose }: { readonly transferId: string; readonly onClose: () => void }) {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   const [decided, setDecided] = useState<{ readonly transfer: Transfer; readonly decision: Decision } | null>(null);
   return (
     <>
-      <Dialog side wide open onClose={onClose} title={words.transfer}>
+      <Dialog side wide open onClose={onClose} title={messages.transfer}>
         <Sheet transferId={transferId} onDecide={setDecided} />
       </Dialog>
       {decided === null ? null : <DecisionDialog {...decided} onClose={() => setDecided(null)} />}
@@ -43,7 +43,7 @@ export function TransferSheet({ transferId, onClose }: { readonly transferId: st
 type Decide = (decided: { readonly transfer: Transfer; readonly decision: Decision }) => void;
 
 function Sheet({ transferId, onDecide }: { readonly transferId: string; readonly onDecide: Decide }) {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   const query = useQuery(
     OperatorService.method.getTransfer,
     { transferId },
@@ -54,7 +54,7 @@ function Sheet({ transferId, onDecide }: { readonly transferId: string; readonly
   );
   const { data, error } = query;
   if (error !== null && data === undefined) {
-    return isNotThere(error) ? <Empty title={words.missing} /> : <NotLoaded query={query} />;
+    return isNotThere(error) ? <Empty title={messages.missing} /> : <NotLoaded query={query} />;
   }
   const { transfer: owned, statement } = data ?? {};
   if (owned === undefined || statement?.transfer === undefined) return <SkeletonLines lines={8} />;
@@ -69,23 +69,23 @@ type ShownProps = {
 };
 
 function Shown({ owned, statement, transfer, onDecide }: ShownProps) {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   return (
     <div className="flex flex-col gap-4">
       <Heading owned={owned} transfer={transfer} />
       <div className="flex flex-wrap gap-2">
         {owned.awaitsApproval ? (
-          <Button look="action" onClick={() => onDecide({ transfer, decision: "approve" })}>
-            {words.approve}
+          <Button variant="action" onClick={() => onDecide({ transfer, decision: "approve" })}>
+            {messages.approve}
           </Button>
         ) : null}
         {mayBeCanceled(transfer.status) ? (
-          <Button look="danger" onClick={() => onDecide({ transfer, decision: "reject" })}>
-            {words.reject}
+          <Button variant="danger" onClick={() => onDecide({ transfer, decision: "reject" })}>
+            {messages.reject}
           </Button>
         ) : null}
         <LinkButton to="/operator/log" search={{ subject: transfer.id }}>
-          {words.log}
+          {messages.log}
         </LinkButton>
       </div>
       <TransferFacts statement={statement} transfer={transfer} />
@@ -102,8 +102,8 @@ function Heading({
   readonly owned: AccountTransfer;
   readonly transfer: Transfer;
 }) {
-  const words = useWords(TRANSFERS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   return (
     <>
@@ -122,7 +122,7 @@ function Heading({
             <Mono>{accountId}</Mono>
           </Link>
         </Fact>
-        <Fact name={words.merchant}>
+        <Fact name={messages.merchant}>
           <Mono>{merchantId}</Mono>
         </Fact>
       </Facts>

@@ -3,7 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { AccountTransfer } from "#gen/saldo/operator/v1/transfer_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Mono } from "../../../components/facts.tsx";
 import { TextField } from "../../../components/field.tsx";
@@ -12,7 +12,7 @@ import { Empty } from "../../../components/states.tsx";
 import type { Column } from "../../../components/table.tsx";
 import { networkName } from "../../transfers/coins.ts";
 import { ENVIRONMENTS, isEnvironmentName } from "../../transfers/environment-names.ts";
-import { MERCHANT_WORDS } from "../../transfers/merchant-words.ts";
+import { MERCHANT_MESSAGES } from "../../transfers/merchant-messages.ts";
 import { isOpen, isStatus, STATUSES } from "../../transfers/transfer-status.tsx";
 import { useChangeAddress } from "../components/address.ts";
 import { UUID_PATTERN } from "../components/amounts.ts";
@@ -21,7 +21,7 @@ import { Filters } from "../components/filters.tsx";
 import { later } from "../components/later.tsx";
 import { Rows } from "../components/rows.tsx";
 import { TransferBadges } from "./transfer-badges.tsx";
-import { TRANSFERS_WORDS } from "./transfers-words.ts";
+import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 import { WalletsCard } from "./wallets-card.tsx";
 
 const PAGE_SIZE = 50;
@@ -33,7 +33,7 @@ const TransferSheet = later(() => import("./transfer-sheet.tsx"), "TransferSheet
 
 /** Everybody's transfers, those that wait for an operator among them, and the wallets that pay them. */
 export function TransfersPage() {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/transfers" });
   const query = useInfiniteQuery(
@@ -55,17 +55,17 @@ export function TransfersPage() {
     },
   );
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       <TransferFilters />
-      <Card flush title={words.list}>
+      <Card flush title={messages.list}>
         <Rows
           query={query}
           rows={query.data?.pages.flatMap((page) => page.transfers)}
-          label={words.list}
+          label={messages.list}
           columns={useColumns()}
           keyOf={({ transfer }) => transfer?.id ?? ""}
           onOpen={({ transfer }) => change({ transfer: transfer?.id })}
-          empty={<Empty title={words.nothing}>{words.nothingAbout}</Empty>}
+          empty={<Empty title={messages.nothing}>{messages.nothingAbout}</Empty>}
         />
       </Card>
       <WalletsCard />
@@ -86,31 +86,31 @@ function isUnderWay({ transfer, awaitsApproval }: AccountTransfer): boolean {
 }
 
 function TransferFilters() {
-  const words = useWords(TRANSFERS_WORDS);
-  const names = useWords(MERCHANT_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
+  const names = useMessages(MERCHANT_MESSAGES);
   const { name, account, environment, status, approval } = useSearch({ from: "/inside/operator/transfers" });
   return (
     <Filters values={{ name, account, environment, status, approval }}>
-      <TextField name="name" label={words.name} maxLength={LONGEST_NAME} className="w-full sm:w-80" />
-      <TextField name="account" label={words.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
+      <TextField name="name" label={messages.name} maxLength={LONGEST_NAME} className="w-full sm:w-80" />
+      <TextField name="account" label={messages.account} pattern={UUID_PATTERN} className="w-full sm:w-80" />
       <ChoiceFilter
         name="environment"
-        label={words.environment}
+        label={messages.environment}
         choices={ENVIRONMENTS.map((each) => [each, names[each]])}
       />
-      <ChoiceFilter name="status" label={words.status} choices={STATUSES.map((each) => [each, names[each]])} />
-      <SwitchFilter name="approval">{words.onlyApproval}</SwitchFilter>
+      <ChoiceFilter name="status" label={messages.status} choices={STATUSES.map((each) => [each, names[each]])} />
+      <SwitchFilter name="approval">{messages.onlyApproval}</SwitchFilter>
     </Filters>
   );
 }
 
 function useColumns(): readonly Column<AccountTransfer>[] {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   const formats = useFormats();
   return [
     {
       key: "transfer",
-      head: words.transfer,
+      head: messages.transfer,
       cell: ({ transfer, awaitsApproval }) =>
         transfer === undefined ? null : (
           <>
@@ -123,10 +123,10 @@ function useColumns(): readonly Column<AccountTransfer>[] {
           </>
         ),
     },
-    { key: "owner", head: words.owner, wide: true, cell: ({ accountId }) => <Mono>{accountId}</Mono> },
+    { key: "owner", head: messages.owner, wide: true, cell: ({ accountId }) => <Mono>{accountId}</Mono> },
     {
       key: "received",
-      head: words.received,
+      head: messages.received,
       right: true,
       cell: ({ transfer }) =>
         transfer === undefined ? null : (
@@ -138,7 +138,7 @@ function useColumns(): readonly Column<AccountTransfer>[] {
     },
     {
       key: "status",
-      head: words.status,
+      head: messages.status,
       wide: true,
       cell: ({ transfer, awaitsApproval }) =>
         transfer === undefined ? null : <TransferBadges transfer={transfer} awaitsApproval={awaitsApproval} />,

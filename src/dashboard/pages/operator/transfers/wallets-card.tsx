@@ -5,7 +5,7 @@ import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { PayoutWallet } from "#gen/saldo/operator/v1/transfer_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
@@ -16,7 +16,7 @@ import { useWhen } from "../components/amounts.ts";
 import { later } from "../components/later.tsx";
 import { useChainName } from "./chain-name.ts";
 import { StopsCard } from "./stops-card.tsx";
-import { TRANSFERS_WORDS } from "./transfers-words.ts";
+import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
 const ASK_AGAIN_MS = 20_000;
 
@@ -24,7 +24,7 @@ const ResumeDialog = later(() => import("./resume-dialog.tsx"), "ResumeDialog");
 
 /** A card for each wallet. */
 export function WalletsCard() {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   const [resumed, setResumed] = useState<PayoutWallet | null>(null);
   const { data, error, refetch } = useQuery(
     OperatorService.method.listPayoutWallets,
@@ -32,10 +32,10 @@ export function WalletsCard() {
     { refetchInterval: ASK_AGAIN_MS },
   );
   return (
-    <section aria-label={words.wallets} className="flex flex-col gap-3">
+    <section aria-label={messages.wallets} className="flex flex-col gap-3">
       <div>
-        <h2 className="text-base font-semibold">{words.wallets}</h2>
-        <p className="text-muted">{words.walletsAbout}</p>
+        <h2 className="text-base font-semibold">{messages.wallets}</h2>
+        <p className="text-muted">{messages.walletsAbout}</p>
       </div>
       {error !== null && data === undefined ? <Failed error={error} retry={() => void refetch()} /> : null}
       {data === undefined && error === null ? (
@@ -45,7 +45,7 @@ export function WalletsCard() {
       ) : null}
       {data?.wallets.length === 0 ? (
         <Card>
-          <Empty title={words.noWallets}>{words.noWalletsAbout}</Empty>
+          <Empty title={messages.noWallets}>{messages.noWalletsAbout}</Empty>
         </Card>
       ) : null}
       {data === undefined ? null : <StopsCard stops={data.stops} />}
@@ -60,31 +60,31 @@ export function WalletsCard() {
 }
 
 function Wallet({ wallet, onResume }: { readonly wallet: PayoutWallet; readonly onResume: () => void }) {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   const chainName = useChainName();
   const environment = wallet.chain === "sandbox" ? "sandbox" : "production";
-  const ago = (seconds: number) => (seconds === 0 ? "" : ` · ${words.oldestPayout} ${formats.age(seconds)}`);
+  const ago = (seconds: number) => (seconds === 0 ? "" : ` · ${messages.oldestPayout} ${formats.age(seconds)}`);
   return (
     <Card title={chainName(wallet.chain)} aside={<WalletBadge wallet={wallet} />}>
       <div className="flex flex-col items-start gap-4">
         <div className="w-full">
           <Facts>
-            <Fact name={words.wallet}>
+            <Fact name={messages.wallet}>
               <ChainId of={{ environment, network: wallet.chain }} what="address" id={wallet.address} />
             </Fact>
             {wallet.stopped ? (
               <>
-                <Fact name={words.stopReason}>{wallet.stopReason}</Fact>
-                <Fact name={words.stoppedSince}>{when(wallet.stoppedAt)}</Fact>
+                <Fact name={messages.stopReason}>{wallet.stopReason}</Fact>
+                <Fact name={messages.stoppedSince}>{when(wallet.stoppedAt)}</Fact>
               </>
             ) : null}
-            <Fact name={words.balances}>
+            <Fact name={messages.balances}>
               <Balances wallet={wallet} />
             </Fact>
             {wallet.caps.length === 0 ? null : (
-              <Fact name={words.dailyCap}>
+              <Fact name={messages.dailyCap}>
                 {wallet.caps.map(({ currencyCode, used, cap }) => (
                   <span key={currencyCode} className="block">
                     {formats.coins(used, currencyCode)} / {formats.coins(cap, currencyCode)}
@@ -92,19 +92,19 @@ function Wallet({ wallet, onResume }: { readonly wallet: PayoutWallet; readonly 
                 ))}
               </Fact>
             )}
-            <Fact name={words.openPayouts}>
+            <Fact name={messages.openPayouts}>
               {formats.count(wallet.openPayouts)}
               {ago(wallet.oldestPayoutSeconds)}
             </Fact>
             {wallet.oldestUnknownSeconds === 0 ? null : (
-              <Fact name={words.unknown}>{formats.age(wallet.oldestUnknownSeconds)}</Fact>
+              <Fact name={messages.unknown}>{formats.age(wallet.oldestUnknownSeconds)}</Fact>
             )}
-            <Fact name={words.waiting}>{formats.count(wallet.waitingTransfers)}</Fact>
+            <Fact name={messages.waiting}>{formats.count(wallet.waitingTransfers)}</Fact>
           </Facts>
         </div>
         {wallet.stopped && wallet.configured ? (
-          <Button look="action" onClick={onResume}>
-            {words.resume}
+          <Button variant="action" onClick={onResume}>
+            {messages.resume}
           </Button>
         ) : null}
       </div>
@@ -113,22 +113,22 @@ function Wallet({ wallet, onResume }: { readonly wallet: PayoutWallet; readonly 
 }
 
 function WalletBadge({ wallet: { stopped, configured } }: { readonly wallet: PayoutWallet }) {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   return (
     <span className="flex flex-wrap gap-1.5">
-      {stopped ? <Badge tone="bad">{words.stopped}</Badge> : null}
-      {configured ? null : <Badge>{words.notHere}</Badge>}
-      {configured && !stopped ? <Badge tone="good">{words.signing}</Badge> : null}
+      {stopped ? <Badge tone="bad">{messages.stopped}</Badge> : null}
+      {configured ? null : <Badge>{messages.notHere}</Badge>}
+      {configured && !stopped ? <Badge tone="good">{messages.signing}</Badge> : null}
     </span>
   );
 }
 
 function Balances({ wallet: { balances, balancesKnown, configured } }: { readonly wallet: PayoutWallet }) {
-  const words = useWords(TRANSFERS_WORDS);
+  const messages = useMessages(TRANSFERS_MESSAGES);
   const formats = useFormats();
-  if (!configured) return words.balancesNotHere;
-  if (!balancesKnown) return words.balancesUnknown;
-  if (balances.length === 0) return words.balancesSandbox;
+  if (!configured) return messages.balancesNotHere;
+  if (!balancesKnown) return messages.balancesUnknown;
+  if (balances.length === 0) return messages.balancesSandbox;
   return balances.map(({ currencyCode, amount }) => (
     <span key={currencyCode} className="block">
       {formats.coins(amount, currencyCode)}

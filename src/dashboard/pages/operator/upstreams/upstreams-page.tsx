@@ -3,24 +3,24 @@ import { useSearch } from "@tanstack/react-router";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { UpstreamFigures, UpstreamHealth } from "#gen/saldo/operator/v1/upstream_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
-import { useWords } from "../../../i18n/language.tsx";
+import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Card } from "../../../components/card.tsx";
 import { Dialog } from "../../../components/dialog.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty, Failed, SkeletonLines } from "../../../components/states.tsx";
 import { type Column, Table } from "../../../components/table.tsx";
-import { OPERATOR_WORDS } from "../operator-words.ts";
+import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 import { useChangeAddress } from "../components/address.ts";
 import { useWhen } from "../components/amounts.ts";
 import { Fact, Facts, Mono } from "../../../components/facts.tsx";
-import { UPSTREAMS_WORDS } from "./upstreams-words.ts";
+import { UPSTREAMS_MESSAGES } from "./upstreams-messages.ts";
 
 const ASK_AGAIN_MS = 10_000;
 
 /** Every upstream and how it does. It asks again by itself while somebody looks. */
 export function UpstreamsPage() {
-  const words = useWords(UPSTREAMS_WORDS);
+  const messages = useMessages(UPSTREAMS_MESSAGES);
   const change = useChangeAddress();
   const { upstream } = useSearch({ from: "/inside/operator/upstreams" });
   const { data, error, refetch } = useQuery(
@@ -31,14 +31,14 @@ export function UpstreamsPage() {
   const columns = useColumns();
   const opened = data?.upstreams.find((each) => each.upstream?.id === upstream);
   return (
-    <Page title={words.title} about={words.about}>
+    <Page title={messages.title} about={messages.about}>
       {error === null ? null : <Failed error={error} retry={() => void refetch()} />}
       <Card flush>
         {data === undefined && error === null ? <SkeletonLines /> : null}
-        {data?.upstreams.length === 0 ? <Empty title={words.nothing}>{words.nothingAbout}</Empty> : null}
+        {data?.upstreams.length === 0 ? <Empty title={messages.nothing}>{messages.nothingAbout}</Empty> : null}
         {data === undefined || data.upstreams.length === 0 ? null : (
           <Table
-            label={words.list}
+            label={messages.list}
             columns={columns}
             rows={data.upstreams}
             keyOf={(each) => each.upstream?.id ?? ""}
@@ -59,34 +59,34 @@ export function UpstreamsPage() {
 }
 
 function useColumns(): readonly Column<UpstreamHealth>[] {
-  const words = useWords(UPSTREAMS_WORDS);
+  const messages = useMessages(UPSTREAMS_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
   return [
     {
       key: "upstream",
-      head: words.upstream,
+      head: messages.upstream,
       cell: ({ upstream, isPreset }) => (
         <>
           <Mono>{upstream?.id}</Mono>
-          {isPreset ? <span className="block text-xs text-muted">{words.preset}</span> : null}
+          {isPreset ? <span className="block text-xs text-muted">{messages.preset}</span> : null}
         </>
       ),
     },
-    { key: "credential", head: words.credential, cell: (health) => <Credential health={health} /> },
-    { key: "models", head: words.models, right: true, wide: true, cell: ({ models }) => formats.count(models) },
-    { key: "recent", head: words.recent, right: true, cell: ({ recent }) => <Answers figures={recent} /> },
-    { key: "hour", head: words.hour, right: true, wide: true, cell: ({ hour }) => <Answers figures={hour} /> },
+    { key: "credential", head: messages.credential, cell: (health) => <Credential health={health} /> },
+    { key: "models", head: messages.models, right: true, wide: true, cell: ({ models }) => formats.count(models) },
+    { key: "recent", head: messages.recent, right: true, cell: ({ recent }) => <Answers figures={recent} /> },
+    { key: "hour", head: messages.hour, right: true, wide: true, cell: ({ hour }) => <Answers figures={hour} /> },
     {
       key: "firstByte",
-      head: words.firstByte,
+      head: messages.firstByte,
       right: true,
       wide: true,
       cell: ({ hour }) => <FirstByte figures={hour} />,
     },
     {
       key: "last",
-      head: words.lastAnswered,
+      head: messages.lastAnswered,
       wide: true,
       cell: ({ lastAnsweredAt }) => <span className="text-muted md:whitespace-nowrap">{when(lastAnsweredAt)}</span>,
     },
@@ -94,32 +94,34 @@ function useColumns(): readonly Column<UpstreamHealth>[] {
 }
 
 function Credential({ health: { isKnown, isCredentialSet, variable } }: { readonly health: UpstreamHealth }) {
-  const words = useWords(UPSTREAMS_WORDS);
-  if (!isKnown) return <Badge tone="bad">{words.unknown}</Badge>;
-  if (!isCredentialSet) return <Badge tone="bad">{words.notSet}</Badge>;
-  return <Badge tone={variable === "" ? "neutral" : "good"}>{variable === "" ? words.notNeeded : words.isSet}</Badge>;
+  const messages = useMessages(UPSTREAMS_MESSAGES);
+  if (!isKnown) return <Badge tone="bad">{messages.unknown}</Badge>;
+  if (!isCredentialSet) return <Badge tone="bad">{messages.notSet}</Badge>;
+  return (
+    <Badge tone={variable === "" ? "neutral" : "good"}>{variable === "" ? messages.notNeeded : messages.isSet}</Badge>
+  );
 }
 
 function Answers({ figures }: { readonly figures: UpstreamFigures | undefined }) {
-  const words = useWords(UPSTREAMS_WORDS);
+  const messages = useMessages(UPSTREAMS_MESSAGES);
   const formats = useFormats();
   if (figures === undefined) return UNKNOWN;
   return (
     <span className="inline-flex flex-col items-end whitespace-nowrap">
       <span>
-        {formats.count(figures.answered)} {words.answered}
+        {formats.count(figures.answered)} {messages.answered}
       </span>
       <span className={figures.failed === 0n ? "text-xs text-muted" : "text-xs font-medium text-bad"}>
-        {formats.count(figures.failed)} {words.failed}
+        {formats.count(figures.failed)} {messages.failed}
       </span>
     </span>
   );
 }
 
 function FirstByte({ figures }: { readonly figures: UpstreamFigures | undefined }) {
-  const words = useWords(UPSTREAMS_WORDS);
+  const messages = useMessages(UPSTREAMS_MESSAGES);
   const formats = useFormats();
-  const told = (ms: number | undefined) => (ms === undefined ? UNKNOWN : `≤ ${formats.count(ms)} ${words.ms}`);
+  const told = (ms: number | undefined) => (ms === undefined ? UNKNOWN : `≤ ${formats.count(ms)} ${messages.ms}`);
   return (
     <span className="whitespace-nowrap">
       {told(figures?.firstByteP50Ms)} / {told(figures?.firstByteP95Ms)}
@@ -128,39 +130,41 @@ function FirstByte({ figures }: { readonly figures: UpstreamFigures | undefined 
 }
 
 function Details({ health }: { readonly health: UpstreamHealth }) {
-  const words = useWords(UPSTREAMS_WORDS);
-  const shared = useWords(OPERATOR_WORDS);
+  const messages = useMessages(UPSTREAMS_MESSAGES);
+  const shared = useMessages(OPERATOR_MESSAGES);
   const when = useWhen();
   const { upstream, variable, lastAnsweredAt, lastFailedAt, lastFailure, mixedUpAt, hiddenOutputModels } = health;
   return (
     <Facts>
-      <Fact name={words.credential}>
+      <Fact name={messages.credential}>
         <Credential health={health} />
       </Fact>
-      <Fact name={words.variable}>{variable === "" ? shared.none : <Mono>{variable}</Mono>}</Fact>
-      <Fact name={words.kind}>{upstream?.kind === "" ? UNKNOWN : <Mono>{upstream?.kind}</Mono>}</Fact>
-      <Fact name={words.baseUrl}>{upstream?.baseUrl === "" ? UNKNOWN : <Mono>{upstream?.baseUrl}</Mono>}</Fact>
-      <Fact name={words.privateAddress}>{upstream?.allowPrivateAddress === true ? shared.yes : shared.no}</Fact>
-      <Fact name={words.recent}>
+      <Fact name={messages.variable}>{variable === "" ? shared.none : <Mono>{variable}</Mono>}</Fact>
+      <Fact name={messages.kind}>{upstream?.kind === "" ? UNKNOWN : <Mono>{upstream?.kind}</Mono>}</Fact>
+      <Fact name={messages.baseUrl}>{upstream?.baseUrl === "" ? UNKNOWN : <Mono>{upstream?.baseUrl}</Mono>}</Fact>
+      <Fact name={messages.privateAddress}>{upstream?.allowPrivateAddress === true ? shared.yes : shared.no}</Fact>
+      <Fact name={messages.recent}>
         <Answers figures={health.recent} />
       </Fact>
-      <Fact name={words.hour}>
+      <Fact name={messages.hour}>
         <Answers figures={health.hour} />
       </Fact>
-      <Fact name={words.firstByte}>
+      <Fact name={messages.firstByte}>
         <FirstByte figures={health.hour} />
       </Fact>
-      <Fact name={words.lastAnswered}>{lastAnsweredAt === undefined ? words.notInADay : when(lastAnsweredAt)}</Fact>
-      <Fact name={words.lastFailed}>{lastFailedAt === undefined ? words.notInADay : when(lastFailedAt)}</Fact>
-      {lastFailure === "" ? null : <Fact name={words.failure}>{lastFailure}</Fact>}
+      <Fact name={messages.lastAnswered}>
+        {lastAnsweredAt === undefined ? messages.notInADay : when(lastAnsweredAt)}
+      </Fact>
+      <Fact name={messages.lastFailed}>{lastFailedAt === undefined ? messages.notInADay : when(lastFailedAt)}</Fact>
+      {lastFailure === "" ? null : <Fact name={messages.failure}>{lastFailure}</Fact>}
       {mixedUpAt === undefined ? null : (
-        <Fact name={words.mixedUp}>
-          {when(mixedUpAt)}. {words.mixedUpAbout}
+        <Fact name={messages.mixedUp}>
+          {when(mixedUpAt)}. {messages.mixedUpAbout}
         </Fact>
       )}
       {hiddenOutputModels.length === 0 ? null : (
-        <Fact name={words.hiddenOutput}>
-          <Mono>{hiddenOutputModels.join(", ")}</Mono> {words.hiddenOutputAbout}
+        <Fact name={messages.hiddenOutput}>
+          <Mono>{hiddenOutputModels.join(", ")}</Mono> {messages.hiddenOutputAbout}
         </Fact>
       )}
     </Facts>

@@ -1,0 +1,30 @@
+// The words for prices of kinds of tokens that few models charge apart.
+
+import type { Messages } from "./language.tsx";
+
+export const PRICE_MESSAGES = {
+  id: {
+    input: "Masuk",
+    output: "Keluar",
+    cacheHit: "Cache",
+    cacheWrite: "Tulis cache",
+    cacheWrite1h: "Tulis cache 1 jam",
+    audioInput: "Audio masuk",
+    imageInput: "Gambar masuk",
+    imageOutput: "Gambar keluar",
+    perRequest: "Per permintaan",
+    longContext: "Token masuk di atas",
+  },
+  en: {
+    input: "Input",
+    output: "Output",
+    cacheHit: "Cache",
+    cacheWrite: "Cache write",
+    cacheWrite1h: "Cache write, 1 hour",
+    audioInput: "Audio input",
+    imageInput: "Image input",
+    imageOutput: "Image output",
+    perRequest: "Per request",
+    longContext: "Input tokens above",
+  },
+} satisfies Messages<Record<string, string>>;

@@ -1,0 +1,62 @@
+import type { Messages } from "../../i18n/language.tsx";
+import type { DocPageName } from "./doc-texts.ts";
+
+/** The words around the documentation; its own stand in `content/`. */
+export const DOCS_MESSAGES = {
+  id: {
+    pages: "Halaman dokumentasi",
+    markdown: "Sebagai Markdown",
+    forPrograms: "llms.txt",
+    openapi: "OpenAPI",
+    next: "Selanjutnya",
+    prices: "Harga per satu juta token",
+    otherPrices: "Harga lain",
+    price: "Harga",
+    model: "Model",
+    input: "Masukan",
+    cache: "Cache",
+    output: "Keluaran",
+    context: "Konteks",
+    asInput: "seperti masukan",
+    pricesElsewhere: "Harga yang berlaku sekarang ada di",
+  },
+  en: {
+    pages: "Pages of the documentation",
+    markdown: "As Markdown",
+    forPrograms: "llms.txt",
+    openapi: "OpenAPI",
+    next: "Next",
+    prices: "Prices per million tokens",
+    otherPrices: "Other prices",
+    price: "Price",
+    model: "Model",
+    input: "Input",
+    cache: "Cache",
+    output: "Output",
+    context: "Context",
+    asInput: "as input",
+    pricesElsewhere: "The prices of now are in",
+  },
+} satisfies Messages<Record<string, string>>;
+
+/** What the pages are called in the list of pages. */
+export const DOC_NAMES = {
+  id: {
+    "quick-start": "Mulai cepat",
+    clients: "Klien & agen",
+    errors: "Galat",
+    limits: "Batas",
+    caching: "Cache",
+    billing: "Aturan tagihan",
+    transfers: "Transfer",
+  },
+  en: {
+    "quick-start": "Quick start",
+    clients: "Clients & agents",
+    errors: "Errors",
+    limits: "Limits",
+    caching: "Caching",
+    billing: "What is billed",
+    transfers: "Transfers",
+  },
+} satisfies Messages<Record<DocPageName, string>>;

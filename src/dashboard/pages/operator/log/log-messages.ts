@@ -1,0 +1,40 @@
+// The words of the operators' log.
+
+import type { Messages } from "../../../i18n/language.tsx";
+
+export const LOG_MESSAGES = {
+  id: {
+    title: "Jejak operator",
+    about: "Setiap perintah operator, dari dasbor maupun baris perintah. Tidak pernah diubah atau dihapus.",
+    list: "Perintah operator",
+    operator: "Operator",
+    action: "Tindakan",
+    subject: "Terhadap",
+    reason: "Alasan",
+    facts: "Rincian",
+    nothing: "Tidak ada tindakan yang cocok",
+    nothingAbout: "Longgarkan filternya. Tindakan ditulis lengkap, misalnya “account freeze”.",
+    entry: "Tindakan operator",
+    missing: "Tindakan ini tidak ditemukan",
+    missingAbout: "Tidak ada di antara yang dimuat di daftar. Longgarkan filternya, atau muat lebih banyak.",
+    id: "Id",
+    openAccount: "Buka akun",
+  },
+  en: {
+    title: "Operator log",
+    about: "Every operator's order, from the dashboard and the command line. Never changed or removed.",
+    list: "Operators' orders",
+    operator: "Operator",
+    action: "Action",
+    subject: "Subject",
+    reason: "Reason",
+    facts: "Facts",
+    nothing: "No action matches",
+    nothingAbout: "Use fewer filters. Actions are written out, such as “account freeze”.",
+    entry: "Operator's action",
+    missing: "This action was not found",
+    missingAbout: "It is not among those that the list has loaded. Use fewer filters, or load more.",
+    id: "Id",
+    openAccount: "Open account",
+  },
+} satisfies Messages<Record<string, string>>;

@@ -1,0 +1,48 @@
+// The words around code to copy.
+
+import type { Messages } from "../i18n/language.tsx";
+
+export const SNIPPET_MESSAGES = {
+  id: {
+    client: "Klien",
+    code: "Kode",
+    agents: "Agen koding",
+    other: "Lainnya",
+    otherClient: "Klien lain",
+    command: "Perintah",
+    program: "Program",
+    keyVariable: "Simpan kunci di variabel lingkungan",
+    oneCommand: "Satu perintah mengatur semuanya",
+    oneCommandAbout: "Butuh Node 20.12 atau lebih baru. Perintah reset mengembalikan berkas seperti semula.",
+    byHand: "Cara manual",
+    baseUrl: "Base URL",
+    keyFrom: "Kunci dari variabel",
+    modelId: "Id model",
+    keyInFile: "Klien ini tidak membaca variabel lingkungan, jadi kuncinya ditulis di berkasnya.",
+    addTo: "Tambahkan ke",
+    restart: "Lalu mulai ulang klien.",
+    otherAbout: "Pilih penyedia yang kompatibel dengan OpenAI, lalu isi nilai ini.",
+    hello: "Halo!",
+  },
+  en: {
+    client: "Client",
+    code: "Code",
+    agents: "Coding agents",
+    other: "Others",
+    otherClient: "Another client",
+    command: "Command",
+    program: "Program",
+    keyVariable: "Keep the key in an environment variable",
+    oneCommand: "One command sets everything up",
+    oneCommandAbout: "Needs Node 20.12 or newer. Its reset gives the files back as they were.",
+    byHand: "By hand",
+    baseUrl: "Base URL",
+    keyFrom: "Key from variable",
+    modelId: "Model id",
+    keyInFile: "This client reads no environment variables, so the key stands in its file.",
+    addTo: "Add to",
+    restart: "Then restart the client.",
+    otherAbout: "Choose an OpenAI-compatible provider and fill in these values.",
+    hello: "Hello!",
+  },
+} satisfies Messages<Record<string, string>>;

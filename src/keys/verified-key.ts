@@ -1,0 +1,9 @@
+// A key that a request came with.
+
+/** A key that was valid at most five seconds ago. */
+export type VerifiedKey = {
+  readonly keyId: string;
+  readonly accountId: string;
+  /** Requests in any 60 seconds; 0: no limit. */
+  readonly rateLimit: number;
+};

@@ -1,0 +1,63 @@
+// Transfers that were ordered before their account was frozen or payouts were stopped. They get no nonce (payout-store.ts,
+// payout-engine.ts); here their merchants are given the reason. Once the cause is gone, what waits goes on like everything else.
+
+import type { Pool, PoolClient } from "pg";
+import { lockTransfer, moveTransfer } from "../transfers/transfer-states.ts";
+import { hasPayoutBegun } from "./payout-store.ts";
+import { isStopped, type StopScope } from "./payout-stops.ts";
+import { inTransaction } from "./payout-transaction.ts";
+
+/** Why a transfer waits: an operator has frozen the account of its merchant. The merchant reads it. */
+export const WAITS_FOR_ACCOUNT = "The account is frozen.";
+
+/** Why a transfer waits: an operator has stopped payouts. The merchant reads it. */
+export const WAITS_FOR_START = "Payouts are stopped for the moment.";
+
+/** How many one round moves. */
+const AT_ONCE = 100;
+
+const IS_FROZEN = `
+  (SELECT frozen_at FROM account WHERE id = (SELECT account_id FROM merchant WHERE id = t.merchant_id)) IS NOT NULL`;
+const FROZEN = `
+SELECT t.id FROM transfer t
+WHERE t.status = 'PENDING' AND t.environment = $1 AND ($2::text IS NULL OR t.network = $2) AND ${IS_FROZEN}
+ORDER BY t.id LIMIT ${AT_ONCE}`;
+const PENDING = `
+SELECT id FROM transfer
+WHERE status = 'PENDING' AND environment = $1 AND ($2::text IS NULL OR network = $2) ORDER BY id LIMIT ${AT_ONCE}`;
+const STILL_FROZEN = `SELECT FROM transfer t WHERE t.id = $1::uuid AND ${IS_FROZEN}`;
+
+type Served = { readonly environment: string; readonly network: string | null };
+
+/** Lets the transfers of frozen accounts wait that are not signed, with that as their reason. */
+export async function letFrozenWait(pool: Pool, { environment, network }: Served): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>(FROZEN, [environment, network]);
+  for (const { id } of rows) {
+    // It may have been unfrozen meanwhile.
+    const isFrozen = async (client: PoolClient) => (await client.query(STILL_FROZEN, [id])).rowCount === 1;
+    await letWait(pool, { transferId: id, reason: WAITS_FOR_ACCOUNT, holds: isFrozen });
+  }
+}
+
+/** Lets the transfers wait that a stop of payouts keeps from being signed, with that as their reason. */
+export async function letStoppedWait(pool: Pool, wallet: StopScope, { environment, network }: Served): Promise<void> {
+  if (!(await isStopped(pool, wallet))) return;
+  const { rows } = await pool.query<{ id: string }>(PENDING, [environment, network]);
+  for (const { id } of rows) {
+    const holds = (client: PoolClient): Promise<boolean> => isStopped(client, wallet);
+    await letWait(pool, { transferId: id, reason: WAITS_FOR_START, holds });
+  }
+}
+
+/** Lets a transfer wait that is not signed, if the cause still holds. */
+async function letWait(
+  pool: Pool,
+  wait: { transferId: string; reason: string; holds: (client: PoolClient) => Promise<boolean> },
+): Promise<void> {
+  const { transferId, reason, holds } = wait;
+  await inTransaction(pool, async (client) => {
+    await lockTransfer(client, transferId);
+    if (await hasPayoutBegun(client, transferId)) return;
+    if (await holds(client)) await moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason });
+  });
+}

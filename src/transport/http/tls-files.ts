@@ -1,0 +1,54 @@
+// TLS by a certificate and its key from files, for every port of ours. The files are read again when they have changed, so a
+// renewed certificate needs no restart.
+
+import { readFileSync, statSync } from "node:fs";
+import type { Server as TlsServer, TlsOptions } from "node:tls";
+
+/** A certificate and its key, as PEM files. */
+export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
+
+/** Of TLS 1.2 what keeps past connections secret when the key is lost. TLS 1.3 has nothing else. */
+const FORWARD_SECRET = [
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+];
+const TLS13 = ["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"];
+const PROTOCOL = { minVersion: "TLSv1.2", ciphers: [...TLS13, ...FORWARD_SECRET].join(":") } as const;
+
+/** How long a client may take to agree on TLS; Node would wait two minutes. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** How soon a renewed certificate is used. */
+const LOOK_AGAIN_MS = 10_000;
+
+/** The options of a TLS server. Errors: what kept a file from being read. */
+export function tlsOptions(files: TlsFiles): TlsOptions {
+  return { ...read(files), ...PROTOCOL, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+}
+
+/** Lets a server that was made with the options of these files use a renewed certificate, until it is closed. */
+export function renewCertificate(server: TlsServer, files: TlsFiles, lookAgainMs = LOOK_AGAIN_MS): void {
+  let seen = changedAt(files);
+  const timer = setInterval(() => {
+    const now = changedAt(files);
+    if (now === seen) return;
+    try {
+      server.setSecureContext({ ...read(files), ...PROTOCOL });
+      seen = now;
+    } catch {
+      // The files are being replaced: the former certificate serves until both fit together.
+    }
+  }, lookAgainMs).unref();
+  server.once("close", () => clearInterval(timer));
+}
+
+function read({ certFile, keyFile }: TlsFiles): { cert: Buffer; key: Buffer } {
+  return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+}
+
+function changedAt({ certFile, keyFile }: TlsFiles): string {
+  return [certFile, keyFile].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0).join(" ");
+}

@@ -1,0 +1,46 @@
+// The documents of the repository: links lead somewhere, decisions have their form, and the changelog knows the version.
+
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { packageVersion } from "../../src/kernel/version.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const documents = globSync(["*.md", ".github/**/*.md", "src/**/README.md", "test/**/*.md"], { cwd: root });
+
+it("every link to a file leads to one", () => {
+  const links = documents.flatMap((path) =>
+    Array.from(read(path).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)/g), ([, target = ""]) => ({
+      path,
+      target,
+    })),
+  );
+  expect(links.length).toBeGreaterThan(50);
+  expect(links.filter(({ path, target }) => !existsSync(join(root, dirname(path), target)))).toEqual([]);
+});
+
+const decisions = documents.filter((path) => /^\.github\/adr\/\d{4}-[a-z0-9-]+\.md$/.test(path));
+
+it("there are at least ten decisions, numbered without a gap and all in the list", () => {
+  const numbers = decisions.map((path) => Number(path.slice(".github/adr/".length).slice(0, 4)));
+  expect(numbers.toSorted((one, other) => one - other)).toEqual(numbers.map((_, index) => index + 1));
+  expect(decisions.length).toBeGreaterThanOrEqual(10);
+  const list = read(".github/adr/README.md");
+  expect(decisions.filter((path) => !list.includes(`(${path.slice(".github/adr/".length)})`))).toEqual([]);
+});
+
+it.each(decisions)("has context, decision and consequences in 40 lines: %s", (path) => {
+  const text = read(path);
+  expect(text.match(/^## .*$/gm)).toEqual(["## Context", "## Decision", "## Consequences"]);
+  expect(text.split("\n").length).toBeLessThanOrEqual(41);
+});
+
+it("the newest version of the changelog is the one of package.json", () => {
+  const [newest] = Array.from(
+    read(".github/CHANGELOG.md").matchAll(/^## \[(\d+\.\d+\.\d+)\]/gm),
+    ([, version]) => version,
+  );
+  expect(newest).toBe(packageVersion());
+});

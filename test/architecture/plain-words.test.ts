@@ -1,0 +1,39 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { notRewritten, wordViolations } from "./plain-words.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const TEXTS = ["proto/saldo/**/*.proto", ".env.example", "src/**/*.{ts,tsx}", "src/docs/pages/*.md"];
+
+it("no text that is read without its code has a forbidden word", () => {
+  const files = globSync(TEXTS, { cwd: root }).map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  expect(files.length).toBeGreaterThan(300);
+  expect(files.flatMap(wordViolations)).toEqual([]);
+});
+
+it.each([
+  ["proto/saldo/keys/v1/key.proto", "// What a caller is told."],
+  [".env.example", "# Without it nobody signs in."],
+  ["src/docs/pages/errors.en.md", "It is Somebody else's."],
+  ["src/dashboard/pages/keys/keys-messages.ts", 'export const WORDS = { en: { title: "Count anew" } };'],
+  ["src/keys/keys.ts", 'throw new NotFound("Nobody has this key.");'],
+  ["src/app/process/node.ts", "logger.warn({ id }, `worker ${id} is told to end`);"],
+])("a forbidden word is found in %s", (path, text) => {
+  expect(wordViolations({ path, text })).toHaveLength(1);
+});
+
+it.each([
+  ["src/keys/keys.ts", "const told = 1; // nobody is asked"],
+  ["src/keys/keys.ts", 'const word = "nobody";'],
+  ["src/keys/keys.ts", "const text = `the answer of ${told(fact)} is here`;"],
+  ["proto/saldo/keys/v1/key.proto", "string told = 1;"],
+])("a name in the code, or a comment of it, is no text: %s %s", (path, text) => {
+  expect(wordViolations({ path, text })).toEqual([]);
+});
+
+it("rooms that are not rewritten yet are still there", () => {
+  const found = notRewritten.filter((folder) => globSync(`${folder}**/*.ts`, { cwd: root }).length > 0);
+  expect(found).toEqual(notRewritten);
+});

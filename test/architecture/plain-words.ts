@@ -1,0 +1,35 @@
+// Finds forbidden words in the texts that are read without their code: contracts, settings, interfaces, errors, logs and the
+// documentation. The list is .ci/plain-words.mjs, which commit subjects obey as well.
+
+import type { SourceFile } from "./violations.ts";
+
+const PLAIN_WORDS: string = "../../.ci/plain-words.mjs";
+const { wordProblems } = (await import(PLAIN_WORDS)) as { wordProblems: (text: string) => string[] };
+
+/** Rooms whose texts are not rewritten yet. A room leaves this list, and none is added. */
+export const notRewritten: readonly string[] = ["src/database/", "src/identity/"];
+
+const COMMENTS = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm;
+const CONTRACT_COMMENT = /\/\/(.*)$/gm;
+/** A text in double quotes, or a template. */
+const LITERAL = /"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g;
+const INSERTED = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g;
+
+/** Every forbidden word that a reader of this file's texts would see. */
+export function wordViolations(file: SourceFile): string[] {
+  if (notRewritten.some((folder) => file.path.startsWith(folder))) return [];
+  return textsOf(file).flatMap((text) =>
+    wordProblems(text).map((problem) => `${file.path}: ${problem} in: ${text.trim()}`),
+  );
+}
+
+/** What of a file is read without its code. A literal without a space is a name, which may be asked for as well. */
+export function textsOf({ path, text }: SourceFile, { names = false } = {}): string[] {
+  if (path.endsWith(".proto")) return Array.from(text.matchAll(CONTRACT_COMMENT), ([, comment = ""]) => comment);
+  if (!/\.tsx?$/.test(path)) return text.split("\n");
+  if (path.endsWith(".test.ts")) return [];
+  const literals = text.replaceAll(COMMENTS, "").matchAll(LITERAL);
+  return Array.from(literals, ([, quoted = "", template = ""]) => (quoted + template).replaceAll(INSERTED, "…")).filter(
+    (each) => names || each.includes(" "),
+  );
+}
