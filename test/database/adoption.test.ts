@@ -135,6 +135,21 @@ describe("a database of the last former migration", () => {
   });
 });
 
+test("a database that has the change of the security log already becomes what a fresh one is", async () => {
+  const { opened, owner } = await formerDatabase();
+  for (const file of ["functions/security_log.sql", "migrations/0002-kept-security-log.sql"])
+    await owner.query(await readFile(new URL(`../../src/database/${file}`, import.meta.url), "utf8"));
+  await owner.query("INSERT INTO mikro_orm_migrations (name) VALUES ('0036-kept-security-log')");
+  expect(await migrate(clientConfig({ connectionString: opened.url }, "test"))).toEqual(["0001-baseline"]);
+  const fresh = await createTestDatabase();
+  expect(await schemaText(owner)).toBe(
+    await withClient(clientConfig({ connectionString: fresh.url }, "test"), schemaText),
+  );
+  await fresh.drop();
+  await owner.end();
+  await opened.drop();
+});
+
 describe("a database that cannot be taken over", () => {
   let opened: TestDatabase;
   let owner: Client;
