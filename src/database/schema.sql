@@ -1119,8 +1119,8 @@ CREATE TABLE auth.security_event (
 );
 CREATE INDEX security_event_email ON auth.security_event USING btree (email_hash, id) WHERE (email_hash IS NOT NULL);
 CREATE INDEX security_event_person ON auth.security_event USING btree (person_id, id) WHERE (person_id IS NOT NULL);
-CREATE TRIGGER keep BEFORE DELETE OR UPDATE ON auth.security_event FOR EACH ROW EXECUTE FUNCTION keep_security_event(); -- enabled always
-CREATE TRIGGER keep_all BEFORE TRUNCATE ON auth.security_event FOR EACH STATEMENT EXECUTE FUNCTION keep_security_event(); -- enabled always
+CREATE TRIGGER keep BEFORE DELETE OR UPDATE ON auth.security_event FOR EACH ROW EXECUTE FUNCTION auth.keep_security_event(); -- enabled always
+CREATE TRIGGER keep_all BEFORE TRUNCATE ON auth.security_event FOR EACH STATEMENT EXECUTE FUNCTION auth.keep_security_event(); -- enabled always
 GRANT INSERT, SELECT ON auth.security_event TO saldo_serve;
 
 CREATE TABLE auth.session (
@@ -1189,6 +1189,10 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 
 -- FUNCTION admit_request(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer) RETURNS record LANGUAGE plpgsql
 -- FUNCTION admit_request_once(account uuid, key uuid, request uuid, owner uuid, wanted bigint, least_amount bigint, model text, input_price bigint, output_price bigint, cache_hit_price bigint, other_prices jsonb, once_name text, once_digest bytea, OUT kind text, OUT ord integer, OUT outcome text, OUT amount bigint, OUT other bigint, OUT rate_limit integer, OUT remaining integer, OUT reset_seconds integer, OUT wait_ms integer, OUT former uuid, OUT former_basis text, OUT keeps_answers boolean) RETURNS record LANGUAGE plpgsql
+-- FUNCTION auth.forget_security_events(days integer, most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
+--   EXECUTE: saldo_serve
+-- FUNCTION auth.keep_security_event() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog
+-- FUNCTION auth.oldest_kept_security_event(days integer) RETURNS uuid LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION bucket_counts_after(slots timestamp with time zone[], counts integer[], t timestamp with time zone, n integer) RETURNS integer[] LANGUAGE sql STABLE PARALLEL SAFE
 -- FUNCTION collect_owed(account uuid, source uuid) RETURNS bigint LANGUAGE plpgsql
 -- FUNCTION commit_requests(s_account uuid[], s_request uuid[], s_cost bigint[], s_input_uncached integer[], s_input_cached integer[], s_output integer[], s_basis text[], s_day date[], s_upstream text[], s_upstream_model text[], s_upstream_request text[], s_upstream_cost bigint[], s_streamed boolean[], s_duration integer[], s_first_byte integer[], s_clamped boolean[], s_other_tokens jsonb[], s_metering jsonb[], s_unbilled bigint[], s_settled timestamp with time zone[], e_account uuid[], e_request uuid[], e_amount bigint[], e_least bigint[], e_input integer[], e_cached integer[], e_output integer[], a_account uuid[], a_key uuid[], a_request uuid[], a_owner uuid[], a_amount bigint[], a_least bigint[], a_model text[], a_input_price bigint[], a_output_price bigint[], a_cache_hit_price bigint[], a_other_prices jsonb[]) RETURNS TABLE(kind text, ord integer, outcome text, amount bigint, other bigint, rate_limit integer, remaining integer, reset_seconds integer, wait_ms integer) LANGUAGE plpgsql
@@ -1196,11 +1200,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 --   EXECUTE: saldo_serve
 -- FUNCTION file_stray_usage() RETURNS integer LANGUAGE plpgsql SET search_path=pg_catalog, public
 --   EXECUTE: its owner
--- FUNCTION forget_security_events(days integer, most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog, public
---   EXECUTE: saldo_serve
--- FUNCTION keep_security_event() RETURNS trigger LANGUAGE plpgsql SET search_path=pg_catalog, public
 -- FUNCTION new_uuidv7() RETURNS uuid LANGUAGE sql
--- FUNCTION oldest_kept_security_event(days integer) RETURNS uuid LANGUAGE sql STABLE SET search_path=pg_catalog
 -- FUNCTION oldest_snapshot_seconds() RETURNS double precision LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve
 -- FUNCTION per_million(total numeric) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE

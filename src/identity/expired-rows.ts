@@ -34,7 +34,7 @@ DELETE FROM auth.person WHERE ${IS_UNVERIFIED} AND id IN (
   SELECT id FROM auth.person WHERE ${IS_UNVERIFIED} ORDER BY updated_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
 
 // The serving role deletes no line itself. The database keeps those of the last days, whatever it is asked.
-const FORGET_EVENTS = `SELECT forget_security_events($1, ${10 * MOST_AT_ONCE})`;
+const FORGET_EVENTS = `SELECT auth.forget_security_events($1, ${10 * MOST_AT_ONCE})`;
 /** What the function of the database keeps in any case. */
 export const LEAST_SECURITY_LOG_DAYS = 7;
 // The planner's own count is near enough, and costs nothing.

@@ -7,6 +7,7 @@ import { topicChecks } from "../../src/app/compose/audit-checks.ts";
 import { clientConfig, connectClient, withClient } from "../../src/database/connections.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
+import { labelOf, schemaCode } from "../../src/database/migrations/migrations.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
 import { SOUND } from "../money/world.ts";
@@ -19,7 +20,7 @@ SELECT c.oid::regclass::text AS name FROM pg_class c
 WHERE c.relnamespace IN ('public'::regnamespace, 'auth'::regnamespace) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 ORDER BY 1`;
 const SOURCES = `
-SELECT proname AS name, prosrc AS source FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1, 2`;
+SELECT proname AS name, prosrc AS source FROM pg_proc WHERE pronamespace IN ('public'::regnamespace, 'auth'::regnamespace) ORDER BY 1, 2`;
 /** A posting as both have it. */
 const POSTING = "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at";
 
@@ -59,7 +60,9 @@ describe("a database of the last former migration", () => {
   beforeAll(async () => {
     ({ opened, owner } = await formerDatabase());
     before = await everyRow(owner);
-    expect(await migrate(clientConfig({ connectionString: opened.url }, "test"))).toEqual(["0001-baseline"]);
+    expect(await migrate(clientConfig({ connectionString: opened.url }, "test"))).toEqual(
+      schemaCode.migrations.map(labelOf),
+    );
     after = await everyRow(owner);
   });
   afterAll(async () => {
@@ -130,6 +133,21 @@ describe("a database of the last former migration", () => {
     expect(await readTrialBalance(database.pool)).toMatchObject({ isBalanced: true });
     await database.close();
   });
+});
+
+test("a database that has the change of the security log already becomes what a fresh one is", async () => {
+  const { opened, owner } = await formerDatabase();
+  for (const file of ["functions/security_log.sql", "migrations/0002-kept-security-log.sql"])
+    await owner.query(await readFile(new URL(`../../src/database/${file}`, import.meta.url), "utf8"));
+  await owner.query("INSERT INTO mikro_orm_migrations (name) VALUES ('0036-kept-security-log')");
+  expect(await migrate(clientConfig({ connectionString: opened.url }, "test"))).toEqual(["0001-baseline"]);
+  const fresh = await createTestDatabase();
+  expect(await schemaText(owner)).toBe(
+    await withClient(clientConfig({ connectionString: fresh.url }, "test"), schemaText),
+  );
+  await fresh.drop();
+  await owner.end();
+  await opened.drop();
 });
 
 describe("a database that cannot be taken over", () => {

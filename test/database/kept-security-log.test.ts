@@ -50,7 +50,7 @@ describe.each(testBackends())("the security log, on the %s server,", (backend) =
     expect(await serve("TRUNCATE auth.security_event")).toBe(PERMISSION_DENIED);
     expect(await own("TRUNCATE auth.security_event")).toBe(RESTRICT_VIOLATION);
     for (const days of [0, -1_000, LEAST_SECURITY_LOG_DAYS])
-      expect(await serve(`SELECT forget_security_events(${days}, 1000)`)).toBe("done");
+      expect(await serve(`SELECT auth.forget_security_events(${days}, 1000)`)).toBe("done");
     expect(await kept()).toEqual(ids);
   });
 

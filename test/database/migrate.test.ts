@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { clientConfig, connectClient, withClient } from "../../src/database/connections.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { type Migration, type SchemaCode, schemaCode } from "../../src/database/migrations/migrations.ts";
+import { labelOf, type Migration, type SchemaCode, schemaCode } from "../../src/database/migrations/migrations.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const IMPATIENT = { lockTimeoutMs: 50, attempts: 2, pauseMs: 10 };
@@ -40,7 +40,8 @@ async function code(
 ): Promise<SchemaCode> {
   const place = await mkdtemp(join(folder, "code-"));
   await mkdir(join(place, "functions"));
-  for (const { number, sql } of changes) await writeFile(join(place, `000${number}-change.sql`), sql);
+  for (const { number, sql } of changes)
+    await writeFile(join(place, `${labelOf({ number, name: "change" })}.sql`), sql);
   for (const [name, text] of Object.entries(functions)) await writeFile(join(place, "functions", `${name}.sql`), text);
   const url = pathToFileURL(`${place}/`);
   const known = [...schemaCode.migrations, ...changes.map((change) => ({ ...change, name: "change" }))];
@@ -48,7 +49,9 @@ async function code(
   return { migrations: known, migrationsFolder: url, functionsFolder: ofFunctions };
 }
 
-const ADD_COLUMN = { number: 2, oldestCode: 1, sql: "ALTER TABLE account ADD COLUMN colour text;" };
+const NEWEST = schemaCode.migrations.length;
+const [NEXT, LAST] = [labelOf({ number: NEWEST + 1, name: "change" }), labelOf({ number: NEWEST + 2, name: "change" })];
+const ADD_COLUMN = { number: NEWEST + 1, oldestCode: 1, sql: "ALTER TABLE account ADD COLUMN colour text;" };
 const columns = async (): Promise<unknown[]> =>
   (await owner.query("SELECT FROM pg_attribute WHERE attrelid = 'account'::regclass AND attname = 'colour'")).rows;
 const changes = async (): Promise<unknown[]> =>
@@ -59,29 +62,26 @@ describe("changes of the schema", () => {
   test("are applied once when several processes start at once", async () => {
     await inFresh();
     const ran = await Promise.all([migrate(config), migrate(config), migrate(config)]);
-    expect(ran.flat()).toEqual(["0001-baseline"]);
+    expect(ran.flat()).toEqual(schemaCode.migrations.map(labelOf));
     expect(await migrate(config)).toEqual([]);
 
     const next = { code: await code([ADD_COLUMN]) };
     const ranNext = await Promise.all([migrate(config, next), migrate(config, next), migrate(config, next)]);
-    expect(ranNext.flat()).toEqual(["0002-change"]);
-    expect(await changes()).toEqual([
-      { number: 1, oldest_code: 1 },
-      { number: 2, oldest_code: 1 },
-    ]);
+    expect(ranNext.flat()).toEqual([NEXT]);
+    expect((await changes()).at(-1)).toEqual({ number: NEWEST + 1, oldest_code: 1 });
   });
 
   test("are each a transaction: one that fails leaves those before it, and nothing of its own", async () => {
     const sql = "ALTER TABLE account ADD COLUMN size text; SELECT 1 / 0;";
-    const failing = await code([ADD_COLUMN, { number: 3, oldestCode: 1, sql }]);
+    const failing = await code([ADD_COLUMN, { number: NEWEST + 2, oldestCode: 1, sql }]);
     await expect(migrate(config, { code: failing })).rejects.toThrow("division by zero");
     expect(await columns()).toHaveLength(1);
-    expect(await changes()).toHaveLength(2);
+    expect(await changes()).toHaveLength(NEWEST + 1);
     const mended = await code([
       ADD_COLUMN,
-      { number: 3, oldestCode: 1, sql: "ALTER TABLE account ADD COLUMN size text" },
+      { number: NEWEST + 2, oldestCode: 1, sql: "ALTER TABLE account ADD COLUMN size text" },
     ]);
-    expect(await migrate(config, { code: mended })).toEqual(["0003-change"]);
+    expect(await migrate(config, { code: mended })).toEqual([LAST]);
   });
 
   test("wait for a lock only shortly and try again, so that a session behind them goes on", async () => {
@@ -93,14 +93,14 @@ describe("changes of the schema", () => {
     expect(await columns()).toEqual([]);
     await holder.query("COMMIT");
     await holder.end();
-    expect(await migrating).toEqual(["0002-change"]);
+    expect(await migrating).toEqual([NEXT]);
     expect(await columns()).toHaveLength(1);
   });
 
   test("that never get their lock are given up, and the error names the change", async () => {
     await owner.query("BEGIN; LOCK TABLE account IN ACCESS SHARE MODE");
     const migrating = migrate(config, { code: await code([ADD_COLUMN]), patience: IMPATIENT });
-    await expect(migrating).rejects.toThrow(/^0002-change of database \w+ was tried 2 times and did not get its locks/);
+    await expect(migrating).rejects.toThrow(/^\d+-change of database \w+ was tried 2 times and did not get its locks/);
     await owner.query("ROLLBACK");
     expect(await columns()).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe("changes of the schema", () => {
 
 describe("an index that is made concurrently", () => {
   const sql = "-- Why.\nCREATE INDEX CONCURRENTLY account_created ON account (created_at);\n";
-  const INDEX = { number: 2, oldestCode: 1, concurrent: true, sql };
+  const INDEX = { number: NEWEST + 1, oldestCode: 1, concurrent: true, sql };
   const isValid = async (): Promise<unknown> =>
     (await owner.query("SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('account_created')"))
       .rows[0];
@@ -122,7 +122,7 @@ describe("an index that is made concurrently", () => {
     await opened.database.pool.query("INSERT INTO account (id) VALUES (gen_random_uuid())");
     await writer.query("COMMIT");
     await writer.end();
-    expect((await migrating).flat()).toEqual(["0002-change"]);
+    expect((await migrating).flat()).toEqual([NEXT]);
     expect(await isValid()).toEqual({ valid: true });
   });
 
@@ -131,19 +131,19 @@ describe("an index that is made concurrently", () => {
     const failing = owner.query("CREATE UNIQUE INDEX CONCURRENTLY account_created ON account ((created_at IS NULL))");
     await expect(failing).rejects.toThrow("could not create unique index");
     expect(await isValid()).toEqual({ valid: false });
-    expect(await migrate(config, { code: await code([INDEX]) })).toEqual(["0002-change"]);
+    expect(await migrate(config, { code: await code([INDEX]) })).toEqual([NEXT]);
     expect(await isValid()).toEqual({ valid: true });
   });
 
   test("is kept where a process ended between making and recording it", async () => {
     await owner.query(sql);
-    expect(await migrate(config, { code: await code([INDEX]) })).toEqual(["0002-change"]);
+    expect(await migrate(config, { code: await code([INDEX]) })).toEqual([NEXT]);
     expect(await isValid()).toEqual({ valid: true });
   });
 });
 
 describe("the version before", () => {
-  const DROP_COLUMN = { number: 3, oldestCode: 2, sql: "ALTER TABLE account DROP COLUMN colour;" };
+  const DROP_COLUMN = { number: NEWEST + 2, oldestCode: NEWEST + 1, sql: "ALTER TABLE account DROP COLUMN colour;" };
 
   test("serves again where the newer schema allows it, and leaves the newer functions as they are", async () => {
     const pick = (result: number) => ({
@@ -151,10 +151,7 @@ describe("the version before", () => {
     });
     const former = await code([], pick(1));
     expect(await migrate(config, { code: former })).toEqual(["functions/pick"]);
-    expect(await migrate(config, { code: await code([ADD_COLUMN], pick(2)) })).toEqual([
-      "0002-change",
-      "functions/pick",
-    ]);
+    expect(await migrate(config, { code: await code([ADD_COLUMN], pick(2)) })).toEqual([NEXT, "functions/pick"]);
     expect(await migrate(config, { code: former })).toEqual([]);
     expect((await owner.query("SELECT pick() AS result")).rows).toEqual([{ result: 2 }]);
     const database = await openDatabase({ url: opened.url, dataDir: "" });
@@ -167,7 +164,8 @@ describe("the version before", () => {
     expect(await migrate(config, { code: await code([ADD_COLUMN]) })).toEqual([]);
     const opening = openDatabase({ url: opened.url, dataDir: "" });
     await expect(opening).rejects.toThrow(
-      /^The schema of database \w+ is at change 3 and needs a Saldo that knows change 2; this one knows up to change 1\. Start the newer version/,
+      `is at change ${NEWEST + 2} and needs a Saldo that knows change ${NEWEST + 1}; this one knows up to change ${NEWEST}. ` +
+        "Start the newer version",
     );
   });
 });
@@ -211,6 +209,6 @@ test("a login that only serves sees that there is nothing to do; where there is,
   expect(await migrate(serving)).toEqual([]);
   await expect(migrate(serving, { code: await code([ADD_COLUMN]) })).rejects.toThrow(/Set DATABASE_OWNER_URL/);
   expect(await withClient(config, async (client) => (await client.query("SELECT FROM schema_change")).rowCount)).toBe(
-    1,
+    NEWEST,
   );
 });

@@ -46,7 +46,7 @@ FROM (
 
 const VIEW = `SELECT pg_get_viewdef($1::oid, true) AS line`;
 const FUNCTIONS = `
-SELECT format('-- FUNCTION %I(%s) RETURNS %s LANGUAGE %s%s%s%s%s', p.proname, pg_get_function_arguments(p.oid),
+SELECT format('-- FUNCTION %s(%s) RETURNS %s LANGUAGE %s%s%s%s%s', p.oid::regproc, pg_get_function_arguments(p.oid),
          coalesce(pg_get_function_result(p.oid), 'its OUT parameters'), l.lanname,
          CASE p.provolatile WHEN 'i' THEN ' IMMUTABLE' WHEN 's' THEN ' STABLE' ELSE '' END,
          CASE p.proparallel WHEN 's' THEN ' PARALLEL SAFE' ELSE '' END, CASE WHEN p.prosecdef THEN ' SECURITY DEFINER' ELSE '' END,
@@ -56,7 +56,7 @@ SELECT format('-- FUNCTION %I(%s) RETURNS %s LANGUAGE %s%s%s%s%s', p.proname, pg
                     FROM aclexplode(p.proacl) WHERE grantee <> p.proowner), CASE WHEN p.proacl IS NULL THEN '' ELSE E'\\n--   EXECUTE: its owner' END)
        AS line
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-WHERE p.pronamespace IN ('public'::regnamespace, 'auth'::regnamespace) ORDER BY p.proname COLLATE "C", p.oid`;
+WHERE p.pronamespace IN ('public'::regnamespace, 'auth'::regnamespace) ORDER BY p.oid::regproc::text COLLATE "C"`;
 
 type Relation = {
   oid: number;

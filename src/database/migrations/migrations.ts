@@ -6,6 +6,8 @@ export type Migration = {
   readonly name: string;
   /** The number of the newest change that code must know to run on the schema from here on; its own number: no older code may. */
   readonly oldestCode: number;
+  /** Files of functions that the change uses, such as those of its triggers: they are applied before it. */
+  readonly uses?: readonly string[];
   /** The file is one `CREATE INDEX CONCURRENTLY`, which runs outside a transaction and lets others write meanwhile. */
   readonly concurrent?: boolean;
 };
@@ -19,7 +21,10 @@ export type SchemaCode = {
 
 /** This code's. A change that has landed on a branch others use is never edited. */
 export const schemaCode: SchemaCode = {
-  migrations: [{ number: 1, name: "baseline", oldestCode: 1 }],
+  migrations: [
+    { number: 1, name: "baseline", oldestCode: 1 },
+    { number: 2, name: "kept-security-log", oldestCode: 1, uses: ["security_log"] },
+  ],
   migrationsFolder: new URL("./", import.meta.url),
   functionsFolder: new URL("../functions/", import.meta.url),
 };

@@ -71,11 +71,13 @@ function nextStep(state: SchemaState, work: Work): Step | undefined {
   if (migration.concurrent === true) {
     return { names, run: () => withClient(owner, (client) => applyConcurrently(client, migration, code)) };
   }
-  return inTransaction(names, (client) => applyFile(client, migration, code));
+  return inTransaction(names, (client) => applyFile(client, migration, work));
 }
 
-async function applyFile(client: Client, migration: Migration, code: SchemaCode): Promise<void> {
+async function applyFile(client: Client, migration: Migration, { code, files }: Work): Promise<void> {
   await recordMigration(client, migration);
+  const used = files.filter(({ name }) => migration.uses?.includes(name));
+  await applyFunctions(client, used);
   await client.query(await readMigration(migration, code));
 }
 

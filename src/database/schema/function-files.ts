@@ -10,10 +10,10 @@ export type FunctionFile = { readonly name: string; readonly text: string; reado
 
 /** What PostgreSQL answers where a function is made again with another result. */
 const OTHER_RESULT = "42P13";
-const MADE = /^CREATE OR REPLACE FUNCTION (\w+)/gm;
+const MADE = /^CREATE OR REPLACE FUNCTION ([\w.]+)/gm;
 const VERSIONS = `
 SELECT p.oid::text || ' ' || p.xmin::text AS version, p.oid::regprocedure::text AS signature FROM pg_proc p
-WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = ANY ($1::text[])`;
+WHERE p.pronamespace::regnamespace::text || '.' || p.proname = ANY ($1::text[])`;
 const RECORD = `
 INSERT INTO schema_function (name, hash) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, applied_at = clock_timestamp()`;
@@ -38,7 +38,7 @@ export async function applyFunctions(client: Client, files: readonly FunctionFil
 }
 
 async function applyFile(client: Client, { text }: FunctionFile): Promise<void> {
-  const names = [...text.matchAll(MADE)].map(([, name]) => name);
+  const names = Array.from(text.matchAll(MADE), ([, name = ""]) => (name.includes(".") ? name : `public.${name}`));
   const before = await versionsOf(client, names);
   await client.query("SAVEPOINT functions");
   try {
@@ -59,7 +59,7 @@ async function applyFile(client: Client, { text }: FunctionFile): Promise<void> 
 }
 
 /** Versions of the functions' rows, which every replacement changes, with their signatures. */
-async function versionsOf(client: Client, names: readonly (string | undefined)[]): Promise<Map<string, string>> {
+async function versionsOf(client: Client, names: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await client.query<{ version: string; signature: string }>(VERSIONS, [names]);
   return new Map(rows.map(({ version, signature }) => [version, signature]));
 }

@@ -26,7 +26,7 @@ export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
     name: "the owner of the tables changes lines of the security log",
     edits: [
       {
-        file: "src/database/migrations/0001-baseline/13-security-log.sql",
+        file: "src/database/migrations/0002-kept-security-log.sql",
         find: "BEFORE UPDATE OR DELETE ON auth.security_event",
         replace: "BEFORE DELETE ON auth.security_event",
       },

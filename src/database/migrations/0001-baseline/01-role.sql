@@ -1,4 +1,4 @@
--- The role that serves. It may read and add, and change only what the request path changes. Every start lays its settings on it.
+-- The role that serves, and the schema of sign-in. It may read and add, and change only what the request path changes. Every start lays its settings on it.
 
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'saldo_serve') THEN CREATE ROLE saldo_serve LOGIN; END IF;
@@ -13,4 +13,5 @@ DO $$ BEGIN
   END IF;
 END $$;
 
-GRANT USAGE ON SCHEMA public TO saldo_serve;
+CREATE SCHEMA auth;
+GRANT USAGE ON SCHEMA public, auth TO saldo_serve;

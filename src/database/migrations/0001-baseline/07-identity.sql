@@ -29,9 +29,6 @@ GRANT SELECT, INSERT ON customer, service_token TO saldo_serve;
 GRANT UPDATE (language, time_zone) ON customer TO saldo_serve;
 GRANT UPDATE (revoked_at, last_used_at) ON service_token TO saldo_serve;
 
-CREATE SCHEMA auth;
-GRANT USAGE ON SCHEMA auth TO saldo_serve;
-
 -- account_id: the ledger account that is the person's own. Null until the address is verified: to name an address gives no
 -- account, and none that the operator has made for the owner of the address. two_factor_enabled: the person has an
 -- authenticator app or a passkey, which a sign-in by password has to ask for.
@@ -168,7 +165,7 @@ CREATE INDEX security_event_email ON auth.security_event (email_hash, id) WHERE 
 -- Credentials of the demo's person are removed when a demo takes the address, and when it is cleared.
 GRANT SELECT, INSERT, UPDATE, DELETE
   ON auth.person, auth.credential, auth.session, auth.verification, auth.throttle, auth.two_factor, auth.passkey TO saldo_serve;
-GRANT SELECT, INSERT ON auth.security_event TO saldo_serve;
+GRANT SELECT, INSERT, DELETE ON auth.security_event TO saldo_serve;
 GRANT SELECT, INSERT ON auth.operator_invite, auth.signing_secret TO saldo_serve;
 GRANT UPDATE (used_at) ON auth.operator_invite TO saldo_serve;
 GRANT UPDATE (secret) ON auth.signing_secret TO saldo_serve; -- for encrypting it under another key

@@ -1,4 +1,4 @@
-// Takes over a database of the former migrations (0001-ledger to 0035-tier-writes): its postings get the account they are about, and
+// Takes over a database of the former migrations (0001-ledger to 0035-tier-writes, or one more): its postings get the account they are about, and
 // it becomes what a fresh database is. All in one transaction; no row is lost. Can go when no such database is left.
 
 import { readFile } from "node:fs/promises";
@@ -10,6 +10,11 @@ import { readBaseline, recordMigration } from "../../migrations/migration-file.t
 import type { SchemaState } from "../schema-state.ts";
 
 const LAST_FORMER_MIGRATION = "0035-tier-writes";
+/** The last changes that a former database may have, and the newest change of today that it has by them. */
+const HAS: ReadonlyMap<string | null, number> = new Map([
+  [LAST_FORMER_MIGRATION, 1],
+  ["0036-kept-security-log", 2],
+]);
 const OWNERLESS = `SELECT id FROM posting_owner WHERE account_id IS NULL ORDER BY id LIMIT 10`;
 const COUNTS = `
 SELECT (SELECT count(*) FROM former.posting)::int AS former, (SELECT count(*) FROM posting)::int AS taken`;
@@ -17,9 +22,10 @@ SELECT (SELECT count(*) FROM former.posting)::int AS former, (SELECT count(*) FR
 /** Takes a database over inside the caller's transaction. Throws where it is not at the last of the former migrations. */
 export async function adoptFormerSchema(
   client: Client,
-  { state, migration, code, files }: BaselineWork & { state: SchemaState },
+  { state, migration, code, files }: BaselineWork & { readonly state: SchemaState },
 ): Promise<void> {
-  if (state.formerMigration !== LAST_FORMER_MIGRATION) {
+  const has = HAS.get(state.formerMigration);
+  if (has === undefined) {
     throw new Error(
       `The schema of database ${state.database} is at migration ${state.formerMigration}, and this Saldo takes over from ` +
         `${LAST_FORMER_MIGRATION} only. Start the last Saldo 0.1 on it once, and then this one.`,
@@ -46,9 +52,8 @@ export async function adoptFormerSchema(
   await client.query(await ownText("take-over.sql"));
   const { rows } = await client.query<{ former: number; taken: number }>(COUNTS);
   invariant(rows[0]?.former === rows[0]?.taken, "every posting is taken over");
-  await client.query(textOf("13-security-log.sql"));
   await client.query("DROP TABLE posting_owner, former.posting, mikro_orm_migrations; DROP SCHEMA former");
-  await recordMigration(client, migration);
+  for (const each of code.migrations.slice(0, has)) await recordMigration(client, each);
 }
 
 function ownText(name: string): Promise<string> {
