@@ -1,4 +1,4 @@
-// The words around code to copy.
+// The messages around code to copy.
 
 import type { Messages } from "../i18n/language.tsx";
 

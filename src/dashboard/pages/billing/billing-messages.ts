@@ -1,4 +1,4 @@
-// The words of the page of balance and billing.
+// The messages of the page of balance and billing.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -75,7 +75,7 @@ export const BILLING_MESSAGES = {
   },
 } satisfies Messages<Record<string, string | ((amount: string) => string)>>;
 
-/** Where a top-up stands. */
+/** The state of a top-up. */
 export const TOP_UP_STATE_MESSAGES = {
   id: {
     created: "Dibuat",
@@ -105,7 +105,7 @@ export const TOP_UP_STATE_MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** What each of them means. */
+/** What each state means. */
 export const TOP_UP_STATE_ABOUTS = {
   id: {
     created: "Pembayaran sedang disiapkan di penyedia. Saldo bertambah sendiri setelah dibayar.",
@@ -136,7 +136,7 @@ export const TOP_UP_STATE_ABOUTS = {
   },
 } satisfies Messages<Record<keyof (typeof TOP_UP_STATE_MESSAGES)["id"], string>>;
 
-/** Why a line stands in the ledger, by the reason the server gives; an unknown one is shown as it is. */
+/** The reason of a ledger entry, by the server's name for it; an unknown one is shown unchanged. */
 export const REASON_MESSAGES = {
   id: {
     usage: "Pemakaian",

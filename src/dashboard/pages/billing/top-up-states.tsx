@@ -1,4 +1,4 @@
-// How a top-up's state is told.
+// How a top-up's state is shown.
 
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { useMessages } from "../../i18n/language.tsx";
@@ -7,7 +7,7 @@ import { TOP_UP_STATE_ABOUTS, TOP_UP_STATE_MESSAGES } from "./billing-messages.t
 
 type Told = { readonly word: keyof typeof TOP_UP_STATE_MESSAGES.id; readonly tone: Tone };
 
-// A state that a newer server knows and this page does not.
+// A state that only a newer server knows.
 const NOT_KNOWN: Told = { word: "other", tone: "neutral" };
 
 const TOLD: Readonly<Record<number, Told>> = {
@@ -30,7 +30,7 @@ export function useStateAbout(state: TopUpState): string {
   return abouts[(TOLD[state] ?? NOT_KNOWN).word];
 }
 
-/** The state as a word with a sign. */
+/** The state as a word with an icon. */
 export function TopUpBadge({ state }: { readonly state: TopUpState }) {
   const messages = useMessages(TOP_UP_STATE_MESSAGES);
   const { word, tone } = TOLD[state] ?? NOT_KNOWN;

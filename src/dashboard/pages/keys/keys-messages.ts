@@ -1,4 +1,4 @@
-// The words of the page of API keys.
+// The messages of the page of API keys.
 
 import type { Messages } from "../../i18n/language.tsx";
 

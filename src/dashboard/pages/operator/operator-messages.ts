@@ -1,4 +1,4 @@
-// The words that the pages of operators share.
+// The messages that the pages of operators share.
 
 import type { Messages } from "../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the overview.
+// The messages of the overview.
 
 import type { Messages } from "../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the playground.
+// The messages of the playground.
 
 import type { Messages } from "../../i18n/language.tsx";
 

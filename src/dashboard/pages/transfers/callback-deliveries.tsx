@@ -1,4 +1,4 @@
-// How the merchant was told of its transfers, with every attempt.
+// The callbacks of a merchant's transfers, with every attempt.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
@@ -117,7 +117,7 @@ const TOLD: Readonly<Record<number, { readonly word: "pending" | "delivered" | "
   [CallbackState.FAILED]: { word: "failed", tone: "bad" },
 };
 
-/** Where a delivery stands, as a word with a sign. */
+/** The state of a delivery, as a word with an icon. */
 function DeliveryBadge({ state }: { readonly state: CallbackState }) {
   const messages = useMessages(CALLBACK_MESSAGES);
   const { word, tone } = TOLD[state] ?? { word: "pending", tone: "neutral" };

@@ -1,4 +1,4 @@
-// The words of the page of a merchant's callbacks.
+// The messages of the page of a merchant's callbacks.
 
 import type { Messages } from "../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the page on which a transfer is priced and ordered.
+// The messages of the page on which a transfer is quoted and ordered.
 
 import type { Messages } from "../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the page of one transfer.
+// The messages of the page of one transfer.
 
 import type { Messages } from "../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// How the tokens of a record are known, as a word, a tone and a sentence.
+// How the tokens of a record were counted, as a word, a tone and a sentence.
 
 import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
 import type { Tone } from "../../components/badge.tsx";
@@ -18,7 +18,7 @@ const TOLD: Readonly<Record<number, ToldBasis>> = {
   [UsageBasis.FREE]: { word: "free", about: "freeAbout", tone: "bad" },
 } satisfies Record<UsageBasis, ToldBasis>;
 
-/** What is told of a basis. */
+/** The texts of a basis. */
 export function toldBasis(basis: UsageBasis): ToldBasis {
   return TOLD[basis] ?? EXACT;
 }

@@ -1,5 +1,5 @@
-// How the counts of a request came about, one sentence for each rule by which the server corrected or estimated them. The rules
-// have stable names; one that is not known here is shown by its name.
+// How the tokens of a request were counted, one sentence for each rule by which the server corrected or estimated them.
+// The rules have stable names; an unknown one is shown by its name.
 
 export const METERING_MESSAGES = {
   id: {

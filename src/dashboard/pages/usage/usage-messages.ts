@@ -1,4 +1,4 @@
-// The words of the usage page.
+// The messages of the usage page.
 
 import type { Messages } from "../../i18n/language.tsx";
 

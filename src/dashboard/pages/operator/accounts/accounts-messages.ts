@@ -1,4 +1,4 @@
-// The words of the operators' pages of accounts.
+// The messages of the operators' pages of accounts.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

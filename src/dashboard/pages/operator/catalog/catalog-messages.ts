@@ -1,4 +1,4 @@
-// The words of the operators' pages of the catalog.
+// The messages of the operators' pages of the catalog.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

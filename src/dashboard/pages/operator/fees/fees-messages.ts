@@ -1,4 +1,4 @@
-// The words of the operators' page of fees and merchants.
+// The messages of the operators' page of fees and merchants.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the operators' pages of the ledger.
+// The messages of the operators' pages of the ledger.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

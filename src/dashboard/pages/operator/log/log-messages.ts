@@ -1,4 +1,4 @@
-// The words of the operators' log.
+// The messages of the operators' log.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the page of service tokens.
+// The messages of the page of service tokens.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

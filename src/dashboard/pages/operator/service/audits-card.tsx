@@ -1,4 +1,4 @@
-// What the audits last found, and when.
+// The latest findings of the audits, and when they ran.
 
 import { useQuery } from "@connectrpc/connect-query";
 import type { AuditState, AuditViolation } from "#gen/saldo/operator/v1/operation_pb.ts";

@@ -1,4 +1,4 @@
-// The words of the operators' page of how the service runs.
+// The messages of the operators' page of the service's state.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the operators' page of top-ups.
+// The messages of the operators' page of top-ups.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the operators' page of transfers and payout wallets.
+// The messages of the operators' page of transfers and payout wallets.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The words of the operators' page of upstreams.
+// The messages of the operators' page of upstreams.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

@@ -18,7 +18,7 @@ import { UPSTREAMS_MESSAGES } from "./upstreams-messages.ts";
 
 const ASK_AGAIN_MS = 10_000;
 
-/** Every upstream and how it does. It asks again by itself while somebody looks. */
+/** Every upstream and its state. It refreshes by itself while the page is visible. */
 export function UpstreamsPage() {
   const messages = useMessages(UPSTREAMS_MESSAGES);
   const change = useChangeAddress();
