@@ -58,11 +58,11 @@ describe("the sheet of a request", () => {
 
   it("says by which rules it was counted, in both languages, and shows a rule that it does not know by its name", async () => {
     const english = await textOfSheet("en");
-    expect(english).toContain("The provider reported more output than this request's bound; the count was cut.");
+    expect(english).toContain("The upstream reported more output than this request's bound; the count was cut.");
     expect(english).toContain("The cached part is assumed from your last request");
-    expect(english.replaceAll(/\s+/g, " ")).toMatch(/Reported by the provider Input 23,685 Cache 7,168 Output 5,386/);
+    expect(english.replaceAll(/\s+/g, " ")).toMatch(/Reported by the upstream Input 23,685 Cache 7,168 Output 5,386/);
     const indonesian = await textOfSheet("id");
-    expect(indonesian).toContain("Token keluar dari penyedia melebihi batas permintaan ini dan dipotong.");
+    expect(indonesian).toContain("Token keluar dari upstream melebihi batas permintaan ini dan dipotong.");
     expect(indonesian).toContain("a_rule_of_tomorrow");
   });
 

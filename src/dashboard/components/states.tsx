@@ -17,7 +17,7 @@ const MESSAGES = {
   },
   en: {
     failed: "This part could not be loaded",
-    later: "Try again in a moment. If it keeps failing, tell us this request id.",
+    later: "Try again in a moment. If it keeps failing, send us this request id.",
     unreached: "The server cannot be reached or took too long. Check your connection, then try again.",
     again: "Try again",
     stale: "The last data is shown; it could not be refreshed.",

@@ -4,7 +4,7 @@
 import type { Language } from "./language.tsx";
 
 /** The part after the field's name, such as "must be …". `$1` is the message's first value. */
-const INDONESIAN: readonly (readonly [sentence: RegExp, said: string])[] = [
+const INDONESIAN: readonly (readonly [english: RegExp, indonesian: string])[] = [
   [/^(?:is required|must be given|must be set)$/, "harus diisi"],
   [/^must be an address that begins with https:\/\/$/, "harus alamat yang dimulai dengan https://"],
   [/^must begin with https:\/\/ in production$/, "harus dimulai dengan https:// di produksi"],

@@ -58,8 +58,8 @@ export function useTopUp(topUpId: string): FollowedTopUp {
   useEffect(() => {
     if (!isVisible || isOver || hasNoStream) return undefined;
     const leaving = new AbortController();
-    const told = (change: TopUp) => setStreamed({ topUp: change, atMs: Date.now() });
-    void follow(topUpId, leaving.signal, told, setFailures);
+    const onChange = (change: TopUp) => setStreamed({ topUp: change, atMs: Date.now() });
+    void follow(topUpId, leaving.signal, onChange, setFailures);
     return () => leaving.abort();
   }, [topUpId, isVisible, isOver, hasNoStream]);
 

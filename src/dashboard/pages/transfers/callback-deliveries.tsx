@@ -111,7 +111,7 @@ function useDeliveryColumns(): readonly Column<CallbackDelivery>[] {
   ];
 }
 
-const TOLD: Readonly<Record<number, { readonly word: "pending" | "delivered" | "failed"; readonly tone: Tone }>> = {
+const SHOWN: Readonly<Record<number, { readonly word: "pending" | "delivered" | "failed"; readonly tone: Tone }>> = {
   [CallbackState.PENDING]: { word: "pending", tone: "warn" },
   [CallbackState.DELIVERED]: { word: "delivered", tone: "good" },
   [CallbackState.FAILED]: { word: "failed", tone: "bad" },
@@ -120,6 +120,6 @@ const TOLD: Readonly<Record<number, { readonly word: "pending" | "delivered" | "
 /** The state of a delivery, as a word with an icon. */
 function DeliveryBadge({ state }: { readonly state: CallbackState }) {
   const messages = useMessages(CALLBACK_MESSAGES);
-  const { word, tone } = TOLD[state] ?? { word: "pending", tone: "neutral" };
+  const { word, tone } = SHOWN[state] ?? { word: "pending", tone: "neutral" };
   return <Badge tone={tone}>{messages[word]}</Badge>;
 }

@@ -42,7 +42,7 @@ export const CREDENTIAL_MESSAGES = {
     revoke: "Revoke",
     revokeTitle: "Revoke this pair?",
     revokeAbout:
-      "Within five seconds every request with this pair is refused, for good. Transfers that were ordered go on.",
+      "Within five seconds every request with this pair is refused, for good. Transfers already ordered continue.",
     wasRevoked: "Pair revoked",
     cancel: "Cancel",
     header: "Basic header",

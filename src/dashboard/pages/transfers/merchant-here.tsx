@@ -17,6 +17,6 @@ export const MerchantContext = createContext<MerchantHere | null>(null);
 /** The merchant of the page; only below the merchant's frame. */
 export function useMerchantHere(): MerchantHere {
   const here = use(MerchantContext);
-  if (here === null) throw new Error("a merchant's page stands in the merchant's frame");
+  if (here === null) throw new Error("a merchant's page must be inside the merchant's frame");
   return here;
 }

@@ -91,7 +91,7 @@ export const TRANSFER_MESSAGES = {
     block: "Block",
     cancel: "Cancel transfer",
     cancelTitle: "Cancel this transfer?",
-    cancelAbout: "What its balance holds is given back. Its external ID stays used.",
+    cancelAbout: "The held balance is returned. Its external ID stays used.",
     keep: "Keep it",
     canceled: "Transfer canceled",
     tooLate: "It is too late: sending the payment has begun.",

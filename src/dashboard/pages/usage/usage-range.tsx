@@ -70,12 +70,12 @@ type DayFieldProps = {
 function DayField({ label, day, problem, onType }: DayFieldProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const [isLeft, setLeft] = useState(false);
-  const told = isLeft && !isDay(day) ? messages.dayMissing : problem;
+  const shownProblem = isLeft && !isDay(day) ? messages.dayMissing : problem;
   return (
     <TextField
       type="date"
       label={label}
-      {...(told === undefined ? {} : { problem: told })}
+      {...(shownProblem === undefined ? {} : { problem: shownProblem })}
       value={day}
       max={LAST_DAY}
       onChange={({ target }) => onType(target.value)}

@@ -49,8 +49,8 @@ export function CatalogDifference({ changes }: { readonly changes: readonly Cata
 /** The kind of change of one entry, in a word. */
 function ChangeBadge({ change }: { readonly change: CatalogChangeKind }) {
   const messages = useMessages(CATALOG_MESSAGES);
-  const told = KINDS[change];
-  return told === undefined ? null : <Badge tone={told.tone}>{messages[told.word]}</Badge>;
+  const kind = KINDS[change];
+  return kind === undefined ? null : <Badge tone={kind.tone}>{messages[kind.word]}</Badge>;
 }
 
 function usePriceColumns(hasOthers: boolean): readonly Column<CatalogChange>[] {

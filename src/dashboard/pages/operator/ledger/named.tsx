@@ -16,17 +16,17 @@ export function ClassName({ name }: NamedProps) {
 
 /** The same within a line: its name in the books is shown on hover. */
 export function ClassWord({ name }: NamedProps) {
-  const said: Readonly<Record<string, string>> = useMessages(CLASS_MESSAGES);
-  return <span title={name}>{said[name] ?? name}</span>;
+  const label: Readonly<Record<string, string>> = useMessages(CLASS_MESSAGES);
+  return <span title={name}>{label[name] ?? name}</span>;
 }
 
 function Named({ name, messages }: NamedProps & { readonly messages: Messages<Readonly<Record<string, string>>> }) {
-  const said = useMessages(messages)[name];
-  return said === undefined ? (
+  const label = useMessages(messages)[name];
+  return label === undefined ? (
     <Mono>{name}</Mono>
   ) : (
     <>
-      <span>{said}</span>{" "}
+      <span>{label}</span>{" "}
       <span className="text-xs text-muted">
         <Mono>{name}</Mono>
       </span>

@@ -121,10 +121,10 @@ function Answers({ figures }: { readonly figures: UpstreamFigures | undefined })
 function FirstByte({ figures }: { readonly figures: UpstreamFigures | undefined }) {
   const messages = useMessages(UPSTREAMS_MESSAGES);
   const formats = useFormats();
-  const told = (ms: number | undefined) => (ms === undefined ? UNKNOWN : `≤ ${formats.count(ms)} ${messages.ms}`);
+  const latency = (ms: number | undefined) => (ms === undefined ? UNKNOWN : `≤ ${formats.count(ms)} ${messages.ms}`);
   return (
     <span className="whitespace-nowrap">
-      {told(figures?.firstByteP50Ms)} / {told(figures?.firstByteP95Ms)}
+      {latency(figures?.firstByteP50Ms)} / {latency(figures?.firstByteP95Ms)}
     </span>
   );
 }
