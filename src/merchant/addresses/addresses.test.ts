@@ -12,7 +12,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
-/** The network and normal form, or the sentence of the refusal. */
+/** The network and normal form, or the refusal's message. */
 function check(currencyCode: string, address: string, network = "", forbidden = NOTHING): string {
   try {
     const checked = checkAddress({ currencyCode, network, address, forbidden });
@@ -44,7 +44,7 @@ describe("an address of", () => {
       "bitcoin bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
     );
     expect(check("BTC", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0")).toMatch(/^bitcoin bc1p/);
-    // Valid forms without rules for spending: anybody could take the coins.
+    // Valid forms without rules for spending: any person could take the coins.
     for (const address of ["BC1SW50QGDZ25J", "bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs", "bc1pfeessrawgf"]) {
       expect(check("BTC", address)).toContain("no rules yet");
     }
@@ -170,7 +170,7 @@ describe("what is no address", () => {
 });
 
 describe("one changed character", () => {
-  /** Every text that differs from the address in one place behind the first `fixed` characters. */
+  /** Every text that differs from the address in one character after the first `fixed` ones. */
   function* changed(address: string, alphabet: string, fixed: number): Generator<string> {
     for (let at = fixed; at < address.length; at += 1) {
       for (const other of alphabet) {

@@ -5,7 +5,7 @@ import { coins, findCoin } from "../chains/currencies.ts";
 
 const trx = findCoin("TRX");
 
-/** What is wrong with a text, as field and rule. */
+/** The problem of a text, as field and rule. */
 function problem(text: string): unknown {
   try {
     return parseAmount(text, trx);

@@ -17,7 +17,7 @@ const COLUMN_NAMES = `
   .trim()
   .split(/\s+/);
 
-/** The columns that fromTransferColumns reads, of a table by the name it has in a query. */
+/** The columns that fromTransferColumns reads, of a table under its name in a query. */
 export function transferColumns(table: string): string {
   return COLUMN_NAMES.map((name) => `${table}.${name}`).join(", ");
 }
@@ -40,7 +40,7 @@ const SET_STANDING = `
 UPDATE transfer SET status = $2, transaction_hash = $3, confirmations = $4, reason = $5, awaits_approval = $6,
   updated_at = $7::timestamptz, confirmed_at = CASE WHEN $2 = 'CONFIRMED' THEN $7::timestamptz END
 WHERE id = $1::uuid`;
-// An event is written together with its callback, if its merchant wants to be called: so none is ever forgotten.
+// An event and its callback, if its merchant has callbacks, are written in one statement: so none is ever forgotten.
 const INSERT_EVENT = `
 WITH event AS (
   INSERT INTO transfer_event (id, transfer_id, status, transaction_hash, confirmations, reason, created_at)
@@ -54,11 +54,11 @@ FROM transfer_event WHERE transfer_id = $1::uuid ORDER BY id`;
 const POSTINGS_OF = `
 SELECT id, debit, credit, amount, reason, posted_at FROM posting WHERE reference = ANY ($1::text[]) ORDER BY id`;
 
-/** The parts a transfer is posted in. */
+/** The parts in which a transfer is posted. */
 export type TransferLeg = "payout" | "sent" | "fee";
 const LEGS = ["payout", "sent", "fee"] as const satisfies readonly TransferLeg[];
 
-/** The reference of a part: it is unique for ever, so nothing of a transfer is posted twice. */
+/** The reference of a part: it is unique for ever, so no part is posted twice. */
 export function legReference(transferId: string, leg: TransferLeg): string {
   return `transfer:${transferId}:${leg}`;
 }
@@ -92,7 +92,7 @@ export type TransferColumns = StandingColumns & {
   confirmed_at: Date | null;
 };
 
-/** What a new transfer is written from. */
+/** The data of a new transfer. */
 export type NewTransfer = OrderedTransfer & Pick<Transfer, "status" | "awaitsApproval" | "reason">;
 
 /** Adds a transfer; undefined when its merchant has used the externalId. */
@@ -121,7 +121,7 @@ export async function insertTransfer(client: PoolClient, transfer: NewTransfer):
   return rows[0] && fromTransferColumns(rows[0]);
 }
 
-/** The transfer a merchant has ordered under a name of its own. */
+/** A merchant's transfer by its externalId. */
 export async function readTransferOfExternalId(
   client: Queryable,
   { merchantId, environment, externalId }: Pick<OrderedTransfer, "merchantId" | "environment" | "externalId">,
@@ -145,7 +145,7 @@ export async function readTransferOfAccount(
   return rows[0] && fromTransferColumns(rows[0]);
 }
 
-/** Which fund holds a transfer: what is locked before the transfer is. */
+/** The fund that holds a transfer: it is locked before the transfer is. */
 export async function readFundOf(
   client: Queryable,
   transferId: string,
@@ -163,7 +163,7 @@ export async function lockTransferRow(client: PoolClient, transferId: string): P
   return fromTransferColumns(rows[0]);
 }
 
-/** Writes how a locked transfer now stands, as of a moment. */
+/** Writes the new state of a locked transfer, as of a moment. */
 export async function writeStanding(
   client: PoolClient,
   transferId: string,
@@ -174,7 +174,7 @@ export async function writeStanding(
   await client.query(SET_STANDING, values);
 }
 
-/** Adds an event and gives the moment it was written at: now, unless another one is named. */
+/** Adds an event and returns its moment: now, unless another one is given. */
 export async function insertEvent(
   client: PoolClient,
   transferId: string,
@@ -209,7 +209,7 @@ export type TransferPosting = {
   readonly postedAt: Date;
 };
 
-/** What was posted of a transfer. */
+/** The postings of a transfer. */
 export async function readTransferPostings(client: Queryable, transferId: string): Promise<TransferPosting[]> {
   type Columns = { id: string; debit: string; credit: string; amount: string; reason: string; posted_at: Date };
   const { rows } = await client.query<Columns>(POSTINGS_OF, [LEGS.map((leg) => legReference(transferId, leg))]);
@@ -232,7 +232,7 @@ function fromStandingColumns(row: StandingColumns): TransferStanding {
   };
 }
 
-/** What a row of the table `transfer` means. */
+/** Reads a row of the table `transfer`. */
 export function fromTransferColumns(row: TransferColumns): Transfer {
   const { asset } = row;
   return {

@@ -49,7 +49,7 @@ const questions: readonly ((asked: PayoutChain) => Promise<unknown>)[] = [
   (asked) => asked.broadcast("0x02"),
 ];
 
-/** Everything that a logger could print of an error. */
+/** Everything of an error that a logger could print. */
 function everything(error: unknown): string {
   if (!(error instanceof Error)) return JSON.stringify(error);
   const own = Object.getOwnPropertyNames(error).map((name) => String(Reflect.get(error, name)));
@@ -63,7 +63,7 @@ it.each<[how: string, told: string, timeoutMs: number, given: typeof answer]>([
   ["is silent", "took too long", 50, () => undefined],
   [
     "quotes it",
-    // What the node itself says is told, because somebody has to act on it.
+    // The node's own message is kept, because an operator has to act on it.
     "nonce too low",
     PATIENT_MS,
     (response, url) => {
