@@ -7,8 +7,8 @@ import { CallbackWorld } from "./callback-world.ts";
 
 const world = CallbackWorld.forFile();
 
-describe("several who deliver", () => {
-  test("attempt an event one at a time, four of a merchant, and let a slow one hold nobody else", async () => {
+describe("several deliverers", () => {
+  test("attempt an event one at a time, four of a merchant, and a slow receiver delays no other", async () => {
     const [slow, quick] = [await world.receiver(), await world.receiver()];
     const deliverers = [world.deliverer(), world.deliverer(), world.deliverer()];
     const [slowOne, other] = [await world.merchant(slow.url), await world.merchant(quick.url)];
@@ -43,8 +43,8 @@ describe("several who deliver", () => {
   });
 });
 
-describe("a merchant who does not take what it is told", () => {
-  test("is asked one at a time, behind the others, until it takes one", async () => {
+describe("a merchant that refuses its callbacks", () => {
+  test("is called one at a time, after the others, until it accepts one", async () => {
     const receiver = await world.receiver();
     const deliverer = world.deliverer();
     const merchant = await world.merchant(receiver.url);
@@ -76,7 +76,7 @@ describe("a process that dies", () => {
     return { pool, die: () => (isDead = true) };
   }
 
-  test("between sending and writing it down has the event told again, by whoever lives", async () => {
+  test("between sending and recording has the event sent again by another process", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     const database = dyingDatabase();
@@ -97,7 +97,7 @@ describe("a process that dies", () => {
     expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered", attempts: [{}] }]);
   });
 
-  test("slowly, and writes down late what it sent, does not undo what others have done since", async () => {
+  test("slowly, and records a delivery late, does not undo later changes of others", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     const slow = Promise.withResolvers<void>();
@@ -117,7 +117,7 @@ describe("a process that dies", () => {
     expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered", attempts: [{}, {}] }]);
   });
 
-  test("orderly, breaks off attempts that take too long; they are made again", async () => {
+  test("orderly, cancels attempts that take too long; they are repeated", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     receiver.behave = () => undefined;

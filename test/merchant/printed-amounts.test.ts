@@ -21,7 +21,7 @@ const AMOUNTS = 100_000;
 const PRINTED = /"amount":([^,]+),"totalAmount":([^,]+),"fee":([^,]+),"receivedAmount":([^,]+),/;
 const PLAIN = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
 
-test("is the sum of what is received and the fee in every printed digit, for 100 000 random amounts", () => {
+test("is the sum of the received amount and the fee in every printed digit, for 100 000 random amounts", () => {
   const seed = chooseSeed();
   const random = seededRandom(seed);
   const whole = (below: number): number => Math.floor(random() * below);

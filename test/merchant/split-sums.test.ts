@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-test("a sum that is split below the threshold of approval goes out up to the day's limit, and no further", async () => {
+test("a sum that is split below the approval threshold is sent up to the day's limit, and no further", async () => {
   const { database } = testDatabase;
   const environment = "production";
   const { merchantId } = await merchantWith(database, {}, environment);
@@ -29,7 +29,7 @@ test("a sum that is split below the threshold of approval goes out up to the day
   await expect(orderTransfer(database, { ...order, amountText: "1" })).rejects.toThrow(LimitExceeded);
 });
 
-test("a production merchant has a limit of a day for every currency", async () => {
+test("a production merchant has a daily limit for every currency", async () => {
   const { merchantId } = await merchantWith(testDatabase.database, {}, "production");
   const limits = await listLimits(testDatabase.database, merchantId);
   const limited = limits.filter(({ daily }) => daily !== null).map(({ currencyCode }) => currencyCode);

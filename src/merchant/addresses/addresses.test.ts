@@ -76,7 +76,7 @@ describe("an address of", () => {
     expect(check("LTC", "ltcmweb1qqwp")).toContain("not an address of litecoin");
   });
 
-  test("Tron begins with T; its other form is not taken", () => {
+  test("Tron begins with T; its other form is refused", () => {
     fc.assert(
       fc.property(hash20, (bytes) => {
         fc.pre(bytes.some((byte) => byte !== 0));
@@ -88,7 +88,7 @@ describe("an address of", () => {
     );
   });
 
-  test("Solana is a point of the curve: every key is, every second other is not", () => {
+  test("Solana is a point of the curve: every key is one, and half of all other values are not", () => {
     const wallets = Array.from({ length: 50 }, newSolanaKey);
     expect(wallets.filter((address) => check("SOL", address) !== `solana ${address}`)).toEqual([]);
     const bytes = Array.from({ length: 1_000 }, (_, number) => hash("sha256", String(number), "buffer"));
@@ -101,7 +101,7 @@ describe("an address of", () => {
     expect(isOnCurve(Uint8Array.of(1, ...Array<number>(30).fill(0), 0x80))).toBe(false);
   });
 
-  test("nobody is refused", () => {
+  test("every network is accepted", () => {
     for (const [code, address] of [
       ["ETH", `0x${"0".repeat(40)}`],
       ["BNB", `0x${"0".repeat(39)}9`],
@@ -115,7 +115,7 @@ describe("an address of", () => {
 });
 
 describe("the network", () => {
-  test("is told from the currency and the address where none is named", () => {
+  test("is derived from the currency and the address where none is named", () => {
     const solana = newSolanaKey();
     expect(check("USDT", EVM)).toBe(`ethereum ${EVM}`);
     expect(check("USDT", TRON)).toBe(`tron ${TRON}`);
@@ -124,7 +124,7 @@ describe("the network", () => {
     expect(check("USDT", EVM, "bsc")).toBe(`bsc ${EVM}`);
   });
 
-  test("that is named binds", () => {
+  test("that is named is required", () => {
     expect(check("USDT", TRON, "ethereum")).toBe("This is an address of tron, not of ethereum.");
     expect(check("USDT", EVM, "tron")).toBe("This is an address of ethereum or bsc, not of tron.");
     expect(check("TRX", EVM)).toBe("This is an address of ethereum or bsc, not of tron.");
@@ -134,9 +134,9 @@ describe("the network", () => {
   });
 });
 
-describe("what is no address", () => {
-  test("is refused with a sentence that helps and does not repeat it", () => {
-    for (const [address, says] of [
+describe("a text that is not an address", () => {
+  test("is refused with a helpful message that does not repeat it", () => {
+    for (const [address, message] of [
       ["", "empty"],
       ["x".repeat(1_000_000), "longer than 128 characters"],
       [` ${EVM}`, "space"],
@@ -152,7 +152,7 @@ describe("what is no address", () => {
       ["vitalik.eth", "not an address of ethereum"],
     ] as const) {
       const refusal = check("ETH", address);
-      expect(refusal).toContain(says);
+      expect(refusal).toContain(message);
       expect(address !== "" && refusal.includes(address)).toBe(false);
     }
     expect(check("USDT", "hello")).toBe("This is not an address of ethereum or tron or solana or bsc.");
@@ -160,7 +160,7 @@ describe("what is no address", () => {
     expect(check("BTC", `${SEGWIT.slice(0, -1)}T`)).toContain("mixed");
   });
 
-  test("never makes anything but a refusal", () => {
+  test("causes only a refusal", () => {
     fc.assert(
       fc.property(fc.constantFrom(...coins), fc.string({ unit: "binary", maxLength: 200 }), (coin, text) => {
         expect(check(coin.currencyCode, text, coin.network)).toMatch(/address/);
@@ -193,7 +193,7 @@ describe("one changed character", () => {
     expect(wrong.filter((text) => !check(code, text).startsWith("This is not an address of "))).toEqual([]);
   });
 
-  test("of the case of a checksummed EVM address is always noticed", () => {
+  test("of the case of a checksummed EVM address is always detected", () => {
     const flipped = Array.from(EVM, (letter, at) => {
       const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
       return at < 2 || other === letter ? null : EVM.slice(0, at) + other + EVM.slice(at + 1);

@@ -37,9 +37,9 @@ export function withoutUrlInErrors(chain: PayoutChain, urls: readonly string[]):
 
 /** The error's kind and message, and the node's own message where there is one. */
 function tellWithout(keys: readonly string[], error: BaseError): string {
-  const said = error.walk((each) => each instanceof RpcRequestError);
-  const told = [error.name, error.shortMessage, said instanceof RpcRequestError ? said.details : ""];
-  return keys.reduce((text, key) => text.replaceAll(key, "…"), told.filter((part) => part !== "").join(": "));
+  const nodeError = error.walk((each) => each instanceof RpcRequestError);
+  const parts = [error.name, error.shortMessage, nodeError instanceof RpcRequestError ? nodeError.details : ""];
+  return keys.reduce((text, key) => text.replaceAll(key, "…"), parts.filter((part) => part !== "").join(": "));
 }
 
 /** The longest first, so that none is replaced only in part. */
