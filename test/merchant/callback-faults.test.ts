@@ -1,4 +1,4 @@
-// Several who deliver, and processes that die while they do.
+// Several deliverers, and processes that die while they deliver.
 
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
@@ -63,7 +63,7 @@ describe("a merchant that refuses its callbacks", () => {
 });
 
 describe("a process that dies", () => {
-  /** The database as a process sees it that dies once it has sent: it reads, and writes nothing down. */
+  /** The database of a process that dies after it has sent: it reads, and writes nothing. */
   function dyingDatabase(): Pick<Database, "pool"> & { die: () => void } {
     let isDead = false;
     const pool = new Proxy(world.database.pool, {
@@ -89,7 +89,7 @@ describe("a process that dies", () => {
     expect(world.errors.map(String)).toContain("Error: dead");
     const survivor = world.deliverer();
     await world.deliver(survivor);
-    // The dead one's lease runs.
+    // The lease of the dead process still runs.
     expect(receiver.received).toHaveLength(1);
     await world.deliverAgain(survivor, merchant.merchantId, 1);
     expect(receiver.received).toHaveLength(2);

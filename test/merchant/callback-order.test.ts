@@ -1,4 +1,4 @@
-// In which order a transfer's statuses are told, and when that ends.
+// The order in which a transfer's statuses are sent, and when that ends.
 
 import { describe, expect, test } from "vitest";
 import { sayOk } from "./callback-receiver.ts";
@@ -37,7 +37,7 @@ describe("the order of a transfer's statuses", () => {
     await world.deliverAgain(deliverer, merchant.merchantId, 4);
     expect(receiver.statuses()).toEqual(Array(4).fill("PENDING"));
     await world.deliverAgain(deliverer, merchant.merchantId, 1);
-    // The fifth answer makes it passable, and the later one due.
+    // The fifth answer lets later ones pass, and makes the later one due.
     await world.deliver(deliverer);
     expect(receiver.statuses().slice(4)).toEqual(["PENDING", "SUBMITTED"]);
     receiver.behave = sayOk;

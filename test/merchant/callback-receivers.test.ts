@@ -1,4 +1,4 @@
-// What receivers and the network do to callbacks.
+// Receivers and networks that handle callbacks badly.
 
 import { describe, expect, test } from "vitest";
 import { type Behaviour, eventIdOf, patience, sayOk } from "./callback-receiver.ts";

@@ -22,7 +22,10 @@ describe.each(testBackends())("canceling a transfer on the %s server", (backend)
   });
   afterAll(() => testDatabase.drop());
 
-  /** Signs as a payout does: it says so in the transaction that has locked the transfer, and finds it to be paid. */
+  /**
+   * Signs as a payout does: it records that in the transaction that has locked the transfer, and finds the transfer
+   * payable.
+   */
   class Signer {
     readonly #client: Database;
     readonly begun = new Set<string>();
@@ -82,7 +85,7 @@ describe.each(testBackends())("canceling a transfer on the %s server", (backend)
       expect([isCanceled, signer.begun.has(transferId)]).toEqual([isCanceled, !isCanceled]);
       expect(await heldBy(merchantId)).toBe(isCanceled ? "0" : "21.7");
     }
-    // Both happen, so the race is one.
+    // Both outcomes occur, so the race is real.
     expect(canceledRounds).toBeGreaterThan(0);
     expect(canceledRounds).toBeLessThan(40);
   });

@@ -98,7 +98,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
         return (refusal as ExternalIdConflict).differingFields;
       };
       expect(await differing({ amountText: "5.000001" })).toEqual(["amount"]);
-      // Finer than any USDT is: another amount all the same.
+      // More decimals than any USDT has: still another amount.
       expect(await differing({ amountText: "5.0000000000001" })).toEqual(["amount"]);
       expect(await differing({ address: "ethereum:other" })).toEqual(["address"]);
       expect(await differing({ network: "bsc" })).toEqual(["network"]);
@@ -187,7 +187,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
       "Available is 21.699999 TRX, needed is 21.7 TRX.",
     );
     expect(await transfersOf(merchantId)).toBe(0);
-    // The refusal takes nothing and keeps no name: the same order is good once there is enough.
+    // The refusal changes nothing and keeps no name: the same order succeeds once there is enough.
     await creditMerchant(database, { merchantId, currencyCode: "TRX", amountText: "0.000001" });
     expect((await createTransfer(orderSources(database), order)).isReplayed).toBe(false);
     expect(await trxOf(merchantId)).toMatchObject({ available: "0", held: "21.7" });

@@ -64,7 +64,7 @@ describe("setFee", () => {
     expect(done.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(new Set(done.map(({ row }) => row.id)).size).toBe(1);
     expect(await set("2")).toMatchObject({ isNew: true, row: { version: 2 } });
-    // What was in force once is not in force now.
+    // Terms that were in force once are not in force now.
     expect(await set("1")).toMatchObject({ isNew: true, row: { version: 3 } });
     expect(await setFee(database.pool, { merchantId, flat: "1", rate: "0.1", min: "1" })).toMatchObject({
       isNew: true,

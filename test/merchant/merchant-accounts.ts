@@ -43,7 +43,7 @@ export const checkAddress: CheckAddress = ({ currencyCode, network, address }) =
   return { network: told, normalized: `${told}:${name.toLowerCase()}` };
 };
 
-/** What transfers are ordered with where every currency is served. */
+/** The dependencies of ordering where every currency is served. */
 export function orderSources(database: Pick<Database, "pool">): OrderSources {
   return { database, checkAddress, isServed: () => true };
 }

@@ -1,4 +1,4 @@
-// What stops an order in its own transaction, whatever was decided before it began.
+// Checks that stop an order in its own transaction, whatever was decided before it began.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";

@@ -1,4 +1,4 @@
-// What a caller reads of a transfer's amounts: the digits themselves, as they stand in the answer of the REST face.
+// The amounts of a transfer as a caller reads them: the digits themselves, as in the answer of the REST API.
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// The threshold of approval is of one transfer. What bounds a sum that is split into many below it is the limit of a day, which every
-// production merchant has for every currency.
+// The approval threshold is per transfer. A sum that is split into many below it is bounded by the daily limit, which
+// every production merchant has for every currency.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LimitExceeded } from "../../src/kernel/errors.ts";

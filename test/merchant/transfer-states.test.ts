@@ -119,7 +119,7 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
     expect(await readTransfer(database.pool, transferId)).toMatchObject({ status: "WAITING", awaitsApproval: true });
     expect(await move({ transferId, from: ["WAITING"], to: "PENDING", isApproval: true })).toBe(true);
     expect(await readTransfer(database.pool, transferId)).toMatchObject({ status: "PENDING", awaitsApproval: false });
-    // Once approved, it may wait for other things and go on without anybody.
+    // Once approved, it may wait for other reasons and move on without an operator.
     await move({ transferId, from: ["PENDING"], to: "WAITING", reason: "The wallet is being refilled." });
     expect(await move({ transferId, from: ["WAITING"], to: "PENDING" })).toBe(true);
   });
