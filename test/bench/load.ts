@@ -52,7 +52,7 @@ export class WholeAnswerReader implements AnswerReader {
     this.#missing -= bodyBytes;
     if (this.#missing > 0) return 0;
     if (this.#missing < 0 || bytes.at(-1) !== CLOSING_BRACE) {
-      this.problem = "the body is not what its length says";
+      this.problem = "the body does not have its stated length";
       return 0;
     }
     this.ended = true;

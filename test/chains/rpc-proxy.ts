@@ -68,16 +68,16 @@ export class RpcProxy {
       return;
     }
     const answer = await fetch(this.#node, { method: "POST", headers: { "content-type": "application/json" }, body });
-    const told = await answer.text();
+    const original = await answer.text();
     const lie = this.#lies.get(method);
-    const text = lie === undefined ? told : changed(told, (result) => lie(result, params));
+    const text = lie === undefined ? original : changed(original, (result) => lie(result, params));
     if (met?.fault === "lose answer") response.destroy();
     else response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
   }
 }
 
-function changed(told: string, lie: (result: unknown) => unknown): string {
-  const answer = JSON.parse(told) as { result?: unknown; error?: unknown };
+function changed(original: string, lie: (result: unknown) => unknown): string {
+  const answer = JSON.parse(original) as { result?: unknown; error?: unknown };
   const { error: _error, ...rest } = answer;
   return JSON.stringify({ ...rest, result: lie(answer.result ?? null) });
 }

@@ -42,7 +42,7 @@ export function lookAtPages(area: Area): void {
 
     it.each(EVERY_PAGE[area].map((each) => [nameOf(each), each] as const))("%s is in order", async (_name, each) => {
       const page = visits.get(whoLooksAt(each))?.page;
-      if (page === undefined) throw new Error("nobody looks at it");
+      if (page === undefined) throw new Error("the page is not part of the test");
       await open(page, each);
       for (const language of LANGUAGES) {
         await speak(page, language);

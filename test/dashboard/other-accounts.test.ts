@@ -84,8 +84,8 @@ describe("rows of another account", () => {
     } catch (thrown) {
       const error = ConnectError.from(thrown);
       const facts = error.findDetails(ErrorFactsSchema).map((each) => toJson(ErrorFactsSchema, each));
-      const told = JSON.stringify([Code[error.code], error.rawMessage, facts]).replaceAll(ID, "an id");
-      return [told, [...error.metadata.keys()].toSorted((one, other) => (one < other ? -1 : 1))];
+      const refusal = JSON.stringify([Code[error.code], error.rawMessage, facts]).replaceAll(ID, "an id");
+      return [refusal, [...error.metadata.keys()].toSorted((one, other) => (one < other ? -1 : 1))];
     }
   }
 

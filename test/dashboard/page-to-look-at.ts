@@ -64,7 +64,7 @@ export function nameOf({ path, isOutside, isNew, isBroken, refuses, first = [] }
   const steps = first.map(({ name }) => name).filter((name) => name !== "");
   const ways = [
     isOutside === true ? ["signed out"] : [],
-    isNew === true ? ["of somebody new"] : [],
+    isNew === true ? ["of a new account"] : [],
     isBroken === true ? ["without its file"] : [],
     refuses === undefined ? [] : [`without ${String(refuses)}`],
   ].flat();

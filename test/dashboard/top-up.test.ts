@@ -24,12 +24,12 @@ describe("topping up", () => {
   const available = (page: Page) => page.getByTestId("available").textContent();
 
   it.each([
-    { told: "at once", button: "Bayar", after: "Rp\u00a025.000" },
-    { told: "late", button: "Bayar, pemberitahuan terlambat", after: "Rp\u00a050.000" },
-    { told: "twice", button: "Bayar, pemberitahuan ganda", after: "Rp\u00a075.000" },
-    { told: "never", button: "Bayar, tanpa pemberitahuan", after: "Rp\u00a0100.000" },
+    { arrives: "at once", button: "Bayar", after: "Rp\u00a025.000" },
+    { arrives: "late", button: "Bayar, pemberitahuan terlambat", after: "Rp\u00a050.000" },
+    { arrives: "twice", button: "Bayar, pemberitahuan ganda", after: "Rp\u00a075.000" },
+    { arrives: "never", button: "Bayar, tanpa pemberitahuan", after: "Rp\u00a0100.000" },
   ])(
-    "shows the new balance without a reload where the provider tells us $told",
+    "shows the new balance without a reload where the notification arrives $arrives",
     async ({ button, after }) => {
       const { page } = visit;
       await begin(page, dashboard.saldo.httpUrl, "Rp 25.000");
@@ -72,9 +72,9 @@ describe("topping up", () => {
       await rows.filter({ hasText: amount }).getByRole("button").click();
       await cardOf(page).getByText(amount).waitFor();
     };
-    const told = page.waitForResponse(STREAM);
+    const streamed = page.waitForResponse(STREAM);
     await open("Rp 50.000");
-    await told;
+    await streamed;
     // The stream's state of the one payment is not shown for the other, which has no stream.
     await context.route(STREAM, (route) => route.abort());
     await open("Rp 10.000");
@@ -86,9 +86,9 @@ describe("topping up", () => {
     const demo = await dashboard.visitDemo("/billing");
     const { page, context } = demo;
     await page.clock.install();
-    const told = page.waitForResponse(STREAM);
+    const streamed = page.waitForResponse(STREAM);
     await begin(page, dashboard.saldo.httpUrl, "Rp 25.000");
-    await told;
+    await streamed;
     let [refused, asked, answered] = [0, 0, 0];
     await context.route(STREAM, (route) => {
       refused += 1;

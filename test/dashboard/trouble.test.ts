@@ -165,9 +165,9 @@ describe("errors around a page", () => {
     expect(file.refused()).toBe(1);
     await file.mend();
     // Browsers remember a file that failed to load: the page is reloaded for it.
-    const anew = page.waitForEvent("load");
+    const reloaded = page.waitForEvent("load");
     await failed.getByRole("button", { name: "Coba lagi" }).click();
-    await anew;
+    await reloaded;
     await opens.click();
     await page.getByRole("dialog").waitFor();
     await context.close();

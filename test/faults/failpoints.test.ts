@@ -71,7 +71,7 @@ describe("a process that dies at", () => {
     resolved.push({ what: place, customer, expected: expected.map((charge) => ({ basis, charge })) });
   });
 
-  it("any place, is resolved by the next process as the table says, and the next process is soon ready", async () => {
+  it("any place, is resolved by the next process as the table states, and the next process is soon ready", async () => {
     expect(resolved).toHaveLength(DEATHS.length);
     const startedAt = performance.now();
     const next = await service.node();

@@ -61,7 +61,7 @@ export class Link {
   /** Turns wait behind a delayed one. */
   #sending: Promise<void> = Promise.resolve();
   /** Where the server's messages go: to the client, unless a fault takes them. */
-  #hear: (message: Message) => void = (message) => void this.#client.write(message.bytes);
+  #receive: (message: Message) => void = (message) => void this.#client.write(message.bytes);
   #isStranded = false;
 
   constructor(client: Socket, server: Socket, watcher: Watcher) {
@@ -88,7 +88,7 @@ export class Link {
   #answer(message: Message): void {
     if (message.type === FROM_SERVER.ready) this.#turn ??= [];
     if (message.type === FROM_SERVER.error) this.#watcher.onError(sqlStateOf(message));
-    this.#hear(message);
+    this.#receive(message);
   }
 
   #take(message: Message): void {
@@ -161,7 +161,7 @@ export class Link {
   #hearUntil(isLast: (message: Message) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#server.once("close", () => resolve());
-      this.#hear = (message) => {
+      this.#receive = (message) => {
         if (isLast(message)) resolve();
       };
     });

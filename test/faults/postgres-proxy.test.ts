@@ -53,7 +53,7 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
       ["lose-request", 0],
       ["lose-commit", 0],
       ["lose-reply", 1],
-    ] as const)("%s: the client hears nothing, and the server has %i rows", async (fault, kept) => {
+    ] as const)("%s: the client gets no reply, and the server has %i rows", async (fault, kept) => {
       expect(await insert(statement, fault)).toMatchObject({ message: expect.stringMatching(LOST) as string });
       expect(await rows()).toBe(kept);
     });

@@ -42,7 +42,7 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
     const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => world.account(BALANCE)));
     const keys = await Promise.all(accounts.map((account) => world.key(account)));
     /** The cost that callers were shown, by request. Undefined: they were asked to come again. */
-    const told = new Map<string, bigint | undefined>();
+    const charges = new Map<string, bigint | undefined>();
     /** The outcomes of extensions. */
     const outcomes = new Set<string>();
 
@@ -62,7 +62,7 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
         if (extended !== undefined) outcomes.add(extended.outcome);
       }
       const settled = await ledger.settle(settlement(accountId, request.requestId, whole(60))).catch(requireBusy);
-      told.set(request.requestId, settled?.charge);
+      charges.set(request.requestId, settled?.charge);
     }
     proxy.rule = randomFaults(random, { chance: CHANCE, statements: /admi|exten|settle|recall/ });
     const isMissing = () => ALL_FAULTS.some((fault) => !proxy.done.has(kindOf(fault)));
@@ -87,14 +87,16 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
       "SELECT request_id AS id, account_id AS account, charge FROM usage_record",
     );
     const billed = new Map(rows.map(({ id, charge }) => [id, charge]));
-    const wrong = [...told].filter(([id, charge]) => !billed.has(id) || (charge ?? billed.get(id)) !== billed.get(id));
+    const wrong = [...charges].filter(
+      ([id, charge]) => !billed.has(id) || (charge ?? billed.get(id)) !== billed.get(id),
+    );
     expect(wrong, `seed ${seed}`).toEqual([]);
     // The hold of a running request is not resolved.
     expect([...outcomes], `seed ${seed}`).toContain("granted");
     expect([...outcomes], `seed ${seed}`).not.toContain("gone");
     // A request that was never granted to its caller cost nothing.
     expect(
-      rows.filter(({ id, charge }) => !told.has(id) && charge !== 0n),
+      rows.filter(({ id, charge }) => !charges.has(id) && charge !== 0n),
       `seed ${seed}`,
     ).toEqual([]);
     for (const account of accounts) {

@@ -124,7 +124,7 @@ class Backend {
     const [user = "", database = ""] = client.login.split("\0");
     socket.write(encode("", PROTOCOL_3, "user", user, "database", database, ""));
     const cutter = new MessageCutter("server");
-    socket.on("data", (bytes) => cutter.push(bytes).forEach((message) => this.#hear(message)));
+    socket.on("data", (bytes) => cutter.push(bytes).forEach((message) => this.#receive(message)));
     socket.on("close", () => this.#client?.socket.destroy());
     this.serve(client);
   }
@@ -146,7 +146,7 @@ class Backend {
     this.socket.write(message);
   }
 
-  #hear(message: Message): void {
+  #receive(message: Message): void {
     const isReady = message.type === FROM_SERVER.ready;
     if (!this.#isOpen) {
       // The pooler itself has answered the clients' session start.

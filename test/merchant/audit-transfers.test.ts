@@ -64,7 +64,7 @@ const DAMAGES: readonly (readonly [
   ],
   [
     "what a fund holds is the total of its open transfers",
-    "an open transfer that nobody holds for",
+    "an open transfer without its hold",
     ({ rejected: id }) => [`UPDATE transfer SET status = 'PENDING' WHERE id = '${id}'`],
   ],
   [

@@ -34,8 +34,8 @@ describe("several deliverers", () => {
     expect(new Set(slow.received.map(({ headers }) => headers["x-saldo-event-id"])).size).toBe(12);
     expect(slow.mostAtOnce).toBe(4);
     for (const transferId of transfers) {
-      const told = slow.received.filter(({ body }) => body.includes(transferId)).map(({ body }) => body);
-      expect(told.map((body) => (JSON.parse(body) as { data: { status: string } }).data.status)).toEqual([
+      const statuses = slow.received.filter(({ body }) => body.includes(transferId)).map(({ body }) => body);
+      expect(statuses.map((body) => (JSON.parse(body) as { data: { status: string } }).data.status)).toEqual([
         "PENDING",
         "SUBMITTED",
       ]);

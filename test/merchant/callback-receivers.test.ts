@@ -10,14 +10,14 @@ describe("a receiver", () => {
   test.each<[string, (elsewhere: string) => Behaviour, RegExp, number | null]>([
     ["answers 500", () => (response) => void response.writeHead(500).end("oh no"), /^answered 500 .*"oh no"$/, 500],
     [
-      "says OK with 404",
+      "answers OK with 404",
       () => (response) => void response.writeHead(404).end('{"message":"OK"}'),
       /^answered 404/,
       404,
     ],
-    ["says something else", () => (response) => void response.end('{"message":"ok"}'), /^answered 200 without/, 200],
-    ["says nothing", () => (response) => void response.end(), /^answered 200 .*: ""$/, 200],
-    ["says null", () => (response) => void response.end("null"), /^answered 200/, 200],
+    ["answers something else", () => (response) => void response.end('{"message":"ok"}'), /^answered 200 without/, 200],
+    ["answers nothing", () => (response) => void response.end(), /^answered 200 .*: ""$/, 200],
+    ["answers null", () => (response) => void response.end("null"), /^answered 200/, 200],
     ["answers with a page", () => (response) => void response.end("<html>\u0007OK"), /"<html>\\u0007OK"$/, 200],
     [
       "answers without an end",

@@ -98,9 +98,10 @@ export class Clients {
           "200 without its end",
         );
       }
-      const told = answer.headers.get("x-saldo-cost-idr") ?? /"cost_idr":"([0-9.]+)"/.exec(text)?.[1];
-      if (told === undefined) return shadow.violate(`${requestId} was answered without a cost`, "200 without a cost");
-      toldCost = parseMoney(told, IDR).units;
+      const costText = answer.headers.get("x-saldo-cost-idr") ?? /"cost_idr":"([0-9.]+)"/.exec(text)?.[1];
+      if (costText === undefined)
+        return shadow.violate(`${requestId} was answered without a cost`, "200 without a cost");
+      toldCost = parseMoney(costText, IDR).units;
       if (ask.behaviour === "answer") this.latencies.add(during, headersAfterMs);
       return "200";
     } catch (error) {

@@ -174,7 +174,7 @@ export class MoneyMovers {
   /** False: no more orders are made. */
   async #pause(): Promise<boolean> {
     const { signal } = this.#ending;
-    if (!signal.aborted) await sleep(2 * PAUSE_MS * this.#random(), undefined, { signal }).catch(() => {}); // aborted: told below
+    if (!signal.aborted) await sleep(2 * PAUSE_MS * this.#random(), undefined, { signal }).catch(() => {}); // aborted: handled below
     return !signal.aborted;
   }
 

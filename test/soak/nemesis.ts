@@ -117,7 +117,7 @@ export class Nemesis {
 
   async #stopInOrder(index: number): Promise<void> {
     const code = await this.#options.gateways.at(index).process.stop();
-    if (code !== 0) this.#options.violate(`a gateway that was told to stop ended with ${code}`);
+    if (code !== 0) this.#options.violate(`a stopped gateway ended with ${code}`);
   }
 
   /** Applies a fault to so many transactions of the lanes, each with chance one half, so that others run in between. */

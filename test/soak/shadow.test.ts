@@ -56,8 +56,8 @@ async function judge(
   const requestId = uuidv7();
   shadow.sent(ask, ACCOUNT);
   for (let call = 0; call < calls; call += 1) shadow.called(ask.id);
-  const told = toldCost === undefined ? exactCost(ask) : toldCost;
-  shadow.ended(ask, { requestId, status, pieces, toldCost: told, isCapped });
+  const shown = toldCost === undefined ? exactCost(ask) : toldCost;
+  shadow.ended(ask, { requestId, status, pieces, toldCost: shown, isCapped });
   await shadow.close(ledgerOf(bills(requestId, exactCost(ask)), balance));
   return shadow.violations;
 }
@@ -124,16 +124,16 @@ it.each<[string, Parameters<typeof judge>, RegExp]>([
     ],
     /is billed again/,
   ],
-  ["is not what was told", [(requestId, cost) => [{ requestId, charge: cost + 1n }]], /its client was told/],
+  ["differs from the shown cost", [(requestId, cost) => [{ requestId, charge: cost + 1n }]], /its client was shown/],
   [
-    "is told as it is, and wrong",
+    "is shown as it is, and wrong",
     [(requestId, cost) => [{ requestId, charge: cost - 1n }], { toldCost: exactCost(askOf("")) - 1n }],
     /instead of exactly/,
   ],
   ["is another's", [(requestId, charge) => [{ requestId, charge, accountId: uuidv7() }]], /is billed to/],
-  ["is nobody's", [() => [{ requestId: uuidv7(), charge: 5n }], { toldCost: null }], /nobody asked for it/],
+  ["belongs to no request", [() => [{ requestId: uuidv7(), charge: 5n }], { toldCost: null }], /no client sent it/],
   [
-    "has no name, and nobody was lost",
+    "has no request id, and no request was lost",
     [
       (requestId, charge) => [
         { requestId, charge },
@@ -191,7 +191,7 @@ it.each<[string, Parameters<typeof judge>, RegExp]>([
     /less than \d+ for what was delivered/,
   ],
   [
-    "is drained, and not what the upstream said",
+    "is drained, and differs from the upstream's report",
     [
       (requestId, cost) => [{ requestId, charge: cost + 1n, basis: "drained" }],
       { ask: { stream: true }, toldCost: null, status: null },

@@ -116,7 +116,7 @@ export class Shadow {
   /** Records a call to the upstream. Returns the number of calls so far. */
   called(id: string): number {
     const entry = this.#entries.get(id);
-    if (entry === undefined) return this.violate(`the upstream was asked for ${id}, which nobody sent`, 1);
+    if (entry === undefined) return this.violate(`the upstream was asked for ${id}, which no client sent`, 1);
     entry.calls += 1;
     const { behaviour } = entry.ask;
     if (entry.calls > BEHAVIOURS[behaviour].calls) {
@@ -206,7 +206,7 @@ export class Shadow {
     if (entry === undefined) {
       if (charge === 0n) return;
       if (id === null && basis !== "exact") increment(this.#nameless, accountId);
-      else this.violate(`${requestId} is charged ${charge} (${basis}), and nobody asked for it`);
+      else this.violate(`${requestId} is charged ${charge} (${basis}), and no client sent it`);
       return;
     }
     const { ask, account, seen } = entry;
@@ -230,7 +230,7 @@ export class Shadow {
     if (status !== null && status !== 200 && charge !== 0n)
       this.violate(`${name} was answered with ${status} and is charged ${charge}`);
     if (toldCost !== null && charge !== toldCost)
-      this.violate(`${name} is charged ${charge}, and its client was told ${toldCost}`);
+      this.violate(`${name} is charged ${charge}, and its client was shown ${toldCost}`);
   }
 
   /** Lets go of what is explained, and in time of what never was billed; a soak of hours must not fill our own memory. */

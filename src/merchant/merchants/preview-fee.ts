@@ -9,7 +9,7 @@ import { type FeeOrder, findFeeRow, parseTerms } from "./set-fee.ts";
 import { requireMerchant } from "./store.ts";
 
 /** No merchant has this id: the general rows apply. */
-const NOBODY = "00000000-0000-0000-0000-000000000000";
+const NO_MERCHANT = "00000000-0000-0000-0000-000000000000";
 
 export type FeeQuestion = {
   /** Null: a merchant without rows of its own. */
@@ -34,7 +34,7 @@ export async function previewFee(
   const received = parseAmount(amountText, coin);
   const tried = terms === null ? null : parseTerms(terms);
   if (merchantId !== null) await requireMerchant(database.pool, merchantId);
-  const row = await findFeeRow(database, { merchantId: merchantId ?? NOBODY, currencyCode: coin.currencyCode });
+  const row = await findFeeRow(database, { merchantId: merchantId ?? NO_MERCHANT, currencyCode: coin.currencyCode });
   return {
     row,
     current: priceTransfer({ coin, received, feeRow: row }),

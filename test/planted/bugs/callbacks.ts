@@ -55,6 +55,6 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
   {
     name: "any answer with 2xx is taken for OK",
     edits: [merchant("callbacks/send-callback.ts", " && isWhole && saysOk(text)", "")],
-    noticedBy: ofMerchant("callback-receivers", "says something else"),
+    noticedBy: ofMerchant("callback-receivers", "answers something else"),
   },
 ];

@@ -176,7 +176,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     if (receipt === null || receipt.blockHash !== block.hash)
       return "the second node does not have the transaction there";
     const agrees = payment === undefined || outcomeOf(receipt, payment).succeeded === succeeded;
-    return agrees || "the second node says that the transaction ended otherwise";
+    return agrees || "the second node reports another outcome of the transaction";
   }
 
   const chain: PayoutChain = {

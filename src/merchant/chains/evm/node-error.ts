@@ -18,7 +18,7 @@ export function withoutUrlInErrors(chain: PayoutChain, urls: readonly string[]):
     try {
       return await answer;
     } catch (error) {
-      throw error instanceof BaseError ? new NodeError(tellWithout(keys, error)) : error;
+      throw error instanceof BaseError ? new NodeError(redacted(keys, error)) : error;
     }
   };
   return {
@@ -36,7 +36,7 @@ export function withoutUrlInErrors(chain: PayoutChain, urls: readonly string[]):
 }
 
 /** The error's kind and message, and the node's own message where there is one. */
-function tellWithout(keys: readonly string[], error: BaseError): string {
+function redacted(keys: readonly string[], error: BaseError): string {
   const nodeError = error.walk((each) => each instanceof RpcRequestError);
   const parts = [error.name, error.shortMessage, nodeError instanceof RpcRequestError ? nodeError.details : ""];
   return keys.reduce((text, key) => text.replaceAll(key, "…"), parts.filter((part) => part !== "").join(": "));
