@@ -1,5 +1,5 @@
-// The dashboard: everything that people see of Saldo. It talks to the contracts and to nothing else, and knows no rule about
-// money: what it shows was computed by the server.
+// The dashboard: Saldo's user interface. It uses only the contracts and has no rule about money: the server computes
+// every displayed amount.
 
 import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClientProvider } from "@tanstack/react-query";

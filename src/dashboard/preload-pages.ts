@@ -1,13 +1,13 @@
-// The files of the page that an address asks for, fetched beside the program instead of after it. Which files those are is known
-// when the pages have been built, and goes into the one page as a table.
+// Preloads the files of the page that an address names, in parallel with the program. The build writes a table of these
+// files into the one HTML page.
 
 import type { Plugin, Rolldown } from "vite";
 
-/** "pages/usage/usage-page.tsx" is the page of "/usage", and the one of "/" is the overview. */
+/** "pages/usage/usage-page.tsx" is the page of "/usage"; the page of "/" is the overview. */
 const PAGE = /\/pages\/[^/]+\/([^/]+)-page\.tsx$/;
 const HOME = "overview";
 
-/** Puts the table, and what reads it, at the head of the built page: before the style sheet, which scripts wait for. */
+/** Puts the table, and its script, at the head of the built page: before the style sheet, which scripts wait for. */
 export function preloadPages(): Plugin {
   return {
     name: "saldo-preload-pages",
@@ -24,7 +24,7 @@ function script(bundle: Rolldown.OutputBundle): string {
   return `(${preload.toString()})(new Map(${JSON.stringify(filesByPage(bundle))}), ${JSON.stringify(HOME)})`;
 }
 
-/** Runs in the browser. An address that the table does not know is fetched by the program, later. */
+/** Runs in the browser. The program later fetches the page of an address that is not in the table. */
 function preload(table: ReadonlyMap<string, readonly string[]>, home: string): void {
   for (const file of table.get(location.pathname.split("/")[1] || home) ?? []) {
     const link = document.createElement("link");
@@ -34,7 +34,7 @@ function preload(table: ReadonlyMap<string, readonly string[]>, home: string): v
   }
 }
 
-/** The files of each page, by the name that its address begins with, without those that every page has. */
+/** The files of each page, by the first segment of its address, without those that every page has. */
 function filesByPage(bundle: Rolldown.OutputBundle): [name: string, files: string[]][] {
   const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
   const entry = chunks.find(({ isEntry }) => isEntry);

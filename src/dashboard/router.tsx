@@ -1,5 +1,5 @@
-// Every page and its path. Pages are loaded when they are first opened; what they look up is the search of the address, so
-// that a page can be sent to somebody.
+// Every page and its path. Pages are loaded when they are first opened; their search is in the address, so that a page
+// can be shared.
 
 import { createRoute, createRouter, type RouterHistory } from "@tanstack/react-router";
 import { readModelsSearch } from "./pages/models/models-search.ts";

@@ -1,4 +1,4 @@
-// How the dashboard is built and served while it is worked on. `npm run dev` starts Saldo's demo and this beside it.
+// How the dashboard is built, and served during development. `npm run dev` starts Saldo's demo and this beside it.
 
 import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
@@ -9,11 +9,11 @@ import { preloadPages } from "./preload-pages.ts";
 import { withoutRules } from "./without-rules.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
-/** What the hot-reloading server does not know itself is Saldo's to answer. */
+/** Paths that the hot-reloading server does not know are proxied to Saldo. */
 const SERVED_BY_SALDO =
   "^/(saldo\\.|auth/|v1/|sandbox/v1/|pay/|openapi\\.json|saldo-agents\\.tgz|llms\\.txt|docs/.*\\.md)";
 
-/** A Markdown file is imported as its blocks, so that no page has to read Markdown, or HTML. */
+/** A Markdown file is imported as its blocks, so that no page has to parse Markdown or HTML. */
 const markdown: Plugin = {
   name: "saldo-markdown",
   transform: (text, id) => (id.endsWith(".md") ? `export default ${JSON.stringify(readMarkdown(text))}` : null),
@@ -33,7 +33,7 @@ export default defineConfig({
     outDir: fileURLToPath(new URL("../../.dashboard", import.meta.url)),
     emptyOutDir: true,
     assetsDir: "assets",
-    // A picture or font inside the style sheet would be refused by the content security policy.
+    // An image or font inside the style sheet would be refused by the content security policy.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     target: "es2023",
@@ -41,7 +41,7 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // What every page needs is one file: a slow line pays a round trip for each.
+          // Code that every page needs is one file: on a slow connection each file costs a round trip.
           groups: [{ name: "frame", tags: ["$initial"] }],
         },
       },
@@ -56,7 +56,7 @@ export default defineConfig({
   },
 });
 
-/** Saldo marks the page of a demo itself; the hot-reloading server stands in front of one. */
+/** Saldo marks the page of a demo itself; the hot-reloading server proxies a demo. */
 function markAsDemo(): Plugin {
   return {
     name: "saldo:demo",

@@ -1,5 +1,5 @@
-// Leaves the rules of fields out of the contracts that browsers load: only the server checks by them, and they are a tenth of what
-// contracts weigh when they are packed.
+// Removes the field rules from the contracts that browsers load: only the server checks by them, and they are a tenth
+// of the contracts' compressed size.
 
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
@@ -14,10 +14,10 @@ import type { Plugin } from "vite";
 
 const CONTRACT = /\/gen\/saldo\/.+_pb\.ts$/;
 const DESCRIPTOR = /\bfileDesc\("([^"]+)"/;
-/** Rules stand in the options of messages, fields and choices, always under this number. */
+/** Rules are in the options of messages, fields and oneofs, always under this number. */
 const RULES = 1_159;
 
-/** Takes them out of each contract as it is read. */
+/** Removes them from each contract as it is loaded. */
 export function withoutRules(): Plugin {
   return {
     name: "saldo-without-rules",

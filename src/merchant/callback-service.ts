@@ -1,4 +1,4 @@
-// The part of MerchantService that belongs to callbacks: translation between the contract and the use cases.
+// The callback methods of MerchantService: translation between the contract and the use cases.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
@@ -21,13 +21,13 @@ const DEFAULT_PAGE_SIZE = 50;
 
 export type CallbackServiceSources = CallbackPlaces & {
   readonly database: Pick<Database, "pool">;
-  /** The account a call acts for. */
+  /** The account that a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
 };
 
 type CallbackMethods = "getCallbackSettings" | "updateCallbackSettings" | "listCallbackDeliveries" | "resendCallback";
 
-/** The methods as Connect serves them, beside those of `createMerchantService`. */
+/** The methods as Connect serves them, in addition to those of `createMerchantService`. */
 export function createCallbackService(
   sources: CallbackServiceSources,
 ): Pick<ServiceImpl<typeof MerchantService>, CallbackMethods> {

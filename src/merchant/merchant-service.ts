@@ -1,5 +1,5 @@
-// MerchantService: translation between the contract and the use cases of this room, for the account a merchant belongs to
-// and for operators. Callbacks are in callback-service.ts.
+// MerchantService: translation between the contract and the use cases of this room, for the account of a merchant and
+// for operators. Callbacks are in callback-service.ts.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
@@ -28,7 +28,7 @@ import {
   withHistory,
 } from "./transfers/transfers.ts";
 
-/** What operators order about transfers; each order is written down with who gave it. */
+/** Operators' orders about transfers; each one is recorded with its operator. */
 export type TransferOrders = {
   /** Limits null: the order waits for a second operator. */
   setLimits(
@@ -39,11 +39,11 @@ export type TransferOrders = {
   reject(context: HandlerContext, order: { transferId: string; reason: string }): Promise<MovedTransfer>;
 };
 
-/** What the service is built from. */
+/** The dependencies of the service. */
 export type MerchantServiceSources = OrderSources & {
-  /** The account a call acts for. */
+  /** The account that a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
-  /** Whose transfers a call may see. */
+  /** The transfers that a call may see. */
   readonly scopeOf: (context: HandlerContext) => TransferScope;
   readonly orders: TransferOrders;
   readonly hasSigningBegun: HasSigningBegun;
@@ -52,7 +52,7 @@ export type MerchantServiceSources = OrderSources & {
 
 type CallbackMethods = "getCallbackSettings" | "updateCallbackSettings" | "listCallbackDeliveries" | "resendCallback";
 
-/** The service as Connect serves it, without what belongs to callbacks. */
+/** The service as Connect serves it, without the callback methods. */
 export function createMerchantService(
   sources: MerchantServiceSources,
 ): Omit<ServiceImpl<typeof MerchantService>, CallbackMethods> {

@@ -1,4 +1,4 @@
-// Transfers in the words of their contract.
+// Translates transfers to their contract.
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";

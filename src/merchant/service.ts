@@ -1,5 +1,5 @@
-// MerchantTransferService: translation between the contract and the use cases of this room, for merchants with a pair of
-// their own. What else belongs to a merchant is in merchant-service.ts.
+// MerchantTransferService: translation between the contract and the use cases of this room, for merchants with a pair
+// of their own. The other methods for merchants are in merchant-service.ts.
 
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
@@ -18,10 +18,10 @@ import {
   withHistory,
 } from "./transfers/transfers.ts";
 
-/** Set on the answer to an order that was given before: what it shows is the first transfer. */
+/** Set on the answer to a repeated order: the answer has the first transfer. */
 export const REPLAYED_HEADER = "x-saldo-replayed";
 
-/** What the service is built from. `merchant` tells who is calling; it throws when that is not a merchant. */
+/** The dependencies of the service. `merchant` identifies the caller; it throws when that is not a merchant. */
 export type MerchantTransferServiceSources = OrderSources & {
   readonly merchant: (context: HandlerContext) => MerchantPrincipal;
   readonly hasSigningBegun: HasSigningBegun;

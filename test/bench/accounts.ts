@@ -5,7 +5,7 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../../src/kernel/secret-token.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 
-// An account and the posting that pays for it, so that the audit finds nothing to complain about.
+// An account and the posting that funds it, so that the audit finds nothing.
 const OPEN_ACCOUNTS = `
 WITH new AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS t (id, posting_id)),
      opened AS (INSERT INTO account (id, posted) SELECT id, $3::bigint FROM new),

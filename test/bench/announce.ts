@@ -1,4 +1,4 @@
-// What a helper process does once it listens; the other side is startListener.
+// How a helper process reports its port; the other side is startListener.
 
 import type { Server } from "node:net";
 
@@ -9,7 +9,7 @@ export function portOf(server: Server): number {
   return address.port;
 }
 
-/** Tells the parent where we listen, and ends with it: it holds our standard input open for as long as it lives. */
+/** Reports the port to the parent, and ends with it: the parent holds our standard input open as long as it lives. */
 export function announce(server: Server): void {
   console.log(`listening on ${portOf(server)}`);
   process.stdin.resume().on("end", () => process.exit(0));

@@ -30,7 +30,7 @@ async function upstreamRequests(): Promise<number> {
 }
 
 describe("the loads", () => {
-  it("count every answer they were given, none twice", async () => {
+  it("count every answer, none twice", async () => {
     const before = await upstreamRequests();
     const result = await runLoad(load());
     expect(result.failures.first).toBeNull();
@@ -39,7 +39,7 @@ describe("the loads", () => {
     expect(result.metered.cpuSeconds).toBeGreaterThan(0);
   });
 
-  it("wait for their streams to end, and tell cut ones", async () => {
+  it("wait for their streams to end, and detect cut ones", async () => {
     await fetch(new URL("/bench/configure?chunks=5&delayMs=10&cutAfter=0", upstream.origin));
     const before = await upstreamRequests();
     const whole = await runSseLoad(load());
@@ -53,8 +53,9 @@ describe("the loads", () => {
 });
 
 describe("the price", () => {
-  it("is what a pocket calculator says, rounded up", () => {
-    // 112 × 5000 + 128 × 947.123457 + 300 × 15000 = 5 181 231.802496 rupiah per million, so that many micro-rupiah.
+  it("equals the result by hand, rounded up", () => {
+    // 112 × 5000 + 128 × 947.123457 + 300 × 15000 = 5 181 231.802496 rupiah per million, and as many micro-rupiah per
+    // request.
     expect(costOfRequest()).toBe(5_181_232n);
   });
 });

@@ -1,4 +1,4 @@
-// The books after a benchmark: a fast gateway that bills wrong is not fast.
+// The books after a benchmark: a fast gateway with wrong bills is not fast.
 
 import type { Pool } from "pg";
 import { GROWN_MODEL } from "./grow.ts";
@@ -11,7 +11,7 @@ FROM usage_record WHERE model <> '${GROWN_MODEL}'`;
 const BALANCES = `SELECT sum(posted)::bigint AS posted, sum(held)::bigint AS held FROM account`;
 const HOLDS = `SELECT count(*) AS open FROM hold`;
 
-/** Says in sentences how the books differ from so many answered requests and so much credit (in micro-rupiah). */
+/** Lists how the books differ from so many answered requests and so much credit (in micro-rupiah). */
 export async function findDifferences(
   pool: Pool,
   expected: { readonly answered: number; readonly credited: bigint },

@@ -1,4 +1,4 @@
-// What every load sends: the same bytes to whatever is measured, rendered once before the clock starts.
+// The request of every load: the same bytes for every target, rendered once before the clock starts.
 
 /** The path every target serves. */
 export const CHAT_PATH = "/v1/chat/completions";
@@ -28,7 +28,8 @@ export function chatBody({ stream, bodyKb }: { stream: boolean; bodyKb: number }
 /** One request as it goes onto the wire; the body is shared by all keys. */
 export type RenderedRequest = { readonly head: Buffer; readonly body: Buffer | null };
 
-// Above this size head and body are written apart, so that a thousand keys do not mean a thousand copies of the body.
+// Above this size head and body are written separately, so that a thousand keys do not need a thousand copies of the
+// body.
 const WHOLE_REQUEST_BYTES = 8192;
 
 /** Renders one request per key and hands them out in turn, starting anywhere. */

@@ -4,13 +4,13 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** A helper process that listens on a port it chose itself. */
+/** A helper process that listens on a port of its own choice. */
 export type Listener = { readonly origin: URL; readonly pid: number; readonly stop: () => Promise<void> };
 
 const START_MS = 20_000;
 const STOP_MS = 20_000;
 
-/** Starts a script of this folder and waits until it says where it listens. */
+/** Starts a script of this folder and waits until it reports its port. */
 export async function startListener(script: string, args: readonly string[] = []): Promise<Listener> {
   const child = spawn(process.execPath, [new URL(script, import.meta.url).pathname, ...args], {
     stdio: ["pipe", "pipe", "inherit"],

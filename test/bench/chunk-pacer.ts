@@ -6,7 +6,7 @@ type Step = () => boolean;
 // Streams are spread over this many moments of one delay, so that they do not all fire in the same tick.
 const PHASES = 8;
 
-/** Calls each added step once per delay until it says it is done. */
+/** Runs each added step once per delay until the step reports its end. */
 export class ChunkPacer {
   readonly #wheels = new Map<number, Wheel>();
 
@@ -42,8 +42,8 @@ class Wheel {
     this.#phase(this.#turned - 1 + PHASES).add(step);
   }
 
-  // Timers fire late on a busy machine. Catching up keeps the offered rate what was asked for, so that a slow gateway
-  // cannot slow the upstream down and look cheap.
+  // Timers fire late on a busy machine. Catching up keeps the requested rate, so that a slow gateway cannot slow the
+  // upstream down and look cheap.
   #turn(): void {
     const due = Math.floor((performance.now() - this.#startedAt) / this.#phaseMs);
     while (this.#turned < due) {

@@ -1,5 +1,5 @@
-// A fixed number of connections, each sending its next request when the last is answered. What an answer looks like is
-// the reader's to know; this file counts, and it is where a load's own CPU goes.
+// A fixed number of connections, each sending its next request when the last is answered. The reader parses answers;
+// this file counts, and most of a load's own CPU is spent here.
 
 import { connect, type Socket } from "node:net";
 import { chatBody, rotateRequests, type RenderedRequest } from "./chat-request.ts";
@@ -33,7 +33,7 @@ export type LoadResult<Metered> = {
   readonly metered: Metered;
 };
 
-/** Loads a target and says how it did. Never rejects because of what the target answers. */
+/** Loads a target and returns the result. Never rejects because of a target's answers. */
 export async function runClosedLoop<Metered>(
   options: LoadOptions<Metered>,
   { stream, rampSeconds, newReader }: { stream: boolean; rampSeconds: number; newReader: () => AnswerReader },
@@ -57,7 +57,7 @@ export async function runClosedLoop<Metered>(
   };
 }
 
-// Reads happen one after the other and are looked at before the next, so one buffer serves all connections.
+// Reads are sequential and are processed before the next, so one buffer serves all connections.
 const READ_BUFFER = Buffer.allocUnsafe(1 << 16);
 const RECONNECT_MS = 5;
 

@@ -1,5 +1,5 @@
-// Our own gateway as an operator would run it: `saldo serve` in production mode on an embedded PostgreSQL in a folder of
-// its own, with one upstream, one model, and accounts that can pay. What it billed is checked at the end.
+// Our own gateway as an operator would run it: `saldo serve` in production mode on an embedded PostgreSQL in a folder
+// of its own, with one upstream, one model, and accounts that can pay. Its bills are checked at the end.
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ import { startedPid, stopChild } from "./child.ts";
 import { PRICE } from "./price.ts";
 import { parentOf } from "./process-meter.ts";
 
-/** A running gateway with keys that can pay for everything the benchmark asks. */
+/** A running gateway with keys whose accounts can pay for every request of the benchmark. */
 export type Gateway = {
   readonly origin: URL;
   readonly pid: number;
@@ -30,11 +30,11 @@ export type Gateway = {
   readonly hotKeys: readonly string[];
   /** Adds so many usage records to the database. */
   readonly grow: (records: number) => Promise<void>;
-  /** Runs `saldo audit --full` again and again until what it gives is called. */
+  /** Runs `saldo audit --full` repeatedly until the returned function is called. */
   readonly startAudits: () => Promise<() => Promise<void>>;
-  /** Starts another one with so many workers on the same database, and leaves on the stack how to stop it. */
+  /** Starts another one with so many workers on the same database, and adds its stop to the stack. */
   readonly besideWith: (workers: number) => Promise<{ readonly origin: URL; readonly pid: number }>;
-  /** What is wrong with the books after so many answered requests; empty when nothing is. */
+  /** The differences in the books after so many answered requests; empty when there are none. */
   readonly findDifferences: (answered: number) => Promise<string[]>;
 };
 
@@ -46,8 +46,8 @@ const READY_MS = 30_000;
 const LOG_LINES = 20;
 
 /**
- * Starts the gateway and leaves on the stack how to stop it, also when it fails to start half-way. Keys are dealt out over
- * so many accounts.
+ * Starts the gateway and adds its stop to the stack, also when the start fails half-way. Keys are distributed over so
+ * many accounts.
  */
 export async function startGateway(
   options: { upstream: URL; accounts: number },
@@ -116,7 +116,7 @@ async function startServing(
   return { origin, pid: startedPid(child) };
 }
 
-// Nothing of the caller's environment reaches the gateway but what somebody may want to compare.
+// The gateway gets nothing of the caller's environment but the settings that are worth comparing.
 function tuning(): NodeJS.ProcessEnv {
   const names = ["SALDO_LANES", "SALDO_LOG_LEVEL", "NODE_OPTIONS"];
   return Object.fromEntries(
@@ -177,7 +177,7 @@ async function auditUntilStopped(env: NodeJS.ProcessEnv, { pool }: Database): Pr
 async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> {
   const { stdout } = await run(process.execPath, ["src/main.js", ...args, "--json"], { cwd: PROJECT, env }).catch(
     (error: unknown) => {
-      // An audit that finds something exits 1 and says what on standard output.
+      // An audit with findings exits 1 and prints them on standard output.
       if (args[0] === "audit" && error instanceof Error && "stdout" in error && error.stdout !== "") {
         return { stdout: String(error.stdout) };
       }

@@ -1,4 +1,4 @@
-// What we promise about speed, as comparisons inside one run.
+// Our goals for speed, as comparisons inside one run.
 
 import type { Results, Sample } from "./rounds.ts";
 import { median } from "./statistics.ts";
@@ -8,7 +8,7 @@ export type GoalResult = {
   readonly goal: string;
   readonly measured: number;
   readonly bound: number;
-  /** Whether the bound is the least that is good; otherwise the most. */
+  /** Whether the bound is a minimum; otherwise it is a maximum. */
   readonly least: boolean;
   readonly passed: boolean;
 };
@@ -89,7 +89,7 @@ const GOALS: readonly Goal[] = [
   },
 ];
 
-/** Holds the results against every goal for which the run has numbers. */
+/** Compares the results with every goal for which the run has numbers. */
 export function checkGoals(results: Results): GoalResult[] {
   return GOALS.flatMap(({ goal, bound, least, measure }) => {
     const measured = measure(results);

@@ -13,7 +13,7 @@ const CHUNK_DELAY_MS = 40;
 /** Where the targets are measured. Quick streams are half as long, so that a round is. */
 export function loadPoints(quick: boolean): LoadPoint[] {
   const chunks = quick ? 50 : 100;
-  // The direct call says what latency a gateway adds; for what only compares CPU it is left out.
+  // The direct call shows the latency that a gateway adds; points that only compare CPU omit it.
   const alone = TARGET_NAMES.filter((name) => name !== "two-workers");
   const gateways = alone.filter((name) => name !== "direct");
   return [

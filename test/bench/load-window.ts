@@ -1,8 +1,8 @@
-// The stretch of a load in which things are counted: after the warm-up, before the end. Shared by both kinds of load.
+// The counted stretch of a load: after the warm-up, before the end. Shared by both kinds of load.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What every load is told. */
+/** The parameters of every load. */
 export type LoadOptions<Metered> = {
   readonly origin: URL;
   readonly keys: readonly string[];
@@ -18,7 +18,7 @@ export type LoadOptions<Metered> = {
 const FAILURE_LIMIT = 100;
 const LONGEST_REASON = 400;
 
-// What is still in flight when counting ends is waited for, because an answer that nobody read is billed differently.
+// Requests in flight when counting ends are awaited, because an abandoned answer is billed differently.
 const DRAIN_SECONDS = 30;
 
 /** Counts failures by reason. */

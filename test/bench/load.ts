@@ -1,5 +1,5 @@
-// Non-streaming load. It looks only at what a wrong answer would show (status, length, last byte), so that its own CPU
-// stays small beside a gateway's.
+// Non-streaming load. It checks only status, length and last byte of an answer, so that its own CPU stays small beside
+// a gateway's.
 
 import { runClosedLoop, type AnswerReader, type LoadResult } from "./closed-loop.ts";
 import type { LoadOptions } from "./load-window.ts";
@@ -37,7 +37,7 @@ export class WholeAnswerReader implements AnswerReader {
         bodyBytes -= headEnd + HEAD_END.length;
         this.#missing = bodyLength(bytes.toString("latin1", 0, headEnd));
       } else {
-        // Rare: the head did not come whole. Put it together as text, where one character is one byte.
+        // Rare: the head arrived in parts. It is joined as text, where one character is one byte.
         this.#head += bytes.toString("latin1");
         const end = this.#head.indexOf(HEAD_END);
         if (end < 0) return 0;
@@ -52,7 +52,7 @@ export class WholeAnswerReader implements AnswerReader {
     this.#missing -= bodyBytes;
     if (this.#missing > 0) return 0;
     if (this.#missing < 0 || bytes.at(-1) !== CLOSING_BRACE) {
-      this.problem = "the body is not what its length says";
+      this.problem = "the body does not have its stated length";
       return 0;
     }
     this.ended = true;

@@ -1,6 +1,6 @@
 // npm run bench -- [--only direct,raw,fastify-parse,ours,two-workers] [--points 1,32,256,streams,body,workers,hot,grown]
 //                  [--rounds N] [--seconds N] [--accounts N] [--quick] [--out FILE]
-// Measures our gateway, billing on, beside two proxies that bill nobody. How to read it: README.md in this folder.
+// Measures our gateway, billing on, beside two proxies that bill no account. How to read it: README.md in this folder.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -67,7 +67,7 @@ function frame(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-// The flag stands before or behind the messages; a long prompt between them is not searched.
+// The flag is before or after the messages; a long prompt between them is not searched.
 const FLAG_SEARCH_BYTES = 1024;
 const STREAM_FLAG = /"stream"\s*:\s*true/;
 

@@ -1,5 +1,5 @@
-// What the benchmark's model costs, and what each of its requests must therefore come to. Computed here on its own, not
-// with the gateway's code, so that a mistake there cannot agree with itself.
+// The prices of the benchmark's model, and the cost of each of its requests. Computed here without the gateway's code,
+// so that a mistake there cannot confirm itself.
 
 /**
  * Tokens that the mock upstream reports for every request; physically possible for the smallest of them. The output is what a

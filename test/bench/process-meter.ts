@@ -10,7 +10,7 @@ export type Metered = { readonly cpuSeconds: number; readonly peakMb: number };
 // Clock ticks per second in /proc/<pid>/stat. Linux has shown 100 to user space on every architecture for decades.
 const TICKS_PER_SECOND = 100;
 
-/** Starts metering and returns the function that ends it and says what the group used meanwhile. */
+/** Starts metering and returns the function that ends it and returns the group's usage meanwhile. */
 export function meterProcesses(group: ProcessGroup): () => Metered {
   for (const pid of members(group)) forgetPeak(pid);
   const before = cpuSeconds(group);

@@ -27,7 +27,7 @@ describe("a stream's reader", () => {
     }
   });
 
-  it("counts an event that lies in several HTTP chunks once", () => {
+  it("counts an event that spans several HTTP chunks once", () => {
     const bytes = streamOf(
       TEXT.slice(0, -1),
       `\n${USAGE.slice(0, 9)}`,
@@ -40,7 +40,7 @@ describe("a stream's reader", () => {
     expect(reader).toMatchObject({ ended: true, problem: null });
   });
 
-  it("says that a stream without [DONE] is truncated, and that one lacks its usage", () => {
+  it("reports a stream without [DONE] as truncated, and one without usage", () => {
     const reader = new StreamReader();
     readAll(reader, streamOf(TEXT, USAGE));
     expect(reader.problem).toBe(TRUNCATED);
@@ -56,7 +56,7 @@ describe("a stream's reader", () => {
     expect(reader).toMatchObject({ ended: true, problem: null });
   });
 
-  it("does not take an error for a stream", () => {
+  it("does not accept an error as a stream", () => {
     const reader = new StreamReader();
     readAll(reader, Buffer.from("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\n{}"));
     expect(reader.problem).toContain("503");

@@ -1,4 +1,4 @@
-// Two proxies that bill nobody, as measures of what Node and its libraries cost by themselves.
+// Two proxies that bill no account, as measures of what Node and its libraries cost by themselves.
 //   node test/bench/reference-proxies.ts raw|fastify-parse --upstream http://127.0.0.1:9102 [--keys FILE]
 // raw: node:http in front of an undici pool; the body is collected and the answer written as it comes.
 // fastify-parse: Fastify with what no gateway can do without: the request parsed, the key's digest looked up, the usage

@@ -26,7 +26,7 @@ export function printTables(results: Results, points: readonly LoadPoint[]): voi
   }
 }
 
-/** Prints what was promised and what came of it. */
+/** Prints the goals and their results. */
 export function printGoals(goals: readonly GoalResult[]): void {
   if (goals.length === 0) return;
   console.log("\nGoals\n");

@@ -19,11 +19,11 @@ export type LoadPoint = {
   readonly targets: readonly TargetName[];
   /** Whose keys are used; left out: those of the run. */
   readonly keysOf?: "one account";
-  /** What else the gateway's database has to do meanwhile. */
+  /** Another task of the gateway's database during the load. */
   readonly beside?: "audit";
 };
 
-/** What one target did at one load point in one round. A unit is a request, or 1 000 chunks of a stream. */
+/** The result of one target at one load point in one round. A unit is a request, or 1 000 chunks of a stream. */
 export type Sample = {
   readonly perSecond: number;
   readonly p50Ms: number | null;
@@ -52,7 +52,7 @@ export type RoundOptions = {
   readonly keys: readonly string[];
   /** As many keys that are all of one account. */
   readonly hotKeys: readonly string[];
-  /** Starts audits, one after the other, and gives what ends them. */
+  /** Starts audits, one after the other, and returns the function that ends them. */
   readonly startAudits: () => Promise<() => Promise<void>>;
 };
 
@@ -67,8 +67,8 @@ const WARM_UP_CONNECTIONS = 256;
 const WARM_UP_WINDOW_SECONDS = 2;
 
 /**
- * A service runs for weeks. What is measured is the code that runs then: Node compiles what is called often in several steps,
- * and the last of them are taken only after tens of thousands of requests.
+ * A service runs for weeks, so the code that runs then is measured: Node compiles hot code in several steps, and takes
+ * the last of them only after tens of thousands of requests.
  */
 export async function warmUp(options: RoundOptions): Promise<Results> {
   const samples = new Map<TargetName, Sample[]>();
@@ -94,7 +94,7 @@ const WARM_UP_POINT: LoadPoint = {
   targets: [],
 };
 
-/** Runs all rounds, saying on standard error what came of each load. */
+/** Runs all rounds, and prints the result of each load on standard error. */
 export async function runRounds(options: RoundOptions): Promise<Results> {
   const results: Results = new Map();
   for (let round = 0; round < options.rounds; round++) {
@@ -119,7 +119,7 @@ export async function runRounds(options: RoundOptions): Promise<Results> {
 async function runOnce(point: LoadPoint, target: Target, options: RoundOptions, warmUps: number): Promise<Sample> {
   const load = {
     origin: target.origin,
-    // A client keeps to a few keys. A thousand over one connection would measure how often a key is looked up anew.
+    // A client keeps to a few keys. A thousand over one connection would measure how often a key is looked up again.
     keys: (point.keysOf === "one account" ? options.hotKeys : options.keys).slice(
       0,
       KEYS_PER_CONNECTION * point.connections,
@@ -141,7 +141,7 @@ async function runOnce(point: LoadPoint, target: Target, options: RoundOptions, 
 function toSample(result: LoadResult<TargetMetered>, units: number): Sample {
   const { gateway, database } = result.metered;
   const msPerUnit = (cpuSeconds: number): number => (cpuSeconds * 1000) / units;
-  // A load without an answer would divide by nothing; it has failed, whatever it says.
+  // A load without an answer would divide by zero; it has failed, whatever it reports.
   if (units === 0) result.failures.add("nothing was answered");
   return {
     perSecond: units / result.seconds,

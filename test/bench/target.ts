@@ -7,11 +7,11 @@ export type TargetName = (typeof TARGET_NAMES)[number];
 /** Ours with one process and with two workers, on the same database: their bills add up in the same books. */
 export const OUR_NAMES: readonly TargetName[] = ["ours", "two-workers"];
 
-/** Something that answers chat requests, and the processes whose work that is. */
+/** A server for chat requests, and the processes that do its work. */
 export type Target = {
   readonly name: TargetName;
   readonly origin: URL;
-  /** Null for the upstream itself: what it uses is nobody's cost. */
+  /** Null for the upstream itself: its usage is not measured. */
   readonly gateway: ProcessGroup | null;
   readonly database: ProcessGroup | null;
 };

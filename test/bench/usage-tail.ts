@@ -1,4 +1,4 @@
-// How the fastify-parse proxy reads usage: by looking for it in the bytes, not by parsing every answer and chunk.
+// How the fastify-parse proxy reads usage: it searches the bytes, without parsing every answer and chunk.
 
 export type Usage = { readonly prompt: number; readonly completion: number; readonly cached: number };
 
@@ -25,7 +25,7 @@ export function readUsage(text: string): Usage | null {
   };
 }
 
-/** Passes a stream on, remembers where its usage stands and keeps back its end. */
+/** Passes a stream on, records the position of its usage and keeps back its end. */
 export class UsageTail {
   usage: Usage | null = null;
   #tail: Buffer | null = null;

@@ -1,5 +1,5 @@
-// A real Ethereum node of its own for a test file: anvil, from npm, on a free port of the loopback, mining only when it is told
-// to. It is stopped by its own pid; where its binary is missing the test fails.
+// A real Ethereum node for a test file: anvil, from npm, on a free port of the loopback, which mines only on command.
+// It is stopped by its own pid; where its binary is missing the test fails.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -58,7 +58,7 @@ export class Anvil {
     return new Anvil(child, `http://${address}`);
   }
 
-  /** Calls a method of the node. Errors: what the node answers. */
+  /** Calls a method of the node. Errors: the node's own. */
   async rpc<Result = unknown>(method: string, params: readonly unknown[] = []): Promise<Result> {
     this.#calls += 1;
     const body = JSON.stringify({ jsonrpc: "2.0", id: this.#calls, method, params });
@@ -80,7 +80,7 @@ export class Anvil {
     return { privateKey, address };
   }
 
-  /** Puts the test token on the chain, all of it in the hands of a node's own account. */
+  /** Deploys the test token; all of it belongs to a node's own account. */
   async deployToken(): Promise<Hex> {
     const supply = encodeAbiParameters([{ type: "uint256" }], [TOKEN_SUPPLY]);
     const data: Hex = `${committedToken().bytecode}${supply.slice(2) as ""}`;
@@ -89,7 +89,7 @@ export class Anvil {
     return contractAddress;
   }
 
-  /** Gives a wallet of the token. */
+  /** Sends some of the token to a wallet. */
   async giveTokens(token: Hex, to: Hex, value: bigint): Promise<void> {
     await this.#send({
       to: token,
@@ -102,7 +102,7 @@ export class Anvil {
     await this.#send({ to: token, data: encodeFunctionData({ abi: TOKEN_ABI, functionName, args: [holder] }) });
   }
 
-  /** The token's transfers to a holder, in blocks of the chain as it now is. */
+  /** The token's transfers to a holder, in blocks of the current chain. */
   async tokenTransfersTo(token: Hex, to: Hex): Promise<{ transactionHash: Hex; value: bigint }[]> {
     const topics = [TRANSFER_TOPIC, null, `0x${to.slice(2).toLowerCase().padStart(64, "0")}`];
     const logs = await this.rpc<{ transactionHash: Hex; data: Hex }[]>("eth_getLogs", [
@@ -111,7 +111,7 @@ export class Anvil {
     return logs.map(({ transactionHash, data }) => ({ transactionHash, value: BigInt(data) }));
   }
 
-  /** The transactions of a wallet that lie in the mempool and can be mined. */
+  /** The transactions of a wallet that are in the mempool and can be mined. */
   async pooledOf(wallet: Hex): Promise<Hex[]> {
     const { pending } = await this.rpc<{ pending: Record<string, Record<string, { hash: Hex }>> }>("txpool_content");
     const own = Object.entries(pending).find(([from]) => from.toLowerCase() === wallet.toLowerCase());

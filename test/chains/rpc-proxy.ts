@@ -1,12 +1,13 @@
-// A proxy before a node, for what networks do to answers: a call is carried out and its answer is lost, or it never arrives.
+// A proxy in front of a node, for network faults: a call is carried out and its answer is lost, or the call never
+// arrives.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** `lose answer`: the node does it and nobody hears of it. `lose call`: the node never hears of it. */
+/** `lose answer`: the node runs the call and its answer is lost. `lose call`: the node never gets the call. */
 export type RpcFault = "lose answer" | "lose call";
 
-/** Makes another answer of a node's, as a node does that lies. */
+/** Replaces an answer of a node, as a lying node does. */
 export type RpcLie = (result: unknown, params: readonly unknown[]) => unknown;
 
 export class RpcProxy {
@@ -23,7 +24,7 @@ export class RpcProxy {
     this.#node = node;
   }
 
-  /** Listens before a node on a free port of the loopback. */
+  /** Listens in front of a node on a free port of the loopback. */
   static async before(node: string): Promise<RpcProxy> {
     const server = createServer();
     const proxy = new RpcProxy(server, node);
@@ -38,7 +39,7 @@ export class RpcProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Lets the next call of a method meet a fault. */
+  /** Lets the next call of a method have a fault. */
   once(method: string, fault: RpcFault): void {
     this.#faults.push({ method, fault });
   }
@@ -67,16 +68,16 @@ export class RpcProxy {
       return;
     }
     const answer = await fetch(this.#node, { method: "POST", headers: { "content-type": "application/json" }, body });
-    const told = await answer.text();
+    const original = await answer.text();
     const lie = this.#lies.get(method);
-    const text = lie === undefined ? told : changed(told, (result) => lie(result, params));
+    const text = lie === undefined ? original : changed(original, (result) => lie(result, params));
     if (met?.fault === "lose answer") response.destroy();
     else response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
   }
 }
 
-function changed(told: string, lie: (result: unknown) => unknown): string {
-  const answer = JSON.parse(told) as { result?: unknown; error?: unknown };
+function changed(original: string, lie: (result: unknown) => unknown): string {
+  const answer = JSON.parse(original) as { result?: unknown; error?: unknown };
   const { error: _error, ...rest } = answer;
   return JSON.stringify({ ...rest, result: lie(answer.result ?? null) });
 }

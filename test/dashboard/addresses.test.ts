@@ -1,12 +1,12 @@
-// Addresses that nobody made by clicking: cut off, mistyped, of another time. Every page that looks something up takes what makes
-// sense of its address, and the rest as if it were not there.
+// Addresses that no click produces: cut off, mistyped, of another time. Every page with a search keeps the valid fields
+// of its address and treats the others as absent.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 import { filesOfPage } from "./route-weights.ts";
 
-/** What may stand behind a name and makes no sense, as the router reads it: texts, numbers, lists, objects, nothing. */
+/** Invalid values of a field, as the router reads them: texts, numbers, lists, objects, nothing. */
 const NONSENSE = [
   "zzz",
   "-1",
@@ -20,7 +20,7 @@ const NONSENSE = [
   "%3Cb%3Ex",
 ] as const;
 
-/** Ranges of days that are none, and what is no filter. */
+/** Invalid ranges of days, and invalid filters. */
 const NO_RANGES = [
   "from=2026-02-30&to=2026-03-01",
   "from=2026-11-20&to=2026-11-01",
@@ -54,7 +54,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
 
 const RANGE = /^\d{1,2} \w{3}( \d{4})? – \d{1,2} \w{3}( \d{4})? · WIB \(UTC\+7\)$/;
 
-describe("an address that makes no sense", () => {
+describe("an invalid address", () => {
   let dashboard: Dashboard;
   let page: Page;
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe("an address that makes no sense", () => {
   afterAll(() => dashboard.close());
 
   const open = (path: string) => page.goto(dashboard.saldo.httpUrl + path);
-  // By its element: a sheet that an address opens hides what is behind it from readers of screens.
+  // Selected by element: a sheet that an address opens hides the page behind it from screen readers.
   const titleOf = async (path: string): Promise<string | null> => {
     await open(path);
     return page.locator("h1").textContent();
@@ -76,7 +76,7 @@ describe("an address that makes no sense", () => {
     const address = `${path}?${nonsense.join("&")}`;
     await open(address);
     await expect.poll(() => page.locator("h1").textContent()).toBe(title);
-    // Pieces ask for their things after the title is there; what they find must not take the page away.
+    // Sections load their data after the title is shown; an error there must not replace the page.
     await page.waitForLoadState("networkidle");
     expect(await page.locator("h1").textContent()).toBe(title);
     expect(await page.locator("nav[aria-label='Navigasi utama']").count()).toBe(1);
@@ -96,7 +96,7 @@ describe("an address that makes no sense", () => {
     ["/settings", "settings-page"],
     ["/docs/errors", "docs-page"],
     ["/constructor", null],
-  ])("fetches all that the page of %s needs without waiting for the program", async (path, name) => {
+  ])("fetches all files of the page of %s without waiting for the program", async (path, name) => {
     const bare = await dashboard.visit("/robots.txt");
     await bare.page.route("**/assets/index-*.js", (route) => route.abort());
     await bare.page.goto(dashboard.saldo.httpUrl + path);
@@ -123,7 +123,7 @@ describe("an address that makes no sense", () => {
   });
 
   it.each(["/transfers/elsewhere", "/transfers/elsewhere/new", "/no/such/page"])(
-    "is told that %s leads nowhere",
+    "shows that %s does not exist",
     async (path) => {
       const answer = await open(path);
       expect(answer?.status()).toBe(404);
@@ -131,7 +131,7 @@ describe("an address that makes no sense", () => {
     },
   );
 
-  it("is told so within the frame, where only a page of the documentation is missing", async () => {
+  it("shows that within the frame, where only a page of the documentation is missing", async () => {
     await open("/docs/zzz");
     await page.getByRole("heading", { level: 1, name: "Halaman tidak ada" }).waitFor();
     await expect.poll(() => page.title()).toBe("Halaman tidak ada · Saldo");
@@ -139,7 +139,7 @@ describe("an address that makes no sense", () => {
     expect(await page.getByRole("banner").count()).toBe(1);
   });
 
-  it("finds no transfer by an id that is none", async () => {
+  it("finds no transfer by an invalid id", async () => {
     await open("/transfers/sandbox/zzz");
     await page.getByText("Transfer ini tidak ada").waitFor();
     expect(await page.locator("h1").textContent()).toBe("Transfer");

@@ -1,4 +1,4 @@
-// The calculator of the dashboard comes to what the bill comes to, for tokens and prices of every kind.
+// The result of the dashboard's calculator equals the bill, for tokens and prices of every kind.
 
 import { create } from "@bufbuild/protobuf";
 import fc from "fast-check";
@@ -50,7 +50,7 @@ const tokens = fc.record({
   imageOutput: count,
 });
 
-test("the calculator comes to what is billed, to the millionth of a rupiah", () => {
+test("the calculator's result equals the bill, to the millionth of a rupiah", () => {
   fc.assert(
     fc.property(prices, tokens, (given, { input, cached, output, ...otherTokens }) => {
       const counts = { inputTokensUncached: input, inputTokensCached: cached, outputTokens: output, otherTokens };

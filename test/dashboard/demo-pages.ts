@@ -1,4 +1,4 @@
-// What the test suite and the programs beside it both do before they look at a page.
+// Shared by the test suite and the programs beside it: preparing the pages.
 
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ export async function buildPages(): Promise<void> {
   await promisify(execFile)(process.execPath, [BUILD]);
 }
 
-/** Signs in as the demo's person, by the button of the sign-in page that is open. */
+/** Signs in as the demo's person, by the button of the open sign-in page. */
 export async function signInToDemo(page: Page): Promise<void> {
   await page.getByRole("button", { name: /demo/i }).click();
   await page.waitForURL((url) => url.pathname !== "/sign-in");

@@ -1,4 +1,4 @@
-// The pages as somebody meets them who has just signed up, when there is nothing to show, and a page that could not get its data.
+// The pages of a new account, when there is nothing to show, and a page that failed to load its data.
 
 import { fill, follow, type PageToLookAt, pick, press, unfold } from "./page-to-look-at.ts";
 
@@ -9,7 +9,7 @@ const page = (path: string, shows: RegExp, more: Partial<PageToLookAt> = {}): Pa
   ...more,
 });
 
-/** In this order: from the playground on there is something to show. */
+/** In this order: from the playground on there is data to show. */
 export const FIRST_PAGES: readonly PageToLookAt[] = [
   page("/", /^Mulai dalam tiga langkah$/),
   page("/usage", /^Menunggu permintaan pertama…$/),

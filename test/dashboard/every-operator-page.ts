@@ -2,7 +2,7 @@
 
 import { choose, fill, type PageToLookAt, press, type Step } from "./page-to-look-at.ts";
 
-/** A catalog that sells one model, dearer, and nothing else. */
+/** A catalog with a single model, at a higher price. */
 const DRAFT = JSON.stringify({
   models: [
     {
@@ -25,7 +25,7 @@ const rupiah = fill(/^Jumlah \(Rp\)/, "1500");
 
 const dialog = (path: string, ...first: readonly Step[]): PageToLookAt => ({ path, first, isDialog: true });
 
-/** By the areas that test files look at. */
+/** Grouped by the areas of the test files. */
 export const OPERATOR_PAGES = {
   catalog: [
     { path: "/operator/catalog" },

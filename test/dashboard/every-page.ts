@@ -1,12 +1,12 @@
-// Every page there is, and every dialog, for what must hold on all of them. Those of operators, and those that have nothing to
-// show yet, stand in files of their own.
+// Every page and every dialog, for the rules that hold on all of them. Those of operators, and those without data, are
+// in files of their own.
 
 import { FIRST_PAGES } from "./every-first-page.ts";
 import { OPERATOR_PAGES } from "./every-operator-page.ts";
 import { fill, type PageToLookAt, press } from "./page-to-look-at.ts";
 import { ADDRESS } from "../security/requests-about.ts";
 
-/** What a test file looks at. Several share the pages, so that two are looked at at once. */
+/** The areas of the test files. Several files share the pages, so that two run at once. */
 export type Area = "outside" | "start" | "usage" | "settings" | "transfers" | keyof typeof OPERATOR_PAGES;
 
 /** The pages of each area. */
@@ -44,7 +44,7 @@ export const EVERY_PAGE: Readonly<Record<Area, readonly PageToLookAt[]>> = {
   usage: [
     { path: "/" },
     { path: "/usage" },
-    // What is said of how a request was counted stands in its row alone.
+    // The text about a request's count is only in its row.
     { path: "/usage?tab=requests&unit=tokens&from=FIRST_DAY&to=LAST_DAY", shows: /^Tepat$/ },
     { path: "/usage?request=REQUEST", isDialog: true },
     { path: "/usage?request=RICH_ONE", isDialog: true },

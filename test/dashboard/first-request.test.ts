@@ -1,4 +1,4 @@
-// The first two minutes: somebody new signs up, makes a key, runs what the dialog shows, and sees the request arrive.
+// The first two minutes: a new person signs up, makes a key, runs the displayed command, and sees the request arrive.
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -7,7 +7,9 @@ import { CODING_AGENTS } from "../../src/dashboard/snippets/agents.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
-/** From the empty form of signing up to the row of the first request, the link in the mail included. Typing is no click. */
+/**
+ * From the empty sign-up form to the row of the first request, the link in the mail included. Typing is not a click.
+ */
 const MOST_CLICKS = 6;
 const WEBMAIL = "http://webmail.example/";
 
@@ -18,7 +20,7 @@ describe("the first request", () => {
   });
   afterAll(() => dashboard.close());
 
-  it("is six clicks away from the page for signing up, and is seen as soon as it is done", async () => {
+  it("is six clicks away from the page for signing up, and is shown as soon as it is done", async () => {
     const { page, context } = await dashboard.visit("/sign-up", { permissions: ["clipboard-read", "clipboard-write"] });
     const clicks = await countClicks(page);
     const { email } = await dashboard.fillSignUp(page);
@@ -48,7 +50,7 @@ describe("the first request", () => {
     await context.close();
   });
 
-  it("is made with a key that neither Escape nor a click beside it takes away, and that is shown once", async () => {
+  it("is made with a key whose dialog neither Escape nor a click beside it closes, and that is shown once", async () => {
     const { page } = await dashboard.signUp();
     await page.goto(`${dashboard.saldo.httpUrl}/keys?create=true`);
     await page.getByLabel("Nama").fill("sekali");
@@ -94,7 +96,7 @@ describe("the first request", () => {
   it.each([
     { language: "id", client: "Klien", byHand: "Cara manual", sentence: "Lalu mulai ulang klien." },
     { language: "en", client: "Client", byHand: "By hand", sentence: "Then restart the client." },
-  ])("is made by an agent that has to be restarted, as is said of each: $language", async (words) => {
+  ])("is made by an agent that has to be restarted, as each one's text states: $language", async (words) => {
     const { page, context } = await dashboard.signUp();
     await page.evaluate(`localStorage.setItem("saldo.language", "${words.language}")`);
     await page.goto(`${dashboard.saldo.httpUrl}/usage`);
@@ -110,12 +112,12 @@ describe("the first request", () => {
     await context.close();
   });
 
-  it("is not begun with an address or a password that is none, and the form says which of them it is", async () => {
+  it("is not begun with an invalid address or password, and the form shows which one it is", async () => {
     const { page, context } = await dashboard.visit("/sign-up");
     const signUp = page.getByRole("button", { name: "Daftar" });
     const problem = page.locator("form [aria-live]");
     await page.getByLabel("Nama").fill("Siti");
-    // A browser takes it for an address.
+    // A browser accepts it as an address.
     await page.getByLabel("E-mail").fill("siti@saldo");
     await page.getByLabel("Kata sandi").fill("kuda laut menari di pagi hari");
     await signUp.click();
@@ -145,11 +147,11 @@ describe("the first request", () => {
       field: "Password",
       sentence: "This password was in a breach of another service",
     },
-  ])("is not begun with a breached password, and the form says that it is one: $language", async (words) => {
+  ])("is not begun with a breached password, and the form shows the reason: $language", async (words) => {
     const { page, context } = await dashboard.visit("/sign-up");
     await page.evaluate(`localStorage.setItem("saldo.language", "${words.language}")`);
     await page.goto(`${dashboard.saldo.httpUrl}/sign-up`);
-    // The look-up is off here; what it answers is held by test/identity/new-passwords.test.ts.
+    // The look-up is off here; test/identity/new-passwords.test.ts tests its answers.
     const details = [{ field: "password", rule: "password.breached", message: "was in a breach" }];
     const json = { error: "validation_error", message: "The request is not valid.", details };
     await page.route("**/auth/sign-up/email", (route) => route.fulfill({ status: 400, json }));
@@ -164,7 +166,7 @@ describe("the first request", () => {
   });
 });
 
-/** Counts every click that any page of the tab gets, from its next load on. */
+/** Counts every click on any page of the tab, from its next load on. */
 async function countClicks(page: Page): Promise<() => number> {
   let clicks = 0;
   await page.exposeBinding("countClick", () => void (clicks += 1));
@@ -173,7 +175,7 @@ async function countClicks(page: Page): Promise<() => number> {
   return () => clicks;
 }
 
-/** Opens a link in a mail: one click, on a site that is not ours. */
+/** Opens a link in a mail: one click, on another site. */
 async function followLink(page: Page, address: string): Promise<void> {
   const body = `<!doctype html><a href="${address.replaceAll("&", "&amp;")}">link</a>`;
   await page.route(WEBMAIL, (route) => route.fulfill({ contentType: "text/html", body }));

@@ -1,4 +1,4 @@
-// The frame around the pages of whoever is signed in: the way out, and the navigation of a narrow page.
+// The frame around the pages of a signed-in person: signing out, and the navigation of a narrow page.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
@@ -15,14 +15,14 @@ describe("the frame of the pages", () => {
     await dashboard.close();
   });
 
-  it("stays, says so and offers another try where signing out failed", async () => {
+  it("stays, shows the error and offers another try where signing out failed", async () => {
     const { page, context } = await dashboard.visitDemo("/models");
     const way = /\/auth\/sign-out/;
     await context.route(way, (route) => route.abort());
     await page.getByRole("button", { name: "Keluar", exact: true }).click();
     await page.getByText("Anda belum keluar").waitFor();
     expect(new URL(page.url()).pathname).toBe("/models");
-    // The browser still knows that somebody is signed in, and so does the server.
+    // Both the browser and the server still have the session.
     await page.goto(`${dashboard.saldo.httpUrl}/sign-in`);
     await page.waitForURL(({ pathname }) => pathname === "/");
     await page.getByRole("button", { name: "Keluar", exact: true }).click();
@@ -35,7 +35,7 @@ describe("the frame of the pages", () => {
     await context.close();
   });
 
-  it("leaves where the session had ended before", async () => {
+  it("leaves where the session had already ended", async () => {
     const { page, context } = await dashboard.visitDemo("/models");
     await context.route(/\/auth\/sign-out/, (route) => route.fulfill({ status: 401, json: {} }));
     await page.getByRole("button", { name: "Keluar", exact: true }).click();
@@ -44,7 +44,7 @@ describe("the frame of the pages", () => {
     await context.close();
   });
 
-  it("asks whoever changes the password in an ended session to sign in, and does not call the password wrong", async () => {
+  it("asks for a sign-in when the password is changed in an ended session, and does not call the password wrong", async () => {
     const { page, context } = await dashboard.visitDemo("/settings");
     await page.getByLabel("Kata sandi sekarang").fill("kuda laut menari di pagi hari");
     await page.getByLabel("Kata sandi baru").fill("penyu hijau berenang pelan");
@@ -58,7 +58,7 @@ describe("the frame of the pages", () => {
     await context.close();
   });
 
-  it("takes the navigation of a narrow page away by Escape and by choosing the page that is open", async () => {
+  it("closes the navigation of a narrow page by Escape and by choosing the open page", async () => {
     const { page, context } = await dashboard.visitDemo("/models", PHONE);
     const navigation = page.getByRole("navigation", { name: "Navigasi utama" });
     const button = page.getByRole("button", { name: "Buka navigasi" });

@@ -1,5 +1,5 @@
-// `npm run dashboard-goals`: how heavy the pages are and how soon they are there, on a slow line and a slow phone. Prints every
-// figure beside its goal; a missed goal ends with 1. Never part of the tests: the machine's own pace is in it.
+// `npm run dashboard-goals`: the weight of the pages and their load times, on a slow line and a slow phone. Prints
+// every figure beside its goal; a missed goal ends with 1. Not part of the tests: the figures depend on the machine.
 
 import process from "node:process";
 import type { BrowserContext, Page } from "playwright-core";
@@ -47,7 +47,7 @@ async function paints(context: BrowserContext, url: string, path: string): Promi
   ];
 }
 
-/** What the browser itself has noted, read behind the fact. */
+/** The browser's own measurements, read afterwards. */
 function observed(page: Page): Promise<{ lcp: number; cls: number }> {
   return page.evaluate(`new Promise((resolve) => {
     const seen = { lcp: 0, cls: 0 };

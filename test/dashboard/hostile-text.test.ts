@@ -1,6 +1,6 @@
-// Whatever somebody writes is text, on every page that it comes out on: names, descriptions, reasons, addresses of mail, what
-// a browser calls itself, what a model answers, and what stands in the address. No element is made of it, nothing is loaded
-// and nothing runs; the page's own policy has nothing to refuse.
+// Text that a person writes stays text, on every page that shows it: names, descriptions, reasons, mail addresses, a
+// browser's User-Agent, a model's answer, and the page's address. It creates no element, loads nothing and runs
+// nothing; the page's own policy has nothing to refuse.
 
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ import { addressOf, ROWS } from "./page-to-look-at.ts";
 
 const MODEL = encodeURIComponent(MODEL_ID);
 
-/** What must come out where, besides the address of mail, which stands on every page. */
+/** The texts that each page must show, besides the mail address, which is on every page. */
 const COMES_OUT: Readonly<Record<string, readonly string[]>> = {
   "/": ["key", MODEL_ID],
   "/usage": ["key", MODEL_ID],
@@ -60,7 +60,7 @@ const COMES_OUT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What is written into an address. */
+/** The text that is written into an address. */
 const IN_ADDRESSES = [
   "/no/such/PAYLOAD",
   "/docs/PAYLOAD",
@@ -84,12 +84,12 @@ const IN_ADDRESSES = [
 ] as const;
 const PAYLOADS = [`${partOf("address")}/../.:%2f`, "javascript:alert(1)//{{7*7}}"];
 
-/** The pages as they are when they are opened; those of a row stand above. */
+/** The pages without a row; those of a row are above. */
 const INSIDE = Object.values(EVERY_PAGE)
   .flat()
   .filter(({ isOutside, isBroken, isDialog, first }) => !(isOutside ?? isBroken ?? isDialog ?? first))
   .map(({ path }) => path)
-  // Nothing stands there but that there is nothing.
+  // It only shows that there is nothing.
   .filter((path) => !ROWS.test(path) && path !== "/transfers/elsewhere");
 
 describe("hostile text", () => {
@@ -106,7 +106,7 @@ describe("hostile text", () => {
   });
   afterAll(() => dashboard.close());
 
-  /** Notes whatever ran, was loaded or was refused from now on. */
+  /** Records whatever runs, is loaded or is refused from now on. */
   async function watchForHarm(context: BrowserContext, watched: Page): Promise<void> {
     watched.on("dialog", (dialog) => {
       harm.push(`said ${dialog.message()}`);
@@ -121,7 +121,7 @@ describe("hostile text", () => {
       noteViolation(event.violatedDirective + " " + event.blockedURI + " on " + location.pathname))`);
   }
 
-  /** No element of the page was made of a text. */
+  /** No text became an element of the page. */
   async function expectHarmless(): Promise<void> {
     const made = await page.evaluate<string[]>(`[...document.querySelectorAll(
       '[src*="${LURE}"], [onerror], [onload], iframe, object, embed, base, a[href^="javascript:" i], form[action^="javascript:" i]'
@@ -131,7 +131,7 @@ describe("hostile text", () => {
     expectNoComplaints(dashboard);
   }
 
-  /** What somebody reads on a page, what stands in its fields included. */
+  /** The visible text of a page, including its fields. */
   const textOf = () =>
     page.evaluate<string>(`[document.body.innerText, ...[...document.querySelectorAll("input, textarea")].map((each) =>
       each.value), ...[...document.querySelectorAll("option")].map((each) => each.textContent)].join("\\n")`);
@@ -139,15 +139,15 @@ describe("hostile text", () => {
   async function open(path: string): Promise<void> {
     await page.goto(dashboard.saldo.httpUrl + path);
     const cookies = await page.context().cookies();
-    // Who is signed in is sent on from there, after a moment.
+    // A signed-in person is redirected from there, after a moment.
     if (path.startsWith("/sign-in") && cookies.length > 0)
       await page.waitForURL(({ pathname }) => pathname !== "/sign-in");
     await page.locator("h1").first().waitFor();
-    // What is still on its way would not be looked at.
+    // Data that is still loading would not be checked.
     await page.locator(".animate-pulse").first().waitFor({ state: "detached" });
   }
 
-  it("is an answer like any other in the playground", async () => {
+  it("is shown as text in an answer of the playground", async () => {
     await open(`/playground?model=${encodeURIComponent("demo/echo")}`);
     await page.getByLabel("Pesan", { exact: true }).fill(hostile("answer"));
     await page.keyboard.press("Enter");
@@ -195,7 +195,7 @@ describe("hostile text", () => {
     await expectHarmless();
   });
 
-  it("has come out wherever it was written", () => {
+  it("was displayed wherever it was written", () => {
     expect([...written].filter((place) => !seen.has(place))).toEqual([]);
     expect(written.size).toBeGreaterThan(15);
   });
@@ -214,7 +214,7 @@ describe("hostile text", () => {
     "/\t/evil.example/xss",
     "/\\evil.example",
     "https://evil.example/",
-  ])("does not lead anywhere else after signing in: %j", async (next) => {
+  ])("does not redirect to another site after signing in: %j", async (next) => {
     await page.context().clearCookies();
     await open(`/sign-in?next=${encodeURIComponent(next)}`);
     await page.getByRole("button", { name: /demo/i }).click();

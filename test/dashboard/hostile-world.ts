@@ -1,5 +1,5 @@
-// A service in which every text that somebody can write tries to be something else: an element, a script, a template, an
-// address. Each names the place it was written at, so that it is known again wherever it comes out.
+// A service in which every text that a person can write tries to be something else: an element, a script, a template,
+// an address. Each contains the place where it was written, so that it is recognized wherever it is shown.
 
 import { createClient, type Transport } from "@connectrpc/connect";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
@@ -12,13 +12,13 @@ import { onServer } from "../setup/test-servers.ts";
 import type { Dashboard, Visit } from "./open-dashboard.ts";
 import { callsOf } from "./session-calls.ts";
 
-/** Everything a text of these tries to load begins with this path. */
+/** Every URL that one of these texts tries to load begins with this path. */
 export const LURE = "/xss-";
 
-/** What is looked for on a page: it is there as it was written, or it was made into something else. */
+/** Searched on a page: the text is there unchanged, or it was turned into something else. */
 export const partOf = (place: string): string => `<img src=${LURE}${place} onerror=alert(1)>{{7*7}}`;
 
-/** The places at which something was written. */
+/** The places where such a text was written. */
 export const written = new Set<string>();
 
 /** A text to write at a place. */
@@ -27,13 +27,13 @@ export function hostile(place: string): string {
   return `"><script>alert(1)</script>${partOf(place)}`;
 }
 
-/** An address of mail has no spaces. */
+/** A mail address has no spaces. */
 export const HOSTILE_EMAIL = `<img/src=${LURE}email/onerror=alert(1)>@saldo.example`;
 /** A badge is short. */
 export const HOSTILE_BADGE = `<svg/onload=alert(1)>${LURE}badge`;
-/** A URL is written in its own letters. */
+/** A URL has its own character set. */
 export const CALLBACK = `x={{7*7}}${LURE}callback(alert(1))`;
-/** The alphabet of model ids has nothing worse. */
+/** The characters of model ids allow nothing worse. */
 export const MODEL_ID = "a.b/c:free/d..e_f-1.5:x";
 
 const CATALOG = JSON.stringify({
@@ -63,7 +63,7 @@ export type HostileWorld = {
   readonly merchantId: string;
 };
 
-/** Somebody signs up, becomes an operator, and writes hostile texts wherever one can write. */
+/** A new person signs up, becomes an operator, and writes hostile texts in every field. */
 export async function makeHostileWorld(dashboard: Dashboard): Promise<HostileWorld> {
   const visit = await dashboard.signUp({ userAgent: hostile("browser"), reducedMotion: "reduce" });
   const session = await callsOf(dashboard, visit);
@@ -87,11 +87,11 @@ export async function makeHostileWorld(dashboard: Dashboard): Promise<HostileWor
   return { visit, accountId, requestId, ...merchant };
 }
 
-/** What ends everything else, and has a reason, too. */
+/** This ends everything else, and has a reason, too. */
 export async function stopEverything(dashboard: Dashboard, { visit, accountId }: HostileWorld): Promise<void> {
   const operator = createClient(OperatorService, await callsOf(dashboard, visit));
   await operator.stopAdmission({ reason: hostile("stop") });
-  // To freeze an account ends its sessions, and this one is the operator's own.
+  // Freezing an account ends its sessions, and this one is the operator's own.
   const { url } = dashboard.database;
   await onServer(url, "CREATE TABLE auth.kept_session AS SELECT * FROM auth.session");
   await operator.freezeAccount({ accountId, reason: hostile("freeze") });
@@ -100,8 +100,8 @@ export async function stopEverything(dashboard: Dashboard, { visit, accountId }:
 }
 
 /**
- * No form takes such an address from a browser; the command line and an import could bring one. As the database's owner: what
- * serves may not do this.
+ * No form accepts such an address from a browser; the command line and an import could bring one. It is written as the
+ * database's owner: the serving role may not do this.
  */
 async function renamePerson({ url }: Dashboard["database"], accountId: string): Promise<void> {
   const quoted = [HOSTILE_EMAIL, hostile("person"), accountId].map((text) => `'${text.replaceAll("'", "''")}'`);

@@ -1,5 +1,6 @@
-// Every page and dialog in both themes, both widths and both languages: nothing that axe objects to, nothing that scrolls sideways
-// on a small phone, nothing that the page's own policy refuses. A page is loaded once; the rest is turned while it is open.
+// Every page and dialog in both themes, both widths and both languages: no violation by axe, no sideways scroll on a
+// small phone, no refusal by the page's own policy. A page is loaded once; the other variants are switched while it is
+// open.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,9 +15,9 @@ const WIDTHS = [1280, 390];
 const SMALLEST_WIDTH = 360;
 const THEMES = ["light", "dark"] as const;
 const LANGUAGES = ["id", "en"] as const;
-/** Without motion: the checker would meet colours half-way between the themes. */
+/** Without motion: axe would measure colours half-way between the themes. */
 const STILL = { reducedMotion: "reduce" } as const;
-/** The files that pages are made of, apart from what all of them need. */
+/** The files of pages, without those that all pages need. */
 const FILES_OF_PAGES = /\/assets\/[^/]*-page-[^/]*\.js/;
 
 type Who = "inside" | "outside" | "newcomer";
@@ -41,7 +42,7 @@ export function lookAtPages(area: Area): void {
 
     it.each(EVERY_PAGE[area].map((each) => [nameOf(each), each] as const))("%s is in order", async (_name, each) => {
       const page = visits.get(whoLooksAt(each))?.page;
-      if (page === undefined) throw new Error("nobody looks at it");
+      if (page === undefined) throw new Error("the page is not part of the test");
       await open(page, each);
       for (const language of LANGUAGES) {
         await speak(page, language);
@@ -61,7 +62,7 @@ export function lookAtPages(area: Area): void {
       expectNoComplaints(dashboard);
     });
 
-    /** In Indonesian, as far as it goes. */
+    /** The part in Indonesian. */
     async function open(page: Page, each: PageToLookAt): Promise<void> {
       const { path, isBroken, refuses, isLive, first = [], isDialog, shows } = each;
       await page.unrouteAll();
@@ -70,7 +71,7 @@ export function lookAtPages(area: Area): void {
       await page.setViewportSize({ width: 1280, height: 900 });
       await page.evaluate(`localStorage.setItem("saldo.language", "id")`);
       await page.goto(dashboard.saldo.httpUrl + addressOf(path, rows));
-      // By its element: a sheet that an address opens hides what is behind it from readers of screens.
+      // Selected by element: a sheet that an address opens hides the page behind it from screen readers.
       await page.locator("h1").first().waitFor();
       if (isLive !== true) await page.waitForLoadState("networkidle");
       for (const step of first) await step.on(page);
@@ -86,12 +87,12 @@ function whoLooksAt({ isOutside, isNew }: PageToLookAt): Who {
   return isNew === true ? "newcomer" : "inside";
 }
 
-/** What is still on its way would not be looked at. */
+/** Data that is still loading would not be checked. */
 async function settle(page: Page): Promise<void> {
   await page.locator(".animate-pulse").first().waitFor({ state: "detached" });
 }
 
-/** Turns the language by the choice in the head of the page. A dialog lies over it, so no mouse would get there. */
+/** Switches the language by the control in the header. A dialog covers it, so a mouse click would not reach it. */
 async function speak(page: Page, language: (typeof LANGUAGES)[number]): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.evaluate(`document.querySelector("header input[type=radio][value=${language}]").click()`);

@@ -1,12 +1,13 @@
-// What axe objects to on a page. Run in the page itself: the library around it opens a page of its own for each look, and takes
-// many times as long. What is pressed must be large enough or stand apart enough; that rule axe has, and leaves off.
+// The violations that axe finds on a page. It runs in the page itself: the library around it opens a page of its own
+// for each check, and takes many times as long. Buttons and links must be large enough or far enough apart; axe has
+// that rule, switched off by default.
 
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
 type Violation = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
 
-/** The rules that are broken, and by what. */
+/** The violated rules, and the elements that violate them. */
 export async function objections(page: Page): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axe.source);
   const violations = await page.evaluate<Violation[]>(

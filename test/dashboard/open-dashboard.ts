@@ -1,4 +1,5 @@
-// The dashboard as a person meets it: the built pages, served by a real process on a database of the test, in a real browser.
+// The dashboard as a person uses it: the built pages, served by a real process on a database of the test, in a real
+// browser.
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
@@ -11,37 +12,37 @@ import { startBrowser } from "./chromium.ts";
 import { createDelay } from "./delayed-calls.ts";
 import { buildPages, signInToDemo } from "./demo-pages.ts";
 
-/** Nobody's password but a test's. */
+/** A password that is only used in tests. */
 const PASSWORD = "kuda laut menari di pagi hari";
 
-/** As long as a busy machine may take for one step; a test has twice the time. */
+/** The most that a busy machine may take for one step; a test has twice the time. */
 const STEP_WITHIN_MS = 60_000;
 
 export type Visit = { readonly context: BrowserContext; readonly page: Page };
 
-/** What a page must never do while it is looked at; a test asks at its end. */
+/** The problems that a page must never have; a test asserts that at its end. */
 export type Complaints = string[];
 
 export type Dashboard = {
   readonly saldo: SaldoProcess;
   readonly database: TestDatabase;
   readonly mails: MailServer;
-  /** What pages complained about so far: errors of scripts, refusals of the policy. */
+  /** The problems so far: script errors, refusals by the policy. */
   readonly complaints: Complaints;
-  /** A new browser profile at the given path, with nobody signed in. */
+  /** A new browser profile at the given path, without a session. */
   visit(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
   /** A profile in which the demo's person is signed in. */
   visitDemo(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Visit>;
-  /** Types somebody new into the form of signing up, and presses nothing. */
+  /** Fills in the sign-up form for a new person, without sending it. */
   fillSignUp(page: Page): Promise<{ readonly email: string }>;
-  /** Signs somebody new up, by form and mail, up to their first page and account. */
+  /** Signs a new person up, by form and mail, up to their first page and account. */
   signUp(options?: Parameters<Browser["newContext"]>[0]): Promise<Visit & { readonly email: string }>;
-  /** Changes rows behind the back of the service, and waits for those that it holds. */
+  /** Changes rows directly in the database, and waits for those that the service has locked. */
   changeRows(sql: string, values?: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Builds the pages if they are not, and starts everything. */
+/** Builds the pages if needed, and starts everything. */
 export async function openDashboard(settings: Readonly<Record<string, string>> = {}): Promise<Dashboard> {
   await buildPages();
   await using stack = new AsyncDisposableStack();
@@ -91,7 +92,7 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
     await page.getByRole("button", { name: "Daftar" }).click();
     await page.getByRole("heading", { name: "Periksa e-mail Anda" }).waitFor();
     await page.goto(await mails.linkTo(email, /verify-email/));
-    // The page names the person once the service has answered who that is, and has made the account.
+    // The page names the person once the service has returned them, and has created the account.
     await page.getByText(email).first().waitFor({ state: "attached" });
     return { ...opened, email };
   }
@@ -117,7 +118,7 @@ export async function openDashboard(settings: Readonly<Record<string, string>> =
   };
 }
 
-/** Nothing went wrong on any page so far. */
+/** No page has had a problem so far. */
 export function expectNoComplaints({ complaints }: Pick<Dashboard, "complaints">): void {
   expect(complaints).toEqual([]);
 }

@@ -1,4 +1,4 @@
-// An operator looks for somebody in the security log and ends that person's sessions, in the browser.
+// An operator finds a person in the security log and ends that person's sessions, in the browser.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ describe("the security log and the sessions of a person", () => {
 
   const open = (path: string, on = page) => on.goto(dashboard.saldo.httpUrl + path);
   const rows = () => page.getByRole("table", { name: "Kejadian keamanan" }).locator("tbody tr");
-  /** Opens the log until it has what is awaited: it does not ask again by itself. */
+  /** Reloads the log until it has the expected event: it does not refresh by itself. */
   const untilShown = async (path: string, text: RegExp) => {
     await expect
       .poll(
@@ -50,7 +50,7 @@ describe("the security log and the sessions of a person", () => {
     expect(text).not.toContain("ZZZZ");
   });
 
-  it("finds a person by e-mail address, and opens a line with the way to the account", async () => {
+  it("finds a person by e-mail address, and opens an event with a link to the account", async () => {
     await untilShown(`/operator/security?person=${encodeURIComponent(customer.email)}`, /Verifikasi e-mail/);
     expect(await page.getByLabel("Orang (e-mail atau id)").inputValue()).toBe(customer.email);
     await rows().getByRole("button", { name: /\d/ }).first().click();
@@ -63,11 +63,11 @@ describe("the security log and the sessions of a person", () => {
     await page.getByText("Tidak ada kejadian yang cocok").waitFor();
   });
 
-  it("ends the sessions of the person, says how many, and writes both down", async () => {
+  it("ends the sessions of the person, shows how many, and records both", async () => {
     await customer.page.getByRole("navigation", { name: "Navigasi utama" }).waitFor();
     await open(`/operator/accounts?q=${encodeURIComponent(customer.email)}`);
     await page.getByRole("button", { name: customer.email }).click();
-    // Taking access away does not wait for a proof.
+    // Removing access requires no proof.
     await dashboard.changeRows("UPDATE auth.session SET proved_at = now() - interval '6 minutes'");
     await page.getByRole("button", { name: "Akhiri sesi…" }).click();
     const sheet = page.getByRole("dialog", { name: "Akhiri semua sesi" });
@@ -91,7 +91,7 @@ describe("the security log and the sessions of a person", () => {
     await untilShown(`/operator/security?account=${accountId}`, /Sesi diakhiri[^]*by_operator/);
   });
 
-  it("says that nobody has signed up with the address of an account", async () => {
+  it("shows that no person has signed up with the address of an account", async () => {
     await dashboard.changeRows("UPDATE auth.person SET email = 'gone-' || email WHERE email = $1", [customer.email]);
     await open(`/operator/accounts?q=${encodeURIComponent(customer.email)}`);
     await page.getByRole("button", { name: customer.email }).click();
@@ -102,7 +102,7 @@ describe("the security log and the sessions of a person", () => {
     await expect.poll(() => sheet.getByRole("alert").innerText()).toContain("Tidak ditemukan.");
   });
 
-  it("comes page by page, and every line once", async () => {
+  it("loads page by page, with every event once", async () => {
     await dashboard.database.database.pool.query(
       `INSERT INTO auth.security_event (id, kind, outcome, subject)
        SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'passkey', 'refused', 'line-' || n

@@ -1,5 +1,5 @@
-// An operator approves one transfer, rejects another and lets a stopped wallet go on, in the browser: with a reason and a second
-// look, once, and what a rejected one held is there again.
+// An operator approves one transfer, rejects another and resumes a stopped wallet, in the browser: with a reason and a
+// review, once; a rejected transfer's hold is released.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ import { orderSeededTransfers, stopSandboxWallet } from "./waiting-transfers.ts"
 const EXTERNAL_ID = "<b>inv/1:a.b</b>";
 const REASON = "<i>tidak dikenal</i>";
 
-describe("transfers that operators decide about", () => {
+describe("transfers that wait for an operator", () => {
   let dashboard: Dashboard;
   let page: Page;
   let merchantId: string;
@@ -35,7 +35,7 @@ describe("transfers that operators decide about", () => {
     (await listBalances(dashboard.database.database, merchantId)).find(({ currencyCode }) => currencyCode === "BTC")
       ?.held;
 
-  /** Opens the transfer and goes as far as the second look. */
+  /** Opens the transfer and goes on to the review. */
   async function decide(externalId: string, { press, reason }: { press: string; reason: string }): Promise<void> {
     await table().getByRole("button", { name: externalId }).click();
     await page.getByRole("button", { name: press }).click();
@@ -43,7 +43,7 @@ describe("transfers that operators decide about", () => {
     await page.getByRole("button", { name: "Periksa dulu" }).click();
   }
 
-  it("are listed while they wait, are approved after a second look, and are paid once the wallet goes on", async () => {
+  it("are listed while they wait, are approved after a review, and are paid once the wallet resumes", async () => {
     await expect.poll(() => table().locator("tbody tr").count()).toBe(2);
     await decide("treasury-q4", { press: "Setujui…", reason: "sudah dikonfirmasi merchant" });
     expect(await page.getByTestId("order-amount").textContent()).toBe("0,025 BTC");
@@ -58,12 +58,12 @@ describe("transfers that operators decide about", () => {
     await page.getByRole("button", { name: "Periksa dulu" }).click();
     await page.getByRole("button", { name: "Lanjutkan dompet" }).click();
     await page.getByText("Dompet menandatangani lagi").waitFor();
-    // It stands in the row twice, once for narrow pages.
+    // It is in the row twice, once for narrow pages.
     await table().getByText("Selesai").last().waitFor();
     expectNoComplaints(dashboard);
   });
 
-  it("are rejected with a reason that the merchant reads, and what was held is given back", async () => {
+  it("are rejected with a reason that the merchant reads, and their hold is released", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/transfers?approval=yes`);
     await expect.poll(heldOfBitcoin).not.toBe("0");
     await decide(EXTERNAL_ID, { press: "Tolak…", reason: REASON });

@@ -1,5 +1,5 @@
-// An operator changes a price and an account, in the browser: what they see beforehand is what happens, once, and what somebody
-// else has done meanwhile is not undone unseen.
+// An operator changes a price and an account, in the browser: the review shows the actual effect, which happens once,
+// and changes that another operator made meanwhile are not undone unseen.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ describe("the operator area", () => {
   });
   afterAll(() => dashboard.close());
 
-  /** What is sent arrives, and its answer does not. */
+  /** The request arrives, and its answer is lost. */
   const loseAnswers = (calls: string) =>
     page.route(calls, async (route) => {
       await route.fetch();
@@ -38,7 +38,7 @@ describe("the operator area", () => {
     draftOf(on).fill((await draftOf(on).inputValue()).replace(`"${from}"`, `"${to}"`));
 
   it(
-    "shows how far a price moves, and /v1/models has it within a minute",
+    "shows how much a price changes, and /v1/models has it within a minute",
     async () => {
       await raise(page, "4000", "4250.5");
       await compare(page);
@@ -52,7 +52,7 @@ describe("the operator area", () => {
       });
       await confirmPublishing(page);
       await page.getByText("Katalog diterbitkan").waitFor();
-      // What is typed now must not be a draft of the version before.
+      // Text typed now must not become a draft of the previous version.
       expect(await draftOf(page).inputValue()).toContain("4250.5");
       readAgain.resolve();
       await untilPublished(page);
@@ -65,7 +65,7 @@ describe("the operator area", () => {
     SERVED_WITHIN_MS + 60_000,
   );
 
-  it("tells that somebody else has published, and waits for a decision", async () => {
+  it("shows that another operator has published, and waits for a decision", async () => {
     await raise(page, "16000", "17000");
     await compare(page);
     await page.getByRole("button", { name: "Terbitkan…" }).waitFor();
@@ -78,7 +78,7 @@ describe("the operator area", () => {
     await confirmPublishing(page);
     const conflict = page.getByRole("alert").filter({ hasText: "Katalog sudah berubah" });
     await conflict.getByRole("link", { name: "Versi 2" }).waitFor();
-    // What the other has raised would be taken back: it stands in the difference.
+    // The other operator's change would be undone: the difference shows it.
     const raised = page.getByRole("row", { name: /demo\/large/ });
     await expect.poll(() => raised.textContent()).toContain("Rp\u00a080.000");
     expect(await page.getByRole("button", { name: "Terbitkan…" }).count()).toBe(0);
@@ -87,7 +87,7 @@ describe("the operator area", () => {
     await other.context.close();
   });
 
-  it("asks before a version takes the place of a draft that was not published", async () => {
+  it("asks before a version replaces an unpublished draft", async () => {
     const written = await draftOf(page).inputValue();
     await page.getByText("Riwayat", { exact: true }).click();
     await page.getByRole("button", { name: "1", exact: true }).click();
@@ -128,7 +128,7 @@ describe("the operator area", () => {
     await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.000,5");
   });
 
-  it("begins a new order where the name was used for another, and the refusal is gone", async () => {
+  it("begins a new order where the key was used for another, and the refusal is gone", async () => {
     await page.getByRole("button", { name: "Beri kredit…" }).click();
     await page.getByLabel("Jumlah (Rp)").fill("1");
     await page.getByRole("textbox", { name: "Alasan" }).fill("satu");
@@ -150,7 +150,7 @@ describe("the operator area", () => {
     await expect.poll(() => page.getByTestId("account-available").textContent()).toBe("Rp\u00a0101.003,5");
   });
 
-  it("says what is half typed beside a choice, and forgets it with the filter", async () => {
+  it("shows the problem of a half-typed field beside a choice, and clears it with the filter", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/top-ups?provider=sandbox`);
     const account = page.getByLabel("Id akun");
     const complaint = () => page.evaluate(`document.querySelector("[name=account]").validationMessage`);
@@ -165,7 +165,7 @@ describe("the operator area", () => {
     await page.waitForURL(/\?state=paid$/);
   });
 
-  it("writes it down, as text and nothing else, and the books still balance", async () => {
+  it("records it, as plain text, and the books still balance", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/operator/log?action=account%20credit`);
     const log = page.getByRole("table", { name: "Perintah operator" });
     await log.getByText("<b>percobaan</b>").waitFor();
@@ -176,7 +176,7 @@ describe("the operator area", () => {
     await expect.poll(() => page.getByTestId("is-balanced").textContent()).toBe("Seimbang");
   });
 
-  it("is not there for anybody else", async () => {
+  it("is not available to other accounts", async () => {
     const customer = await dashboard.signUp();
     await customer.page.goto(`${dashboard.saldo.httpUrl}/operator/accounts`);
     await customer.page.getByText("Halaman ini hanya untuk operator").waitFor();

@@ -1,5 +1,5 @@
-// What somebody else has is not there: by its address every page shows what it shows for an id that never was, and every method
-// answers the same, to the last word.
+// Another account's rows are not visible: at their addresses every page shows the same as for an unknown id, and every
+// method returns the same, word for word.
 
 import { type DescMethod, toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
@@ -17,7 +17,7 @@ import { callsOf } from "./session-calls.ts";
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const KEY_NAME = "kunci milik orang";
 
-/** Methods that a page calls and whose request names a row by its id. */
+/** Methods that a page calls with the id of a row in the request. */
 const naming = methodsNamingRows(Caller.SESSION);
 
 describe("rows of another account", () => {
@@ -35,12 +35,12 @@ describe("rows of another account", () => {
     [asOwner, asStranger] = [await callsOf(dashboard, owner), await callsOf(dashboard, stranger)];
     theirs = await makeRows(asOwner);
     nobodys = Object.fromEntries(Object.keys(theirs).map((name) => [name, uuidv7()]));
-    // The page of a transfer is behind having a merchant.
+    // The page of a transfer requires a merchant.
     await createClient(MerchantService, asStranger).createMerchant({ environment: Environment.SANDBOX });
   });
   afterAll(() => dashboard.close());
 
-  /** A row of every kind on the account of a session, which has used its first request before. */
+  /** A row of every kind on the account of a session, which has sent its first request before. */
   async function makeRows(session: Transport): Promise<Rows> {
     const merchants = createClient(MerchantService, session);
     const { merchants: own } = await merchants.listMerchants({});
@@ -84,12 +84,12 @@ describe("rows of another account", () => {
     } catch (thrown) {
       const error = ConnectError.from(thrown);
       const facts = error.findDetails(ErrorFactsSchema).map((each) => toJson(ErrorFactsSchema, each));
-      const told = JSON.stringify([Code[error.code], error.rawMessage, facts]).replaceAll(ID, "an id");
-      return [told, [...error.metadata.keys()].toSorted((one, other) => (one < other ? -1 : 1))];
+      const refusal = JSON.stringify([Code[error.code], error.rawMessage, facts]).replaceAll(ID, "an id");
+      return [refusal, [...error.metadata.keys()].toSorted((one, other) => (one < other ? -1 : 1))];
     }
   }
 
-  it("are answered like rows that never were, by every method", async () => {
+  it("are answered like rows that do not exist, by every method", async () => {
     const answers = await Promise.all(
       naming.map(async (method) => ({
         name: method.name,
@@ -124,7 +124,7 @@ describe("rows of another account", () => {
     expectNoComplaints(dashboard);
   });
 
-  /** The whole text of a page, once it says that something is not there, without the ids. */
+  /** The whole text of a page, once it shows that a row does not exist, without the ids. */
   async function textOf(address: string, gone: string): Promise<string> {
     const { page } = stranger;
     await page.goto(address);
@@ -134,7 +134,7 @@ describe("rows of another account", () => {
     return (await page.locator("body").innerText()).replaceAll(ID, "an id");
   }
 
-  it("are not there on what never was an address of a row either", async () => {
+  it("are not shown at addresses that never belonged to a row either", async () => {
     for (const { path, gone } of PAGES.filter(({ row }) => row !== "keyId")) {
       const text = await textOf(`${dashboard.saldo.httpUrl}${path}${encodeURIComponent("<b>x</b>")}`, gone);
       expect(text).not.toContain("gagal dimuat");
@@ -142,7 +142,7 @@ describe("rows of another account", () => {
     expectNoComplaints(dashboard);
   });
 
-  it("stay as they were", async () => {
+  it("stay unchanged", async () => {
     const left = await Promise.all([
       createClient(KeysService, asOwner).listKeys({}),
       createClient(MerchantService, asOwner).listCredentials({ merchantId: theirs["merchantId"] ?? "" }),

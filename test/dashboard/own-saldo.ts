@@ -10,11 +10,11 @@ export type OwnSaldo = AsyncDisposable & {
   readonly url: string;
   /** A browser profile in which the demo's person is signed in. */
   readonly signedIn: BrowserContext;
-  /** One in which nobody is: who is signed in does not get to see the page for it. */
+  /** One without a session: the page for signing in redirects a signed-in person. */
   readonly signedOut: BrowserContext;
 };
 
-/** Builds the pages if they are not, and starts everything; leaving the block stops it. */
+/** Builds the pages if needed, and starts everything; leaving the block stops it. */
 export async function openOnOwnServer(): Promise<OwnSaldo> {
   await buildPages();
   await using stack = new AsyncDisposableStack();

@@ -1,4 +1,4 @@
-// The playground as a person uses it: over the session, with no key in the browser.
+// The playground in use: with the session, and no key in the browser.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { objections } from "./objections.ts";
@@ -7,12 +7,12 @@ import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashbo
 describe("the playground", () => {
   let dashboard: Dashboard;
   beforeAll(async () => {
-    // At this pace the slow answer is still under way when a busy machine stops it.
+    // At this pace the slow answer is still running when a busy machine stops it.
     dashboard = await openDashboard({ SALDO_DEMO_PACE_MS: "50" });
   });
   afterAll(() => dashboard.close());
 
-  it("answers, tells what it cost, and stands on the account's playground key", async () => {
+  it("answers, shows the cost, and is recorded under the account's playground key", async () => {
     const { page } = await dashboard.visitDemo("/playground?model=demo%2Fsmall");
     const keys: string[] = [];
     page.on("request", (request) => keys.push(request.headers()["authorization"] ?? ""));
@@ -25,8 +25,8 @@ describe("the playground", () => {
     expectNoComplaints(dashboard);
   });
 
-  it("says what is missing, and where to get it, when the balance is too low", async () => {
-    // Without motion: the checker would meet colours half-way between the themes.
+  it("shows what is missing, and where to top up, when the balance is too low", async () => {
+    // Without motion: axe would measure colours half-way between the themes.
     const { page } = await dashboard.signUp({ reducedMotion: "reduce" });
     await page.goto(`${dashboard.saldo.httpUrl}/playground?model=demo%2Flarge`);
     await page.getByLabel("Pesan", { exact: true }).fill("Halo");
@@ -42,7 +42,7 @@ describe("the playground", () => {
     expectNoComplaints(dashboard);
   });
 
-  it("stops an answer half-way, and keeps what has come", async () => {
+  it("stops an answer half-way, and keeps the received part", async () => {
     const { page } = await dashboard.visitDemo("/playground?model=demo%2Fsmall");
     await page.getByLabel("Pesan", { exact: true }).fill("!slow");
     await page.keyboard.press("Enter");

@@ -1,5 +1,5 @@
-// A request that has everything that explains a price: tokens of every kind at long-context prices, counts that were corrected,
-// and a charge that came later.
+// A request with everything that explains a price: tokens of every kind at long-context prices, corrected counts, and a
+// late charge.
 
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
@@ -50,7 +50,7 @@ const RICH: Counted = {
   clamped: true,
 };
 
-/** A request whose answer was cut off: the upstream gave no counts, so all of them are ours. */
+/** A request whose answer was cut off: the upstream reported no counts, so all of them are ours. */
 export const CUT_REQUEST: Counted = {
   counts: { inputTokensUncached: 312, inputTokensCached: 256, outputTokens: 148 },
   metering: { rules: ["input_estimated", "cached_assumed", "output_estimated", "output_withheld"] },
@@ -58,7 +58,7 @@ export const CUT_REQUEST: Counted = {
   clamped: false,
 };
 
-/** Bills the request, gives a part of it back, and gives its id. */
+/** Bills the request, gives a part of it back, and returns its id. */
 export async function billRichRequest(database: Database, accountId: string, counted = RICH): Promise<string> {
   const { counts, ...known } = counted;
   await using stack = new AsyncDisposableStack();

@@ -1,5 +1,5 @@
-// Which files a browser fetches for each page, and how heavy they are, packed, for whoever opens it first. A file of the build names the
-// files that it cannot run without; what a dialog fetches later is not among them.
+// Which files a browser fetches for each page, and their compressed size, on a first visit. A file of the build names
+// the files that it requires; files that a dialog fetches later are not among them.
 
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -11,7 +11,7 @@ const PAGES = fileURLToPath(new URL("../../src/dashboard/pages/", import.meta.ur
 const KB = 1_024;
 const ENTRY = /src="\/(assets\/[^"]+\.js)"/;
 const IMPORTS = /(?:\bfrom|\bimport)\s*"\.\/([^"]+\.js)"/g;
-/** The page that is opened first. */
+/** The first page of a visit. */
 const FIRST = "overview-page";
 
 export type Weight = { readonly page: string; readonly kilobytes: number; readonly files: number };
@@ -41,7 +41,7 @@ export function weighStyles(): Weight {
   return weigh("style sheets", globSync("assets/*.css", { cwd: BUILT }));
 }
 
-/** What a page cannot run without, by its name, besides what every page has. */
+/** The files that a page requires, by its name, besides those of every page. */
 export function filesOfPage(page: string): string[] {
   const entry = entryFiles();
   return [...withImports(fileOf(`${page}.tsx`))].filter((file) => !entry.has(file));

@@ -1,4 +1,5 @@
-// A second factor in the dashboard: set up, signed in with, asked for when something matters, and required of operators.
+// A second factor in the dashboard: set up, used to sign in, requested for important actions, and required of
+// operators.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,10 +18,10 @@ describe("a second factor", () => {
     await dashboard.close();
   });
 
-  /** Passkeys are kept for names only. */
+  /** Passkeys work for host names only. */
   const byName = (path: string) => dashboard.saldo.httpUrl.replace("127.0.0.1", "localhost") + path;
 
-  /** Sets up an app on the page that is open; gives its secret and the recovery codes. */
+  /** Sets up an app on the open page; returns its secret and the recovery codes. */
   async function setUpApp(page: Page): Promise<{ secret: string; codes: string[] }> {
     await page.getByRole("button", { name: "Pasang aplikasi" }).click();
     await page.getByRole("img", { name: "Kode QR untuk aplikasi autentikator" }).waitFor();
@@ -63,7 +64,7 @@ describe("a second factor", () => {
     await other.page.getByRole("navigation", { name: "Navigasi utama" }).waitFor();
   });
 
-  it("is required of an operator, who is sent to set it up", async () => {
+  it("is required of an operator, who is redirected to set it up", async () => {
     const { page, email } = await dashboard.signUp();
     await dashboard.changeRows("UPDATE auth.person SET is_operator = true WHERE email = $1", [email]);
     await page.goto(`${dashboard.saldo.httpUrl}/operator/accounts`);
@@ -75,7 +76,7 @@ describe("a second factor", () => {
     await page.getByRole("heading", { name: "Akun", level: 2 }).or(page.getByRole("table")).first().waitFor();
   });
 
-  it("is a passkey too, which confirms before something that matters", async () => {
+  it("can be a passkey, which confirms an important action", async () => {
     const { page, context, email } = await dashboard.signUp();
     const devices = await context.newCDPSession(page);
     await devices.send("WebAuthn.enable");

@@ -19,16 +19,19 @@ import { orderSeededTransfers, stopSandboxWallet } from "./waiting-transfers.ts"
 /** One after the other, so that there is a version that is not live any more. */
 const PRICES = ["4000", "4100", "4200"] as const;
 
-/** So many days before today a range of days begins. */
+/** A range of days begins so many days before today. */
 const DAYS_BEFORE = 29;
 
-/** Makes everything as the demo's person, who is an operator. Gives the rows by the names that stand for them in addresses. */
+/**
+ * Makes everything as the demo's person, who is an operator. Returns the rows by the names that stand for them in
+ * addresses.
+ */
 export async function makeSeededWorld(dashboard: Dashboard, visit: Visit): Promise<Readonly<Record<string, string>>> {
   const { database } = dashboard.database;
   const session = await callsOf(dashboard, visit);
   const operator = createClient(OperatorService, session);
   const { accountId, merchantId } = await findDemo(database);
-  // Before anything is ordered: what happens to a transfer is told from then on.
+  // Before anything is ordered: callbacks of a transfer are sent from then on.
   await createClient(MerchantService, session).updateCallbackSettings({
     merchantId,
     url: "https://merchant.example/hook",
@@ -67,7 +70,7 @@ export async function makeSeededWorld(dashboard: Dashboard, visit: Visit): Promi
   };
 }
 
-/** A line of the security log: the process writes its own a moment after what happened. */
+/** A line of the security log: the process writes its own a moment after the event. */
 async function recordSignIn({ pool }: Database, accountId: string): Promise<string> {
   const eventId = uuidv7();
   await pool.query(
@@ -78,7 +81,7 @@ async function recordSignIn({ pool }: Database, accountId: string): Promise<stri
   return eventId;
 }
 
-/** A few requests, so that tables and charts have something to show. Gives the last one's id. */
+/** A few requests, so that tables and charts have data to show. Returns the last one's id. */
 async function askSomething({ saldo }: Dashboard): Promise<string> {
   const key = saldo.announced(/gw_\w+/);
   let requestId = "";

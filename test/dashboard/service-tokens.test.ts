@@ -15,7 +15,7 @@ describe("the page of service tokens", () => {
   beforeAll(async () => {
     dashboard = await openDashboard();
     ({ accountId } = await findDemo(dashboard.database.database));
-    // Somebody with a second factor: the demo's person has no way to prove anything.
+    // A person with a second factor: the demo's person has no factor to prove with.
     const operator = await dashboard.signUp();
     ({ page } = operator);
     await dashboard.changeRows("UPDATE auth.person SET is_operator = true WHERE email = $1", [operator.email]);
@@ -38,14 +38,14 @@ describe("the page of service tokens", () => {
   const list = () => page.getByRole("table", { name: "Token layanan" });
   const dialog = (name: string) => page.getByRole("dialog", { name });
 
-  it("begins empty, and refuses a token without a scope or an account", async () => {
+  it("is empty at first, and refuses a token without a scope or an account", async () => {
     await page.getByText("Belum ada token layanan").waitFor();
     await page.getByRole("button", { name: "Buat token…" }).click();
     const form = dialog("Buat token layanan");
     const review = form.getByRole("button", { name: "Periksa dulu" });
     const [name, account] = [form.getByRole("textbox", { name: "Nama" }), form.getByLabel("Id akun")];
     const reading = form.getByRole("checkbox", { name: "Membaca" });
-    /** What the browser says of a field that it leads to. */
+    /** The browser's validation message of the field that it focuses. */
     const complaintOf = (field: Locator) =>
       field.evaluate((element) =>
         element === element.ownerDocument.activeElement ? Reflect.get(element, "validationMessage") : null,
@@ -62,7 +62,7 @@ describe("the page of service tokens", () => {
     await reading.check();
   });
 
-  it("asks for a fresh proof, then shows the token once, and it works for what was chosen", async () => {
+  it("asks for a fresh proof, then shows the token once, which works for its scopes", async () => {
     const form = dialog("Buat token layanan");
     await form.getByRole("checkbox", { name: "Kunci API" }).check();
     await form.getByLabel("Masa berlaku").selectOption("30");
@@ -104,7 +104,7 @@ describe("the page of service tokens", () => {
     expect((await balanceWith(token)).status).toBe(401);
   });
 
-  /** A call as an internal service makes it. */
+  /** A call as an internal service sends it. */
   const balanceWith = (secret: string) =>
     fetch(`${dashboard.saldo.httpUrl}/saldo.billing.v1.BillingService/GetBalance`, {
       method: "POST",

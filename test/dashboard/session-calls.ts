@@ -1,10 +1,10 @@
-// The contracts as a page calls them: with the cookie of a browser's session, from our own site.
+// Calls the contracts as a page does: with the cookie of a browser's session, from our own site.
 
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import type { Dashboard, Visit } from "./open-dashboard.ts";
 
-/** What calls as whoever is signed in on a visit. */
+/** Makes clients with the session of a visit. */
 export async function callsOf({ saldo }: Dashboard, { context }: Visit): Promise<Transport> {
   const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
   return createConnectTransport({

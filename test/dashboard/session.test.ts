@@ -1,5 +1,6 @@
-// The session in a real browser: no script can read it, no page of another site can use it, nobody can bring one along, and it
-// ends in every tab. The other site here is another port of the same machine, to which browsers send the cookies of a session.
+// The session in a real browser. No script can read it, no page of another site can use it, no attacker can fix it in
+// advance, and it ends in every tab. The other site is another port of the same machine, to which browsers send the
+// session's cookies.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -33,13 +34,13 @@ describe("the session of a browser", () => {
     await dashboard.close();
   });
 
-  /** Calls a method from whatever page is open, as a script of it could; gives the status, or that the browser forbids it. */
+  /** Calls a method from the open page, as a script of it could; returns the status, or that the browser forbids it. */
   const callFrom = (page: Page, path: string, options: Record<string, unknown>): Promise<unknown> =>
     page.evaluate(`fetch(${JSON.stringify(base + path)}, ${JSON.stringify({ credentials: "include", ...options })})
       .then((answer) => answer.status, () => "forbidden")`);
   const asJson = (body: string) => ({ method: "POST", headers: { "content-type": "application/json" }, body });
 
-  /** The names of the keys, as the page of the person asks for them. */
+  /** The names of the keys, as the person's own page lists them. */
   const keyNames = async () => {
     const { page } = visit;
     await page.goto(`${base}/keys`);
@@ -61,7 +62,7 @@ describe("the session of a browser", () => {
     expect(await page.evaluate("document.cookie")).not.toContain("session");
   });
 
-  it("is of use to our own page", async () => {
+  it("works for our own page", async () => {
     await visit.page.goto(base);
     expect(await callFrom(visit.page, CREATE_KEY, asJson('{"name":"key of the owner"}'))).toBe(200);
     expect(await keyNames()).toContain('"key of the owner"');
@@ -93,7 +94,7 @@ describe("the session of a browser", () => {
       outcome: "forbidden",
     },
     { how: "to read", path: `${GET_ME}?connect=v1&encoding=json&message=%7B%7D`, options: {}, outcome: "forbidden" },
-  ])("is of no use to a script of another site: $how", async ({ path, options, outcome }) => {
+  ])("does not work for a script of another site: $how", async ({ path, options, outcome }) => {
     const page = await visit.context.newPage();
     const statuses: number[] = [];
     page.on("response", (response) => {
@@ -107,7 +108,7 @@ describe("the session of a browser", () => {
   });
 
   it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])(
-    "is of no use to a form of another site that is sent as %s",
+    "does not work for a form of another site that is sent as %s",
     async (type) => {
       const answers: number[] = [];
       for (const path of [CREATE_KEY, "/auth/sign-out"]) {
@@ -124,7 +125,7 @@ describe("the session of a browser", () => {
     },
   );
 
-  /** A form whose one field makes JSON of its name, the sign between them, and its value. */
+  /** A form whose one field makes JSON of its name, the equals sign and its value. */
   const submit = (enctype: string, path: string): string => `(() => {
     const form = document.createElement("form");
     Object.assign(form, { method: "POST", enctype: "${enctype}", action: "${base}${path}" });
@@ -150,7 +151,7 @@ describe("the session of a browser", () => {
     await page.close();
   });
 
-  it("is a new one for whoever signs in, whatever cookie the browser had before", async () => {
+  it("is a new one at every sign-in, whatever cookie the browser had before", async () => {
     const fresh = await dashboard.visit("/sign-in");
     const brought = (await visit.context.cookies()).filter(({ name }) => name.endsWith("saldo_session"));
     await fresh.context.addCookies(brought);
@@ -162,7 +163,7 @@ describe("the session of a browser", () => {
     await fresh.context.close();
   });
 
-  it("ends in every tab, and is of no use to whoever has kept it", async () => {
+  it("ends in every tab, and a copied cookie does not work any more", async () => {
     const { page, context } = visit;
     const kept = await context.cookies();
     const other = await context.newPage();

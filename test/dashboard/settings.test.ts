@@ -1,4 +1,4 @@
-// What a person changes of the own account, and ending sessions.
+// A person's own settings, and ending sessions.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
@@ -13,7 +13,7 @@ describe("settings", () => {
   });
   afterAll(() => dashboard.close());
 
-  it("keeps the threshold of the alert, and takes it away again", async () => {
+  it("saves the threshold of the alert, and removes it again", async () => {
     const { page } = visit;
     const threshold = page.getByLabel("Batas dalam rupiah");
     const save = page.locator("form", { has: threshold }).getByRole("button", { name: "Simpan" });
@@ -23,7 +23,7 @@ describe("settings", () => {
     await threshold.fill("50.000");
     await page.getByText("= Rp 50.000").waitFor();
     await save.click();
-    // A new account has nothing, which is below it.
+    // A new account has nothing, which is below the threshold.
     await page.getByText(/^(Aktif|Saldo di bawah batas)$/).waitFor();
     await page.reload();
     await expect.poll(() => threshold.inputValue()).toBe("50000");
@@ -32,7 +32,7 @@ describe("settings", () => {
     await page.getByText("Nonaktif", { exact: true }).waitFor();
   });
 
-  it("speaks the language that is saved", async () => {
+  it("is shown in the saved language", async () => {
     const { page } = visit;
     const formOf = (label: string) => page.locator("form", { has: page.getByLabel(label) });
     await page.getByLabel("Bahasa dasbor dan e-mail").selectOption("en");
@@ -44,7 +44,7 @@ describe("settings", () => {
     await expect.poll(() => page.evaluate("document.documentElement.lang")).toBe("id");
   });
 
-  it("follows the language that is chosen in the corner, and says that mails do not yet", async () => {
+  it("follows the language that is chosen at the top, and shows that mails do not yet", async () => {
     const { page } = visit;
     const corner = (name: string) => page.getByRole("group", { name }).getByText("EN", { exact: true });
     await corner("Bahasa").click();
@@ -56,7 +56,7 @@ describe("settings", () => {
     await page.getByRole("heading", { name: "Pengaturan", level: 1 }).waitFor();
   });
 
-  it("says that the current password is wrong, and changes it by the right one", async () => {
+  it("refuses a wrong current password, and changes it with the right one", async () => {
     const { page } = visit;
     await page.getByLabel("Kata sandi sekarang").fill("bukan yang ini sama sekali");
     await page.getByLabel("Kata sandi baru").fill("penyu hijau berenang pelan");
@@ -72,7 +72,7 @@ describe("settings", () => {
     expect(await here.count()).toBe(1);
   });
 
-  it("sends the mail of a sign-up again, and says where a demo's mails are", async () => {
+  it("sends the mail of a sign-up again, and shows where a demo's mails are", async () => {
     const { page, context } = await dashboard.visit("/sign-up");
     const { email } = await dashboard.fillSignUp(page);
     await page.getByRole("button", { name: "Daftar" }).click();
@@ -83,7 +83,7 @@ describe("settings", () => {
     await context.close();
   });
 
-  it("signs out everywhere, here too", async () => {
+  it("signs out everywhere, including here", async () => {
     const { page } = visit;
     await page.getByRole("button", { name: "Keluar dari semua tempat" }).click();
     const question = page.getByRole("dialog", { name: "Keluar dari semua tempat?" });

@@ -13,7 +13,7 @@ const request = {
 };
 
 describe("code to copy", () => {
-  it("gives a shell exactly the request, whatever stands in it", () => {
+  it("gives a shell exactly the request, whatever it contains", () => {
     const shown = execFileSync("sh", ["-c", curlCode(request, place).replace(/^curl/, `printf '%s\\0'`)]);
     const words = shown.toString().split("\0");
     expect(words.slice(0, 3)).toEqual([
@@ -45,7 +45,7 @@ describe("code to copy", () => {
     expect(python).toContain("    max_tokens=64,");
   });
 
-  it("quotes words for a shell only where they need it", () => {
+  it("quotes a shell's words only where they need it", () => {
     expect(shellWord("acme/large:v1.2")).toBe("acme/large:v1.2");
     expect(shellWord("$(id)")).toBe("'$(id)'");
     expect(shellWord("")).toBe("''");

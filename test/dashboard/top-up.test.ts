@@ -1,14 +1,14 @@
-// Somebody new tops up at the sandbox's page, and the page they left open shows the money without being touched: whether the
-// provider tells us at once, late, twice or never.
+// A new person tops up at the sandbox's page, and the page left open shows the money without a click: whether the
+// provider's notification arrives at once, late, twice or never.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Locator, Page, Request } from "playwright-core";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 import { downloadCsv } from "./usage-shown.ts";
 
-/** A notification that never comes is made up for by the reconciler. */
+/** The reconciler replaces a notification that never arrives. */
 const CREDITED_WITHIN_MS = 90_000;
-/** As long as the page waits between two streams or questions at most. */
+/** The most that the page waits between two streams or polls. */
 const LONGEST_WAIT_MS = 15_000;
 const STREAM = /BillingService\/WatchTopUp/;
 
@@ -24,12 +24,12 @@ describe("topping up", () => {
   const available = (page: Page) => page.getByTestId("available").textContent();
 
   it.each([
-    { told: "at once", button: "Bayar", after: "Rp\u00a025.000" },
-    { told: "late", button: "Bayar, pemberitahuan terlambat", after: "Rp\u00a050.000" },
-    { told: "twice", button: "Bayar, pemberitahuan ganda", after: "Rp\u00a075.000" },
-    { told: "never", button: "Bayar, tanpa pemberitahuan", after: "Rp\u00a0100.000" },
+    { arrives: "at once", button: "Bayar", after: "Rp\u00a025.000" },
+    { arrives: "late", button: "Bayar, pemberitahuan terlambat", after: "Rp\u00a050.000" },
+    { arrives: "twice", button: "Bayar, pemberitahuan ganda", after: "Rp\u00a075.000" },
+    { arrives: "never", button: "Bayar, tanpa pemberitahuan", after: "Rp\u00a0100.000" },
   ])(
-    "shows the new balance without a reload where the provider tells us $told",
+    "shows the new balance without a reload where the notification arrives $arrives",
     async ({ button, after }) => {
       const { page } = visit;
       await begin(page, dashboard.saldo.httpUrl, "Rp 25.000");
@@ -47,7 +47,7 @@ describe("topping up", () => {
     const { page } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/billing`);
     await page.getByRole("table", { name: "Riwayat isi saldo" }).waitFor();
-    // What narrow pages show of a row stands there too, unseen.
+    // The text of a row for narrow pages is there too, hidden.
     const seen = (table: Locator, text: string) => table.getByText(text).filter({ visible: true }).count();
     await expect.poll(() => seen(page.getByRole("table", { name: "Riwayat isi saldo" }), "Dibayar")).toBe(4);
     const ledger = page.getByRole("table", { name: "Buku besar" });
@@ -63,7 +63,7 @@ describe("topping up", () => {
     ]);
   });
 
-  it("shows each payment as it is where one is opened after the other", async () => {
+  it("shows each payment's own state where one is opened after the other", async () => {
     const { page, context } = visit;
     for (const amount of ["Rp 10.000", "Rp 50.000"]) await begin(page, dashboard.saldo.httpUrl, amount);
     await page.goto(`${dashboard.saldo.httpUrl}/billing`);
@@ -72,23 +72,23 @@ describe("topping up", () => {
       await rows.filter({ hasText: amount }).getByRole("button").click();
       await cardOf(page).getByText(amount).waitFor();
     };
-    const told = page.waitForResponse(STREAM);
+    const streamed = page.waitForResponse(STREAM);
     await open("Rp 50.000");
-    await told;
-    // What the stream said of the one is not said of the other, which has none.
+    await streamed;
+    // The stream's state of the one payment is not shown for the other, which has no stream.
     await context.route(STREAM, (route) => route.abort());
     await open("Rp 10.000");
     expect(await cardOf(page).getByText("Rp 50.000").count()).toBe(0);
     await context.unroute(STREAM);
   });
 
-  it("shows how a payment ended that no stream tells of, and asks no more", async () => {
+  it("shows how a payment ended without a stream, and stops polling", async () => {
     const demo = await dashboard.visitDemo("/billing");
     const { page, context } = demo;
     await page.clock.install();
-    const told = page.waitForResponse(STREAM);
+    const streamed = page.waitForResponse(STREAM);
     await begin(page, dashboard.saldo.httpUrl, "Rp 25.000");
-    await told;
+    await streamed;
     let [refused, asked, answered] = [0, 0, 0];
     await context.route(STREAM, (route) => {
       refused += 1;
@@ -100,11 +100,11 @@ describe("topping up", () => {
     const close = (request: Request) => {
       if (isQuestion(request)) answered += 1;
     };
-    // One that is taken back, because money has changed, is over, too.
+    // A query that was canceled, because money has changed, counts as ended, too.
     page.on("requestfinished", close).on("requestfailed", close);
     await leaveAndComeBack(page);
     for (let streams = 1; streams <= 3; streams += 1) {
-      // The clock of the page goes on beside what it is turned by, so there may be more.
+      // The clock of the page also runs by itself, so there may be more.
       await expect.poll(() => refused).toBeGreaterThanOrEqual(streams);
       await page.clock.runFor(LONGEST_WAIT_MS);
     }
@@ -116,7 +116,7 @@ describe("topping up", () => {
     await expect.poll(hasEnded).toContain("Waktu membayar sudah habis");
     expect(await cardOf(page).getByText("Kedaluwarsa").count()).toBe(1);
     expect(await cardOf(page).getByText("Bayar di halaman penyedia").count()).toBe(0);
-    // What it asked before it heard of the end is answered; in the time of many questions it then asks none.
+    // Polls sent before the end are answered; afterwards, in the time of many polls, it sends none.
     const asksInLongTime = async () => {
       if (answered < asked) return "it waits for an answer";
       const before = asked;
@@ -134,7 +134,7 @@ describe("topping up", () => {
     ["-10000", "Tulis angka saja, misalnya 25000 atau 0,5."],
     ["9.999", "Paling sedikit Rp 10.000."],
     ["1000000001", "Paling banyak Rp 1.000.000.000."],
-  ])("says why %s rupiah are not an amount, and opens no payment", async (amount, problem) => {
+  ])("shows why %s rupiah are not an amount, and opens no payment", async (amount, problem) => {
     const { page } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/billing`);
     await page.getByLabel("Jumlah lain").fill(amount);
@@ -144,7 +144,7 @@ describe("topping up", () => {
   });
 });
 
-/** Begins a payment. Its page is a tab away. */
+/** Begins a payment. Its page opens in another tab. */
 async function begin(page: Page, base: string, amount: string): Promise<void> {
   await page.goto(`${base}/billing`);
   await page.getByRole("button", { name: amount }).click();
@@ -152,7 +152,7 @@ async function begin(page: Page, base: string, amount: string): Promise<void> {
   await page.getByRole("link", { name: "Buka halaman pembayaran" }).waitFor();
 }
 
-/** Presses a button of the provider's page of the payment that is open. */
+/** Presses a button on the provider's page of the open payment. */
 async function press({ page, context }: Visit, button: string): Promise<void> {
   const opening = context.waitForEvent("page");
   await page.getByRole("link", { name: "Buka halaman pembayaran" }).click();
@@ -167,17 +167,17 @@ function loadsOf(page: Page): Promise<number> {
   return page.evaluate(() => performance.timeOrigin);
 }
 
-/** Whether it asks for the state of a top-up. */
+/** Whether a request polls the state of a top-up. */
 function isQuestion(request: Request): boolean {
   return request.url().includes("BillingService/GetTopUp");
 }
 
-/** The card in which a payment is begun and followed. */
+/** The card that begins and follows a payment. */
 function cardOf(page: Page): Locator {
   return page.locator("section", { has: page.getByRole("heading", { level: 2, name: "Isi saldo", exact: true }) });
 }
 
-/** The tab is behind for a moment: its streams end, and begin anew. */
+/** Hides the tab for a moment: its streams end, and start again. */
 async function leaveAndComeBack(page: Page): Promise<void> {
   for (const state of ["hidden", "visible"]) {
     await page.evaluate(`Object.defineProperty(document, "visibilityState", { configurable: true, value: "${state}" });

@@ -1,5 +1,5 @@
-// Somebody makes a merchant, keeps its pair, sends a transfer of the sandbox and sends it again: it exists once. Nobody else
-// sees it.
+// A person creates a merchant, stores its pair, sends a sandbox transfer and sends it again: it exists once. No other
+// account sees it.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -43,14 +43,14 @@ describe("transfers of a merchant", () => {
     expect(new URL(page.url()).pathname).toBe("/transfers/sandbox");
   });
 
-  it("sends what was confirmed, with the fee and the total that were shown", async () => {
+  it("sends the confirmed order, with the displayed fee and total", async () => {
     const { page } = visit;
     await page.getByRole("button", { name: "Isi saldo sandbox" }).click();
     await page.getByRole("button", { name: "Ambil koin" }).click();
     await expect.poll(() => page.getByTestId("available-TRX").textContent()).toBe("1.000 TRX");
     await order(page, "12.5");
     const dialog = page.getByRole("dialog", { name: "Periksa sekali lagi" });
-    // The balance is filled in when it has come.
+    // The balance is filled in when it has loaded.
     await expect
       .poll(() => dialog.locator("dd").allTextContents())
       .toEqual([ADDRESS, "TRON", EXTERNAL_ID, "12,5 TRX", "+ 16,7 TRX", "29,2 TRX", "1.000 TRX"]);
@@ -64,7 +64,7 @@ describe("transfers of a merchant", () => {
     expectNoComplaints(dashboard);
   });
 
-  it("says of the same order that it is there already, links to it and sends nothing", async () => {
+  it("shows that the same order exists already, links to it and sends nothing", async () => {
     const { page } = visit;
     await order(page, "12.50");
     await page.getByRole("dialog").getByRole("button", { name: "Kirim 12,5 TRX" }).click();
@@ -77,7 +77,7 @@ describe("transfers of a merchant", () => {
     await expect.poll(() => page.getByTestId("available-TRX").textContent()).toBe("970,8 TRX");
   });
 
-  it("refuses the same external id for another amount, and says so", async () => {
+  it("refuses the same external id for another amount, and shows why", async () => {
     const { page } = visit;
     await order(page, "13");
     await page.getByRole("dialog").getByRole("button", { name: "Kirim 13 TRX" }).click();
@@ -86,7 +86,7 @@ describe("transfers of a merchant", () => {
     expect(new URL(page.url()).pathname).toBe("/transfers/sandbox/new");
   });
 
-  it("shows and sends what was priced, whatever is typed while the price is on its way", async () => {
+  it("shows and sends the quoted order, whatever is typed while the quote is loading", async () => {
     const { page, context } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
     await page.getByLabel("Jumlah yang diterima").fill("5");
@@ -114,7 +114,7 @@ describe("transfers of a merchant", () => {
     await context.unroute(calls);
   });
 
-  it("shows nobody else's transfer", async () => {
+  it("shows no other account's transfer", async () => {
     const other = await dashboard.visitDemo(transferPath);
     await other.page.getByText("Transfer ini tidak ada").waitFor();
     expect(await other.page.getByText(ADDRESS).count()).toBe(0);
@@ -122,7 +122,7 @@ describe("transfers of a merchant", () => {
     expectNoComplaints(dashboard);
   });
 
-  it("shows another pair once and revokes it, and the first one stays", async () => {
+  it("shows another pair once and revokes it, and the first one still works", async () => {
     const { page } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/credentials`);
     await page.getByRole("button", { name: "Buat pasangan" }).click();
@@ -134,7 +134,7 @@ describe("transfers of a merchant", () => {
       fetch(`${dashboard.saldo.httpUrl}/sandbox/v1/merchant-balances`, { headers: { authorization: header } });
     expect((await ask()).status).toBe(200);
     const table = page.getByRole("table", { name: "Kredensial" });
-    // Until the new pair is in the list, the last one is another.
+    // Until the new pair is in the list, another one is the last.
     const revocations = table.getByRole("button", { name: /^Cabut/ });
     await expect.poll(() => revocations.count()).toBe(2);
     await revocations.last().click();
@@ -145,7 +145,7 @@ describe("transfers of a merchant", () => {
     await expect.poll(async () => (await ask()).status).toBe(401);
   });
 
-  it("refuses an address before anything is confirmed, and says where the balance does not reach", async () => {
+  it("refuses an address before the confirmation, and shows where the balance is too low", async () => {
     const { page } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/new`);
     await page.getByLabel("Jumlah yang diterima").fill("999.999.999");
@@ -164,7 +164,7 @@ describe("transfers of a merchant", () => {
     expect(await page.getByRole("button", { name: "Buat merchant produksi" }).count()).toBe(0);
   });
 
-  it("says where it could not be had what is sent, and tries again", async () => {
+  it("shows that the currencies failed to load, and tries again", async () => {
     const { page, context } = visit;
     const calls = /MerchantService\/ListCurrencies/;
     const failed = page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" });
@@ -179,7 +179,7 @@ describe("transfers of a merchant", () => {
     await expect.poll(() => page.getByLabel("Mata uang").locator("option").count()).toBeGreaterThan(1);
   });
 
-  it("shows the secrets of callbacks once, and says what is wrong with an address", async () => {
+  it("shows the secrets of callbacks once, and the problem of an address", async () => {
     const { page } = visit;
     await page.goto(`${dashboard.saldo.httpUrl}/transfers/sandbox/callbacks`);
     await page.getByLabel("Alamat callback").fill("https://10.0.0.1/hook");
@@ -198,7 +198,7 @@ describe("transfers of a merchant", () => {
     expectNoComplaints(dashboard);
   });
 
-  it("leads to a transfer under the name of its own world", async () => {
+  it("links to a transfer in its own environment", async () => {
     const { page } = visit;
     await dashboard.database.database.pool.query(
       "INSERT INTO merchant (id, account_id, environment) SELECT gen_random_uuid(), account_id, 'production' FROM merchant",

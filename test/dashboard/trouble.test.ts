@@ -1,4 +1,4 @@
-// What goes wrong around a page while somebody looks at it: the network, the session, the files of another build, an answer.
+// Failures around an open page: the network, the session, the files of another build, an answer.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,12 +6,12 @@ import { cutOff } from "./cut-off.ts";
 import { signInToDemo } from "./demo-pages.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 
-/** Longer than any answer is kept without asking again. */
+/** Longer than any answer is cached. */
 const LATER_MS = 60_000;
 const CALLS = /\/saldo\.[^/]+\//;
 const ME = /AccountsService\/GetMe/;
 
-describe("trouble around a page", () => {
+describe("errors around a page", () => {
   let dashboard: Dashboard;
   beforeAll(async () => {
     dashboard = await openDashboard();
@@ -20,7 +20,7 @@ describe("trouble around a page", () => {
 
   const navigation = (page: Page) => page.getByRole("navigation", { name: "Navigasi utama" });
 
-  /** Somebody comes back to a tab that was behind. */
+  /** A reader returns to a tab in the background. */
   const comeBack = (page: Page) =>
     page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
 
@@ -33,7 +33,7 @@ describe("trouble around a page", () => {
     const network = await cutOff(context, CALLS);
     await page.clock.fastForward(LATER_MS);
     await comeBack(page);
-    // It was asked, asked again, and given up.
+    // It was fetched, retried, and given up.
     for (let waits = 0; waits < 4; waits += 1) {
       await expect.poll(network.refused).toBeGreaterThan(waits);
       await page.clock.runFor(10_000);
@@ -47,13 +47,13 @@ describe("trouble around a page", () => {
     await context.close();
   });
 
-  it("leaves the way to other pages and out when nobody can tell who is there", async () => {
+  it("keeps the links to other pages and to signing out when the person cannot be loaded", async () => {
     const { page, context } = await dashboard.visitDemo("/settings");
     const network = await cutOff(context, ME);
     await page.goto(`${dashboard.saldo.httpUrl}/usage`);
     const failed = page.getByRole("alert").filter({ hasText: "Bagian ini gagal dimuat" });
     await failed.waitFor();
-    // Nothing was reached, so there is no id to tell anybody.
+    // The server was not reached, so there is no request id for support.
     await failed.getByText("Periksa sambungan Anda").waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Keluar" }).count()).toBe(1);
     await page.getByTestId("total-cost").waitFor();
@@ -63,7 +63,7 @@ describe("trouble around a page", () => {
     await context.close();
   });
 
-  it("does not take an operator for somebody else while nobody can tell who is there", async () => {
+  it("does not treat an operator as a customer while the person cannot be loaded", async () => {
     const { page, context } = await dashboard.visitDemo("/settings");
     const refused = page.getByText("Halaman ini hanya untuk operator");
     let lose = (): void => {};
@@ -88,7 +88,7 @@ describe("trouble around a page", () => {
   });
 
   it.each(["/", "/usage?tab=requests&days=7", "/operator/ledger?view=trial"])(
-    "comes back to %s when the session has ended and was begun again",
+    "comes back to %s when the session has ended and a new one began",
     async (path) => {
       const { page, context } = await dashboard.visitDemo(path);
       await navigation(page).waitFor();
@@ -105,7 +105,7 @@ describe("trouble around a page", () => {
     },
   );
 
-  it("sends on who is signed in and opens the page for signing in", async () => {
+  it("redirects a signed-in person from the page for signing in", async () => {
     const { page, context } = await dashboard.visitDemo("/models");
     await page.goto(`${dashboard.saldo.httpUrl}/sign-in?next=%2Fsign-in%3Fnext%3D%252Fusage`);
     await page.waitForURL(`${dashboard.saldo.httpUrl}/`);
@@ -116,7 +116,7 @@ describe("trouble around a page", () => {
     await context.close();
   });
 
-  it("loads a page anew, once, when its file belongs to another build", async () => {
+  it("reloads a page once when its file belongs to another build", async () => {
     const { page, context } = await dashboard.visitDemo("/models");
     const files = /\/assets\/settings-page-[^/]*\.js/;
     let missing = 0;
@@ -137,7 +137,7 @@ describe("trouble around a page", () => {
   it.each([
     { language: "id", link: "Pengaturan", title: "Halaman ini tidak bisa ditampilkan", reload: "Muat ulang halaman" },
     { language: "en", link: "Settings", title: "This page cannot be shown", reload: "Reload the page" },
-  ])("says within the frame that a page cannot be shown: $language", async ({ language, link, title, reload }) => {
+  ])("shows within the frame that a page failed to render: $language", async ({ language, link, title, reload }) => {
     const { page, context } = await dashboard.visitDemo("/models");
     await page.evaluate(`localStorage.setItem("saldo.language", "${language}")`);
     await page.reload();
@@ -153,7 +153,7 @@ describe("trouble around a page", () => {
     await context.close();
   });
 
-  it("offers to fetch again what is opened on a page and could not be had", async () => {
+  it("offers another try for a dialog whose file failed to load", async () => {
     const { page, context } = await dashboard.visit("/sign-in");
     await signInToDemo(page);
     const file = await cutOff(context, /\/assets\/set-fee-dialog-/);
@@ -164,16 +164,16 @@ describe("trouble around a page", () => {
     await failed.waitFor();
     expect(file.refused()).toBe(1);
     await file.mend();
-    // Browsers remember a file that they could not have: the page is loaded anew for it.
-    const anew = page.waitForEvent("load");
+    // Browsers remember a file that failed to load: the page is reloaded for it.
+    const reloaded = page.waitForEvent("load");
     await failed.getByRole("button", { name: "Coba lagi" }).click();
-    await anew;
+    await reloaded;
     await opens.click();
     await page.getByRole("dialog").waitFor();
     await context.close();
   });
 
-  it("leaves the overview where it is while its first steps cannot be asked", async () => {
+  it("keeps the overview in place while its first steps cannot be loaded", async () => {
     const { page, context } = await dashboard.visitDemo("/keys");
     await page.clock.install();
     const usage = await cutOff(context, /BillingService\/ListUsage/);
@@ -187,7 +187,7 @@ describe("trouble around a page", () => {
     await context.close();
   });
 
-  it("does not leave for the browser's own page when a page is opened without a network", async () => {
+  it("does not end on the browser's error page when a page is opened without a network", async () => {
     const { page, context } = await dashboard.visitDemo("/models");
     await page.getByRole("row").nth(2).waitFor();
     await page.waitForLoadState("networkidle");

@@ -1,5 +1,4 @@
-// The usage page while something else is chosen on it: what stood there stays until what was asked for has come, and is not taken
-// for it.
+// The usage page while its filter changes: the old data stays until the new data has loaded, and is marked as old.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,10 +8,10 @@ import { cutOff } from "./cut-off.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 import { DAY_MS, makeHistory } from "./usage-history.ts";
 
-/** A midnight in Jakarta that is over for everybody. */
+/** A midnight in Jakarta in the past. */
 const MIDNIGHT_MS = startOfBillingDay(billingDay(Date.now() - DAY_MS));
 
-describe("the usage page, when it is asked for something else", () => {
+describe("the usage page, when its filter changes", () => {
   let dashboard: Dashboard;
   let page: Page;
   beforeAll(async () => {
@@ -32,7 +31,7 @@ describe("the usage page, when it is asked for something else", () => {
     await page.getByTestId("total-cost").waitFor();
   };
 
-  it("says that more of them could not be had, keeps those there are, and tries again", async () => {
+  it("shows that loading more failed, keeps the loaded ones, and tries again", async () => {
     await open("/usage?tab=requests&days=90");
     const table = page.getByRole("table", { name: "Permintaan" });
     const rows = table.locator("tbody tr");
@@ -49,11 +48,11 @@ describe("the usage page, when it is asked for something else", () => {
     await failed.waitFor({ state: "detached" });
   });
 
-  it("looks at the days before while dates are typed that are no range yet", async () => {
+  it("keeps the previous range while the typed dates are no range yet", async () => {
     await open("/usage?from=2026-01-01&to=2026-06-06");
     const days = () => Object.fromEntries(new URL(page.url()).searchParams);
     const [from, to] = [page.getByLabel("Dari"), page.getByLabel("Sampai")];
-    // The day is the number of its month: which of them is typed first is the browser's to say.
+    // The day equals the number of its month: which of them is typed first depends on the browser.
     const type = async (field: typeof from, typed: string) => {
       await field.blur();
       await field.focus();
@@ -82,7 +81,7 @@ describe("the usage page, when it is asked for something else", () => {
     await expect.poll(() => from.inputValue()).toBe("2026-03-03");
   });
 
-  it("shows the days that its numbers are of, until those of others have come", async () => {
+  it("shows the days of its numbers until the new numbers are loaded", async () => {
     await open("/usage?days=7");
     const range = page.getByText(/ – .* · WIB/);
     const before = await range.textContent();

@@ -1,5 +1,5 @@
-// What the sheet of a request says of its price: every kind of token, how counts came about, what was charged later; and what
-// the ledger's lines are about.
+// The sheet of a request explains its price: every kind of token, how they were counted, late charges; and what its
+// ledger entries refer to.
 
 import { createClient } from "@connectrpc/connect";
 import type { Page } from "playwright-core";
@@ -35,9 +35,10 @@ describe("the sheet of a request", () => {
     return sheet.innerText();
   }
 
-  it("has a line for every kind of token at the price that it was billed at, and they come to the cost", async () => {
+  it("has a line for every kind of token at its billed price, and the lines add up to the cost", async () => {
     const text = (await textOfSheet("en")).replaceAll(/[\s\u00a0]+/g, " ");
-    // Above 20 000 tokens of input the prices of a long context hold; what has no price of its own costs as much as input or output.
+    // Above 20 000 input tokens the long-context prices apply; a kind without its own price costs as much as input or
+    // output.
     for (const line of [
       /Input Rp ?963\.2 12,040 × Rp ?80,000/,
       /Cache Rp ?57\.344 7,168 × Rp ?8,000/,
@@ -56,17 +57,17 @@ describe("the sheet of a request", () => {
     expect(text).not.toContain("Rounded up");
   });
 
-  it("says by which rules it was counted, in both languages, and shows a rule that it does not know by its name", async () => {
+  it("shows the rules of its count in both languages, and an unknown rule by its name", async () => {
     const english = await textOfSheet("en");
-    expect(english).toContain("The provider reported more output than this request's bound; the count was cut.");
+    expect(english).toContain("The upstream reported more output than this request's bound; the count was cut.");
     expect(english).toContain("The cached part is assumed from your last request");
-    expect(english.replaceAll(/\s+/g, " ")).toMatch(/Reported by the provider Input 23,685 Cache 7,168 Output 5,386/);
+    expect(english.replaceAll(/\s+/g, " ")).toMatch(/Reported by the upstream Input 23,685 Cache 7,168 Output 5,386/);
     const indonesian = await textOfSheet("id");
-    expect(indonesian).toContain("Token keluar dari penyedia melebihi batas permintaan ini dan dipotong.");
+    expect(indonesian).toContain("Token keluar dari upstream melebihi batas permintaan ini dan dipotong.");
     expect(indonesian).toContain("a_rule_of_tomorrow");
   });
 
-  it("does not tell a customer what the operator bears", async () => {
+  it("does not show a customer the costs that the operator bears", async () => {
     const { record } = await createClient(BillingService, await callsOf(dashboard, visit)).getUsageRecord({
       requestId,
     });
@@ -75,7 +76,7 @@ describe("the sheet of a request", () => {
     expect(await textOfSheet("en")).not.toContain("borne by the operator");
   });
 
-  it("is one click from the ledger's lines of its charge and of its credit note", async () => {
+  it("is one click from the ledger entries of its charge and of its credit note", async () => {
     await page.goto(`${dashboard.saldo.httpUrl}/billing`);
     const ledger = page.getByRole("table", { name: "Ledger" });
     const note = ledger.getByRole("row").filter({ hasText: "Usage given back" }).first();

@@ -1,6 +1,6 @@
-// Usage of the past, made by the ledger code that `saldo seed` uses: requests around a midnight in Jakarta and over the weeks
-// before it, of more models than the chart has colours for. Prices are such that every cost is a whole number of hundredths of
-// a rupiah, so that what stands on the page can be added up as it stands there; one model is different.
+// Past usage, made by the ledger code that `saldo seed` uses: requests around a midnight in Jakarta and over the weeks
+// before it, of more models than the chart has colours for. Every cost is a whole number of hundredths of a rupiah, so
+// that the displayed numbers add up; one model is different.
 
 import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
 import type { CatalogModel } from "../../src/catalog/catalog-model.ts";
@@ -23,7 +23,7 @@ const REQUESTS_OF_A_DAY = 4;
 const SEED = 17;
 const TOP_UP = parseMoney("10000000", IDR).units;
 
-/** Names that would be something else in an address, a style or a page. */
+/** Names that would have a meaning in an address, a style or a page. */
 export const KEY_NAMES = ["laptop", `ci "><script>alert(1)</script>`, "produksi/β:2.0"] as const;
 export const MODELS = [
   "acme/small",
@@ -57,7 +57,7 @@ export type UsageHistory = {
   readonly records: readonly KeptRecord[];
 };
 
-/** Makes it on an account, and gives what the database has of it then. */
+/** Makes it on an account, and returns its rows in the database. */
 export async function makeHistory(
   database: Database,
   { accountId, midnightMs }: { accountId: string; midnightMs: number },
@@ -151,7 +151,7 @@ async function keptRecords(database: Database, accountId: string): Promise<KeptR
   );
   return rows.map(({ requestId, model: id, keyId, basis, charge = "", tokens = "" }) => ({
     requestId,
-    // The first 48 bits of a UUIDv7 are its moment.
+    // The first 48 bits of a UUIDv7 are its timestamp.
     atMs: Number.parseInt(requestId.replaceAll("-", "").slice(0, 12), 16),
     model: id,
     keyId,

@@ -1,4 +1,4 @@
-// The usage page as somebody with a pocket calculator reads it: every number that stands there, added up.
+// Reads the usage page like a person with a calculator: every displayed number, added up.
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
@@ -6,20 +6,22 @@ import { readCsv } from "./csv-file.ts";
 
 export const UNITS = ["Rp", "Token", "Permintaan"] as const;
 
-/** Whole hundredths of a rupiah, from `Rp 1.234,50`. What has more decimals cannot be added up, and is an error. */
+/**
+ * Whole hundredths of a rupiah, from `Rp 1.234,50`. A number with more decimals cannot be added up, and is an error.
+ */
 export function hundredths(text: string): bigint {
   const found = /^Rp\s([\d.]+),(\d\d)$/.exec(text);
   if (found === null) throw new Error(`not an amount with two decimals: ${text}`);
   return BigInt(`${found[1]?.replaceAll(".", "")}${found[2]}`);
 }
 
-/** A whole number with the points of thousands. */
+/** A whole number with separators of thousands. */
 export function whole(text: string): bigint {
   if (!/^[\d.]+$/.test(text)) throw new Error(`not a whole number: ${text}`);
   return BigInt(text.replaceAll(".", ""));
 }
 
-/** Millionths, from a decimal text such as `12.345678`. */
+/** Millionths, from a decimal string such as `12.345678`. */
 export function millionths(text: string): bigint {
   const found = /^(\d+)(?:\.(\d{1,6}))?$/.exec(text);
   if (found === null) throw new Error(`not a decimal: ${text}`);
@@ -39,7 +41,7 @@ export async function readTotals(page: Page): Promise<{ cost: string; requests: 
 const cardOf = (page: Page, title: string) =>
   page.locator("section", { has: page.getByRole("heading", { level: 2, name: title, exact: true }) });
 
-/** What the legend and the table under the chart come to, in each unit. */
+/** The sums of the legend and of the table below the chart, in each unit. */
 export async function readChart(page: Page): Promise<{ unit: string; legend: bigint; table: bigint }[]> {
   const card = cardOf(page, "Per model per hari");
   const read = [];
@@ -58,7 +60,7 @@ function addressOf(unit: (typeof UNITS)[number]): string | null {
   return { Rp: null, Token: "tokens", Permintaan: "requests" }[unit];
 }
 
-/** A row for every model of every day: the day as it is written, the model, the requests, the cost. */
+/** A row for every model of every day: the day as displayed, the model, the requests, the cost. */
 export async function readDays(page: Page): Promise<{ day: string; model: string; requests: bigint; cost: bigint }[]> {
   const card = cardOf(page, "Rincian");
   const more = card.getByRole("button", { name: "Muat lebih banyak" });
@@ -74,7 +76,7 @@ export async function readDays(page: Page): Promise<{ day: string; model: string
   }));
 }
 
-/** The ids of the requests that are listed. */
+/** The ids of the listed requests. */
 export async function readRequests(page: Page): Promise<string[]> {
   const card = cardOf(page, "Rincian");
   await card.getByRole("group", { name: "Tampilan" }).getByText("Permintaan", { exact: true }).click();
@@ -91,7 +93,7 @@ export async function readRequests(page: Page): Promise<string[]> {
   return names.map((name) => name.replace("Buka permintaan ", ""));
 }
 
-/** The file that the button gives, and its name. */
+/** The file that the button downloads, and its name. */
 export async function downloadCsv(page: Page): Promise<{ name: string; records: Record<string, string>[] }> {
   const [download] = await Promise.all([
     page.waitForEvent("download"),

@@ -1,4 +1,4 @@
-// The usage page and the overview when there is nothing to show yet, and when a piece of them fails.
+// The usage page and the overview when there is no data yet, and when a section fails.
 
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 import { callsOf } from "./session-calls.ts";
 
-describe("usage that is not there", () => {
+describe("the usage page without usage", () => {
   let dashboard: Dashboard;
   let visit: Visit;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe("usage that is not there", () => {
 
   const open = (path: string) => visit.page.goto(dashboard.saldo.httpUrl + path);
 
-  it("shows what to run, waits, and turns into the usage of the first request by itself", async () => {
+  it("shows a command, waits, and shows the usage of the first request by itself", async () => {
     const { page, context } = visit;
     const list = await context.newPage();
     await list.goto(`${dashboard.saldo.httpUrl}/usage?tab=requests`);
@@ -40,7 +40,7 @@ describe("usage that is not there", () => {
     await list.close();
   });
 
-  it("says of other days that there is nothing in them, and leads to more", async () => {
+  it("shows that other days are empty, and offers a longer range", async () => {
     const { page } = visit;
     await open("/usage?from=2026-01-01&to=2026-01-02");
     await page.getByText("Pilih rentang yang lebih panjang atau hapus filter.").waitFor();
@@ -49,7 +49,7 @@ describe("usage that is not there", () => {
     await page.getByRole("row", { name: /demo\/small/ }).waitFor();
   });
 
-  it("counts one request as one, in English too", async () => {
+  it("uses the singular for one request in English", async () => {
     const { page } = visit;
     await page.evaluate("localStorage.setItem('saldo.language', 'en')");
     await open("/");
@@ -57,7 +57,7 @@ describe("usage that is not there", () => {
     await page.evaluate("localStorage.setItem('saldo.language', 'id')");
   });
 
-  it("tells keys of the same name apart", async () => {
+  it("distinguishes keys of the same name", async () => {
     const { page } = visit;
     const keys = createClient(KeysService, await callsOf(dashboard, visit));
     const made = [await keys.createKey({ name: "laptop" }), await keys.createKey({ name: "laptop" })];
@@ -67,7 +67,7 @@ describe("usage that is not there", () => {
     await expect.poll(options).toEqual(expect.arrayContaining(names));
   });
 
-  it("shows dashes instead of sums that could not be had, and every piece that could", async () => {
+  it("shows dashes for sums that failed to load, and every section that loaded", async () => {
     const { page, context } = visit;
     const calls = /BillingService\/SummarizeUsage/;
     await context.route(calls, (route) => route.abort());
@@ -81,7 +81,7 @@ describe("usage that is not there", () => {
     await page.getByTestId("total-cost").waitFor();
   });
 
-  it("has a way to try again where the balance could not be had", async () => {
+  it("has a button to try again where the balance failed to load", async () => {
     const { page, context } = visit;
     const calls = /BillingService\/GetBalance/;
     await context.route(calls, (route) => route.abort());

@@ -1,5 +1,5 @@
-// One filter, one total: whatever is chosen on the usage page stands in its address, and the numbers at the top, the legend,
-// the table under the chart, both tables below and the file are what the database has of it, to the last digit.
+// One filter, one total: the filter of the usage page is in its address. The numbers at the top, the legend, the table
+// below the chart, both tables below and the file equal the database's rows for it, to the last digit.
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,13 +19,13 @@ import * as shown from "./usage-shown.ts";
 
 const LEAST_WIDTH_OF_IDS = 112;
 const HUNDREDTH = 10_000n;
-/** A midnight in Jakarta, 17:00 UTC, that is over for everybody. */
+/** A midnight in Jakarta, 17:00 UTC, in the past. */
 const MIDNIGHT_MS = startOfBillingDay(billingDay(Date.now() - DAY_MS));
 const JAKARTA_DAY = new Intl.DateTimeFormat("en-CA", { timeZone: "Asia/Jakarta" });
 /** The day in Jakarta so many days after the midnight; -1 is the day that ends with it. */
 const day = (after: number): string => JAKARTA_DAY.format(MIDNIGHT_MS + after * DAY_MS);
 
-/** What an address says is meant, read without any code of the page. */
+/** The filter of an address, parsed without any code of the page. */
 type Meant = { readonly first: string; readonly last: string; readonly fits: (record: KeptRecord) => boolean };
 
 describe("the usage page", () => {
@@ -41,7 +41,7 @@ describe("the usage page", () => {
   });
   afterAll(() => dashboard.close());
 
-  /** Opens the page where it is so many milliseconds past the midnight. */
+  /** Opens the page at so many milliseconds past the midnight. */
   async function open(path: string, afterMidnightMs = 3_600_000): Promise<void> {
     await page.clock.setFixedTime(MIDNIGHT_MS + afterMidnightMs);
     await page.goto(dashboard.saldo.httpUrl + path);
@@ -75,7 +75,7 @@ describe("the usage page", () => {
     };
   }
 
-  /** Everything that is on the page now is what the database has of the filter in the address. */
+  /** Everything on the page equals the database's rows for the filter in the address. */
   async function expectOneTotal(afterMidnightMs = 3_600_000): Promise<void> {
     const { first, last, fits } = meant(afterMidnightMs);
     const records = history.records.filter(fits);
@@ -158,7 +158,7 @@ describe("the usage page", () => {
     const listed = await shown.readRequests(page);
     expect(listed.toSorted()).toEqual(idsOf(history.records.filter(fits)));
     expect(listed.length).toBeGreaterThan(50);
-    // The list is as wide as its card, and its columns as wide as what is to be read in them.
+    // The list is as wide as its card, and its columns as wide as their content.
     const table = page.getByRole("table", { name: "Permintaan" });
     expect(await table.evaluate((element) => element.scrollWidth - (element.parentElement?.clientWidth ?? 0))).toBe(0);
     const narrowest = await table
@@ -170,7 +170,7 @@ describe("the usage page", () => {
   it.each([
     { name: "ends", after: -1, times: [-60_000, -1] },
     { name: "begins", after: 0, times: [0, 60_000] },
-  ])("puts what came at 16:59 UTC and at 17:01 UTC on different days: one day $name", async ({ after, times }) => {
+  ])("puts requests of 16:59 UTC and 17:01 UTC on different days: one day $name", async ({ after, times }) => {
     await open(`/usage?from=${day(after)}&to=${day(after)}`);
     await expectOneTotal();
     const file = await shown.downloadCsv(page);
@@ -194,7 +194,7 @@ describe("the usage page", () => {
     await expectOneTotal(afterMidnightMs);
   });
 
-  it("goes on to the next day while it is open, in everything that it shows", async () => {
+  it("moves to the next day while it is open, in everything that it shows", async () => {
     await page.clock.install({ time: MIDNIGHT_MS - 30_000 });
     await page.goto(`${dashboard.saldo.httpUrl}/usage?days=7&status=billed`);
     const records = (first: string, last: string) =>
@@ -213,7 +213,7 @@ describe("the usage page", () => {
     expect(file.records.map((line) => line["request_id"] ?? "").toSorted()).toEqual(idsOf(now));
   });
 
-  it("offers every model there was usage of, also when one is chosen", async () => {
+  it("offers every model with usage, also when one is chosen", async () => {
     await open("/usage");
     const options = () => page.getByLabel("Model", { exact: true }).locator("option").allTextContents();
     await expect.poll(async () => (await options()).length).toBeGreaterThan(MODELS.length);
@@ -226,7 +226,7 @@ describe("the usage page", () => {
     await expect.poll(options).toEqual(all);
   });
 
-  it("rounds what it shows and nothing else", async () => {
+  it("rounds displayed numbers only", async () => {
     await open(`/usage?from=${day(-101)}&to=${day(-99)}`);
     const records = history.records.filter(({ model }) => model === FINE_MODEL);
     const exact = shown.sum(records.map(({ charge }) => charge));

@@ -1,4 +1,4 @@
-// Something for an operator to decide: transfers of the demo's merchant, one of which waits for approval, and a wallet that stopped.
+// Decisions for an operator: transfers of the demo's merchant, one of which waits for approval, and a stopped wallet.
 
 import { findDemo } from "../../src/app/demo/demo.ts";
 import { seedTransfers } from "../../src/app/demo/seed/seed-transfers.ts";
@@ -7,14 +7,14 @@ import { createSandboxChain } from "../../src/merchant/chains/sandbox/sandbox-ch
 import { haltWallet, openWallet } from "../../src/merchant/payouts/wallet-store.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 
-/** Orders them. Gives the demo's account and merchant. */
+/** Orders them. Returns the demo's account and merchant. */
 export async function orderSeededTransfers(database: Database): Promise<{ accountId: string; merchantId: string }> {
   const demo = await findDemo(database);
   await seedTransfers(database, { database, operator: "set-up" }, demo.merchantId);
   return demo;
 }
 
-/** Stops the sandbox's wallet as if somebody else had used its key. */
+/** Stops the sandbox's wallet as if its key had been used elsewhere. */
 export async function stopSandboxWallet(database: Database): Promise<void> {
   const chain = createSandboxChain(database, systemClock);
   const { walletId } = await openWallet(database.pool, {

@@ -1,4 +1,4 @@
-// A death at each failpoint, and what the table in README.md says of it.
+// A death at each failpoint, and its row of the table in README.md.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REQUEST_FAILPOINTS, type RequestFailpoint } from "../../src/kernel/failpoint.ts";
@@ -27,7 +27,7 @@ const OUTCOMES: Readonly<Record<RequestFailpoint, Outcome>> = {
   "after-settle": { called: true, had: "events", left: "nothing", basis: "exact" },
 };
 
-/** A whole answer lets nobody see anything before it is billed, so it has no first byte to die at. */
+/** A whole answer is not visible before it is billed, so it has no first byte to die at. */
 const ONLY_STREAMS: ReadonlySet<RequestFailpoint> = new Set(["after-first-byte"]);
 const DEATHS = REQUEST_FAILPOINTS.flatMap((place) =>
   (ONLY_STREAMS.has(place) ? [true] : [true, false]).map((stream) => ({ place, stream })),
@@ -62,7 +62,7 @@ describe("a process that dies at", () => {
     expect(seen).toMatchObject({ broken: true, costIdr: null, status: stream && had === "events" ? 200 : null });
     expect(seen.text.includes("Halo")).toBe(stream && had === "events");
     expect(looksComplete(seen)).toBe(false);
-    // What a dead process has sent may still be on its way.
+    // Messages that a dead process has sent may still be on their way.
     await expect.poll(() => service.upstream.received.length).toBe(called ? 1 : 0);
     const holdsLeft = async (): Promise<number> => (await service.recoverableOf(customer.accountId)).length;
     await expect.poll(holdsLeft, { timeout: 10_000 }).toBe(left === "hold" ? 1 : 0);
@@ -71,7 +71,7 @@ describe("a process that dies at", () => {
     resolved.push({ what: place, customer, expected: expected.map((charge) => ({ basis, charge })) });
   });
 
-  it("any place, is resolved by the next process as the table says, and the next process is soon ready", async () => {
+  it("any place, is resolved by the next process as the table states, and the next process is soon ready", async () => {
     expect(resolved).toHaveLength(DEATHS.length);
     const startedAt = performance.now();
     const next = await service.node();
@@ -93,7 +93,7 @@ describe("a process that dies at", () => {
     expect(await service.audit()).toEqual(SOUND);
   }, 120_000);
 
-  it("no place that is not known: it does not start", async () => {
+  it("an unknown place does not start", async () => {
     const settings = { ...service.settings, SALDO_FAILPOINT: "behind-the-moon" };
     expect(await runSaldo(["serve"], settings)).toMatchObject({
       code: 2,

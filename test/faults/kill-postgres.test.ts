@@ -1,4 +1,4 @@
-// kill -9 of PostgreSQL under a gateway that is at work, which has nobody to help it.
+// kill -9 of PostgreSQL under a working gateway, which has to recover without help.
 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ describe("the embedded PostgreSQL that is killed under a gateway at work", () =>
     await removeDataDir(dataDir);
   });
 
-  it("comes back by itself, and has forgotten nothing that was acknowledged", async () => {
+  it("comes back by itself, and has lost nothing that was acknowledged", async () => {
     const load = await Load.start(service, { clients: CLIENTS, node: () => node });
     const goOn = async (): Promise<void> => {
       const before = load.acknowledged;
@@ -45,9 +45,9 @@ describe("the embedded PostgreSQL that is killed under a gateway at work", () =>
       await expect.poll(() => postmasterPid(dataDir)).not.toBe(pid);
     }
     await load.stop();
-    // Admissions that were refused with their reply lost: the sweep gives them back after a minute.
+    // Admissions that were refused with their reply lost: the sweep releases them after a minute.
     await expect.poll(() => service.openHolds(), { timeout: 120_000, interval: 500 }).toBe(0);
-    // Whoever asked meanwhile was told to come again, and nothing worse.
+    // Requests in the meantime were answered with "come again", and nothing worse.
     expect([...load.statuses].filter((status) => ![200, 503].includes(status))).toEqual([]);
     await load.reckon();
     expect(await service.audit()).toEqual(SOUND);

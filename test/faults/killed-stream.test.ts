@@ -1,4 +1,5 @@
-// kill -9 of a gateway in the middle of a long stream: what it had recorded when it held more is charged, to the millionth.
+// kill -9 of a gateway in the middle of a long stream: the progress recorded at its last extension is charged, to the
+// millionth.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SOUND } from "../money/world.ts";
@@ -9,13 +10,13 @@ import { Service } from "./service.ts";
 const BALANCE = 1_000_000_000n;
 const PIECES = 30;
 const WORDS_OF_PIECE = 100;
-/** What takes no time on a machine that has nothing else to do. */
+/** An upstream call without delay on an idle machine. */
 const SOON_MS = 30_000;
 const OUTPUT_PRICE = 15_000n;
-/** More is asked for when half of the first slab is left. */
+/** An extension is requested when half of the first slab is left. */
 const HALF_A_SLAB = 2_048n;
 
-/** Says three thousand words, which is more than half a slab and less than two, and then nothing more. */
+/** Sends three thousand words, which is more than half a slab and less than two, and then nothing more. */
 const fallsSilent: Script = (response) => {
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (let piece = 0; piece < PIECES; piece += 1) {
@@ -46,9 +47,9 @@ describe("a gateway that is killed while it streams", () => {
     const recoverable = async () => (await service.recoverableOf(accountId))[0];
     await expect.poll(recoverable, { timeout: SOON_MS }).toBeGreaterThan(0n);
     await victim.stop("SIGKILL");
-    // Nobody takes it for dead before its lease runs out, so this is what it left.
+    // No gateway takes it for dead before its lease runs out, so this is what it left.
     const [recorded = 0n] = await service.recoverableOf(accountId);
-    // At least what made it ask, and the input; no more than was said.
+    // At least the progress that triggered the extension, and the input; no more than was sent.
     expect(recorded).toBeGreaterThan(HALF_A_SLAB * OUTPUT_PRICE);
     expect(recorded).toBeLessThan(BigInt(words) * 2n * OUTPUT_PRICE);
     const { requestId, costIdr, broken } = await asked;

@@ -1,5 +1,5 @@
-// Customers who ask one request after another, streamed and not, whatever dies meanwhile; and the reckoning afterwards: what
-// they were told, what was billed and what their balances say is one and the same.
+// Customers who send one request after another, streamed and not, through every failure; and the final comparison: the
+// costs they were shown, the bills and the balances agree.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
@@ -9,16 +9,16 @@ import type { SaldoProcess } from "../setup/saldo-process.ts";
 import type { Billed, Customer, Seen, Service } from "./service.ts";
 
 const BALANCE = 10_000_000_000n;
-/** How long a client waits before it asks again where nobody answered. */
+/** How long a client waits before it retries where no gateway answered. */
 const PAUSE_MS = 20;
 
 export type LoadOptions = {
   readonly clients: number;
-  /** Whom a client asks now; undefined while there is nobody. */
+  /** The gateway that a client calls now; undefined while there is none. */
   readonly node: () => Pick<SaldoProcess, "httpUrl"> | undefined;
 };
 
-/** Clients at work. */
+/** Running clients. */
 export class Load {
   readonly #service: Service;
   readonly #clients: { readonly customer: Customer; readonly seen: Seen[] }[] = [];
@@ -29,7 +29,7 @@ export class Load {
     this.#service = service;
   }
 
-  /** Sets clients to work, each with an account of its own. */
+  /** Starts clients, each with an account of its own. */
   static async start(service: Service, { clients, node }: LoadOptions): Promise<Load> {
     const load = new Load(service);
     for (let made = 0; made < clients; made += 1) {
@@ -39,17 +39,17 @@ export class Load {
     return load;
   }
 
-  /** How many answers were told whole, with their cost. */
+  /** How many answers arrived whole, with their cost. */
   get acknowledged(): number {
     return this.#clients.reduce((sum, { seen }) => sum + seen.filter(isAcknowledged).length, 0);
   }
 
-  /** How many requests broke off or were turned away. */
+  /** How many requests broke off or were refused. */
   get failed(): number {
     return this.#clients.reduce((sum, { seen }) => sum + seen.filter((each) => !isAcknowledged(each)).length, 0);
   }
 
-  /** Every status that was answered. */
+  /** Every status of an answer. */
   get statuses(): Set<number> {
     const all = this.#clients.flatMap(({ seen }) => seen.map(({ status }) => status));
     return new Set(all.filter((status) => status !== null));
@@ -62,8 +62,8 @@ export class Load {
   }
 
   /**
-   * Compares, once no hold is left, what clients were told with what was billed: what was acknowledged is billed at the cost
-   * that was told, what was turned away costs nothing, no request is billed twice, and balances have lost just that.
+   * Compares, once no hold is left, the costs that clients were shown with the bills. An acknowledged request is billed
+   * at the shown cost, a refused one costs nothing, no request is billed twice, and balances have lost just that.
    */
   async reckon(what?: string): Promise<void> {
     for (const { customer, seen } of this.#clients) {
@@ -103,7 +103,7 @@ function isAcknowledged({ status, broken, costIdr }: Seen): boolean {
   return status === 200 && !broken && costIdr !== null;
 }
 
-/** An upstream that begins a stream at once and says everything else when it may. */
+/** An upstream that begins a stream at once and sends everything else on command. */
 export function waitHalfway(answerOn: Promise<unknown>): Script {
   return async (response, { body }) => {
     const { stream } = JSON.parse(body.toString()) as { stream?: boolean };

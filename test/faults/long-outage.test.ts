@@ -1,4 +1,4 @@
-// A database that is away for longer than a lease lasts, for every gateway: nobody may take another for dead.
+// A database that is away for longer than a lease lasts, for every gateway: none may declare another dead.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { Service } from "./service.ts";
 
 /** Longer than the 20 s for which a lease is renewed. */
 const OUTAGE_MS = 23_000;
-/** In this time every gateway has renewed, and whoever could bury another has tried. */
+/** In this time every gateway has renewed, and each one that could bury another has tried. */
 const AFTERWARDS_MS = 6_000;
 
 describe("an outage of the database that outlasts the leases", () => {
@@ -54,7 +54,7 @@ describe("an outage of the database that outlasts the leases", () => {
     const over = sleep(OUTAGE_MS);
     let ended = 0;
     for (const stream of streams) void stream.then(() => (ended += 1));
-    // The first two upstreams come to their end now. Nobody sees that before it is billed.
+    // The first two upstreams end now. That is not visible before it is billed.
     meanwhile.resolve();
     for (const node of [...nodes, ...nodes]) {
       const refused = await service.ask(node, customer);
@@ -78,7 +78,7 @@ describe("an outage of the database that outlasts the leases", () => {
       Array.from({ length: streams.length + nodes.length }, () => "exact"),
     );
     expect(await service.processes()).toEqual(before);
-    // An admission under way when the connections were lost may have been written; the sweep gives it back.
+    // An admission under way when the connections were lost may have been written; the sweep releases it.
     await expect.poll(() => service.openHolds(), { timeout: 90_000, interval: 500 }).toBe(0);
     expect(await service.audit()).toEqual(SOUND);
   }, 180_000);

@@ -1,5 +1,5 @@
-// A transaction whose connection is lost: before it began, before its COMMIT, behind it, and while the server may still be
-// at it. Whatever happened, it has happened once when the caller has its answer.
+// A transaction whose connection is lost: before it began, before its COMMIT, after it, and while the server may still
+// run it. In every case it has one effect by the time the caller has its answer.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
@@ -9,7 +9,7 @@ import { PostgresProxy } from "./postgres-proxy.ts";
 
 /** How often each fault hits each statement. */
 const ROUNDS = 10;
-/** What a lane's statements are called. */
+/** The names of a lane's statements. */
 const ADMISSION = /admi/;
 const SETTLEMENT = /settle/;
 const EXTENSION = /exten/;
@@ -25,7 +25,7 @@ const FAULTS = [
   "strand-request",
   "strand-commit",
 ] as const satisfies Fault[];
-/** Alone, a few and many are sent in different ways. */
+/** One, a few and many are sent in different ways. */
 const SIZES = [1, 3, 5];
 const CASES = FAULTS.flatMap((fault) => SIZES.map((size) => ({ fault, size })));
 
@@ -43,7 +43,7 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
     await proxy.close();
   });
 
-  /** Nothing of what was stranded can still happen: the server has ended it before anything ran again. */
+  /** No stranded transaction can still take effect: the server has ended it before anything ran again. */
   async function expectStrandedGone(): Promise<void> {
     for (const each of proxy.stranded.splice(0)) expect(await each.release()).toBe("gone");
   }
@@ -51,7 +51,7 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
   it.each(CASES)("has one effect: $fault, $size at once", async ({ fault, size }) => {
     const before = process.ledger.statistics().lostConnections;
     for (let round = 0; round < ROUNDS; round += 1) {
-      // The balance and the window are just enough: whatever was done twice would be refused.
+      // The balance and the window are just enough: an operation that ran twice would be refused.
       const account = await world.account(AMOUNT * BigInt(size));
       const key = await world.key(account, size);
       const requests = Array.from({ length: size }, () => admission(account, key, AMOUNT));
@@ -138,13 +138,14 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
       const decision = await process.ledger.admit(admission(account, key, AMOUNT));
       await hit;
       await expectStrandedGone();
-      // Where the refusal was committed and its reply lost, the window is full when it is decided anew: never more than it allows.
+      // Where the refusal was committed and its reply lost, the window is full when it is decided again: never more
+      // than it allows.
       expect(["refused", "limited"]).toContain(decision.outcome);
       expect(await world.balance(account)).toMatchObject({ posted: AMOUNT - 1n, held: 0n });
     }
   });
 
-  it("has left the books in order, and done each fault as often as it was asked to", async () => {
+  it("has kept the books in order, and caused each fault as often as requested", async () => {
     expect(await world.audit()).toEqual(SOUND);
     const expected = FAULTS.map((fault) => [fault, SIZES.length * ROUNDS * 2 + 2 + 2]);
     expect(Object.fromEntries(proxy.done)).toEqual(Object.fromEntries(expected));

@@ -1,9 +1,9 @@
-// Faults at random, for tests that run long enough to meet what nobody thought of.
+// Random faults, for tests that run long enough to find unforeseen failures.
 
 import type { Fault } from "./postgres-link.ts";
 import type { Rule } from "./postgres-proxy.ts";
 
-/** Everything the proxy can do to a turn. */
+/** Every fault of the proxy on a turn. */
 export const ALL_FAULTS: readonly Fault[] = [
   "lose-request",
   "lose-commit",
@@ -19,12 +19,12 @@ export const ALL_FAULTS: readonly Fault[] = [
 export type Chances = {
   /** How likely a fault is for each turn. */
   readonly chance: number;
-  /** Which turns are meant, by the names of prepared statements and the texts of others, in order. Default: all. */
+  /** Selects turns by the names of prepared statements and the texts of others, in order. Default: all. */
   readonly statements?: RegExp;
   readonly faults?: readonly Fault[];
 };
 
-/** A rule that does each of the faults as often as the others. */
+/** A rule that causes each of the faults as often as the others. */
 export function randomFaults(random: () => number, { chance, statements = /^/, faults = ALL_FAULTS }: Chances): Rule {
   return (turn) => {
     if (!statements.test(turn.statements.join(" ")) || random() >= chance) return undefined;

@@ -1,5 +1,5 @@
-// A process that sleeps past its lease, as a virtual machine does that is moved: another one resolves its holds meanwhile,
-// and it wakes up in the middle of its requests.
+// A process that sleeps past its lease, like a virtual machine during a migration: another one resolves its holds
+// meanwhile, and it wakes up in the middle of its requests.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SOUND } from "../money/world.ts";
@@ -25,7 +25,7 @@ describe("a gateway that was paused for longer than its lease", () => {
     await opened.drop();
   });
 
-  it("relays nothing more behind its pause, charges what was relayed before it, and goes on under a new id", async () => {
+  it("relays nothing more after its pause, charges what was relayed before it, and continues under a new id", async () => {
     if (sleeper === undefined || other === undefined) throw new Error("two gateways run");
     const { promise: answerOn, resolve: letAnswer } = Promise.withResolvers<void>();
     service.upstream.run(waitHalfway(answerOn));
@@ -78,7 +78,7 @@ describe("a gateway that was paused for longer than its lease", () => {
       expect(await service.balance(accountId)).toMatchObject({ posted: BALANCE - cost, held: 0n });
     }
     expect(await wholeAnswer).toMatchObject({ status: 503, broken: false, costIdr: null });
-    // The operator bears what the upstream may charge for a call whose answer nobody saw.
+    // The operator bears the upstream's possible charge for a call whose answer was not seen.
     expect(await service.lateUsageOf(whole.accountId)).toMatchObject([{ basis: "free", cost: 0n, charge: 0n }]);
     expect(await service.balance(whole.accountId)).toMatchObject({ posted: BALANCE, held: 0n });
 

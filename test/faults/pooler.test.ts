@@ -1,5 +1,5 @@
-// Behind a pooler in transaction mode: what is refused, what works, and what becomes of a transaction whose backend nobody
-// knows.
+// Behind a pooler in transaction mode: what is refused, what works, and the outcome of a transaction whose backend is
+// unknown.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
@@ -58,7 +58,7 @@ describe("a pooler in transaction mode", () => {
     await expect(openDatabase({ url, dataDir: "" })).rejects.toThrow(/DATABASE_OWNER_URL/);
   });
 
-  it("is told from the server itself", async () => {
+  it("is distinguished from the server itself", async () => {
     expect(world.opened.database.isPooled).toBe(false);
     const { database: pooled } = await processAt(serving(await pooler(true)));
     expect(pooled.isPooled).toBe(true);
@@ -66,7 +66,7 @@ describe("a pooler in transaction mode", () => {
     expect(rows).toEqual([{ seqscan: "off" }]);
   });
 
-  it("lets many connections of several processes take turns on few, and the money is right", async () => {
+  it("lets many connections of several processes share a few, and the money is right", async () => {
     const before = await pooler(true);
     const processes = [await processAt(serving(before)), await processAt(serving(before))] as const;
     const account = await world.account(10_000_000n);
@@ -82,7 +82,7 @@ describe("a pooler in transaction mode", () => {
     expect(before.backends).toBeLessThanOrEqual(POOL_SIZE);
   });
 
-  it("hides which backend was lost: none is ended, and what arrives behind its own replay is given back", async () => {
+  it("hides which backend was lost: none is ended, and a hold that arrives after its own replay is released", async () => {
     const before = await pooler(true);
     const proxy = await PostgresProxy.before(serving(before));
     toClose.push(() => proxy.close());
@@ -104,7 +104,7 @@ describe("a pooler in transaction mode", () => {
       await settlementHit;
       expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
 
-      // The admission first: it holds again what is settled. The settlement comes last and finds nothing.
+      // The admission first: it holds the settled request again. The settlement comes last and finds nothing.
       for (const stranded of proxy.stranded.splice(0, 1)) expect(await stranded.release()).toBe("committed");
       const again = fault === "strand-request" ? 1 : 0;
       expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 100_000n * BigInt(again) });

@@ -1,5 +1,5 @@
-// One client's connection through the fault proxy and the server's that belongs to it: where turns are collected, and where
-// faults are done to them.
+// One client's connection through the fault proxy and the server's connection for it: turns are collected here, and
+// faults applied to them.
 
 import type { Socket } from "node:net";
 import {
@@ -13,35 +13,35 @@ import {
   unnamedStatement,
 } from "./postgres-wire.ts";
 
-/** All that a client sends up to a Sync: outside BEGIN and COMMIT one transaction. */
+/** A client's messages up to a Sync: outside BEGIN and COMMIT one transaction. */
 export type Turn = {
   /** Names of prepared statements, texts of others. */
   readonly statements: readonly string[];
 };
 
-/** What becomes of a turn. */
+/** The outcome of a turn. */
 export type Fault =
-  /** The connection is lost before the server has anything of it. */
+  /** The connection is lost before the server has received any of it. */
   | "lose-request"
-  /** The server has run all of it and is not asked to commit: it rolls back. */
+  /** The server has run all of it and receives no COMMIT: it rolls back. */
   | "lose-commit"
-  /** The server has committed, and the client does not hear of it. */
+  /** The server has committed, and the client does not get the reply. */
   | "lose-reply"
   /** The client's connection is lost, the request is still under way to the server: see `stranded`. */
   | "strand-request"
-  /** The client's connection is lost, the server has run all of it and may yet be asked to commit: see `stranded`. */
+  /** The client's connection is lost, the server has run all of it and may still receive the COMMIT: see `stranded`. */
   | "strand-commit"
-  /** The server itself raises this SQLSTATE behind the statements, in their transaction. */
+  /** The server itself raises this SQLSTATE after the statements, in their transaction. */
   | { readonly raise: string }
   | { readonly delayMs: number };
 
 /** A turn whose client is gone and whose server is not. */
 export type Stranded = {
-  /** Lets the rest of it through. Gives what became of it; `gone`: the server had ended the connection before. */
+  /** Lets the rest of it through. Returns the outcome; `gone`: the server had ended the connection before. */
   release(): Promise<"committed" | "rolled back" | "gone">;
 };
 
-/** Who decides what becomes of turns, and hears what did. */
+/** Chooses the faults of turns, and is notified of their outcomes. */
 export type Watcher = {
   decide(turn: Turn): Fault | undefined;
   onError(state: string): void;
@@ -56,19 +56,19 @@ export class Link {
   readonly #watcher: Watcher;
   readonly #fromClient = new MessageCutter("client");
   readonly #fromServer = new MessageCutter("server");
-  /** What the client has sent since its last Sync. Null until the session has begun: that passes as it is. */
+  /** The client's messages since its last Sync. Null until the session has begun: those pass unchanged. */
   #turn: Message[] | null = null;
-  /** Turns wait behind one that is delayed. */
+  /** Turns wait behind a delayed one. */
   #sending: Promise<void> = Promise.resolve();
-  /** Where the server's messages go: to the client, unless a fault wants them. */
-  #hear: (message: Message) => void = (message) => void this.#client.write(message.bytes);
+  /** Where the server's messages go: to the client, unless a fault takes them. */
+  #receive: (message: Message) => void = (message) => void this.#client.write(message.bytes);
   #isStranded = false;
 
   constructor(client: Socket, server: Socket, watcher: Watcher) {
     this.#client = client;
     this.#server = server;
     this.#watcher = watcher;
-    // A socket that breaks also closes, and that is acted on.
+    // A broken socket also closes, and the close is handled.
     for (const socket of [client, server]) socket.setNoDelay(true).on("error", () => {});
     client.on("data", (bytes) => this.#fromClient.push(bytes).forEach((message) => this.#take(message)));
     server.on("data", (bytes) => this.#fromServer.push(bytes).forEach((message) => this.#answer(message)));
@@ -88,7 +88,7 @@ export class Link {
   #answer(message: Message): void {
     if (message.type === FROM_SERVER.ready) this.#turn ??= [];
     if (message.type === FROM_SERVER.error) this.#watcher.onError(sqlStateOf(message));
-    this.#hear(message);
+    this.#receive(message);
   }
 
   #take(message: Message): void {
@@ -157,11 +157,11 @@ export class Link {
     }
   }
 
-  /** Keeps what the server says from the client until this is true of a message, or the server is gone. */
+  /** Keeps the server's messages from the client until this is true of a message, or the server is gone. */
   #hearUntil(isLast: (message: Message) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#server.once("close", () => resolve());
-      this.#hear = (message) => {
+      this.#receive = (message) => {
         if (isLast(message)) resolve();
       };
     });
@@ -192,5 +192,5 @@ export class Link {
   }
 }
 
-/** A turn as bytes: all of it, what does the work, and the Sync behind that. */
+/** A turn as bytes: all of it, the part that does the work, and the Sync after that. */
 type Parts = { readonly whole: Buffer; readonly work: Buffer; readonly commit: Buffer };

@@ -1,4 +1,4 @@
-// That the proxy does to the server what it says, seen from another connection.
+// The proxy's faults have their documented effect on the server, as seen from another connection.
 
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
   });
 
   const rows = async () => (await onServer(opened.url, "SELECT FROM kept")).rowCount;
-  /** Inserts through the proxy. Gives the error, undefined for none. */
+  /** Inserts through the proxy. Returns the error, undefined for none. */
   async function insert(statement: { text: string }, fault?: Fault): Promise<Error | undefined> {
     const client = new pg.Client({ connectionString: proxy.urlFor(opened.url) });
     client.on("error", () => {}); // the statement tells
@@ -44,7 +44,7 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
   }
 
   describe.each(INSERTS)("for $name $text", (statement) => {
-    it("passes on what no fault is meant for", async () => {
+    it("passes on turns without a fault", async () => {
       expect(await insert(statement)).toBeUndefined();
       expect(await rows()).toBe(1);
     });
@@ -53,7 +53,7 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
       ["lose-request", 0],
       ["lose-commit", 0],
       ["lose-reply", 1],
-    ] as const)("%s: the client hears nothing, and the server has %i rows", async (fault, kept) => {
+    ] as const)("%s: the client gets no reply, and the server has %i rows", async (fault, kept) => {
       expect(await insert(statement, fault)).toMatchObject({ message: expect.stringMatching(LOST) as string });
       expect(await rows()).toBe(kept);
     });
@@ -72,20 +72,20 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
     });
   });
 
-  it("has the server raise an error behind the statement, which is undone by it", async () => {
+  it("lets the server raise an error after the statement, which undoes it", async () => {
     expect(await insert(INSERTS[0] ?? { text: "" }, { raise: "53100" })).toMatchObject({ code: "53100" });
     expect(await rows()).toBe(0);
     expect(proxy.errors.get("53100")).toBe(1);
   });
 
-  it("turns connections away like a server that is not there", async () => {
+  it("refuses connections like a server that is away", async () => {
     proxy.cutAll({ refuse: true });
     await expect(insert({ text: "SELECT" })).rejects.toThrow(LOST);
     proxy.isAway = false;
     expect(await insert({ text: "SELECT" })).toBeUndefined();
   });
 
-  it("says gone of what the server has ended itself", async () => {
+  it("reports a turn that the server has ended itself as gone", async () => {
     await insert(INSERTS[0] ?? { text: "" }, "strand-commit");
     await expect.poll(() => proxy.stranded.length).toBe(1);
     await onServer(

@@ -1,23 +1,23 @@
-// A proxy before PostgreSQL that knows its protocol, so that a fault hits the moment it is meant for: a connection lost
-// before a transaction reached the server, when it has run and is not committed, when it is committed and nobody heard.
+// A proxy in front of PostgreSQL that knows its protocol, so that a fault hits an exact moment: a connection lost
+// before a transaction reached the server, after it ran without a commit, or after a commit whose reply is lost.
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Server, type Socket } from "node:net";
 import { type Fault, Link, type Stranded, type Turn } from "./postgres-link.ts";
 
-/** Says what becomes of a turn; undefined: nothing special. */
+/** Chooses the fault of a turn; undefined: none. */
 export type Rule = (turn: Turn) => Fault | undefined;
 
 export class PostgresProxy {
   /** Set by tests; replaced at any time. */
   rule: Rule = () => undefined;
-  /** Whether new connections are turned away, like those of a server that is not there. */
+  /** Whether new connections are refused, like those of a server that is away. */
   isAway = false;
   /** Turns whose client is gone, in the order they were stranded. */
   readonly stranded: Stranded[] = [];
-  /** How often each fault was done, by its kind. */
+  /** How often each fault was applied, by its kind. */
   readonly done = new Map<string, number>();
-  /** How often the server said each SQLSTATE. */
+  /** How often the server sent each SQLSTATE. */
   readonly errors = new Map<string, number>();
   readonly #server: Server;
   readonly #target: NetConnectOpts;
@@ -28,7 +28,7 @@ export class PostgresProxy {
     this.#target = target;
   }
 
-  /** Starts a proxy before the server that a URL names, on a free port of the loopback. */
+  /** Starts a proxy for the server of a URL, on a free port of the loopback. */
   static async before(url: string): Promise<PostgresProxy> {
     const server = createServer();
     const proxy = new PostgresProxy(server, targetOf(url));
@@ -38,7 +38,7 @@ export class PostgresProxy {
     return proxy;
   }
 
-  /** The same URL, by way of this proxy. */
+  /** The same URL, through this proxy. */
   urlFor(url: string): string {
     const { port } = this.#server.address() as AddressInfo;
     const through = new URL(url);
@@ -49,7 +49,9 @@ export class PostgresProxy {
     return through.href;
   }
 
-  /** Does a fault to the next turn whose statements, in order, match, and to no other. Resolves when it was done. */
+  /**
+   * Applies a fault to the next turn whose statements, in order, match, and to no other. Resolves when it was applied.
+   */
   once(meant: RegExp, fault: Fault): Promise<void> {
     return new Promise((resolve) => {
       this.rule = ({ statements }) => {
@@ -61,7 +63,7 @@ export class PostgresProxy {
     });
   }
 
-  /** Ends all connections. `refuse`: and takes no new ones until `isAway` is set back. */
+  /** Ends all connections. `refuse`: and accepts no new ones until `isAway` is set back. */
   cutAll({ refuse = false } = {}): void {
     this.isAway = refuse;
     for (const link of this.#links) link.cut();
@@ -89,7 +91,7 @@ export class PostgresProxy {
   }
 }
 
-/** What a fault is counted as in `done`. */
+/** The name of a fault in `done`. */
 export function kindOf(fault: Fault): string {
   return typeof fault === "string" ? fault : "raise" in fault ? "raise" : "delayMs";
 }

@@ -1,5 +1,5 @@
-// PostgreSQL's wire protocol, as much of it as it takes to stand between a client and a server: where messages end, which
-// statements a client runs, and how to write the few messages that a fault needs.
+// PostgreSQL's wire protocol, as far as a proxy needs it: where messages end, which statements a client runs, and how
+// to write the few messages of a fault.
 
 /** One message. `type` is its letter; a client's first message has none, so `""`. */
 export type Message = { readonly type: string; readonly bytes: Buffer };
@@ -105,10 +105,10 @@ export function encode(type: string, ...parts: readonly (string | Buffer | numbe
 
 const NOTHING_IN_SHORT = Buffer.alloc(2);
 
-/** Asks the server for what it has to say so far, without ending the transaction. */
+/** Asks the server for its pending replies, without ending the transaction. */
 export const FLUSH = encode("H");
 
-/** A statement without parameters and without a name, run behind others in their transaction. */
+/** A statement without parameters and without a name, run after others in their transaction. */
 export function unnamedStatement(text: string): Buffer {
   return Buffer.concat([
     encode(FROM_CLIENT.parse, "", text, NOTHING_IN_SHORT),

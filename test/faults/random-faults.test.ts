@@ -1,4 +1,5 @@
-// Two processes at work on the same accounts while faults of every kind hit their transactions, and the reckoning behind it.
+// Two processes that work on the same accounts while faults of every kind hit their transactions, and the final
+// comparison.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DomainError } from "../../src/kernel/errors.ts";
@@ -10,7 +11,7 @@ import { ALL_FAULTS, randomFaults } from "./nemesis.ts";
 import { kindOf, PostgresProxy } from "./postgres-proxy.ts";
 
 const REQUESTS = 1_500;
-/** Chance may leave out a kind of fault for long: it goes on until each was met, but not for ever. */
+/** Chance may leave out a kind of fault for long: it continues until each has occurred, but not for ever. */
 const MOST_REQUESTS = 4 * REQUESTS;
 const AT_ONCE = 24;
 const ACCOUNTS = 6;
@@ -34,15 +35,15 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
     await proxy.close();
   });
 
-  it("leave every request with the one effect that its caller was told, and nothing held", async () => {
+  it("leave every request with the one effect that its caller was shown, and nothing held", async () => {
     const seed = chooseSeed();
     const random = seededRandom(seed);
     const whole = (below: number): number => Math.floor(random() * below);
     const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => world.account(BALANCE)));
     const keys = await Promise.all(accounts.map((account) => world.key(account)));
-    /** What callers were told they paid, by request. Undefined: they were told to come again. */
-    const told = new Map<string, bigint | undefined>();
-    /** What became of extensions. */
+    /** The cost that callers were shown, by request. Undefined: they were asked to come again. */
+    const charges = new Map<string, bigint | undefined>();
+    /** The outcomes of extensions. */
     const outcomes = new Set<string>();
 
     async function one(): Promise<void> {
@@ -61,7 +62,7 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
         if (extended !== undefined) outcomes.add(extended.outcome);
       }
       const settled = await ledger.settle(settlement(accountId, request.requestId, whole(60))).catch(requireBusy);
-      told.set(request.requestId, settled?.charge);
+      charges.set(request.requestId, settled?.charge);
     }
     proxy.rule = randomFaults(random, { chance: CHANCE, statements: /admi|exten|settle|recall/ });
     const isMissing = () => ALL_FAULTS.some((fault) => !proxy.done.has(kindOf(fault)));
@@ -86,14 +87,16 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
       "SELECT request_id AS id, account_id AS account, charge FROM usage_record",
     );
     const billed = new Map(rows.map(({ id, charge }) => [id, charge]));
-    const wrong = [...told].filter(([id, charge]) => !billed.has(id) || (charge ?? billed.get(id)) !== billed.get(id));
+    const wrong = [...charges].filter(
+      ([id, charge]) => !billed.has(id) || (charge ?? billed.get(id)) !== billed.get(id),
+    );
     expect(wrong, `seed ${seed}`).toEqual([]);
-    // Nobody resolves the hold of a request that runs.
+    // The hold of a running request is not resolved.
     expect([...outcomes], `seed ${seed}`).toContain("granted");
     expect([...outcomes], `seed ${seed}`).not.toContain("gone");
     // A request that was never granted to its caller cost nothing.
     expect(
-      rows.filter(({ id, charge }) => !told.has(id) && charge !== 0n),
+      rows.filter(({ id, charge }) => !charges.has(id) && charge !== 0n),
       `seed ${seed}`,
     ).toEqual([]);
     for (const account of accounts) {
@@ -101,7 +104,7 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
       expect(await world.balance(account), `seed ${seed}`).toEqual({ posted, held: 0n, available: posted });
     }
     expect(await world.audit(), `seed ${seed}`).toEqual(SOUND);
-    // Each kind of fault was met.
+    // Each kind of fault occurred.
     expect(new Set(proxy.done.keys())).toEqual(new Set(ALL_FAULTS.map(kindOf)));
   }, 120_000);
 });

@@ -1,5 +1,5 @@
-// What PostgreSQL refuses: serialization failures and deadlocks, provoked for real; rows it cannot write, in a group of those
-// it can; a disk that is full. The last two kinds the server raises itself, inside the transaction, when the proxy asks it to.
+// Refusals by PostgreSQL: serialization failures and deadlocks, provoked for real; unwritable rows in a group of
+// others; a full disk. The server raises the last two kinds itself, inside the transaction, when the proxy requests it.
 
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../m
 import { testBackends } from "../setup/test-database.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
 
-/** What the statements of a lane are called. */
+/** The names of a lane's statements. */
 const MONEY = /admi|settle/;
 const BUSY = { code: "upstream_busy" };
 
@@ -36,7 +36,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     await proxy.close();
   });
 
-  /** A ledger whose lane has these settings: PostgreSQL then does what it otherwise would not. */
+  /** A ledger whose lane has these settings: they make PostgreSQL fail where it otherwise would not. */
   async function ledgerWith(settings: readonly string[], clients: pg.Client[] = []): Promise<GroupCommitLedger> {
     const { lease } = process;
     const database: Database = {
@@ -66,7 +66,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
   const LOCK = "SELECT FROM account WHERE id = $1 FOR UPDATE";
 
   it.each([1, 3])("runs again after a serialization failure, %i at once", async (size) => {
-    // In READ COMMITTED, which serving uses, PostgreSQL has no such failure to tell.
+    // In READ COMMITTED, which serving uses, PostgreSQL never reports this failure.
     const ledger = await ledgerWith(["default_transaction_isolation = 'repeatable read'", "lock_timeout = '20s'"]);
     const account = await world.account(1_000n);
     const key = await world.key(account, size);
@@ -117,7 +117,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
   });
 
-  it("says busy while the disk is full, holds nothing, and bills what was delivered once there is room", async () => {
+  it("answers busy while the disk is full, holds nothing, and bills delivered answers once there is room", async () => {
     const { ledger } = process;
     const account = await world.account(1_000_000n);
     const key = await world.key(account);
@@ -136,7 +136,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     expect(ledger.statistics()).toMatchObject({ owed: 0, open: 0 });
   });
 
-  it("prepares its statements anew where the backend has lost them", async () => {
+  it("prepares its statements again where the backend has lost them", async () => {
     const clients: pg.Client[] = [];
     const ledger = await ledgerWith([], clients);
     const account = await world.account(1_000_000n);

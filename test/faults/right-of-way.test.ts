@@ -37,7 +37,7 @@ describe.each(testBackends())("a flood of admissions to the %s database", (backe
     return { progress, outcomes: Promise.all(all) };
   }
 
-  it("fills the queue for admissions and not for settlements, which go first", async () => {
+  it("fills the queue of admissions and not that of settlements, which go first", async () => {
     const settle = await granted();
     const beyond = 500;
     const { progress, outcomes } = await flood({ size: MAX_WAITING_ADMISSIONS + beyond, balance: 1_000_000n });

@@ -1,5 +1,5 @@
-// The whole service under faults: gateways as processes of their own on one database, an upstream that answers by a script,
-// customers, and what each client saw.
+// The whole service under faults: gateways as processes of their own on one database, an upstream that answers by a
+// script, customers, and the answer that each client saw.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,9 @@ import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../gateway/scripted-upstream.ts";
 import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 
-/** What every customer of these tests asks for. 5 and 15 thousandths of a rupiah for a token, so that sums are exact. */
+/**
+ * The request of every customer of these tests. 5 and 15 thousandths of a rupiah for a token, so that sums are exact.
+ */
 const MODEL = {
   id: "acme/large",
   context_length: 100_000,
@@ -32,7 +34,7 @@ export type AskOptions = {
   readonly onText?: (text: string) => void;
 };
 
-/** What a client saw of its request. `status` null: nothing; `broken`: the connection ended before the answer did. */
+/** The client's view of its request. `status` null: nothing; `broken`: the connection ended before the answer did. */
 export type Seen = {
   readonly status: number | null;
   readonly requestId: string | null;
@@ -41,7 +43,7 @@ export type Seen = {
   readonly broken: boolean;
 };
 
-/** A usage record as these tests look at it. */
+/** A usage record, as far as these tests read it. */
 export type Billed = { readonly requestId: string; readonly basis: string; readonly charge: bigint };
 
 export class Service {
@@ -59,8 +61,8 @@ export class Service {
   }
 
   /**
-   * The upstream and the catalog, on a database that is there. Gateways are started by `node`; they reach the database by
-   * these settings, the test itself by the URL.
+   * The upstream and the catalog, on an existing database. `node` starts gateways; they reach the database by these
+   * settings, the test itself by the URL.
    */
   static async create(url: string, settings: Service["settings"] = { DATABASE_URL: url }): Promise<Service> {
     const folder = await mkdtemp(join(tmpdir(), "saldo-faults-"));
@@ -107,7 +109,7 @@ export class Service {
     return rows;
   }
 
-  /** What was settled of an account's requests after their recovery. */
+  /** The settlements of an account's requests after their recovery. */
   async lateUsageOf(accountId: string): Promise<(Billed & { readonly cost: bigint })[]> {
     const { rows } = await this.database.pool.query<Billed & { cost: bigint }>(
       `SELECT request_id AS "requestId", basis, cost, charge FROM late_usage WHERE account_id = $1 ORDER BY request_id`,
@@ -116,7 +118,7 @@ export class Service {
     return rows;
   }
 
-  /** What the holds of an account would be charged if they were recovered as they are now, in micro-rupiah. */
+  /** The charge for the holds of an account if they were recovered now, in micro-rupiah. */
   async recoverableOf(accountId: string): Promise<bigint[]> {
     const { rows } = await this.database.pool.query<{ cost: bigint }>(
       `SELECT least(amount, ceil((progress_input_tokens::numeric * input_price + progress_output_tokens::numeric * output_price)
@@ -141,7 +143,7 @@ export class Service {
     return audit(this.database.pool);
   }
 
-  /** Sends a chat request and gives what its client saw of it. `onText` hears of the text so far. */
+  /** Sends a chat request and returns the client's view of it. `onText` receives the text so far. */
   async ask(
     { httpUrl }: Pick<SaldoProcess, "httpUrl">,
     { key }: Pick<Customer, "key">,

@@ -1,5 +1,5 @@
-// A backend that is in the middle of its COMMIT when its connection is lost: it waits for a standby that never answers. What
-// it does is durable here and not yet told to anybody, and it stays so until it is ended.
+// A backend in the middle of its COMMIT when its connection is lost: it waits for a standby that never answers. Its
+// writes are durable here and not yet visible, and stay so until it is ended.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/database/database.ts";
@@ -22,7 +22,7 @@ describe("a backend that is still committing when its connection is lost", () =>
     dataDir = await makeDataDir();
     server = await startEmbeddedPostgres({ dataDir });
     const url = urlOf(server);
-    // Everybody but the lane goes on without the standby.
+    // Every connection but the lane's goes on without the standby.
     const aside = `${url}&options=${encodeURIComponent("-c synchronous_commit=local")}`;
     const database = await openDatabase({ url: aside, dataDir: "" });
     world = MoneyWorld.on({ database, url, drop: () => database.close() });
@@ -46,7 +46,7 @@ describe("a backend that is still committing when its connection is lost", () =>
     proxy.cutAll();
   }
 
-  it.each([1, 3])("is ended, and what it wrote is found instead of written again, %i at once", async (size) => {
+  it.each([1, 3])("is ended, and its writes are found instead of repeated, %i at once", async (size) => {
     const account = await world.account(AMOUNT * BigInt(size));
     const key = await world.key(account, size);
     const requests = Array.from({ length: size }, () => admission(account, key, AMOUNT));

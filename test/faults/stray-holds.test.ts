@@ -1,6 +1,6 @@
-// The trap behind the fence of lost backends: a replay that overtakes what was lost, is settled, and then what was lost places
-// its hold again. The fence keeps that from happening (lost-commits.test.ts). Here it is taken away, as a pooler does, to see
-// that the second belt holds: money set aside for nobody is given back, and nobody pays twice.
+// The fault behind the fence of lost backends: a replay overtakes a lost transaction and is settled, and then the lost
+// transaction places its hold again. The fence prevents that (lost-commits.test.ts). Here it is removed, as a pooler
+// does, to check the second protection: a stray hold is released, and no account pays twice.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
@@ -49,7 +49,7 @@ describe.each(testBackends())("a stray hold in the %s database", (backend) => {
     expect(await sweep()).toBe(0);
   });
 
-  it("is told from a hold that is old and still at work", async () => {
+  it("is distinguished from an old hold that is still in use", async () => {
     const account = await world.account(1_000_000n);
     const key = await world.key(account);
     const request = admission(account, key, 100_000n);

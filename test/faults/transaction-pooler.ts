@@ -1,6 +1,6 @@
-// A connection pooler in transaction mode, as pgbouncer is one: many clients take turns on few connections to the server, a
-// transaction long. `keepsStatements` tells a newer one (1.21) from an older one. What the older one breaks, and what every one
-// refuses, was seen with pgbouncer 1.18.
+// A connection pooler in transaction mode, like pgbouncer: many clients share a few connections to the server, one
+// transaction at a time. `keepsStatements` distinguishes a newer one (1.21) from an older one. The failures of the
+// older one, and the refusals of both, were observed with pgbouncer 1.18.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ const IDLE = "I";
 const HEAD_BYTES = 5;
 
 export type PoolerOptions = {
-  /** Whether a named statement follows its client to whatever connection it gets. */
+  /** Whether a named statement follows its client to each of its connections. */
   readonly keepsStatements: boolean;
   /** How many connections to the server there are at most. */
   readonly size: number;
@@ -70,12 +70,12 @@ export class TransactionPooler {
       this.#clients.delete(client);
       const place = this.#waiting.indexOf(client);
       if (place !== -1) this.#waiting.splice(place, 1);
-      // Nobody knows how far a connection is that was left in the middle.
+      // The state of a connection that was left in the middle is unknown.
       client.backend?.socket.destroy();
     });
   }
 
-  /** Gives a client a connection to the server, or a place among those that wait for one. */
+  /** Gives a client a connection to the server, or a place in the queue for one. */
   #serve(client: PooledClient): void {
     if (client.backend !== null || this.#waiting.includes(client)) return;
     const place = this.#idle.findLastIndex(({ login }) => login === client.login);
@@ -109,7 +109,9 @@ class Backend {
   readonly login: string;
   /** Names of statements that this connection has. */
   readonly #statements = new Set<string>();
-  /** Names of those that were sent for a client that has sent them long ago; it must not hear the answers. */
+  /**
+   * Names of statements that were sent for a client that has long had its answer; it must not get the answers again.
+   */
   #sent: string[] = [];
   readonly #onFree: () => void;
   #client: PooledClient | null = null;
@@ -122,7 +124,7 @@ class Backend {
     const [user = "", database = ""] = client.login.split("\0");
     socket.write(encode("", PROTOCOL_3, "user", user, "database", database, ""));
     const cutter = new MessageCutter("server");
-    socket.on("data", (bytes) => cutter.push(bytes).forEach((message) => this.#hear(message)));
+    socket.on("data", (bytes) => cutter.push(bytes).forEach((message) => this.#receive(message)));
     socket.on("close", () => this.#client?.socket.destroy());
     this.serve(client);
   }
@@ -137,17 +139,17 @@ class Backend {
     this.socket.write(bytes);
   }
 
-  /** Sees to it that this connection has a statement. */
+  /** Makes sure that this connection has a statement. */
   prepare({ name, message }: Parsed): void {
     if (this.#statements.has(name) || this.#sent.includes(name)) return;
     this.#sent.push(name);
     this.socket.write(message);
   }
 
-  #hear(message: Message): void {
+  #receive(message: Message): void {
     const isReady = message.type === FROM_SERVER.ready;
     if (!this.#isOpen) {
-      // The clients have been told of their sessions by the pooler itself.
+      // The pooler itself has answered the clients' session start.
       this.#isOpen = isReady;
       if (isReady) this.#client?.flush();
       return;

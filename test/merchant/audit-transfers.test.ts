@@ -38,7 +38,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** What an audit of transfers finds, in a full run and in one of what is new. */
+/** The findings of an audit of transfers, in a full run and in an incremental one. */
 async function findings(): Promise<string[]> {
   const runs = await Promise.all(
     (["full", "incremental"] as const).map((kind) => audit(database.pool, { kind, checks: [auditTransfers] })),
@@ -50,7 +50,7 @@ test("an audit finds nothing where nothing is wrong", async () => {
   expect(await findings()).toEqual([]);
 });
 
-// Damage as the owner of the database can do it, and how it is mended; the statements run in one session without triggers.
+// Damage that the owner of the database can do, and its repair; the statements run in one session without triggers.
 const posting = (leg: string): string => `(SELECT id FROM posting WHERE reference = 'transfer:' || $1 || ':${leg}')`;
 const DAMAGES: readonly (readonly [
   check: string,
@@ -64,7 +64,7 @@ const DAMAGES: readonly (readonly [
   ],
   [
     "what a fund holds is the total of its open transfers",
-    "an open transfer that nobody holds for",
+    "an open transfer without its hold",
     ({ rejected: id }) => [`UPDATE transfer SET status = 'PENDING' WHERE id = '${id}'`],
   ],
   [

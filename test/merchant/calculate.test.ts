@@ -68,18 +68,18 @@ describe("a floor", () => {
   const coins = ({ received, fee, total }: Awaited<ReturnType<typeof quote>>) =>
     [received, fee, total].map(({ units, asset }) => Number(units) / 10 ** scaleOf(asset));
 
-  test("refuses less than it in production, and names it", async () => {
+  test("refuses smaller amounts in production, and names the floor", async () => {
     await expect(quote("production", "4.999999")).rejects.toThrow(
       new LimitExceeded("A transfer of TRX on tron is at least 5."),
     );
   });
 
-  test("raises a fee below it, and leaves one above it as it is", async () => {
+  test("raises a fee below it, and leaves one above it unchanged", async () => {
     expect(coins(await quote("production", "5"))).toEqual([5, 2, 7]);
     expect(coins(await quote("production", "100"))).toEqual([100, 10, 110]);
   });
 
-  test("is none in the sandbox", async () => {
+  test("does not exist in the sandbox", async () => {
     expect(coins(await quote("sandbox", "1"))).toEqual([1, 0.1, 1.1]);
   });
 });
@@ -96,7 +96,7 @@ function quoteFor(
 }
 
 describe("CalculateTransfer", () => {
-  test("answers 5 with a fee of 1.5 and a total of 6.5, in both environments", async () => {
+  test("returns a fee of 1.5 and a total of 6.5 for 5, in both environments", async () => {
     for (const environment of ["sandbox", "production"] satisfies Environment[]) {
       const client = clientOf(() => ({ kind: "merchant", merchantId, pairId: uuidv7(), environment }));
       const { quote } = await client.calculateTransfer({ currencyCode: "USDT", amount: "5" });
@@ -110,7 +110,7 @@ describe("CalculateTransfer", () => {
     }
   });
 
-  test("answers TRX 10 with 16.7 and 26.7 by the currency's own row", async () => {
+  test("returns 16.7 and 26.7 for TRX 10 by the currency's own row", async () => {
     const client = clientOf(() => ({ kind: "merchant", merchantId, pairId: uuidv7(), environment: "sandbox" }));
     const { quote } = await client.calculateTransfer({ currencyCode: "TRX", amount: "10", network: "tron" });
     expect(quote).toMatchObject({ network: "tron", receivedAmount: "10", fee: "16.7", totalAmount: "26.7" });
@@ -124,7 +124,7 @@ describe("CalculateTransfer", () => {
     expect(quote).toMatchObject({ fee: "0.6", totalAmount: "10.6" });
   });
 
-  test("answers nobody but a merchant", async () => {
+  test("refuses every caller but a merchant", async () => {
     const client = clientOf(() => {
       throw new ConnectError("no merchant", Code.Unauthenticated, undefined, undefined, new InvalidCredentials());
     });

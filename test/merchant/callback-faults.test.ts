@@ -1,4 +1,4 @@
-// Several who deliver, and processes that die while they do.
+// Several deliverers, and processes that die while they deliver.
 
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
@@ -7,8 +7,8 @@ import { CallbackWorld } from "./callback-world.ts";
 
 const world = CallbackWorld.forFile();
 
-describe("several who deliver", () => {
-  test("attempt an event one at a time, four of a merchant, and let a slow one hold nobody else", async () => {
+describe("several deliverers", () => {
+  test("attempt an event one at a time, four of a merchant, and a slow receiver delays no other", async () => {
     const [slow, quick] = [await world.receiver(), await world.receiver()];
     const deliverers = [world.deliverer(), world.deliverer(), world.deliverer()];
     const [slowOne, other] = [await world.merchant(slow.url), await world.merchant(quick.url)];
@@ -34,8 +34,8 @@ describe("several who deliver", () => {
     expect(new Set(slow.received.map(({ headers }) => headers["x-saldo-event-id"])).size).toBe(12);
     expect(slow.mostAtOnce).toBe(4);
     for (const transferId of transfers) {
-      const told = slow.received.filter(({ body }) => body.includes(transferId)).map(({ body }) => body);
-      expect(told.map((body) => (JSON.parse(body) as { data: { status: string } }).data.status)).toEqual([
+      const statuses = slow.received.filter(({ body }) => body.includes(transferId)).map(({ body }) => body);
+      expect(statuses.map((body) => (JSON.parse(body) as { data: { status: string } }).data.status)).toEqual([
         "PENDING",
         "SUBMITTED",
       ]);
@@ -43,8 +43,8 @@ describe("several who deliver", () => {
   });
 });
 
-describe("a merchant who does not take what it is told", () => {
-  test("is asked one at a time, behind the others, until it takes one", async () => {
+describe("a merchant that refuses its callbacks", () => {
+  test("is called one at a time, after the others, until it accepts one", async () => {
     const receiver = await world.receiver();
     const deliverer = world.deliverer();
     const merchant = await world.merchant(receiver.url);
@@ -63,7 +63,7 @@ describe("a merchant who does not take what it is told", () => {
 });
 
 describe("a process that dies", () => {
-  /** The database as a process sees it that dies once it has sent: it reads, and writes nothing down. */
+  /** The database of a process that dies after it has sent: it reads, and writes nothing. */
   function dyingDatabase(): Pick<Database, "pool"> & { die: () => void } {
     let isDead = false;
     const pool = new Proxy(world.database.pool, {
@@ -76,7 +76,7 @@ describe("a process that dies", () => {
     return { pool, die: () => (isDead = true) };
   }
 
-  test("between sending and writing it down has the event told again, by whoever lives", async () => {
+  test("between sending and recording has the event sent again by another process", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     const database = dyingDatabase();
@@ -89,7 +89,7 @@ describe("a process that dies", () => {
     expect(world.errors.map(String)).toContain("Error: dead");
     const survivor = world.deliverer();
     await world.deliver(survivor);
-    // The dead one's lease runs.
+    // The lease of the dead process still runs.
     expect(receiver.received).toHaveLength(1);
     await world.deliverAgain(survivor, merchant.merchantId, 1);
     expect(receiver.received).toHaveLength(2);
@@ -97,7 +97,7 @@ describe("a process that dies", () => {
     expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered", attempts: [{}] }]);
   });
 
-  test("slowly, and writes down late what it sent, does not undo what others have done since", async () => {
+  test("slowly, and records a delivery late, does not undo later changes of others", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     const slow = Promise.withResolvers<void>();
@@ -117,7 +117,7 @@ describe("a process that dies", () => {
     expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered", attempts: [{}, {}] }]);
   });
 
-  test("orderly, breaks off attempts that take too long; they are made again", async () => {
+  test("orderly, cancels attempts that take too long; they are repeated", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     receiver.behave = () => undefined;

@@ -1,4 +1,4 @@
-// In which order a transfer's statuses are told, and when that ends.
+// The order in which a transfer's statuses are sent, and when that ends.
 
 import { describe, expect, test } from "vitest";
 import { sayOk } from "./callback-receiver.ts";
@@ -26,7 +26,7 @@ describe("the order of a transfer's statuses", () => {
     expect(receiver.statuses()).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
   });
 
-  test("is not held up by one that the receiver does not take, which is not told after a later one", async () => {
+  test("is not held up by a refused status, which is not sent after a later one", async () => {
     const receiver = await world.receiver();
     const deliverer = world.deliverer();
     const merchant = await world.merchant(receiver.url);
@@ -37,7 +37,7 @@ describe("the order of a transfer's statuses", () => {
     await world.deliverAgain(deliverer, merchant.merchantId, 4);
     expect(receiver.statuses()).toEqual(Array(4).fill("PENDING"));
     await world.deliverAgain(deliverer, merchant.merchantId, 1);
-    // The fifth answer makes it passable, and the later one due.
+    // The fifth answer lets later ones pass, and makes the later one due.
     await world.deliver(deliverer);
     expect(receiver.statuses().slice(4)).toEqual(["PENDING", "SUBMITTED"]);
     receiver.behave = sayOk;
@@ -49,7 +49,7 @@ describe("the order of a transfer's statuses", () => {
     ]);
   });
 
-  test("ends with three days of trying", async () => {
+  test("ends after three days of attempts", async () => {
     const receiver = await world.receiver();
     const deliverer = world.deliverer();
     const merchant = await world.merchant(receiver.url);
@@ -72,7 +72,7 @@ describe("the order of a transfer's statuses", () => {
   });
 });
 
-describe("a merchant whom nothing reaches", () => {
+describe("a merchant whose receiver never accepts a callback", () => {
   test("is not called any more after seven days, until it sets its address again", async () => {
     const receiver = await world.receiver();
     const deliverer = world.deliverer();
@@ -102,7 +102,7 @@ describe("a merchant whom nothing reaches", () => {
     expect((await world.deliveries(merchant.merchantId)).map(({ state }) => state)).toEqual(["failed", "delivered"]);
   });
 
-  test("has its days counted anew by one success", async () => {
+  test("has its days counted again after one success", async () => {
     const receiver = await world.receiver();
     const deliverer = world.deliverer();
     const merchant = await world.merchant(receiver.url);

@@ -1,4 +1,4 @@
-// A merchant's server that is called back, and does as it is told.
+// A merchant's server that receives callbacks and answers as the test sets.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,23 +7,23 @@ import { text } from "node:stream/consumers";
 /** A callback as it arrived. */
 export type Received = { readonly headers: IncomingHttpHeaders; readonly body: string };
 
-/** Answers a callback, or does not. */
+/** Answers a callback, or stays silent. */
 export type Behaviour = (response: ServerResponse, received: Received) => void | Promise<void>;
 
 export const sayOk: Behaviour = (response) => void response.end('{"message":"OK"}');
 
-/** A receiver that does not answer before it is told to. */
+/** A receiver that does not answer before the test lets it. */
 export function patience(): { behave: Behaviour; end: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { behave: async (response) => void (await promise, response.end('{"message":"OK"}')), end: resolve };
 }
 
-/** The id of the event that a callback tells of. */
+/** The id of a callback's event. */
 export const eventIdOf = (received: Received | undefined) => received?.headers["x-saldo-event-id"];
 
 export class CallbackReceiver {
   readonly received: Received[] = [];
-  /** What it does next; it takes everything unless told otherwise. */
+  /** Its next answer; it accepts every callback by default. */
   behave: Behaviour = sayOk;
   /** How many callbacks it had at once at most. */
   mostAtOnce = 0;
@@ -51,7 +51,7 @@ export class CallbackReceiver {
     return `http://127.0.0.1:${this.port}/hooks`;
   }
 
-  /** The statuses it was told, in the order in which they arrived. */
+  /** The statuses it received, in the order of their arrival. */
   statuses(): string[] {
     return this.received.map(({ body }) => (JSON.parse(body) as { data: { status: string } }).data.status);
   }

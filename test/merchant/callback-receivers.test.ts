@@ -1,4 +1,4 @@
-// What receivers and the network do to callbacks.
+// Receivers and networks that handle callbacks badly.
 
 import { describe, expect, test } from "vitest";
 import { type Behaviour, eventIdOf, patience, sayOk } from "./callback-receiver.ts";
@@ -10,14 +10,14 @@ describe("a receiver", () => {
   test.each<[string, (elsewhere: string) => Behaviour, RegExp, number | null]>([
     ["answers 500", () => (response) => void response.writeHead(500).end("oh no"), /^answered 500 .*"oh no"$/, 500],
     [
-      "says OK with 404",
+      "answers OK with 404",
       () => (response) => void response.writeHead(404).end('{"message":"OK"}'),
       /^answered 404/,
       404,
     ],
-    ["says something else", () => (response) => void response.end('{"message":"ok"}'), /^answered 200 without/, 200],
-    ["says nothing", () => (response) => void response.end(), /^answered 200 .*: ""$/, 200],
-    ["says null", () => (response) => void response.end("null"), /^answered 200/, 200],
+    ["answers something else", () => (response) => void response.end('{"message":"ok"}'), /^answered 200 without/, 200],
+    ["answers nothing", () => (response) => void response.end(), /^answered 200 .*: ""$/, 200],
+    ["answers null", () => (response) => void response.end("null"), /^answered 200/, 200],
     ["answers with a page", () => (response) => void response.end("<html>\u0007OK"), /"<html>\\u0007OK"$/, 200],
     [
       "answers without an end",
@@ -45,7 +45,7 @@ describe("a receiver", () => {
       /^could not be reached: /,
       null,
     ],
-  ])("that %s is called again until it says OK", async (_what, behaviour, problem, httpStatus) => {
+  ])("that %s is called again until it answers OK", async (_what, behaviour, problem, httpStatus) => {
     const receiver = await world.receiver();
     const elsewhere = await world.receiver();
     const deliverer = world.deliverer();
@@ -73,7 +73,7 @@ describe("a receiver", () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  test("that says OK too late is called again", async () => {
+  test("that answers OK too late is called again", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     const late = patience();
@@ -89,7 +89,7 @@ describe("a receiver", () => {
     expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered" }]);
   });
 
-  test("that repeats what it was sent does not bring the token or the secret into the log", async () => {
+  test("that repeats the callback does not bring the token or the secret into the log", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     receiver.behave = (response, { headers }) =>
@@ -102,7 +102,7 @@ describe("a receiver", () => {
     expect(JSON.stringify(delivery)).not.toContain(merchant.secret);
   });
 
-  test("whose name leads inside is not called, whatever the name led to before", async () => {
+  test("whose name resolves to an internal address is not called, whatever it resolved to before", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(`http://hooks.example.com:${receiver.port}/`);
     await world.transfer(merchant);
@@ -115,7 +115,7 @@ describe("a receiver", () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test("at an address that may not be called any more is not called", async () => {
+  test("at an address that is forbidden by now is not called", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(receiver.url);
     await world.transfer(merchant);

@@ -1,4 +1,4 @@
-// A merchant that is called back, its transfers, and who calls: for the tests of callbacks.
+// A merchant with callbacks, its transfers, and the deliverer: for the tests of callbacks.
 
 import { afterAll, beforeAll } from "vitest";
 import type { Database } from "../../src/database/database.ts";
@@ -14,7 +14,7 @@ import { merchantWith, orderTransfer } from "./merchant-accounts.ts";
 
 export type CalledMerchant = { readonly merchantId: string; readonly token: string; readonly secret: string };
 
-/** What a test file of callbacks works in. */
+/** The environment of a test file of callbacks. */
 export class CallbackWorld {
   database!: Database;
   readonly errors: unknown[] = [];
@@ -23,7 +23,7 @@ export class CallbackWorld {
   readonly #deliverers: CallbackDeliverer[] = [];
   #testDatabase: TestDatabase | undefined;
 
-  /** Makes one before the tests of a file and takes it down behind them. */
+  /** Makes one before the tests of a file and removes it after them. */
   static forFile(): CallbackWorld {
     const world = new CallbackWorld();
     beforeAll(async () => {
@@ -45,7 +45,7 @@ export class CallbackWorld {
     return receiver;
   }
 
-  /** Who calls. Retries wait for as long as they may. */
+  /** The deliverer. Retries wait as long as they may. */
   deliverer(options: Partial<DelivererOptions> = {}): CallbackDeliverer {
     const deliverer = new CallbackDeliverer({
       database: this.database,
@@ -61,13 +61,13 @@ export class CallbackWorld {
     return deliverer;
   }
 
-  /** A merchant with coins that wants to be called at the receiver. */
+  /** A merchant with coins, whose callbacks go to the receiver. */
   async merchant(url: string): Promise<CalledMerchant> {
     const { merchantId } = await merchantWith(this.database, { TRX: "1000" });
     return { merchantId, ...(await this.setUrl(merchantId, url)) };
   }
 
-  /** Sets where a merchant is called, this machine included. The first time there are a token and a secret. */
+  /** Sets a merchant's callback address, this machine included. The first time there are a token and a secret. */
   async setUrl(merchantId: string, url: string): Promise<{ token: string; secret: string }> {
     const change = { merchantId, url, token: "", renewSecret: false };
     return updateCallbackSettings({ database: this.database, allowLoopback: true }, change);

@@ -20,7 +20,7 @@ const settingsOf = (change: { merchantId: string; url: string; token?: string; r
   );
 
 describe("every status of a transfer", () => {
-  test("is told once, in order, signed, with the transfer as it was then", async () => {
+  test("is sent once, in order, signed, with the transfer as it was then", async () => {
     const receiver = await world.receiver();
     const deliverer = world.deliverer();
     const merchant = await world.merchant(receiver.url);
@@ -53,7 +53,7 @@ describe("every status of a transfer", () => {
     expect(deliveries[0]?.attempts[0]).toMatchObject({ url: receiver.url, httpStatus: 200, problem: null });
   });
 
-  test("is not told to a merchant who has not asked for it, nor any more when callbacks are turned off", async () => {
+  test("is not sent to a merchant without callbacks, nor after callbacks are turned off", async () => {
     const silent = await merchantWith(world.database, { TRX: "100" });
     await world.transfer(silent);
     expect(await world.deliveries(silent.merchantId)).toEqual([]);
@@ -72,7 +72,7 @@ describe("every status of a transfer", () => {
 });
 
 describe("settings", () => {
-  test("show the token and the secret once, and what they end with afterwards", async () => {
+  test("show the token and the secret once, and only their ends afterwards", async () => {
     const { merchantId } = await newMerchant(world.database);
     expect(await getCallbackSettings(world.database, merchantId)).toMatchObject({ url: "", secretLastFour: "" });
     const first = await settingsOf({ merchantId, url: "https://shop.example.com/hooks" });
@@ -99,7 +99,7 @@ describe("settings", () => {
     expect(renewed.secret).toMatch(/^cs_/);
   });
 
-  test("are refused for an address that may not be called, a token no header takes, and nobody", async () => {
+  test("are refused for a forbidden address, a token that is no header value, and an unknown merchant", async () => {
     const { merchantId } = await newMerchant(world.database, "production");
     for (const change of [
       { url: "http://shop.example.com" },
@@ -117,7 +117,7 @@ describe("settings", () => {
 });
 
 describe("a merchant", () => {
-  test("can have an event delivered once more, under the same id", async () => {
+  test("can have an event delivered again, under the same id", async () => {
     const receiver = await world.receiver();
     const deliverer = world.deliverer();
     const merchant = await world.merchant(receiver.url);

@@ -22,7 +22,10 @@ describe.each(testBackends())("canceling a transfer on the %s server", (backend)
   });
   afterAll(() => testDatabase.drop());
 
-  /** Signs as a payout does: it says so in the transaction that has locked the transfer, and finds it to be paid. */
+  /**
+   * Signs as a payout does: it records that in the transaction that has locked the transfer, and finds the transfer
+   * payable.
+   */
   class Signer {
     readonly #client: Database;
     readonly begun = new Set<string>();
@@ -51,7 +54,7 @@ describe.each(testBackends())("canceling a transfer on the %s server", (backend)
   }
   const heldBy = async (merchantId: string) => (await listBalances(database, merchantId))[0]?.held;
 
-  test("gives everything back, once, however often it is asked", async () => {
+  test("releases the whole hold, once, however often it is called", async () => {
     const { merchantId, transferId, cancel } = await ordered();
     const answers = await Promise.all([cancel(), cancel(), cancel()]);
     expect(answers.map(({ transfer }) => transfer.status)).toEqual(["CANCELED", "CANCELED", "CANCELED"]);
@@ -70,7 +73,7 @@ describe.each(testBackends())("canceling a transfer on the %s server", (backend)
     expect(await heldBy(merchantId)).toBe("21.7");
   });
 
-  test("and signing it at once leave one of the two, in 40 rounds", async () => {
+  test("and signing it at the same time leave one of the two, in 40 rounds", async () => {
     let canceledRounds = 0;
     for (let round = 0; round < 40; round += 1) {
       const { merchantId, transferId, signer, cancel } = await ordered();
@@ -82,12 +85,12 @@ describe.each(testBackends())("canceling a transfer on the %s server", (backend)
       expect([isCanceled, signer.begun.has(transferId)]).toEqual([isCanceled, !isCanceled]);
       expect(await heldBy(merchantId)).toBe(isCanceled ? "0" : "21.7");
     }
-    // Both happen, so the race is one.
+    // Both outcomes occur, so the race is real.
     expect(canceledRounds).toBeGreaterThan(0);
     expect(canceledRounds).toBeLessThan(40);
   });
 
-  test("of nobody and of another merchant is not found", async () => {
+  test("of an unknown id or another merchant is not found", async () => {
     const { transferId, cancel } = await ordered();
     await expect(cancel({ merchantId: uuidv7() })).rejects.toThrow(NotFound);
     const hasSigningBegun = () => Promise.resolve(false);
@@ -98,7 +101,7 @@ describe.each(testBackends())("canceling a transfer on the %s server", (backend)
     expect(await readEvents(database.pool, transferId)).toHaveLength(1);
   });
 
-  test("leaves books that are in order", async () => {
+  test("leaves balanced books", async () => {
     const report = await audit(database.pool, { checks: [auditTransfers] });
     expect(report).toEqual({ ok: true, violations: [], hasMore: false });
   });

@@ -48,7 +48,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
       setLimits(client, { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "", ...limits, merchantId }),
     );
 
-  test("holds amount and fee, and says what it is", async () => {
+  test("holds amount and fee, and returns the transfer", async () => {
     const { merchantId } = await merchantWith(database, { TRX: "100" });
     const { transfer, isReplayed } = await orderTransfer(database, { merchantId, address: "tron:Receiver" });
     expect(isReplayed).toBe(false);
@@ -70,7 +70,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
   });
 
   describe("again under the same externalId", () => {
-    test("gives the first transfer, however the same content is written", async () => {
+    test("returns the first transfer, however the same content is written", async () => {
       const { merchantId } = await merchantWith(database, { TRX: "100" });
       const externalId = "same content";
       const first = await orderTransfer(database, { merchantId, externalId, address: "tron:Receiver" });
@@ -86,7 +86,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
       expect(await trxOf(merchantId)).toMatchObject({ held: "21.7" });
     });
 
-    test("is refused with other content, by the names of what differs", async () => {
+    test("is refused with other content, naming the fields that differ", async () => {
       const { merchantId } = await merchantWith(database, { USDT: "1000" });
       const order = { merchantId, externalId: "other content", currencyCode: "USDT", address: "ethereum:receiver" };
       await orderTransfer(database, order);
@@ -98,7 +98,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
         return (refusal as ExternalIdConflict).differingFields;
       };
       expect(await differing({ amountText: "5.000001" })).toEqual(["amount"]);
-      // Finer than any USDT is: another amount all the same.
+      // More decimals than any USDT has: still another amount.
       expect(await differing({ amountText: "5.0000000000001" })).toEqual(["amount"]);
       expect(await differing({ address: "ethereum:other" })).toEqual(["address"]);
       expect(await differing({ network: "bsc" })).toEqual(["network"]);
@@ -108,7 +108,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
       expect(await transfersOf(merchantId)).toBe(1);
     });
 
-    test("gives the first transfer when fee, balance, limits, currency and address are no longer what they were", async () => {
+    test("returns the first transfer when fee, balance, limits, currency and address have changed since", async () => {
       const { merchantId } = await merchantWith(database, { TRX: "21.7" });
       const order = orderOf({ merchantId });
       const { transfer } = await createTransfer(orderSources(database), order);
@@ -180,14 +180,14 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
     },
   );
 
-  test("is refused for funds by what there is and what it needs, one unit short", async () => {
+  test("is refused when the funds are one unit short, with the available and the needed amount", async () => {
     const { merchantId } = await merchantWith(database, { TRX: "21.699999" });
     const order = orderOf({ merchantId });
     await expect(createTransfer(orderSources(database), order)).rejects.toThrow(
       "Available is 21.699999 TRX, needed is 21.7 TRX.",
     );
     expect(await transfersOf(merchantId)).toBe(0);
-    // The refusal takes nothing and keeps no name: the same order is good once there is enough.
+    // The refusal changes nothing and keeps no name: the same order succeeds once there is enough.
     await creditMerchant(database, { merchantId, currencyCode: "TRX", amountText: "0.000001" });
     expect((await createTransfer(orderSources(database), order)).isReplayed).toBe(false);
     expect(await trxOf(merchantId)).toMatchObject({ available: "0", held: "21.7" });
@@ -202,7 +202,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
     expect(transfer.total).toEqual({ units: 6_500_000_000_000_000_000n, asset: "USDT/18" });
   });
 
-  test("looks for what is wrong in a known order, and takes nothing", async () => {
+  test("checks in a fixed order, and changes nothing", async () => {
     const { merchantId } = await merchantWith(database, { TRX: "10" });
     const wrong = { currencyCode: "NONE", address: "nonsense", amountText: "5.0000001" };
     const order = (content: Partial<SomeOrder>) => orderTransfer(database, { merchantId, ...content });
@@ -226,7 +226,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
     await expect(createTransfer(sources, order)).rejects.toThrow(CurrencyUnsupported);
   });
 
-  test("is refused to a merchant whose account is frozen, and repeated all the same", async () => {
+  test("is refused to a merchant whose account is frozen, and is still repeated", async () => {
     const { merchantId } = await merchantWith(database, { TRX: "100" });
     const order = orderOf({ merchantId });
     await createTransfer(orderSources(database), order);
@@ -236,7 +236,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
     expect((await createTransfer(orderSources(database), order)).isReplayed).toBe(true);
   });
 
-  test("leaves books that are in order", async () => {
+  test("leaves balanced books", async () => {
     const report = await audit(database.pool, { checks: [auditTransfers] });
     expect(report).toEqual({ ok: true, violations: [], hasMore: false });
   });

@@ -93,7 +93,7 @@ describe("a pair", () => {
     expect(await verify(mine)).not.toBeNull();
   });
 
-  test("costs one read when its key is unknown and one when its secret is wrong, first time and again", async () => {
+  test("costs one read when its key is unknown and one when its secret is wrong, the first time and every time", async () => {
     const { apiKey, secretKey } = await newMerchant(database);
     const counted = countingReads();
     const verify = createPairVerifier(counted, { now: () => 0 });

@@ -20,7 +20,7 @@ function setFeeTo(order: Partial<FeeOrder>): ReturnType<typeof setFee> {
 }
 
 describe("setFee", () => {
-  test("adds a version that counts from the next quote on and leaves the earlier one as it was", async () => {
+  test("adds a version that applies from the next quote and leaves the earlier one unchanged", async () => {
     const { merchantId } = await newMerchant(database);
     const { row: first } = await setFee(database.pool, { merchantId, flat: "1", rate: "0" });
     const { row: second } = await setFee(database.pool, {
@@ -64,7 +64,7 @@ describe("setFee", () => {
     expect(done.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(new Set(done.map(({ row }) => row.id)).size).toBe(1);
     expect(await set("2")).toMatchObject({ isNew: true, row: { version: 2 } });
-    // What was in force once is not in force now.
+    // Terms that were in force once are not in force now.
     expect(await set("1")).toMatchObject({ isNew: true, row: { version: 3 } });
     expect(await setFee(database.pool, { merchantId, flat: "1", rate: "0.1", min: "1" })).toMatchObject({
       isNew: true,
@@ -79,7 +79,7 @@ describe("setFee", () => {
     expect(new Set(rows.map(({ row }) => row.version))).toEqual(new Set([1, 2, 3]));
   });
 
-  test("refuses terms that are no decimals, too large, contradictory or for somebody unknown", async () => {
+  test("refuses terms that are not decimals, too large, contradictory or for an unknown merchant", async () => {
     await expect(setFeeTo({ rate: "-0.1" })).rejects.toThrow(ValidationError);
     await expect(setFeeTo({ rate: "100.1" })).rejects.toThrow(ValidationError);
     await expect(setFeeTo({ flat: "many" })).rejects.toThrow(ValidationError);

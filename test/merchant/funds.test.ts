@@ -88,13 +88,13 @@ describe.each(testBackends())("a merchant's funds on the %s server", (backend) =
     ]);
   });
 
-  test("of nobody are empty, and nothing can be put on them", async () => {
+  test("of an unknown merchant are empty, and cannot be credited", async () => {
     expect(await listBalances(database, uuidv7())).toEqual([]);
     await expect(credit({ merchantId: uuidv7() })).rejects.toThrow(NotFound);
     await expect(credit({ merchantId: "merchant" })).rejects.toThrow(NotFound);
   });
 
-  test("do not change for a credit that is refused", async () => {
+  test("do not change by a refused credit", async () => {
     const { merchantId: own } = await newMerchant(database);
     const refused = async (order: Partial<MerchantCredit>, error: new (...args: never[]) => Error): Promise<void> => {
       await expect(credit({ merchantId: own, ...order })).rejects.toThrow(error);

@@ -39,7 +39,7 @@ describe.each(testBackends())("an order with limits on the %s server", (backend)
       setLimits(client, { currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "", ...limits, merchantId }),
     );
 
-  test("never goes over a day's, however many come at once, and starts anew on the next day", async () => {
+  test("never exceeds a day's, however many orders come at once, and starts again on the next day", async () => {
     const { merchantId } = await merchantWith(database, { TRX: "10000" });
     await limit(merchantId, { daily: "17" });
     const outcomes = await Promise.allSettled(
@@ -58,7 +58,7 @@ describe.each(testBackends())("an order with limits on the %s server", (backend)
     expect(await listLimits(database, merchantId)).toMatchObject([{ daily: "17", usedToday: "5" }]);
   });
 
-  test("never goes over a day's over all networks, of which each has a fund and a lock of its own", async () => {
+  test("never exceeds a day's over all networks, of which each has a fund and a lock of its own", async () => {
     const { merchantId } = await merchantWith(database, { USDT: "1000" });
     await creditMerchant(database, { merchantId, currencyCode: "USDT", amountText: "1000", network: "bsc" });
     await limit(merchantId, { currencyCode: "USDT", daily: "7" });
@@ -89,7 +89,7 @@ describe.each(testBackends())("an order with limits on the %s server", (backend)
     expect(await trxOf(merchantId)).toMatchObject({ held: "43.400001" });
   });
 
-  test("is refused by limits that are no amounts", async () => {
+  test("refuses limits that are not amounts", async () => {
     const { merchantId } = await merchantWith(database, {});
     for (const daily of ["0", "-1", "many", "1e41", "1000000000001"]) {
       await expect(limit(merchantId, { daily })).rejects.toThrow(ValidationError);

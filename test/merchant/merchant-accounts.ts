@@ -36,14 +36,14 @@ export async function merchantWith(
 
 /** Where addresses are `network:name`, the case of the name means nothing, and `forbidden` is refused. */
 export const checkAddress: CheckAddress = ({ currencyCode, network, address }) => {
-  const [, told, name = ""] = /^([a-z]+):([A-Za-z0-9]+)$/.exec(address) ?? [];
-  if (told === undefined || name === "forbidden") throw new AddressInvalid("This is no address.");
-  const named = findCoin(currencyCode, network === "" ? told : network).network;
-  if (named !== told) throw new AddressInvalid("This is an address of another network.");
-  return { network: told, normalized: `${told}:${name.toLowerCase()}` };
+  const [, ownNetwork, name = ""] = /^([a-z]+):([A-Za-z0-9]+)$/.exec(address) ?? [];
+  if (ownNetwork === undefined || name === "forbidden") throw new AddressInvalid("This is not an address.");
+  const named = findCoin(currencyCode, network === "" ? ownNetwork : network).network;
+  if (named !== ownNetwork) throw new AddressInvalid("This is an address of another network.");
+  return { network: ownNetwork, normalized: `${ownNetwork}:${name.toLowerCase()}` };
 };
 
-/** What transfers are ordered with where every currency is served. */
+/** The dependencies of ordering where every currency is served. */
 export function orderSources(database: Pick<Database, "pool">): OrderSources {
   return { database, checkAddress, isServed: () => true };
 }

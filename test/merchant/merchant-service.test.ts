@@ -133,7 +133,7 @@ describe("a merchant of an account", () => {
     await expect(real).rejects.toThrow("not_found");
   });
 
-  test("orders, looks and cancels from the dashboard as with a pair", async () => {
+  test("orders, reads and cancels from the dashboard as with a pair", async () => {
     const { client, merchantId } = await newOwner();
     const quote = (await client.calculateMerchantTransfer({ merchantId, currencyCode: "TRX", amount: "5" })).quote;
     expect(quote).toMatchObject({ receivedAmount: "5", fee: "16.7", totalAmount: "21.7" });
@@ -160,7 +160,7 @@ describe("a merchant of an account", () => {
     await expect(client.createMerchantTransfer({ merchantId })).rejects.toThrow("validation_error");
   });
 
-  test("can choose among the currencies that are served in its world, with their decimals", async () => {
+  test("can choose among the currencies that are served in its environment, with their decimals", async () => {
     const client = clientOf(await newAccount(), {
       isServed: (code, network, environment) => environment === "sandbox" || (code === "USDT" && network === "bsc"),
     });
@@ -193,7 +193,7 @@ describe("a merchant of an account", () => {
     await expect(page("nonsense")).rejects.toThrow("validation_error");
   });
 
-  test("is not found by another account, whatever it is asked", async () => {
+  test("is not found by another account, by any method", async () => {
     const { client: owner, merchantId } = await newOwner();
     const order = { merchantId, order: { ...orderOfTrx, externalId: "mine" } };
     const transferId = (await owner.createMerchantTransfer(order)).transfer?.id ?? "";
@@ -222,7 +222,7 @@ describe("a merchant of an account", () => {
 });
 
 describe("an operator", () => {
-  test("sets limits that the merchant sees and orders keep, and each order is written down", async () => {
+  test("sets limits that the merchant sees and orders obey, and each change is recorded", async () => {
     const { client, merchantId } = await newOwner();
     const { limit } = await client.setLimit({ merchantId, currencyCode: "TRX", daily: "7.50", approvalAbove: "0" });
     expect(limit).toMatchObject({ daily: "7.5", approvalAbove: "0", usedToday: "0" });
@@ -238,7 +238,7 @@ describe("an operator", () => {
     ]);
   });
 
-  test("approves and rejects what waits, once, and sees whose it is", async () => {
+  test("approves and rejects waiting transfers, once, and sees their accounts", async () => {
     const { client, merchantId, accountId } = await newOwner();
     await client.setLimit({ merchantId, currencyCode: "TRX", approvalAbove: "0" });
     const create = async (externalId: string): Promise<string> =>
@@ -263,7 +263,7 @@ describe("an operator", () => {
   });
 });
 
-test("a statement shows the order, its history, its lines in the ledger and the attempts", async () => {
+test("a statement shows the order, its history, its ledger entries and the attempts", async () => {
   const { accountId, merchantId, client: owner } = await newOwner();
   const made = await owner.createMerchantTransfer({ merchantId, order: { ...orderOfTrx, externalId: "stated" } });
   const transferId = made.transfer?.id ?? "";

@@ -1,4 +1,4 @@
-// What stops an order in its own transaction, whatever was decided before it began.
+// Checks that stop an order in its own transaction, whatever was decided before it began.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.drop());
 
-test("an order of a pair that was revoked after the caller was known is refused, and holds nothing", async () => {
+test("an order of a pair that was revoked after its authentication is refused, and holds nothing", async () => {
   const { merchantId } = await merchantWith(database, { TRX: "1000" });
   const { pairId } = await issuePair(database.pool, merchantId);
   const sources = orderSources(database);
@@ -57,7 +57,7 @@ test("a revocation returns only when the orders that it did not stop are decided
   expect(steps).toEqual(["ordered", "revoked"]);
 });
 
-test("a sandbox merchant orders so many in 24 hours and not more; a production one has no such bound", async () => {
+test("a sandbox merchant has a limit of orders in 24 hours; a production one has none", async () => {
   const sandbox = await merchantWith(database, { TRX: "1000" });
   const sources = { ...orderSources(database), sandboxOrdersADay: 3 };
   const order = async (merchantId: string, environment: "sandbox" | "production") =>

@@ -1,4 +1,4 @@
-// What a caller reads of a transfer's amounts: the digits themselves, as they stand in the answer of the REST face.
+// The amounts of a transfer as a caller reads them: the digits themselves, as in the answer of the REST API.
 
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
@@ -21,7 +21,7 @@ const AMOUNTS = 100_000;
 const PRINTED = /"amount":([^,]+),"totalAmount":([^,]+),"fee":([^,]+),"receivedAmount":([^,]+),/;
 const PLAIN = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
 
-test("is the sum of what is received and the fee in every printed digit, for 100 000 random amounts", () => {
+test("is the sum of the received amount and the fee in every printed digit, for 100 000 random amounts", () => {
   const seed = chooseSeed();
   const random = seededRandom(seed);
   const whole = (below: number): number => Math.floor(random() * below);

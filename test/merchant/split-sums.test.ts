@@ -1,5 +1,5 @@
-// The threshold of approval is of one transfer. What bounds a sum that is split into many below it is the limit of a day, which every
-// production merchant has for every currency.
+// The approval threshold is per transfer. A sum that is split into many below it is bounded by the daily limit, which
+// every production merchant has for every currency.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LimitExceeded } from "../../src/kernel/errors.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-test("a sum that is split below the threshold of approval goes out up to the day's limit, and no further", async () => {
+test("a sum that is split below the approval threshold is sent up to the day's limit, and no further", async () => {
   const { database } = testDatabase;
   const environment = "production";
   const { merchantId } = await merchantWith(database, {}, environment);
@@ -29,7 +29,7 @@ test("a sum that is split below the threshold of approval goes out up to the day
   await expect(orderTransfer(database, { ...order, amountText: "1" })).rejects.toThrow(LimitExceeded);
 });
 
-test("a production merchant has a limit of a day for every currency", async () => {
+test("a production merchant has a daily limit for every currency", async () => {
   const { merchantId } = await merchantWith(testDatabase.database, {}, "production");
   const limits = await listLimits(testDatabase.database, merchantId);
   const limited = limits.filter(({ daily }) => daily !== null).map(({ currencyCode }) => currencyCode);

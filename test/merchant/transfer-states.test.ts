@@ -84,7 +84,7 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
     expect(rowCount).toBe(0);
   });
 
-  test("moves one of several who try, and only once", async () => {
+  test("is moved by one of several callers, and only once", async () => {
     const { merchantId, transferId } = await ordered();
     await move({ transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash });
     const moves = await Promise.all(
@@ -98,7 +98,7 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
     expect(await statusesOf(transferId)).toHaveLength(3);
   });
 
-  test("changes nothing where the status is another, and stops at a way that there is not", async () => {
+  test("changes nothing from another status, and refuses an unknown move", async () => {
     const { transferId } = await ordered();
     expect(await move({ transferId, from: ["SUBMITTED"], to: "CONFIRMED" })).toBe(false);
     await expect(move({ transferId, from: ["PENDING"], to: "CONFIRMED", transactionHash })).rejects.toThrow(
@@ -110,7 +110,7 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
     await expect(move({ transferId: uuidv7(), from: ["PENDING"], to: "SUBMITTED" })).rejects.toThrow(NotFound);
   });
 
-  test("does not go on without an approval it waits for", async () => {
+  test("does not move on without its approval", async () => {
     const { merchantId } = await merchantWith(database, { TRX: "100" });
     const limits = { merchantId, currencyCode: "TRX", perTransfer: "", daily: "", approvalAbove: "1" };
     await withTransaction(database, (client) => setLimits(client, limits));
@@ -119,12 +119,12 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
     expect(await readTransfer(database.pool, transferId)).toMatchObject({ status: "WAITING", awaitsApproval: true });
     expect(await move({ transferId, from: ["WAITING"], to: "PENDING", isApproval: true })).toBe(true);
     expect(await readTransfer(database.pool, transferId)).toMatchObject({ status: "PENDING", awaitsApproval: false });
-    // Once approved, it may wait for other things and go on without anybody.
+    // Once approved, it may wait for other reasons and move on without an operator.
     await move({ transferId, from: ["PENDING"], to: "WAITING", reason: "The wallet is being refilled." });
     expect(await move({ transferId, from: ["WAITING"], to: "PENDING" })).toBe(true);
   });
 
-  test("notes what the chain says without a new status or event", async () => {
+  test("records the chain's state without a new status or event", async () => {
     const { transferId } = await ordered();
     const note = (confirmations: number): Promise<boolean> =>
       withTransaction(database, (client) =>
@@ -141,7 +141,7 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
     expect(await statusesOf(transferId)).toHaveLength(2);
   });
 
-  test("leaves books that are in order", async () => {
+  test("leaves balanced books", async () => {
     expect(await audit(database.pool, { checks: [auditTransfers] })).toEqual({
       ok: true,
       violations: [],

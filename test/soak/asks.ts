@@ -1,12 +1,12 @@
-// What clients ask for and how the upstream behaves then. A request carries its script in a field that passes through, so the
-// upstream needs no memory, and the shadow auditor knows beforehand what an answer must cost.
+// The requests of clients, and the upstream's behaviour for each. A request carries its script in a field that passes
+// through, so the upstream needs no memory, and the shadow auditor knows the cost of an answer beforehand.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { chunk, completion, type Script, usageChunk } from "../gateway/scripted-upstream.ts";
 
 /**
- * How the upstream answers, with how often it is asked to, what a bill for an answer may be based on, and how many calls there
- * may be: a second one only where the first has cost nothing for certain.
+ * The upstream's behaviours, with the frequency of each, the possible bases of a bill, and the most calls: a second one
+ * only where the first has certainly cost nothing.
  */
 export const BEHAVIOURS = {
   answer: { weight: 55, completes: true, exact: true, calls: 1 },
@@ -36,7 +36,7 @@ const SLAB_TOKENS = 4_096;
 /** Pieces that may be on their way beside that, in tokens. */
 const ON_THE_WAY = 2 * LONG.wordsOfPiece;
 
-/** One request as its client means it. */
+/** One request as its client intends it. */
 export type Ask = {
   readonly id: string;
   readonly behaviour: Behaviour;
@@ -98,13 +98,16 @@ export function bodyOf(ask: Ask, model: string): string {
   });
 }
 
-/** Micro-rupiah of what an upstream that tells the truth reports for this request; price and rounding are written anew here. */
+/** Micro-rupiah that an honest upstream reports for this request; price and rounding are implemented here again. */
 export function exactCost({ promptTokens, cachedTokens, completionTokens }: Ask): bigint {
   const micro = BigInt(promptTokens - cachedTokens) * INPUT_PRICE + BigInt(completionTokens) * OUTPUT_PRICE;
   return micro + BigInt(cachedTokens) * CACHED_PRICE;
 }
 
-/** Micro-rupiah that no request can come to, whatever the upstream says: every byte a token, and every token of the bound. */
+/**
+ * Micro-rupiah that no request can reach, whatever the upstream reports: every byte a token, and every token of the
+ * bound.
+ */
 export function highestCost(ask: Ask): bigint {
   return BigInt(bodyOf(ask, "acme/large").length + 64) * INPUT_PRICE + BigInt(sizeOf(ask).maxTokens + 1) * OUTPUT_PRICE;
 }
@@ -119,8 +122,8 @@ export function lowestCost(ask: Ask, seenPieces: number): bigint {
 }
 
 /**
- * The same where a process died. Each extension records what was relayed when it was asked for, with half a slab left, and holds
- * a whole one more: so what was seen beyond one and a half was recorded.
+ * The same where a process died. Each extension records the relayed part at its request, with half a slab left, and
+ * holds one more slab: so everything beyond one and a half slabs was recorded.
  */
 export function lowestRecovered(ask: Ask, seenPieces: number): bigint {
   const beyond = seenPieces * sizeOf(ask).wordsOfPiece - (3 * SLAB_TOKENS) / 2 - ON_THE_WAY;
@@ -141,7 +144,7 @@ function sizeOf({ size }: Ask): typeof SHORT {
   return size === "long" ? LONG : SHORT;
 }
 
-/** The upstream's side. `onCall` hears of every request, with how often it has come. */
+/** The upstream's side. `onCall` receives every request, with its number of calls so far. */
 export function upstreamScript(onCall: (id: string) => number): Script {
   return async (response, { body }) => {
     const { soak: ask } = JSON.parse(body.toString()) as { soak: Ask };

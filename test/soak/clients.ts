@@ -1,5 +1,5 @@
-// Many clients that ask one request after another at a moderate pace, whole and streamed, some of whom leave; what came of each
-// request goes to the shadow auditor, and how long the good ones took is kept by what was going on.
+// Many clients that send one request after another at a moderate pace, whole and streamed, some of which leave. The
+// outcome of each request goes to the shadow auditor, and the latencies of good ones are kept by the current fault.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
@@ -10,12 +10,12 @@ import { Latencies } from "./latencies.ts";
 import type { Account, Shadow } from "./shadow.ts";
 
 const MODEL = "acme/large";
-/** Who has no answer by then leaves. */
+/** A client without an answer by then leaves. */
 const PATIENCE_MS = 15_000;
-/** Who finds nobody listening looks around for so long. */
+/** How long a client looks for another gateway when none is listening. */
 const REFUSED_PAUSE_MS = 50;
 
-/** How the last chunk of an answer says that it ended at its bound. No upstream of a soak says so by itself. */
+/** The last chunk of an answer that ended at its bound. No upstream of a soak ends one so by itself. */
 const CAPPED = '"finish_reason":"length"';
 
 export type ClientsOptions = {
@@ -24,9 +24,9 @@ export type ClientsOptions = {
   readonly seed: number;
   readonly clients: number;
   readonly perSecond: number;
-  /** Whose key the next request uses. */
+  /** The account of the next request's key. */
   readonly account: (random: () => number) => Account;
-  /** What is going on, for the latencies. */
+  /** The current fault, for the latencies. */
   readonly phase: () => string;
 };
 
@@ -49,7 +49,7 @@ export class Clients {
     return this.#asked;
   }
 
-  /** Sends no more and waits for what runs. */
+  /** Sends no more and waits for running requests. */
   async end(): Promise<void> {
     this.#ended = true;
     await Promise.all(this.#running);
@@ -98,9 +98,10 @@ export class Clients {
           "200 without its end",
         );
       }
-      const told = answer.headers.get("x-saldo-cost-idr") ?? /"cost_idr":"([0-9.]+)"/.exec(text)?.[1];
-      if (told === undefined) return shadow.violate(`${requestId} was answered without a cost`, "200 without a cost");
-      toldCost = parseMoney(told, IDR).units;
+      const costText = answer.headers.get("x-saldo-cost-idr") ?? /"cost_idr":"([0-9.]+)"/.exec(text)?.[1];
+      if (costText === undefined)
+        return shadow.violate(`${requestId} was answered without a cost`, "200 without a cost");
+      toldCost = parseMoney(costText, IDR).units;
       if (ask.behaviour === "answer") this.latencies.add(during, headersAfterMs);
       return "200";
     } catch (error) {
@@ -121,7 +122,7 @@ export class Clients {
     }
   }
 
-  /** Collects what comes, so that it is known also of an answer that breaks. */
+  /** Collects the received bytes, so that they are known also of a broken answer. */
   async #read(answer: Response, { ask: { leaves }, leaving, received }: Reading): Promise<void> {
     let pieces = 0;
     for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {

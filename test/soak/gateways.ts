@@ -1,5 +1,5 @@
-// The two gateways, each on a port of its own that it comes back to, whatever is done to it; and who of them is ready, as a
-// balancer would see it.
+// The two gateways, each on a port of its own that it keeps across restarts; and which of them are ready, as a balancer
+// would see it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { SaldoProcess } from "../setup/saldo-process.ts";
@@ -7,7 +7,7 @@ import { SaldoProcess } from "../setup/saldo-process.ts";
 const LOOK_MS = 50;
 /** A gateway that does not answer its probe by then counts as not ready. */
 const PROBE_WITHIN_MS = 1_000;
-/** Starting anew while the database may be away. */
+/** Restarting while the database may be away. */
 const START_TRIES = 30;
 const START_PAUSE_MS = 500;
 
@@ -61,7 +61,7 @@ export class Gateways {
     return this.all.every(({ isReady }) => isReady);
   }
 
-  /** Stops both. Gives the exit codes. */
+  /** Stops both. Returns the exit codes. */
   async stop(): Promise<(number | null)[]> {
     this.#closing.abort();
     await Promise.all(this.#watching);

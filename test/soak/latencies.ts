@@ -1,4 +1,4 @@
-// Latencies by what was going on, in bounded memory: beyond so many of a kind, a new one takes the place of a chance one.
+// Latencies by the current fault, in bounded memory: beyond so many of a kind, a new one replaces a random one.
 
 import { quantile } from "../bench/statistics.ts";
 import { seededRandom } from "../money/random.ts";

@@ -15,7 +15,7 @@ export type Growth = {
   readonly lastHandles: number;
 };
 
-/** What a process needs until its caches and compiled code are there; growth before that says nothing. */
+/** What a process needs until its caches and compiled code are there; growth before that means nothing. */
 const WARM_UP_MS = 60_000;
 const LEAST_READINGS = 6;
 

@@ -1,6 +1,6 @@
-// Money that moves beside the requests, under the same faults: customers buy balance at the sandbox provider, and a merchant orders
-// transfers that the gateways pay on the sandbox chain. Orders are repeated under their own names until they are answered; at
-// the end each was carried out once, and the balances come to what was ordered.
+// Money that moves beside the requests, under the same faults: customers buy balance at the sandbox provider, and a
+// merchant orders transfers that the gateways pay on the sandbox chain. Orders are repeated under their own names until
+// they are answered; at the end each was carried out once, and the balances equal the sum of the orders.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPaymentProviders } from "../../src/billing/payments/payment-providers.ts";
@@ -36,7 +36,7 @@ const ANSWER_WITHIN_MS = 10_000;
 const TRIES = 1_000;
 const BOUGHT = 25_000_000_000n;
 const PAYMENTS = ["pay", "pay_twice", "pay_late", "pay_silently"] as const;
-/** The sandbox chain reverts the second amount. What each costs, fee included, is written here anew. */
+/** The sandbox chain reverts the second amount. The cost of each, fee included, is computed here again. */
 const PAID = { amount: 10, takes: "26.7" } as const;
 const REVERTED = { amount: 10.0004, takes: "0" } as const;
 const FUND = "1000000";
@@ -71,7 +71,7 @@ export class MoneyMovers {
     return movers;
   }
 
-  /** Orders nothing more, lets every order be carried out, and compares. */
+  /** Stops ordering, lets every order be carried out, and compares. */
   async end(withinMs: number): Promise<void> {
     this.#ending.abort();
     await this.#running;
@@ -123,7 +123,9 @@ export class MoneyMovers {
     }
   }
 
-  /** Orders are made and paid here, as by a third process; the gateways take the notifications and ask about what is open. */
+  /**
+   * Orders are made and paid here, as by a third process; the gateways receive the notifications and poll open orders.
+   */
   async #buy(): Promise<void> {
     const { database, gateways, shadow, buyers } = this.#options;
     const { pool } = database;
@@ -169,14 +171,14 @@ export class MoneyMovers {
     await providers.close();
   }
 
-  /** False: nothing more is ordered. */
+  /** False: no more orders are made. */
   async #pause(): Promise<boolean> {
     const { signal } = this.#ending;
-    if (!signal.aborted) await sleep(2 * PAUSE_MS * this.#random(), undefined, { signal }).catch(() => {}); // aborted: told below
+    if (!signal.aborted) await sleep(2 * PAUSE_MS * this.#random(), undefined, { signal }).catch(() => {}); // aborted: handled below
     return !signal.aborted;
   }
 
-  /** Whatever is away comes back. */
+  /** Every part that is away comes back. */
   async #again<Result>(work: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -1,4 +1,4 @@
-// A fault that never happened must not be counted as one that was survived.
+// A fault that never happened must not be counted as survived.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { Nemesis, type NemesisOptions } from "./nemesis.ts";
 const ENDS_AT_ONCE = "";
 const STAYS = "process.stdin.resume()";
 
-/** A nemesis over a gateway that does what a script says. */
+/** A nemesis over a gateway that follows a script. */
 function nemesisOver(script: string) {
   const violations: string[] = [];
   const started: string[] = [];
@@ -50,14 +50,14 @@ function nemesisOver(script: string) {
 it.each([
   { script: ENDS_AT_ONCE, reached: true },
   { script: STAYS, reached: false },
-])("tells a failpoint that was reached from one that was not: $reached", async ({ script, reached }) => {
+])("distinguishes a reached failpoint from one that was not: $reached", async ({ script, reached }) => {
   const { nemesis, started, end } = nemesisOver(script);
   expect(await nemesis.carryOut({ kind: "failpoint", gateway: 0, name: "mid-settle", nth: 3 })).toBe(reached);
   expect(started).toEqual(["mid-settle:3", "none"]);
   await end();
 });
 
-it("complains when there was no transaction to misuse", async () => {
+it("reports a fault without a transaction to hit", async () => {
   const { nemesis, violations, end } = nemesisOver(STAYS);
   await nemesis.carryOut({ kind: "raise errors", sqlState: "40001", turns: 3 });
   expect(violations).toEqual(["the nemesis found no transaction to misuse"]);

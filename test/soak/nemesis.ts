@@ -1,4 +1,4 @@
-// Carries out faults on the gateways, on PostgreSQL and on the connections between them.
+// Applies faults to the gateways, to PostgreSQL and to the connections between them.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "../../src/database/embedded/postmaster.ts";
@@ -26,7 +26,7 @@ const HAPPENS_WITHIN_MS = 15_000;
 const LOOK_MS = 50;
 /** How long a stranded transaction is kept back. */
 const STRANDED_MS = 1_500;
-/** The transactions of lanes, by the names of their statements; what recalls an outcome is not one. */
+/** The transactions of lanes, by the names of their statements; a statement that recalls an outcome is not one. */
 const LANE_STATEMENT = /admi|settle|exten/;
 
 export class Nemesis {
@@ -36,7 +36,7 @@ export class Nemesis {
     this.#options = options;
   }
 
-  /** Does a fault and what ends it. False: what it waited for never came, so that nothing was put to the test. */
+  /** A fault and the step that ends it. False: the awaited moment never came, so nothing was tested. */
   async carryOut(fault: Fault): Promise<boolean> {
     if (fault.kind === "failpoint") return this.#dieAt(fault);
     await this.#carryOut(fault);
@@ -109,7 +109,7 @@ export class Nemesis {
     const { process: armed } = gateways.at(gateway);
     await this.#wait(() => !isAlive(armed.pid));
     const hasDied = !isAlive(armed.pid);
-    // One that never came to its failpoint is killed all the same: nothing of the next fault should be its.
+    // A process that never reached its failpoint is still killed: it must not affect the next fault.
     await armed.stop("SIGKILL");
     await gateways.startAgain(gateway);
     return hasDied;
@@ -117,10 +117,10 @@ export class Nemesis {
 
   async #stopInOrder(index: number): Promise<void> {
     const code = await this.#options.gateways.at(index).process.stop();
-    if (code !== 0) this.#options.violate(`a gateway that was told to stop ended with ${code}`);
+    if (code !== 0) this.#options.violate(`a stopped gateway ended with ${code}`);
   }
 
-  /** Does something to so many transactions of the lanes, each with chance one half, so that others run in between. */
+  /** Applies a fault to so many transactions of the lanes, each with chance one half, so that others run in between. */
   async #misuse(what: ProxyFault, turns: number): Promise<void> {
     const { proxy } = this.#options;
     let left = turns;
@@ -134,7 +134,7 @@ export class Nemesis {
     };
     await this.#wait(() => left === 0);
     proxy.rule = () => undefined;
-    // A fault that never happens proves nothing: the statements have other names, or nobody asks for anything.
+    // A fault that never happens proves nothing: the statements have other names, or there are no requests.
     if (left === turns) this.#options.violate("the nemesis found no transaction to misuse");
   }
 

@@ -1,4 +1,4 @@
-// What a soak found, for people.
+// The findings of a soak, as text.
 
 import type { LatencyLine } from "./latencies.ts";
 import type { Growth } from "./meter.ts";
@@ -6,7 +6,7 @@ import type { Growth } from "./meter.ts";
 export type SoakReport = {
   readonly seed: number;
   readonly minutes: number;
-  /** Faults that were done, by kind; what only waited for a moment that never came is counted apart. */
+  /** Applied faults, by kind; those whose moment never came are counted apart. */
   readonly faults: Readonly<Record<string, number>>;
   readonly requests: Readonly<Record<string, number>>;
   /** Usage records that the shadow auditor has explained. */
@@ -22,9 +22,9 @@ export type SoakReport = {
   /** Full and incremental audits in SQL, all of which found nothing unless there are violations. */
   readonly audits: number;
   readonly violations: readonly string[];
-  /** Milliseconds to the head of an ordinary answer, by what was going on. */
+  /** Milliseconds to the head of an ordinary answer, by the current fault. */
   readonly latencies: readonly LatencyLine[];
-  /** Of the gateway process that lived longest; null when none lived long enough to tell. */
+  /** Of the gateway process that lived longest; null when none lived long enough for a trend. */
   readonly growth: Growth | null;
 };
 

@@ -1,9 +1,9 @@
-// What the nemesis does and when, decided by the seed alone before anything runs.
+// The faults of the nemesis and their times, chosen by the seed alone before anything runs.
 
 import { seededRandom } from "../money/random.ts";
 import { REQUEST_FAILPOINTS, type RequestFailpoint } from "../../src/kernel/failpoint.ts";
 
-/** What a connection to PostgreSQL can lose; `postgres-link.ts` says what each means. */
+/** The faults of a connection to PostgreSQL; `postgres-link.ts` explains each. */
 export const LOSSES = ["lose-request", "lose-commit", "lose-reply", "strand-request", "strand-commit"] as const;
 
 /** One fault with all that is chance about it. `gateway` is 0 or 1. */
@@ -49,7 +49,7 @@ const OUTSLEPT_MS = 25_000;
 /** For so many rounds either gateway may die. */
 const ROUNDS_FOR_BOTH = 3;
 
-/** A serialization failure, a deadlock, a lock time-out, a full disk: callers may be told to come again, and nothing else. */
+/** A serialization failure, a deadlock, a lock time-out, a full disk: callers may only be asked to come again. */
 const SQL_STATES = ["40001", "40P01", "55P03", "53100"];
 
 /** Yields the faults of a seed without end: every kind once in each round, in an order of its own. */

@@ -1,4 +1,4 @@
-// The auditor who finds nothing may see nothing: here is a wrong bill of each kind, and what is said of it.
+// An auditor without findings may be blind: here is a wrong bill of each kind, with the expected finding.
 
 import type { Pool } from "pg";
 import { expect, it } from "vitest";
@@ -19,7 +19,7 @@ type Bill = {
   isLate?: boolean;
 };
 
-/** A ledger that says what it is told to say. */
+/** A ledger with given records. */
 function ledgerOf(bills: readonly Bill[], balance: { posted?: bigint; held?: bigint } = {}): Pool {
   const charged = bills.reduce((sum, { charge }) => sum + charge, 0n);
   const state = { id: ACCOUNT.accountId, posted: ACCOUNT.credited - charged, held: 0n, ...balance };
@@ -45,7 +45,7 @@ function askOf(id: string, behaviour: Behaviour = "answer", more: Partial<Ask> =
 /** A stream that needs more than its first slab. */
 const LONG: Partial<Ask> = { stream: true, size: "long", pieces: 78, completionTokens: 7_800 };
 
-/** One request that was answered, and the ledger's word on it; gives what the auditor says. */
+/** One answered request and the ledger's record of it; returns the auditor's findings. */
 async function judge(
   bills: (requestId: string, cost: bigint) => readonly Bill[],
   { behaviour, ask: more, balance, toldCost, status = 200, pieces = 0, calls = 1, isCapped = false }: JudgeOptions = {},
@@ -56,8 +56,8 @@ async function judge(
   const requestId = uuidv7();
   shadow.sent(ask, ACCOUNT);
   for (let call = 0; call < calls; call += 1) shadow.called(ask.id);
-  const told = toldCost === undefined ? exactCost(ask) : toldCost;
-  shadow.ended(ask, { requestId, status, pieces, toldCost: told, isCapped });
+  const shown = toldCost === undefined ? exactCost(ask) : toldCost;
+  shadow.ended(ask, { requestId, status, pieces, toldCost: shown, isCapped });
   await shadow.close(ledgerOf(bills(requestId, exactCost(ask)), balance));
   return shadow.violations;
 }
@@ -73,13 +73,13 @@ type JudgeOptions = {
   calls?: number;
 };
 
-it("has nothing to say of a right bill, nor of one for a request that was left and lost its name", async () => {
+it("accepts a right bill, and one for an abandoned request whose id was lost", async () => {
   expect(await judge((requestId, charge) => [{ requestId, charge }])).toEqual([]);
   const nameless = [{ requestId: uuidv7(), charge: 265_000n, basis: "estimated" }];
   expect(await judge(() => nameless, { toldCost: null })).toEqual([]);
 });
 
-it("has nothing to say of a broken stream at the price of what was had, nor of one recovered by its progress", async () => {
+it("accepts a broken stream at the price of its received part, and one recovered by its progress", async () => {
   const had = lowestCost(askOf(""), 4);
   const broken = { behaviour: "error event", ask: { stream: true }, toldCost: null, pieces: 4 } as const;
   expect(await judge((requestId) => [{ requestId, charge: had, basis: "estimated" }], broken)).toEqual([]);
@@ -89,7 +89,7 @@ it("has nothing to say of a broken stream at the price of what was had, nor of o
   expect(await judge((requestId) => [{ requestId, charge: recorded, basis: "recovered" }], dead)).toEqual([]);
 });
 
-it("has nothing to say of what was settled after its recovery, at the price of what was had or told", async () => {
+it("accepts a settlement after a recovery, at the price of the received or reported part", async () => {
   const late = { basis: "recovered", isLate: true } as const;
   const had = lowestCost(askOf(""), 4);
   const cut = { ask: { stream: true }, toldCost: null, pieces: 4 } as const;
@@ -124,16 +124,16 @@ it.each<[string, Parameters<typeof judge>, RegExp]>([
     ],
     /is billed again/,
   ],
-  ["is not what was told", [(requestId, cost) => [{ requestId, charge: cost + 1n }]], /its client was told/],
+  ["differs from the shown cost", [(requestId, cost) => [{ requestId, charge: cost + 1n }]], /its client was shown/],
   [
-    "is told as it is, and wrong",
+    "is shown as it is, and wrong",
     [(requestId, cost) => [{ requestId, charge: cost - 1n }], { toldCost: exactCost(askOf("")) - 1n }],
     /instead of exactly/,
   ],
   ["is another's", [(requestId, charge) => [{ requestId, charge, accountId: uuidv7() }]], /is billed to/],
-  ["is nobody's", [() => [{ requestId: uuidv7(), charge: 5n }], { toldCost: null }], /nobody asked for it/],
+  ["belongs to no request", [() => [{ requestId: uuidv7(), charge: 5n }], { toldCost: null }], /no client sent it/],
   [
-    "has no name, and nobody was lost",
+    "has no request id, and no request was lost",
     [
       (requestId, charge) => [
         { requestId, charge },
@@ -191,7 +191,7 @@ it.each<[string, Parameters<typeof judge>, RegExp]>([
     /less than \d+ for what was delivered/,
   ],
   [
-    "is drained, and not what the upstream said",
+    "is drained, and differs from the upstream's report",
     [
       (requestId, cost) => [{ requestId, charge: cost + 1n, basis: "drained" }],
       { ask: { stream: true }, toldCost: null, status: null },
@@ -214,11 +214,11 @@ it.each<[string, Parameters<typeof judge>, RegExp]>([
     /has 7, not/,
   ],
   ["leaves a hold", [(requestId, charge) => [{ requestId, charge }], { balance: { held: 7n } }], /has 7 held/],
-])("says so when a bill %s", async (_what, [bills, options], complaint) => {
+])("reports a bill that %s", async (_what, [bills, options], complaint) => {
   expect((await judge(bills, options)).join("\n")).toMatch(complaint);
 });
 
-it("says so when a stream ends in order without its end", async () => {
+it("reports a stream that ends cleanly without its last chunk", async () => {
   const upstream = await startScriptedUpstream();
   const shadow = new Shadow();
   shadow.add(ACCOUNT);

@@ -1,5 +1,5 @@
-// The shadow auditor. It knows what was credited, what clients asked and were told, and what the upstream was asked; from the
-// ledger it takes only what was billed, and compares. Nothing here is computed by the code it judges.
+// The shadow auditor. It knows the credits, the clients' requests and answers, and the calls to the upstream. From the
+// ledger it takes only the bills, and compares. Nothing here is computed by the code under test.
 
 import type { Pool } from "pg";
 import {
@@ -12,14 +12,14 @@ import {
   lowestRecovered,
 } from "./asks.ts";
 
-/** What came of a request, as its client saw it. */
+/** The outcome of a request, as its client saw it. */
 export type Seen = {
   readonly requestId: string | null;
   /** Null: it has had no head of an answer. */
   readonly status: number | null;
   /** Pieces of a stream that it has had. */
   readonly pieces: number;
-  /** Micro-rupiah it was told for a whole answer; null: it has had no whole answer. */
+  /** Micro-rupiah shown to it for a whole answer; null: it has had no whole answer. */
   readonly toldCost: bigint | null;
   /** Whether the gateway ended the answer where the balance, or the bound, allowed no more. */
   readonly isCapped: boolean;
@@ -76,12 +76,15 @@ FROM account a CROSS JOIN LATERAL (
 export class Shadow {
   readonly violations: string[] = [];
   readonly #accounts = new Map<string, Account>();
-  /** By the id that the client gave its request, and that the upstream gave back as its own. */
+  /** By the id that the client gave its request, and that the upstream returned as its own. */
   readonly #entries = new Map<string, Entry>();
   readonly #bought = new Map<string, bigint>();
   readonly #byRequestId = new Map<string, Entry>();
   readonly #totals = new Map<string, { records: number; charged: bigint }>();
-  /** Charges whose request cannot be told, by account, and requests that may be the ones: both sides lost its answer's head. */
+  /**
+   * Charges whose request is unknown, by account, and the requests that may be meant: both sides lost the head of the
+   * answer.
+   */
   readonly #nameless = new Map<string, number>();
   readonly #candidates = new Map<string, number>();
   #reconciledUntilMs: number;
@@ -110,10 +113,10 @@ export class Shadow {
     this.#entries.set(ask.id, { ask, account, calls: 0, endedAtMs: null, seen: null, billedAs: null });
   }
 
-  /** The upstream was asked. Gives how often it was by now. */
+  /** Records a call to the upstream. Returns the number of calls so far. */
   called(id: string): number {
     const entry = this.#entries.get(id);
-    if (entry === undefined) return this.violate(`the upstream was asked for ${id}, which nobody sent`, 1);
+    if (entry === undefined) return this.violate(`the upstream was asked for ${id}, which no client sent`, 1);
     entry.calls += 1;
     const { behaviour } = entry.ask;
     if (entry.calls > BEHAVIOURS[behaviour].calls) {
@@ -141,7 +144,7 @@ export class Shadow {
     return result as Result;
   }
 
-  /** Compares what was billed for requests that are decided by now; `all`: for every request, because nothing runs any more. */
+  /** Compares the bills of requests that are decided by now; `all`: of every request, because nothing runs any more. */
   async reconcile(pool: Pool, { all = false } = {}): Promise<void> {
     const from = this.#reconciledUntilMs;
     const until = all ? Date.now() + 1 : Date.now() - DECIDED_AFTER_MS;
@@ -164,7 +167,7 @@ export class Shadow {
     this.#reconciledUntilMs = until;
   }
 
-  /** At the very end: every account has what was credited less what was billed, and nothing has been billed unseen. */
+  /** At the very end: every account has its credits less its bills, and there are no unknown bills. */
   async close(pool: Pool): Promise<void> {
     await this.reconcile(pool, { all: true });
     const { rows } = await pool.query<Balance & Total>(TOTALS, [[...this.#accounts.keys()]]);
@@ -203,7 +206,7 @@ export class Shadow {
     if (entry === undefined) {
       if (charge === 0n) return;
       if (id === null && basis !== "exact") increment(this.#nameless, accountId);
-      else this.violate(`${requestId} is charged ${charge} (${basis}), and nobody asked for it`);
+      else this.violate(`${requestId} is charged ${charge} (${basis}), and no client sent it`);
       return;
     }
     const { ask, account, seen } = entry;
@@ -227,7 +230,7 @@ export class Shadow {
     if (status !== null && status !== 200 && charge !== 0n)
       this.violate(`${name} was answered with ${status} and is charged ${charge}`);
     if (toldCost !== null && charge !== toldCost)
-      this.violate(`${name} is charged ${charge}, and its client was told ${toldCost}`);
+      this.violate(`${name} is charged ${charge}, and its client was shown ${toldCost}`);
   }
 
   /** Lets go of what is explained, and in time of what never was billed; a soak of hours must not fill our own memory. */
@@ -245,22 +248,22 @@ export class Shadow {
   }
 }
 
-/** The basis of what was settled after its recovery: what was relayed before the pause, or a whole answer that was shown. */
+/** The basis of a settlement after a recovery: the part relayed before the pause, or a whole answer that was shown. */
 const LATE = "late";
 
-/** Whether a bill has to be the upstream's own figure: what it said was whole and honest, and the balance covered it. */
+/** Whether a bill must equal the upstream's own figure: its report was whole and honest, and the balance covered it. */
 function isExact({ ask, account, seen }: Entry, basis: string): boolean {
   if (!BEHAVIOURS[ask.behaviour].exact || !account.isRich) return false;
   return basis === "exact" || basis === "drained" || (seen !== null && seen.toldCost !== null);
 }
 
-/** What is charged at least. A poor account is charged what it has, and that is not nothing. */
+/** The least that is charged. A poor account is charged its balance, and that is not zero. */
 function lowestOf({ ask, account, seen }: Entry, basis: string): bigint {
   const pieces = seen?.pieces ?? 0;
   if (basis === "free") return 0n;
   // A whole answer that was not shown, or what the upstream had not begun before the pause, may come to nothing.
   if (basis === LATE && pieces === 0 && (seen === null || seen.toldCost === null)) return 0n;
-  // What comes late is charged as far as there is money left.
+  // A late charge is taken as far as there is money left.
   if (basis === LATE && !account.isRich) return 0n;
   if (basis === "recovered") return account.isRich ? lowestRecovered(ask, pieces) : 0n;
   if (!account.isRich) return 1n;

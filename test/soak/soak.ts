@@ -1,5 +1,5 @@
-// A soak: two gateways on one PostgreSQL behind the fault proxy, an upstream with moods, many clients, a nemesis with a seed,
-// and a shadow auditor who compares what everybody saw with what was billed.
+// A soak: two gateways on one PostgreSQL behind the fault proxy, an upstream with varying behaviour, many clients, a
+// nemesis with a seed, and a shadow auditor that compares all their records with the bills.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-postgres.ts";
@@ -29,13 +29,13 @@ export type SoakOptions = {
   readonly quietMs: number;
   readonly clients: number;
   readonly perSecond: number;
-  /** Hears what is going on. */
+  /** Receives progress messages. */
   readonly onProgress: (line: string) => void;
 };
 
 const RICH_ACCOUNTS = 8;
 const RICH = 10_000_000_000_000_000n;
-/** Balances for some dozens of short requests and for a few long ones, so that the last money is fought for. */
+/** Balances for some dozens of short requests and for a few long ones, so that requests compete for the last money. */
 const POOR = [30_000_000n, 400_000_000n];
 /** How often the poor accounts are replaced by fresh ones. */
 const POOR_FOR_MS = 60_000;
@@ -45,14 +45,14 @@ const RECONCILE_MS = 15_000;
 const READING_MS = 5_000;
 /** A gateway that is not ready by then after a fault does not come back by itself. */
 const READY_WITHIN_MS = 60_000;
-/** What a fault leaves to be done belongs to its latencies. */
+/** The aftermath of a fault counts for its latencies. */
 const AFTERMATH_MS = 3_000;
 /** Holds of the dead are resolved, and those of lost admissions swept, by then. */
 const RESOLVED_WITHIN_MS = 150_000;
 const LOOK_MS = 250;
 const PATIENCE_TRIES = 60;
 
-/** Runs a soak to its end. Errors: what keeps it from running; what it finds is in the report. */
+/** Runs a soak to its end. Errors: a soak that cannot run; findings are in the report. */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   await using stack = new AsyncDisposableStack();
   const dataDir = await makeDataDir();

@@ -1,11 +1,11 @@
-// What the dashboard does when the server wants a person to prove who it is: it asks in a dialog and repeats the call. A person
-// who has to set up a second factor is sent to the page for that.
+// Handles calls that the server refuses until the person proves their identity: asks in a dialog and repeats the call.
+// A person who has to set up a second factor is sent to the page for that.
 
-/** What a person lacks for a call. */
+/** What the person still has to provide for a call. */
 export type Lack = "second_factor_required" | "fresh_authentication_required";
 
 type Asker = {
-  /** Has the person confirm. False: the person did not. */
+  /** Asks the person to confirm. False: the person did not. */
   readonly confirm: () => Promise<boolean>;
   readonly setUp: () => void;
 };
@@ -14,12 +14,12 @@ let asker: Asker | null = null;
 let asking: Promise<boolean> | null = null;
 let readCode: (error: unknown) => string | null = () => null;
 
-/** Says how the code of an error over the contracts is read; errors of sign-in carry it themselves. */
+/** Sets how the code of a contract's error is read; errors of sign-in carry it themselves. */
 export function setCodeReader(read: (error: unknown) => string | null): void {
   readCode = read;
 }
 
-/** Lets a page ask the person. Gives what ends it. */
+/** Registers the dialog that asks. Returns a function that removes it. */
 export function onLack(by: Asker): () => void {
   asker = by;
   return () => {
@@ -27,14 +27,14 @@ export function onLack(by: Asker): () => void {
   };
 }
 
-/** What an error says that the person lacks. Null: it is about something else. */
+/** What the person has to provide, by an error. Null: the error has another cause. */
 export function lackOf(error: unknown): Lack | null {
   const code =
     readCode(error) ?? (typeof error === "object" && error !== null && "code" in error ? String(error.code) : null);
   return code === "second_factor_required" || code === "fresh_authentication_required" ? code : null;
 }
 
-/** Does something, and once more after the person has confirmed, where the server asks for that. */
+/** Runs a call, and runs it again after the person has confirmed, where the server asks for that. */
 export async function confirmed<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();
@@ -46,7 +46,7 @@ export async function confirmed<Answer>(work: () => Promise<Answer>): Promise<An
   }
 }
 
-/** Calls that are refused at the same time wait for one answer. */
+/** Calls that are refused at the same time share one dialog. */
 function askOnce(): Promise<boolean> {
   if (asker === null) return Promise.resolve(false);
   asking ??= asker.confirm().finally(() => {

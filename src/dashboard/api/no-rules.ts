@@ -1,5 +1,5 @@
-// Stands in the built pages for the descriptors of the rules of fields. The contracts name that file, but only the server
-// checks by it: a browser would load and read them to never look at them.
+// Replaces the descriptors of the field rules in the built pages. The contracts import them, but only the server checks
+// by them: a browser would load and parse them for nothing.
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type GenFile, fileDesc } from "@bufbuild/protobuf/codegenv2";
@@ -8,5 +8,5 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
 const named = create(FileDescriptorProtoSchema, { name: "buf/validate/validate.proto" });
 
-/** A file of that name with nothing in it. */
+/** A file descriptor of that name without content. */
 export const file_buf_validate_validate: GenFile = fileDesc(base64Encode(toBinary(FileDescriptorProtoSchema, named)));

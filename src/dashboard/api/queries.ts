@@ -1,13 +1,13 @@
-// How answers are kept and when they are asked for again.
+// How long answers are kept and when they are fetched again.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { QueryClient } from "@tanstack/react-query";
 
-/** An answer younger than this is shown without asking again. */
+/** An answer younger than this is shown without fetching it again. */
 const FRESH_MS = 15_000;
 const MOST_RETRIES = 2;
 
-/** What another try cannot mend. */
+/** Errors that a retry cannot mend. */
 const FINAL: ReadonlySet<Code> = new Set([
   Code.Unauthenticated,
   Code.PermissionDenied,
@@ -17,7 +17,7 @@ const FINAL: ReadonlySet<Code> = new Set([
   Code.Unimplemented,
 ]);
 
-/** One for the whole page. */
+/** The one query client of the page. */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {

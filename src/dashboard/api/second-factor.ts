@@ -1,5 +1,5 @@
-// Authenticator apps, recovery codes and passkeys of the person who is signed in. Like signing in they go to /auth. Errors are
-// SignInError; what the browser itself refuses, such as a passkey that was not chosen, is a PasskeyRefused.
+// Authenticator apps, recovery codes and passkeys of the person who is signed in. As for signing in, the calls go to
+// /auth. Errors are SignInError; where the browser itself refuses, as when no passkey was chosen, it is PasskeyRefused.
 
 import { confirmed } from "./confirm.ts";
 import { ask, post } from "./sign-in.ts";
@@ -13,30 +13,30 @@ export type FactorState = {
   readonly passkeys: readonly { readonly id: string; readonly name: string | null; readonly createdAt: string }[];
 };
 
-/** The browser gave no passkey: the person stopped, or there is none for this site. */
+/** The browser returned no passkey: the person cancelled, or there is none for this site. */
 export class PasskeyRefused extends Error {}
 
-/** Whether this browser can use passkeys here: it keeps none for an address of numbers. */
+/** Whether this browser can use passkeys here: none work on an address that is an IP. */
 export function canUsePasskeys(): boolean {
   return "PublicKeyCredential" in window && !/^[\d.]+$|^\[/.test(window.location.hostname);
 }
 
 export const readFactors = async () => (await ask("/auth/second-factor/state")) as FactorState;
 
-/** Begins to set up an app; it counts once `confirmCode` has taken a code of it. */
+/** Begins to set up an app; it counts once `confirmCode` has accepted a code of it. */
 export const setUpApp = async () =>
   (await confirmed(() => post("/auth/second-factor/set-up-app", {}))) as { secret: string; uri: string };
 
-/** Takes a code of an app: the second step of a sign-in, the end of a set-up, or a proof in between. */
+/** Checks a code of an app: as the second step of a sign-in, at the end of a set-up, or as a proof in between. */
 export const confirmCode = (code: string) => post("/auth/two-factor/verify-totp", { code });
 
-/** Takes a recovery code, once, in place of a code of the app. */
+/** Accepts a recovery code, once, in place of a code of the app. */
 export const useRecoveryCode = (code: string) => post("/auth/two-factor/verify-backup-code", { code });
 
-/** Proves by the password; only for people without a second factor. */
+/** Confirms with the password; only for people without a second factor. */
 export const confirmPassword = (password: string) => post("/auth/second-factor/verify-password", { password });
 
-/** Makes new recovery codes; those of before are worth nothing any more. */
+/** Makes new recovery codes; the earlier ones stop working. */
 export async function makeRecoveryCodes(): Promise<readonly string[]> {
   const answer = await confirmed(() => post("/auth/second-factor/recovery-codes", {}));
   return (answer as { codes: string[] }).codes;

@@ -1,9 +1,9 @@
-// Signing in and out. These few calls set or clear the session cookie, so they go to /auth instead of a contract; everything
-// else that is known of a person comes from AccountsService.
+// Signing in and out. These few calls set or clear the session cookie, so they go to /auth instead of a contract;
+// everything else about a person comes from AccountsService.
 
 import { confirmed } from "./confirm.ts";
 
-/** Signing in failed; `code` says why in a word a page can translate. */
+/** Signing in failed; `code` is a reason that a page can translate. */
 export class SignInError extends Error {
   readonly status: number;
   readonly requestId: string;
@@ -30,7 +30,9 @@ export class SignInError extends Error {
   }
 }
 
-/** Whether an error says that nobody is signed in any more. Where somebody signs in, the same says that the password is wrong. */
+/**
+ * Whether an error means that the session has ended. On the page for signing in, the same code means a wrong password.
+ */
 export function isSessionOver(error: unknown): boolean {
   return error instanceof SignInError && error.status === 401;
 }
@@ -38,7 +40,10 @@ export function isSessionOver(error: unknown): boolean {
 /** The second steps that a person may take. Null: none is asked for. */
 export type SecondStep = readonly ("totp" | "passkey")[] | null;
 
-/** Signs in with an address and a password. Gives the second steps to choose from; null: signed in. Errors: SignInError. */
+/**
+ * Signs in with an address and a password. Returns the second steps to choose from; null: signed in. Errors:
+ * SignInError.
+ */
 export async function signIn(facts: { email: string; password: string }): Promise<SecondStep> {
   const answer = await post("/auth/sign-in/email", facts);
   if (typeof answer !== "object" || answer === null || !("twoFactorMethods" in answer)) return null;
@@ -49,36 +54,39 @@ export async function signIn(facts: { email: string; password: string }): Promis
 export const signUp = (facts: { name: string; email: string; password: string }) =>
   post("/auth/sign-up/email", { ...facts, callbackURL: "/" });
 
-/** Has the mail of a sign-up sent again. Whether the address is known is not told. Errors: SignInError. */
+/** Sends the mail of a sign-up again. The answer does not show whether the address is known. Errors: SignInError. */
 export const sendVerification = (email: string) => post("/auth/send-verification-email", { email, callbackURL: "/" });
 
 /** Ends the session. Errors: SignInError. */
 export const signOut = () => post("/auth/sign-out", {});
 
-/** Asks for a mail with a link to choose a new password. Whether the address is known is not told. Errors: SignInError. */
+/**
+ * Asks for a mail with a link to choose a new password. The answer does not show whether the address is known. Errors:
+ * SignInError.
+ */
 export const forgetPassword = (email: string) =>
   post("/auth/request-password-reset", { email, redirectTo: "/reset-password" });
 
-/** Chooses a new password by the token of a mail. Errors: SignInError. */
+/** Sets a new password with the token of a mail. Errors: SignInError. */
 export const resetPassword = (facts: { token: string; newPassword: string }) => post("/auth/reset-password", facts);
 
-/** Changes the password of who is signed in and ends the other sessions. Errors: SignInError. */
+/** Changes the password of the signed-in person and ends the other sessions. Errors: SignInError. */
 export const changePassword = (facts: { currentPassword: string; newPassword: string }) =>
   confirmed(() => post("/auth/change-password", facts));
 
 /** Ends every session of who is signed in, this one too. Errors: SignInError. */
 export const signOutEverywhere = () => confirmed(() => post("/auth/revoke-sessions", {}));
 
-/** Signs in as the demo's person. There is such a door in a demo only. Errors: SignInError. */
+/** Signs in as the demo's person; only a demo has this path. Errors: SignInError. */
 export const signInToDemo = () => post("/auth/demo/sign-in", {});
 
-/** Posts JSON to a path of sign-in. Errors: SignInError. */
+/** Posts JSON to a path under /auth. Errors: SignInError. */
 export function post(path: string, body: unknown): Promise<unknown> {
   const headers = { "content-type": "application/json" };
   return ask(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** Reads from a path of sign-in. Errors: SignInError. */
+/** Reads from a path under /auth. Errors: SignInError. */
 export async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
   const response = await fetch(path, { ...init, credentials: "same-origin" }).catch(() => null);
   if (response === null)

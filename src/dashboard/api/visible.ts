@@ -1,4 +1,5 @@
-// Whether somebody looks at the page. A stream is kept open only then: six of them would keep every other call waiting.
+// Whether the page is visible. A stream is open only then: a browser allows six connections, and streams in other tabs
+// would block calls.
 
 import { useSyncExternalStore } from "react";
 

@@ -1,4 +1,4 @@
-// A field for money: understood as people write it, and said back in full before it is sent.
+// A field for money: it reads amounts as people write them, and shows the result in full before it is sent.
 
 import { type ReactNode, useState } from "react";
 import { type Decimal, useFormats } from "../i18n/format.ts";
@@ -30,22 +30,22 @@ const MESSAGES = {
 type AmountFieldProps = {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is typed; `amountOf` has the amount, by the same rules. */
+  /** The text as typed; `amountOf` reads its amount by the same rules. */
   readonly value: string;
   readonly onChange: (typed: string) => void;
-  /** What it may be. Left out: rupiah above zero, to the millionth. */
+  /** The allowed amounts. Left out: rupiah above zero, to the millionth. */
   readonly rules?: AmountRules;
-  /** Writes the amount that is understood. Left out: as rupiah. */
+  /** Formats the amount that was read. Left out: as rupiah. */
   readonly written?: (amount: Decimal) => string;
-  /** What else is wrong with an amount. */
+  /** A further check of the amount. */
   readonly limit?: (amount: Decimal) => string | null;
   readonly required?: boolean;
-  /** Whether the form was tried to be sent: then what is wrong is said at once. */
+  /** Whether sending the form was tried: a wrong amount is then reported at once. */
   readonly isTried?: boolean;
   readonly className?: string;
 };
 
-/** An amount, with what is understood of it beside it. What is wrong is said when the field is left. */
+/** An amount, with the value that was read beside it. A problem is shown when the field loses the focus. */
 export function AmountField({
   label,
   hint,
@@ -93,14 +93,14 @@ export function AmountField({
   );
 }
 
-/** Says what is wrong with an amount; of one with two meanings it shows how each is written. */
+/** The sentence for a wrong amount; for an ambiguous one it shows how to write each meaning. */
 function useComplaint(): (typed: string, read: Extract<ReadAmount, { wrong: string }>, rules: AmountRules) => string {
   const messages = useMessages(MESSAGES);
   const { language } = useLanguage();
   return (typed, read, { decimals }) => {
     if (read.wrong === "tooFine") return messages.tooFine(decimals);
     if (read.wrong !== "ambiguous") return messages[read.wrong];
-    // A fourth decimal makes a fraction of three plain.
+    // A fourth decimal makes a fraction of three digits unambiguous.
     const fraction = /\.\d{3}$/.test(read.fraction) ? `${read.fraction}0` : read.fraction;
     return messages.ambiguous(typed.trim(), read.grouped, language === "id" ? fraction.replace(".", ",") : fraction);
   };

@@ -21,7 +21,7 @@ const SIGNS = {
   neutral: CircleDot,
 };
 
-/** A state in a word, with a sign of its own: colour alone tells nothing to many people. */
+/** A state as a word with its own icon: colour alone is not enough for many readers. */
 export function Badge({
   tone = "neutral",
   sign = true,

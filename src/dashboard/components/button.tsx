@@ -14,19 +14,19 @@ const VARIANTS: Readonly<Record<Variant, string>> = {
   danger: "border border-bad bg-bad-soft text-bad hover:bg-bad hover:text-card",
 };
 
-/** The classes of a button, for what is a link or a menu's trigger. */
+/** The classes of a button, for links and menu triggers. */
 export function buttonClass(variant: Variant = "plain", more = ""): string {
   return `${SHAPE} ${VARIANTS[variant]} ${more}`;
 }
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   readonly variant?: Variant;
-  /** It works: the button keeps its size and cannot be pressed again. */
+  /** Its action is running: the button keeps its size and cannot be pressed again. */
   readonly busy?: boolean;
   readonly icon?: ReactNode;
 };
 
-/** Does something. There is one with the variant `action` on a page. */
+/** Runs an action. A page has one button with the variant `action`. */
 export function Button({ variant = "plain", busy = false, icon, children, className, ...rest }: ButtonProps) {
   return (
     <button
@@ -44,7 +44,7 @@ export function Button({ variant = "plain", busy = false, icon, children, classN
 
 type IconButtonProps = ButtonProps & { readonly label: string; readonly ref?: Ref<HTMLButtonElement> };
 
-/** A button without words; `label` is what it is called. */
+/** A button with an icon only; `label` is its accessible name. */
 export function IconButton({ label, children, className, ...rest }: IconButtonProps) {
   return (
     <button
@@ -66,7 +66,7 @@ type LinkButtonProps = LinkProps & {
   readonly className?: string;
 };
 
-/** Goes somewhere and looks like a button. */
+/** A link that looks like a button. */
 export function LinkButton({ variant = "plain", icon, children, className, ...rest }: LinkButtonProps) {
   return (
     <Link {...rest} className={buttonClass(variant, className)}>

@@ -2,15 +2,15 @@ import type { ReactNode } from "react";
 
 type CardProps = {
   readonly title?: ReactNode;
-  /** What stands at the right of the title. */
+  /** Content at the right of the title. */
   readonly aside?: ReactNode;
   readonly children: ReactNode;
-  /** The content reaches the edges, as tables do. */
+  /** The content fills the card without padding, as tables do. */
   readonly flush?: boolean;
   readonly className?: string;
 };
 
-/** A piece of a page with a border around it. */
+/** A section of a page with a border. */
 export function Card({ title, aside, children, flush = false, className = "" }: CardProps) {
   return (
     <section className={`min-w-0 rounded-xl border border-line bg-card ${flush ? "" : "p-4"} ${className}`}>

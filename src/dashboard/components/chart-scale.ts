@@ -1,10 +1,13 @@
-// The lines behind a chart and what stands beside them.
+// The grid lines of a chart and their labels.
 
-/** About so many steps up to the top. */
+/** The approximate number of steps up to the top. */
 const STEPS = 4;
 const NICE = [1, 2, 5, 10] as const;
 
-/** From nothing up to the first line that nothing rises above, in steps of 1, 2 or 5 of a power of ten. `whole`: no half things. */
+/**
+ * The ticks from zero to the first one that no value exceeds, in steps of 1, 2 or 5 times a power of ten. `whole`: no
+ * fractions.
+ */
 export function scaleOf(most: number, whole = false): readonly number[] {
   if (!(most > 0)) return [0];
   const rough = most / STEPS;

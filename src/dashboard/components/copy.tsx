@@ -29,7 +29,7 @@ function useCopy(text: string) {
   return { state, copy: () => void copy() };
 }
 
-/** Copies a text and says that it did. `what` names it where "copy" alone could mean several. */
+/** Copies a text and confirms it. `what` names the text where "copy" alone would be ambiguous. */
 export function CopyButton({ text, what }: CopyProps) {
   const messages = useMessages(MESSAGES);
   const { state, copy } = useCopy(text);
@@ -44,7 +44,7 @@ export function CopyButton({ text, what }: CopyProps) {
   );
 }
 
-/** The same without words, beside a text in a row. */
+/** The same with an icon only, beside a text in a row. */
 export function CopyIconButton({ text, what = text }: CopyProps) {
   const messages = useMessages(MESSAGES);
   const { state, copy } = useCopy(text);
@@ -61,7 +61,7 @@ export function CopyIconButton({ text, what = text }: CopyProps) {
   );
 }
 
-/** Code to copy. Long lines are broken where they end, so that nothing is hidden behind an edge; what is copied has them whole. */
+/** Code to copy. Long lines wrap, so that nothing is hidden; the copied text keeps them whole. */
 export function CodeBlock({ code, what }: { readonly code: string; readonly what: string }) {
   return (
     <div className="flex min-w-0 flex-col rounded-lg border border-line bg-sunken sm:flex-row sm:items-start">

@@ -1,4 +1,4 @@
-// A file that the server writes piece by piece, handed to the browser.
+// A button for a file that the server streams and the browser saves.
 
 import { Download } from "lucide-react";
 import { useState } from "react";
@@ -11,7 +11,7 @@ const MESSAGES = {
   en: { csv: "Export CSV", failed: "The CSV could not be made" },
 } satisfies Messages<Record<string, string>>;
 
-/** What is fetched when the button is pressed. */
+/** Fetches the file when the button is pressed. */
 export type CsvFile = { readonly name: string; readonly pieces: AsyncIterable<{ readonly csv: Uint8Array }> };
 
 /** Fetches the file and saves it under its name. */

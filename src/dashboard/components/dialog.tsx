@@ -11,18 +11,20 @@ type DialogProps = {
   readonly title: ReactNode;
   readonly about?: ReactNode;
   readonly children: ReactNode;
-  /** What would be lost for good is not closed by Escape, the backdrop or a cross: only by what stands in it. */
+  /**
+   * Content that cannot be shown again is not closed by Escape, the backdrop or a cross: only by a button of its own.
+   */
   readonly kept?: boolean;
   /** At the right edge, for details of a row. */
   readonly side?: boolean;
-  /** Room for code, or for tables. */
+  /** Wide, for code or tables. */
   readonly wide?: boolean;
 };
 
 const MIDDLE = "top-1/2 left-1/2 max-h-[90dvh] max-w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 rounded-xl";
 const SIDE = "top-0 right-0 h-dvh border-y-0 border-r-0";
 
-/** Something that is done before the page goes on. */
+/** A step that is done before the page goes on. */
 export function Dialog({
   open,
   onClose,
@@ -45,7 +47,7 @@ export function Dialog({
       }}
     >
       <Base.Portal>
-        {/* As high as what it lies behind: a dialog over another dims that one, too. */}
+        {/* The same layer as the dialogs below: a dialog over another dims that one, too. */}
         <Base.Backdrop className="fixed inset-0 z-50 bg-black/50" />
         <Base.Popup
           className={`fixed z-50 flex flex-col gap-4 overflow-y-auto border border-line bg-card p-5 ${side ? `${SIDE} ${wide ? "w-[min(44rem,100vw)]" : "w-[min(30rem,100vw)]"}` : `${MIDDLE} ${wide ? "w-[44rem]" : "w-[34rem]"}`}`}

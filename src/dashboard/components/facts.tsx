@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 
-/** Ids of the same time begin alike, so the end tells them apart. */
+/** Ids made at the same time begin alike, so the end distinguishes them. */
 const SHOWN_END = 12;
 
-/** Names and what they are, one under the other. */
+/** Names with their values, one below the other. */
 export function Facts({ children }: { readonly children: ReactNode }) {
   return <dl className="flex flex-col gap-2">{children}</dl>;
 }
 
-/** One of them. A long value goes on below, it is never cut off. */
+/** One fact. A long value wraps; it is never cut off. */
 export function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {
   return (
     <div className="flex items-baseline justify-between gap-4">
@@ -18,7 +18,7 @@ export function Fact({ name, children }: { readonly name: ReactNode; readonly ch
   );
 }
 
-/** The end of an id, where a row has no room for all of it. */
+/** The end of an id, where a row has no room for the whole. */
 export function ShortId({ id }: { readonly id: string }) {
   return (
     <code title={id} className="font-mono whitespace-nowrap">
@@ -27,7 +27,7 @@ export function ShortId({ id }: { readonly id: string }) {
   );
 }
 
-/** An id, a model, a reason: what is typed by machines. */
+/** Monospaced text: ids, models, codes. */
 export function Mono({ children }: { readonly children: ReactNode }) {
   return <code className="font-mono text-[0.8125rem] break-words">{children}</code>;
 }

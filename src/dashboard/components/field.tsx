@@ -11,17 +11,20 @@ type Around = {
   readonly label: ReactNode;
   /** A sentence under the field. */
   readonly hint?: ReactNode;
-  /** What is wrong with it now. */
+  /** The problem with the value now. */
   readonly problem?: ReactNode;
 };
 
-/** What keeps the form from being sent, in the reader's words; the browser says the rest of it in these too. */
+/**
+ * The problem that keeps the form from being sent, in the page's language; the browser's own checks are worded in it
+ * too.
+ */
 type Complaint = { readonly complaint?: string | undefined };
 
 const BOX =
   "w-full min-h-9 rounded-lg border border-line-strong bg-card px-3 text-sm text-ink placeholder:text-muted aria-invalid:border-bad disabled:opacity-60";
 
-/** A line to type in, with its name and what is wrong with it. */
+/** A text input with its label and its problem. */
 export function TextField({
   label,
   hint,
@@ -39,7 +42,7 @@ export function TextField({
   );
 }
 
-/** Several lines to type in. */
+/** An input of several lines. */
 export function TextArea({
   label,
   hint,
@@ -56,7 +59,7 @@ export function TextArea({
   );
 }
 
-/** One of several, as the browser shows it: it works with every keyboard and on every phone. */
+/** A native select: it works with every keyboard and on every phone. */
 export function SelectField({
   label,
   hint,

@@ -14,7 +14,10 @@ type Pages = {
   readonly fetchNextPage: () => unknown;
 };
 
-/** The button under a list that comes in pages, while there is a next one; one that could not be had says so. `pages` is the query. */
+/**
+ * The button below a list that loads in pages, while there is a next one; it shows when loading failed. `pages` is the
+ * query.
+ */
 export function LoadMore({ pages }: { readonly pages: Pages }) {
   const messages = useMessages(MESSAGES);
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = pages;

@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 
-/** The id of a model, whole. It goes on below behind one of its signs, and within a word only where there is no room for one. */
+/** The whole id of a model. It wraps after punctuation, and within a word only where there is no room otherwise. */
 export function ModelId({ id }: { readonly id: string }) {
   const pieces = id.split(/(?<=[/:.-])/);
   return (

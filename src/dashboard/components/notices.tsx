@@ -1,4 +1,4 @@
-// Short notices at the lower edge: that something was done, or was not.
+// Short notices at the lower edge: that an action succeeded or failed.
 
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
@@ -10,7 +10,7 @@ const MESSAGES = {
   en: { close: "Close", notices: "Notices" },
 } satisfies Messages<Record<string, string>>;
 
-/** Lets everything below give notice. */
+/** Lets the components below show notices. */
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const messages = useMessages(MESSAGES);
   return (
@@ -28,7 +28,7 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Gives notice: `notify("Kunci dicabut")`. */
+/** Shows a notice: `notify("Kunci dicabut")`. */
 export function useNotify(): (title: string, about?: string) => void {
   const { add } = Toast.useToastManager();
   return (title, about) => void add({ title, description: about });

@@ -1,6 +1,6 @@
-// Prices beside those of input, output and cached input, as customers and operators see them alike.
+// Prices besides those of input, output and cached input, the same for customers and operators.
 
-/** Kinds that have a price of their own on few models, in the order in which they are shown. */
+/** Kinds that only few models price separately, in the order of display. */
 export const OTHER_PRICES = [
   "cacheWrite",
   "cacheWrite1h",

@@ -7,7 +7,7 @@ type PageProps = {
   readonly children: ReactNode;
 };
 
-/** The frame of a page: its title, which is the window's too, what can be done, and the rest. */
+/** The layout of a page: its title, which is also the window's, its actions, and its content. */
 export function Page({ title, about, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Saldo`;

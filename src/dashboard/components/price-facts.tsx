@@ -4,7 +4,7 @@ import { PRICE_MESSAGES } from "../i18n/price-messages.ts";
 import { Fact } from "./facts.tsx";
 import { otherPricesOf, type ShownPrices, tierPricesOf } from "./other-prices.ts";
 
-/** The prices of kinds that are charged apart and of requests with a long input: facts for a list of them. */
+/** The prices of separately charged kinds and of requests with a long input, as rows of a list of facts. */
 export function OtherPriceFacts({ prices }: { readonly prices: ShownPrices }) {
   const messages = useMessages(PRICE_MESSAGES);
   const formats = useFormats();

@@ -1,14 +1,14 @@
 import { useId } from "react";
 
 type SegmentsProps<Value extends string> = {
-  /** What is chosen here, for those who cannot see it. */
+  /** The name of the choice for screen readers. */
   readonly label: string;
   readonly value: Value;
   readonly choices: readonly { readonly value: Value; readonly label: string }[];
   readonly onChange: (value: Value) => void;
 };
 
-/** One of a few, all in sight. Real radio buttons: arrows move between them. */
+/** A choice of a few options, all visible. They are real radio buttons: arrow keys move between them. */
 export function Segments<Value extends string>({ label, value, choices, onChange }: SegmentsProps<Value>) {
   const name = useId();
   return (

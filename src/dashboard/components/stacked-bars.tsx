@@ -1,34 +1,33 @@
-// Bars of days, each of parts in colours. Drawn as one picture of our own: the names of models are only ever text here, never
-// keys or pieces of a style.
+// Stacked bars, one a day. Our own SVG draws them: model names are only ever text here, never keys or parts of a style.
 
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { scaleOf } from "./chart-scale.ts";
 
 export type BarPart = {
-  /** The name as it is shown. */
+  /** The name as displayed. */
   readonly name: string;
-  /** Which of the colours, from 0; the last one is for the rest. */
+  /** The index of its colour, from 0; the last one is for the rest. */
   readonly colour: number;
   readonly height: number;
-  /** The value as it is shown. */
+  /** The value as displayed. */
   readonly value: string;
 };
 
 export type Bar = {
   readonly label: string;
-  /** What stands below it, where there is little room. */
+  /** The short label below the bar. */
   readonly shortLabel: string;
   readonly total: string;
   readonly parts: readonly BarPart[];
 };
 
 type StackedBarsProps = {
-  /** What is drawn, for those who cannot see it. */
+  /** The description for screen readers. */
   readonly label: string;
   readonly bars: readonly Bar[];
-  /** How a height is written at the left. */
+  /** Formats a height at the left. */
   readonly tick: (height: number) => string;
-  /** There is no half of what is counted. */
+  /** Whether the values are counts, which have no fractions. */
   readonly whole?: boolean;
   readonly height?: number;
 };
@@ -43,16 +42,19 @@ const FILLS = [
   "fill-[var(--chart-7)]",
   "fill-[var(--chart-8)]",
 ] as const;
-/** How many parts have a colour of their own; the rest share the last. */
+/** How many parts have a colour of their own; the others share the last. */
 export const OWN_COLOURS = FILLS.length - 1;
 
 const LEFT = 56;
 const BELOW = 22;
 const ABOVE = 8;
-/** Room that a label below needs. */
+/** The room that a label needs. */
 const LABEL_WIDTH = 64;
 
-/** The chart. Arrows move from bar to bar; what a bar is made of is told beside the pointer and to readers of screens. */
+/**
+ * The chart. Arrow keys move from bar to bar; the parts of a bar are shown beside the pointer and announced to screen
+ * readers.
+ */
 export function StackedBars({ label, bars, tick, whole = false, height = 240 }: StackedBarsProps) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
@@ -170,7 +172,7 @@ function Details({ bar, left, width }: { readonly bar: Bar; readonly left: numbe
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const box = place.current;
-    // Set from here: a style in the page's text is what the policy refuses.
+    // Set by script: the content security policy refuses inline styles.
     if (box !== null)
       box.style.left = `${Math.max(0, Math.min(left - box.offsetWidth / 2, width - box.offsetWidth))}px`;
   }, [left, width, bar]);
@@ -210,7 +212,7 @@ function useWidth(place: { readonly current: HTMLDivElement | null }): number {
   return width;
 }
 
-/** As many labels as there is room for, counted from the newest. */
+/** As many labels as fit, counted from the newest. */
 function hasLabel(index: number, count: number, step: number): boolean {
   const every = Math.max(1, Math.ceil(LABEL_WIDTH / Math.max(step, 1)));
   return (count - 1 - index) % every === 0;

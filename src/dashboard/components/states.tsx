@@ -1,4 +1,4 @@
-// What a piece of a page shows when it has nothing to show: it waits, it is empty, or it failed.
+// The states of a section without content: loading, empty or failed.
 
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
@@ -17,7 +17,7 @@ const MESSAGES = {
   },
   en: {
     failed: "This part could not be loaded",
-    later: "Try again in a moment. If it keeps failing, tell us this request id.",
+    later: "Try again in a moment. If it keeps failing, send us this request id.",
     unreached: "The server cannot be reached or took too long. Check your connection, then try again.",
     again: "Try again",
     stale: "The last data is shown; it could not be refreshed.",
@@ -25,12 +25,12 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** A grey place of the size of what will come. */
+/** A grey placeholder of the size of the content. */
 export function Skeleton({ className = "h-4 w-full" }: { readonly className?: string }) {
   return <span aria-hidden className={`block animate-pulse rounded-md bg-sunken ${className}`} />;
 }
 
-/** Grey lines for a table or list that is on its way. */
+/** Grey lines while a table or list loads. */
 export function SkeletonLines({ lines = 4 }: { readonly lines?: number }) {
   const messages = useMessages(MESSAGES);
   return (
@@ -43,7 +43,7 @@ export function SkeletonLines({ lines = 4 }: { readonly lines?: number }) {
   );
 }
 
-/** Nothing is there yet, why, and what to do about it. */
+/** An empty section: that nothing is there yet, why, and what to do about it. */
 export function Empty({
   title,
   children,
@@ -62,7 +62,7 @@ export function Empty({
   );
 }
 
-/** A piece that failed: it says so by itself, and the others stay. */
+/** A section that failed; the other sections of the page stay. */
 export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   const messages = useMessages(MESSAGES);
   const requestId = factsOf(error)?.requestId ?? "";
@@ -79,7 +79,7 @@ export function Failed({ error, retry }: { readonly error: unknown; readonly ret
   );
 }
 
-/** Above what is known from before, when asking again failed. */
+/** The notice above earlier content when fetching it again failed. */
 export function Stale() {
   const messages = useMessages(MESSAGES);
   return (

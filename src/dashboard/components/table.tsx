@@ -4,16 +4,16 @@ export type Column<Row> = {
   readonly key: string;
   readonly head: ReactNode;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand at the right. */
+  /** Numbers are aligned to the right. */
   readonly right?: boolean;
-  /** Left out where the page is narrow; the row's other cells say enough. */
+  /** Hidden on narrow pages, where the row's other cells suffice. */
   readonly wide?: boolean;
-  /** What can be done with the row: it stays in sight at the right edge when the rest scrolls. */
+  /** The row's actions: they stay visible at the right edge while the rest scrolls. */
   readonly acts?: boolean;
 };
 
 export type TableProps<Row> = {
-  /** What the table shows, for those who cannot see it. */
+  /** The table's description for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -23,7 +23,7 @@ export type TableProps<Row> = {
   readonly openLabel?: (row: Row) => string;
 };
 
-/** Rows under heads. A wide table scrolls inside its card. */
+/** Rows below headers. A wide table scrolls inside its card. */
 export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: TableProps<Row>) {
   return (
     <div className="relative overflow-x-auto">
@@ -48,7 +48,7 @@ export function Table<Row>({ label, columns, rows, keyOf, onOpen, openLabel }: T
               {columns.map((column, index) => (
                 <td key={column.key} className={`px-4 py-2.5 align-top max-sm:px-3 ${side(column)}`}>
                   {index === 0 && onOpen !== undefined ? (
-                    // The button's own box covers the row, so that a click anywhere opens it and one stop of the keyboard does.
+                    // The button's box covers the row: a click anywhere opens it, and the row is one tab stop.
                     <button
                       type="button"
                       onClick={() => onOpen(row)}

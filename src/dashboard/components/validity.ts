@@ -1,5 +1,5 @@
-// What the browser holds against a field before a form is sent. It says so in the language of the browser; we say it in that of
-// the page.
+// The browser's checks of a form's fields before it is sent. The browser words them in its own language; these are in
+// the page's.
 
 import { type FormEvent, type RefObject, useEffect, useRef } from "react";
 import { useMessages } from "../i18n/language.tsx";
@@ -21,7 +21,7 @@ const MESSAGES = {
 
 type Typed = HTMLInputElement | HTMLTextAreaElement;
 
-/** Gives a field its complaint, and the browser's own ones in the words of the page. */
+/** Sets a field's problem, and words the browser's own ones in the page's language. */
 export function useValidity<Field extends Typed>(
   complaint = "",
 ): {
@@ -37,7 +37,7 @@ export function useValidity<Field extends Typed>(
     onInvalid: ({ currentTarget }) => {
       if (!currentTarget.validity.customError) currentTarget.setCustomValidity(sentenceOf(currentTarget, messages));
     },
-    // The sentence stands until something is typed; with it, the field would stay refused for ever.
+    // The problem is cleared on the next input; otherwise the field would stay invalid for ever.
     onInput: ({ currentTarget }) => currentTarget.setCustomValidity(complaint),
   };
 }

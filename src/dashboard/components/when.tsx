@@ -1,7 +1,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { UNKNOWN, useFormats } from "../i18n/format.ts";
 
-/** A moment on one line: where the page is narrow without year and seconds, so that a row stays low. */
+/** A moment on one line: on a narrow page without year and seconds, so that rows stay low. */
 export function When({ at }: { readonly at: Timestamp | undefined }) {
   const formats = useFormats();
   if (at === undefined) return UNKNOWN;

@@ -8,7 +8,7 @@ describe("days of the billing zone", () => {
     expect(dayOf(new Date("2026-11-20T17:00:00.000Z"))).toBe("2026-11-21");
   });
 
-  it("know which days there are", () => {
+  it("reject days that do not exist", () => {
     expect(isDay("2026-02-28")).toBe(true);
     expect(isDay("2026-02-30")).toBe(false);
     expect(isDay("2026-2-3")).toBe(false);

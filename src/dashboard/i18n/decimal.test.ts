@@ -9,7 +9,7 @@ describe("decimal strings", () => {
     expect(sumOf([])).toBe("0");
   });
 
-  it("stand with the larger first", () => {
+  it("are sorted with the larger first", () => {
     expect(["2", "10", "-3", "2.000001"].toSorted(byAmount)).toEqual(["10", "2.000001", "2", "-3"]);
   });
 
@@ -20,7 +20,7 @@ describe("decimal strings", () => {
     expect(isMore("9.9", "10")).toBe(false);
   });
 
-  it("refuse what is none", () => {
+  it("refuse other text", () => {
     expect(() => sumOf(["1e3"])).toThrow("not an amount");
     expect(() => sumOf(["0.0000001"])).toThrow("not an amount");
   });

@@ -1,36 +1,36 @@
-// Adding decimal strings. Sums of what is shown come from the server; this is for what only the page puts together, such as
-// the models that a chart has no colour for.
+// Adds decimal strings. Displayed sums come from the server; this is only for sums of the page itself, such as the
+// models that have no colour in a chart.
 
 /** A decimal string such as `26.77`; Intl formats it digit for digit. */
 export type Decimal = string;
 
-/** Digits behind the point that rupiah keep. */
+/** The decimals of rupiah in the ledger. */
 const SCALE = 6;
 
-/** The sum, exactly. */
+/** The exact sum. */
 export function sumOf(amounts: readonly Decimal[]): Decimal {
   return decimalOf(amounts.reduce((sum, amount) => sum + unitsOf(amount), 0n));
 }
 
-/** Millionths of a rupiah as a decimal string; or units that have so many decimals. */
+/** Millionths of a rupiah as a decimal string; or units with so many decimals. */
 export function decimalOf(units: bigint, scale = SCALE): Decimal {
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, "0");
   const fraction = digits.slice(-scale).replace(/(?<!0)0+$/, "");
   return `${units < 0n ? "-" : ""}${digits.slice(0, -scale)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** A number for the height of a bar: close enough to draw, never to show. */
+/** A number for the height of a bar: precise enough to draw, never displayed. */
 export function heightOf(amount: Decimal): number {
   return Number(amount);
 }
 
-/** The larger first. */
+/** Orders larger amounts first. */
 export function byAmount(one: Decimal, other: Decimal): number {
   const difference = unitsOf(other) - unitsOf(one);
   return difference === 0n ? 0 : difference > 0n ? 1 : -1;
 }
 
-/** Whether an amount of coins is more than another, whatever their decimals. */
+/** Whether one amount of coins is larger than another, whatever their decimals. */
 export function isMore(one: Decimal, other: Decimal): boolean {
   const scale = Math.max(...[one, other].map((amount) => fractionOf(amount).length));
   const [a = 0n, b = 0n] = [one, other].map((amount) =>

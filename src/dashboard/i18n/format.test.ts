@@ -3,7 +3,7 @@ import { formatsOf, UNKNOWN } from "./format.ts";
 
 const [id, en] = [formatsOf("id"), formatsOf("en")];
 
-describe("money for people", () => {
+describe("formats", () => {
   it("keeps every digit of a decimal string", () => {
     expect(id.exactRupiah("12345678901234567.000001")).toBe("Rp\u00a012.345.678.901.234.567,000001");
     expect(en.exactRupiah("12345678901234567.000001")).toBe("Rp\u00a012,345,678,901,234,567.000001");
@@ -19,7 +19,7 @@ describe("money for people", () => {
     expect(id.columnBalance("-0.001")).toBe("-Rp\u00a00,01");
   });
 
-  it("shows a cost below a hundredth instead of rounding it to nothing", () => {
+  it("shows a cost below a hundredth instead of rounding it to zero", () => {
     expect(id.cost("26.774")).toBe("Rp\u00a026,77");
     expect(id.cost("0.000012")).toBe("Rp\u00a00,000012");
     expect(id.cost("0")).toBe("Rp\u00a00,00");
@@ -28,32 +28,32 @@ describe("money for people", () => {
     expect(id.headlineCost("0.000012")).toBe("Rp\u00a00,000012");
   });
 
-  it("tells what is unknown from what is nothing", () => {
+  it("distinguishes unknown from zero", () => {
     expect(id.rupiah(undefined)).toBe(UNKNOWN);
     expect(id.cost("")).toBe(UNKNOWN);
     expect(id.rupiah("0")).toBe("Rp\u00a00");
   });
 
-  it("refuses what is no decimal", () => {
+  it("refuses text that is not a decimal", () => {
     expect(() => id.rupiah("1e5")).toThrow("not a decimal");
   });
 
-  it("writes sizes of contexts the English way in both languages", () => {
+  it("formats context sizes in English notation in both languages", () => {
     expect(id.size(1_050_000)).toBe("1.05M");
     expect(id.size(131_072)).toBe("131K");
   });
 
-  it("keeps a day a day in every zone of the reader", () => {
+  it("shows the same day in every time zone of the reader", () => {
     expect(en.day("2026-11-20")).toBe("20 Nov 2026");
     expect(en.shortDay("2026-11-20")).toBe("20 Nov");
   });
 
-  it("tells ranges in different years apart", () => {
+  it("shows both years of a range over two years", () => {
     expect(id.days("2026-10-24", "2026-11-22")).toBe("24 Okt – 22 Nov 2026");
     expect(id.days("2025-11-23", "2026-11-22")).toBe("23 Nov 2025 – 22 Nov 2026");
   });
 
-  it("counts one thing as one", () => {
+  it("uses the singular for one", () => {
     expect([0, 1, 2].map((value) => en.counted(value, "request", "requests"))).toEqual([
       "0 requests",
       "1 request",
@@ -62,11 +62,11 @@ describe("money for people", () => {
     expect(id.counted(1, "permintaan", "permintaan")).toBe("1 permintaan");
   });
 
-  it("writes coins with all their decimals", () => {
+  it("shows coins with all their decimals", () => {
     expect(id.coins("0.000000000000000001", "ETH")).toBe("0,000000000000000001 ETH");
   });
 
-  it("tells an age in the largest unit of which there are two", () => {
+  it("shows an age in the largest unit of which there are two", () => {
     expect([1, 119, 120, 7_199, 7_200, 172_799, 172_800].map((seconds) => id.age(seconds))).toEqual([
       "1 detik",
       "119 detik",

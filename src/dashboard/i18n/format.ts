@@ -1,21 +1,21 @@
-// Money, counts, times: how they are written for people. Money arrives as a decimal string and is formatted from the string,
-// so that no amount passes through binary floating point.
+// Formats of money, counts and times. Money arrives as a decimal string and is formatted from the string, so that no
+// amount passes through binary floating point.
 
 import type { Decimal } from "./decimal.ts";
 import { type Language, useLanguage } from "./language.tsx";
 
-/** The zone of billing days. */
+/** The time zone of billing days. */
 const BILLING_ZONE = "Asia/Jakarta";
 
 export type { Decimal } from "./decimal.ts";
 
 const LOCALES = { id: "id-ID", en: "en-GB" } as const satisfies Record<Language, string>;
 
-// TypeScript knows only numeric literals here; what arrives from the wire is checked once, in exactly().
+// TypeScript accepts only numeric literals here; strings from the server are checked once, in exactly().
 type NumericText = `${number}`;
 
 const DECIMAL = /^-?\d+(\.\d+)?$/;
-/** What stands where a number is not known: it is not zero. */
+/** Shown for an unknown number: it is not zero. */
 export const UNKNOWN = "—";
 
 export type Formats = ReturnType<typeof makeFormats>;
@@ -27,7 +27,7 @@ export function useFormats(): Formats {
   return formatsOf(useLanguage().language);
 }
 
-/** The formats of a language. Every part of a page asks for them: they are made once. */
+/** The formats of a language, made once, because every component uses them. */
 export function formatsOf(language: Language): Formats {
   return FORMATS[language]();
 }
@@ -38,7 +38,7 @@ const FORMATS = {
 } as const satisfies Record<Language, () => unknown>;
 
 function makeFormats(locale: string) {
-  // Each is made when it is first needed: making one takes a phone longer than writing a page of numbers with it.
+  // Each is made on first use: making one takes a phone longer than formatting a page of numbers with it.
   const number = (options?: Intl.NumberFormatOptions) => once(() => new Intl.NumberFormat(locale, options));
   const dateTime = (options: Intl.DateTimeFormatOptions) => once(() => new Intl.DateTimeFormat(locale, options));
   const rupiah = (least: number, most: number, more: Intl.NumberFormatOptions = {}) =>
@@ -58,7 +58,7 @@ function makeFormats(locale: string) {
   const headline = rupiah(2, 2, { trailingZeroDisplay: "stripIfInteger" });
   const exact = rupiah(0, 12);
   const compact = number({ notation: "compact", maximumFractionDigits: 1 });
-  // Indonesian "M" means 10⁹: sizes of contexts are written the English way in both languages.
+  // Indonesian "M" means 10⁹: context sizes are formatted in English in both languages.
   const size = once(() => new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 }));
   const count = number();
   const percent = number({ style: "percent", maximumFractionDigits: 1 });
@@ -75,58 +75,58 @@ function makeFormats(locale: string) {
   const coins = number({ maximumFractionDigits: 20 });
   const plural = once(() => new Intl.PluralRules(locale));
   return {
-    /** A balance, or an amount that somebody chose: downwards to a hundredth, and without decimals where it has none. */
+    /** A balance, or an amount that a person chose: rounded down to a hundredth, without decimals where it has none. */
     rupiah: orUnknown(balance),
-    /** A balance in a column: downwards as every balance, with two decimals so that it stands in line. */
+    /** A balance in a column: rounded down like every balance, with two decimals for alignment. */
     columnBalance: orUnknown(alignedBalance),
-    /** Whole rupiah, downwards: where there is little room. */
+    /** Whole rupiah, rounded down: where there is little room. */
     wholeRupiah: orUnknown(whole),
-    /** With two decimals, so that a column stands in line; what is smaller than a hundredth keeps the digits that show it. */
+    /** With two decimals, for alignment in a column; amounts below a hundredth keep the digits that show them. */
     cost: shownWhole(cents, exact),
-    /** The same standing alone beside balances: without decimals where it has none. */
+    /** The same outside of columns, beside balances: without decimals where it has none. */
     headlineCost: shownWhole(headline, exact),
-    /** Every digit there is. */
+    /** All digits. */
     exactRupiah: orUnknown(exact),
     /** `12,9 rb`; never for milliseconds. */
     compact: (value: number | bigint): string => compact().format(value),
-    /** `1.05M`: sizes of contexts, in both languages. */
+    /** `1.05M`: context sizes, in both languages. */
     size: (value: number): string => size().format(value),
-    /** `0,05`, `5 rb`: the lines of a chart. */
+    /** `0,05`, `5 rb`: the grid lines of a chart. */
     tick: (value: number): string => (value < 1 ? tick : compact)().format(value),
     count: (value: number | bigint): string => count().format(value),
     /** `1 request`, `2 requests`. */
     counted: (value: number | bigint, one: string, other: string): string =>
       `${count().format(value)} ${plural().select(Number(value)) === "one" ? one : other}`,
     percent: (share: number): string => percent().format(share),
-    /** A share that is a decimal string, every digit: `0.003` is `0,3%`. */
+    /** A share from a decimal string, with all digits: `0.003` is `0,3%`. */
     rate: (share: Decimal): string => rate().format(exactly(share)),
-    /** A moment's day in the billing zone. */
+    /** The day of a moment in the billing zone. */
     date: (at: Date): string => date().format(at),
     /** A moment in the billing zone. */
     time: (at: Date): string => time().format(at),
     /** The same where there is little room: no year, no seconds. */
     shortTime: (at: Date): string => shortTime().format(at),
-    /** The same with seconds: requests follow one another closely. */
+    /** The same with seconds: requests follow each other closely. */
     moment: (at: Date): string => moment().format(at),
-    /** A `YYYY-MM-DD` that is a day already, without a zone. */
+    /** A `YYYY-MM-DD`, which has no zone. */
     day: (text: string): string => day().format(atMidnight(text)),
     /** The same without its year, below a chart. */
     shortDay: (text: string): string => shortDay().format(atMidnight(text)),
-    /** From one day to another; a year that both have stands once. */
+    /** A range of days; a year that both share is shown once. */
     days: (first: string, last: string): string => {
       const isOneYear = first.slice(0, 4) === last.slice(0, 4);
       return `${(isOneYear ? shortDay : day)().format(atMidnight(first))} – ${day().format(atMidnight(last))}`;
     },
     /** `0,52 s`. */
     seconds: (milliseconds: number): string => `${hundredths().format(milliseconds / 1_000)} s`,
-    /** `45 menit`: how long something lasts already, in the largest unit there are two of. */
+    /** `45 menit`: an age, in the largest unit of which there are at least two. */
     age: (seconds: number): string => {
       const [unit, length] = AGES.find(([, each]) => seconds >= 2 * each) ?? SECONDS;
       return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(
         Math.floor(seconds / length),
       );
     },
-    /** Coins of a currency, every digit, with its code. */
+    /** An amount of a currency, with all digits and its code. */
     coins: (amount: Decimal, currencyCode: string): string => `${coins().format(exactly(amount))} ${currencyCode}`,
   };
 }
@@ -139,7 +139,7 @@ function atMidnight(day: string): Date {
   return new Date(`${day}T00:00:00Z`);
 }
 
-/** What the format would round to nothing is written exactly. */
+/** An amount that the format would round to zero is written exactly. */
 function shownWhole(
   format: Once<Intl.NumberFormat>,
   exact: Once<Intl.NumberFormat>,
@@ -160,7 +160,7 @@ function isBelowCent(amount: Decimal): boolean {
   return /^-?0\.00/.test(amount) && /[1-9]/.test(amount);
 }
 
-/** Intl puts a no-break space behind "Rp" in one language and none in the other; ours is always the same. */
+/** Intl puts a no-break space behind "Rp" in one language and none in the other; ours is the same in both. */
 function tidy(text: string): string {
   return text.replace(/^(-?)Rp\s*/, "$1Rp\u00a0");
 }

@@ -1,5 +1,5 @@
-// The two languages of the dashboard. A page keeps its messages beside itself, both languages together, so that a sentence that
-// is missing in one does not compile. Indonesian comes first.
+// The two languages of the dashboard. A page keeps its messages in its own folder, both languages together, so that a
+// missing translation does not compile. Indonesian comes first.
 
 import { createContext, type ReactNode, use, useCallback, useMemo, useState } from "react";
 
@@ -13,7 +13,7 @@ type Choice = { readonly language: Language; readonly choose: (language: Languag
 const LanguageContext = createContext<Choice>({ language: "id", choose: () => {} });
 const KEPT_AS = "saldo.language";
 
-/** Makes the language known to everything below, and keeps it for the next visit. */
+/** Provides the language to the components below, and stores the choice for the next visit. */
 export function LanguageProvider({ children }: { readonly children: ReactNode }) {
   const [language, setLanguage] = useState<Language>(() => (document.documentElement.lang === "en" ? "en" : "id"));
   const choose = useCallback((next: Language) => {
@@ -25,7 +25,7 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
   return <LanguageContext value={choice}>{children}</LanguageContext>;
 }
 
-/** The chosen language, and how to change it. */
+/** The chosen language, and a function to change it. */
 export function useLanguage(): Choice {
   return use(LanguageContext);
 }
@@ -35,11 +35,11 @@ export function useMessages<Entries>(messages: Messages<Entries>): Entries {
   return messages[useLanguage().language];
 }
 
-/** Remembers a choice where the browser lets us; without it the choice lasts as long as the page. */
+/** Stores a choice where the browser allows it; otherwise the choice lasts as long as the page. */
 export function keep(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // Private windows may refuse; nothing is lost but the memory of a choice.
+    // Private windows may refuse storage; only the choice is lost.
   }
 }

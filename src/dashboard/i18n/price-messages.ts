@@ -1,4 +1,4 @@
-// The words for prices of kinds of tokens that few models charge apart.
+// Messages for the prices of token kinds that only few models price separately.
 
 import type { Messages } from "./language.tsx";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { problemText } from "./problem-text.ts";
 
-describe("what the server says of a field", () => {
+describe("problemText", () => {
   it.each([
     ["must be an address of the public internet", "harus alamat di internet publik"],
     ["must be an address that begins with https://", "harus alamat yang dimulai dengan https://"],
@@ -16,12 +16,12 @@ describe("what the server says of a field", () => {
     ["must be a whole number from 1 to 4294967295", "harus bilangan bulat dari 1 sampai 4294967295"],
     ["must be one of text, image", "harus salah satu dari text, image"],
     ["must be at most 1000000000", "paling banyak 1000000000"],
-  ])("reads %j in Indonesian as %j", (message, said) => {
-    expect(problemText(message, "id")).toBe(said);
+  ])("translates %j to %j", (message, indonesian) => {
+    expect(problemText(message, "id")).toBe(indonesian);
     expect(problemText(message, "en")).toBe(message);
   });
 
-  it("shows what is not known as it is", () => {
+  it("returns an unknown message unchanged", () => {
     expect(problemText("must $1 be a moon", "id")).toBe("must $1 be a moon");
   });
 });

@@ -1,10 +1,10 @@
-// What the server says of a field, in the reader's language. Its sentences are English, as programs and logs get them; those
-// that people meet in forms are known here. One that is not known is shown as it is: better English than nothing.
+// The server's messages about a field, in the reader's language. The server writes English, for programs and logs; the
+// messages that occur in forms are translated here. An unknown one is shown unchanged: English is better than nothing.
 
 import type { Language } from "./language.tsx";
 
-/** What follows the name of the field, such as "must be …". `$1` is what the sentence holds at its first place. */
-const INDONESIAN: readonly (readonly [sentence: RegExp, said: string])[] = [
+/** The part after the field's name, such as "must be …". `$1` is the message's first value. */
+const INDONESIAN: readonly (readonly [english: RegExp, indonesian: string])[] = [
   [/^(?:is required|must be given|must be set)$/, "harus diisi"],
   [/^must be an address that begins with https:\/\/$/, "harus alamat yang dimulai dengan https://"],
   [/^must begin with https:\/\/ in production$/, "harus dimulai dengan https:// di produksi"],
@@ -40,7 +40,7 @@ const INDONESIAN: readonly (readonly [sentence: RegExp, said: string])[] = [
   [/^must not be later than .+$/, "tidak boleh lebih lambat dari akhir rentang"],
 ];
 
-/** The server's sentence in a language. */
+/** The server's message in a language. */
 export function problemText(message: string, language: Language): string {
   if (language === "en") return message;
   const known = INDONESIAN.find(([sentence]) => sentence.test(message));

@@ -34,7 +34,7 @@ describe("amounts as people type them", () => {
     expect(amountOf(typed, COINS)).toBeNull();
   });
 
-  it.each(["1.000", "1,000"])("knows what %j means where there are no decimals", (typed) => {
+  it.each(["1.000", "1,000"])("reads %j where no decimals are allowed", (typed) => {
     expect(readAmount(typed, WHOLE_RUPIAH)).toEqual({ amount: "1000" });
   });
 
@@ -57,18 +57,18 @@ describe("amounts as people type them", () => {
     ["١", "noNumber"],
     ["1 USDT", "noNumber"],
     ["9".repeat(31), "noNumber"],
-  ])("says of %j that it is %s", (typed, wrong) => {
+  ])("refuses %j as %s", (typed, wrong) => {
     expect(readAmount(typed, RUPIAH)).toEqual({ wrong });
   });
 
-  it("tells cents where only whole rupiah are taken from what is no number", () => {
+  it("distinguishes decimals of rupiah from text that is not a number", () => {
     expect(readAmount("10000.5", WHOLE_RUPIAH)).toEqual({ wrong: "notWhole" });
     expect(readAmount("50.000,5", WHOLE_RUPIAH)).toEqual({ wrong: "notWhole" });
     expect(readAmount("10.000,00", WHOLE_RUPIAH)).toEqual({ amount: "10000" });
     expect(readAmount("sepuluh ribu", WHOLE_RUPIAH)).toEqual({ wrong: "noNumber" });
   });
 
-  it("takes nothing for an amount where it may be nothing", () => {
+  it("accepts zero where zero is allowed", () => {
     expect(readAmount("0,0", { ...RUPIAH, zero: true })).toEqual({ amount: "0" });
   });
 
@@ -78,7 +78,7 @@ describe("amounts as people type them", () => {
   });
 
   it.each(["16.725", "16.7", "1000", "0.125", "1234.567", "100.000001"])(
-    "begins a field with %s as it is read",
+    "writes %s so that it is read as the same amount",
     (amount) => {
       expect(amountOf(asTyped(amount), RUPIAH)).toBe(amount);
     },

@@ -1,17 +1,17 @@
-// Amounts as people type them. "1.000" is a thousand to one reader and one to another: what has one meaning only is understood,
-// in Indonesian and in English writing, and what has two is not guessed at.
+// Reads amounts as people type them. "1.000" is a thousand to one reader and one to another: an amount with one meaning
+// is read, in Indonesian or English notation, and an ambiguous one is refused.
 
 import type { Decimal } from "./decimal.ts";
 
-/** What an amount may be. */
+/** The allowed amounts. */
 export type AmountRules = {
-  /** The most digits behind the point. None: only whole numbers. */
+  /** The most decimals. None: only whole numbers. */
   readonly decimals: number;
-  /** Whether nothing is an amount too. */
+  /** Whether zero is allowed. */
   readonly zero?: boolean;
 };
 
-/** The decimal string that a text means, or why it means none. */
+/** The decimal string of a text, or why it has none. */
 export type ReadAmount =
   | { readonly amount: Decimal }
   | { readonly wrong: "empty" | "noNumber" | "zero" | "notWhole" | "tooFine" }
@@ -21,15 +21,15 @@ export type ReadAmount =
 export const RUPIAH: AmountRules = { decimals: 6 };
 /** Rupiah without sen. */
 export const WHOLE_RUPIAH: AmountRules = { decimals: 0 };
-/** Coins: how many decimals one has, the server knows. */
+/** Coins: the server sends how many decimals a currency has. */
 export const COINS: AmountRules = { decimals: 30 };
 
 const MOST_DIGITS = 30;
-/** Digits with a point or a comma between some of them; a sign and a power of ten are none. */
+/** Digits, with a point or comma between some of them; signs and exponents are refused. */
 const NUMBER = /^\d+(?:[.,]\d+)*$/;
 const GROUPS = { ".": /^\d{1,3}(\.\d{3})+$/, ",": /^\d{1,3}(,\d{3})+$/ } as const;
 
-/** Reads what was typed, with or without "Rp" before it. */
+/** Reads the typed text, with or without "Rp" before it. */
 export function readAmount(typed: string, rules: AmountRules): ReadAmount {
   const text = typed.trim().replace(/^(rp\.?|idr)\s*/i, "");
   if (text === "") return { wrong: "empty" };
@@ -45,7 +45,7 @@ export function readAmount(typed: string, rules: AmountRules): ReadAmount {
   return { wrong: "ambiguous", grouped: before + behind, fraction: decimal(before, behind) };
 }
 
-/** The amount that a text means. Null: it is not understood, or none. */
+/** The amount of a text. Null: it could not be read or is not allowed. */
 export function amountOf(typed: string, rules: AmountRules): Decimal | null {
   const read = readAmount(typed, rules);
   return "amount" in read ? read.amount : null;
@@ -53,7 +53,9 @@ export function amountOf(typed: string, rules: AmountRules): Decimal | null {
 
 type Parts = { readonly text: string; readonly separator: "." | ","; readonly before: string; readonly behind: string };
 
-/** Two separators or more: one kind groups, and another that comes once after it begins the decimals. */
+/**
+ * With two or more separators, one kind groups; the other kind may occur once after the groups and begins the decimals.
+ */
 function readSeveral({ text, separator, before, behind }: Parts, rules: AmountRules): ReadAmount {
   if (text.startsWith("0")) return { wrong: "noNumber" };
   if (GROUPS[separator].test(text)) return fit(text.replaceAll(separator, ""), "", rules);
@@ -73,7 +75,7 @@ function decimal(whole: string, fraction: string): Decimal {
   return decimals === "" ? digits : `${digits}.${decimals}`;
 }
 
-/** A decimal string as a field begins with it: written so that it is read as the same amount. */
+/** The initial text of a field for a decimal string: written so that it is read as the same amount. */
 export function asTyped(amount: Decimal): string {
   return /^\d{1,3}\.\d{3}$/.test(amount) ? `${amount}0` : amount;
 }

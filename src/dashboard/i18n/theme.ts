@@ -1,4 +1,4 @@
-// Light or dark: what the reader chose, else what their system says.
+// Light or dark: the reader's choice, else the system's setting.
 
 import { useSyncExternalStore } from "react";
 import { keep } from "./language.tsx";
@@ -8,7 +8,7 @@ export type Theme = "light" | "dark";
 const KEPT_AS = "saldo.theme";
 const listeners = new Set<() => void>();
 
-/** The theme that is shown, and how to show the other. */
+/** The current theme, and a function to switch it. */
 export function useTheme(): { readonly theme: Theme; readonly turn: () => void } {
   const theme = useSyncExternalStore(listen, shown);
   return { theme, turn: () => show(theme === "dark" ? "light" : "dark") };

@@ -1,9 +1,9 @@
-// The day it is, for pages that stay open over midnight in Jakarta.
+// The current day, for pages that stay open over midnight in Jakarta.
 
 import { useSyncExternalStore } from "react";
 import { beginOf, type Day, dayOf, daysLater } from "./days.ts";
 
-/** Today in the billing zone; whoever shows it is shown anew when it is over. */
+/** Today in the billing zone; components that use it render again when the day ends. */
 export function useToday(): Day {
   return useSyncExternalStore(listen, () => dayOf(new Date()));
 }
@@ -14,13 +14,13 @@ function listen(listener: () => void): () => void {
     const now = new Date();
     timer = setTimeout(turn, beginOf(daysLater(dayOf(now), 1)).getTime() - now.getTime());
   };
-  // A clock may run a little fast or slow: whether it is the next day yet is looked up, not taken for granted.
+  // A timer may fire a little early or late: whether the next day has begun is checked, not assumed.
   const turn = () => {
     listener();
     wait();
   };
   wait();
-  // A machine that slept through midnight has slept through the timer, too.
+  // A computer that slept through midnight has missed the timer, too.
   document.addEventListener("visibilitychange", listener);
   return () => {
     clearTimeout(timer);

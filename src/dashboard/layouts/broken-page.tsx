@@ -1,4 +1,4 @@
-// What stands in the place of a page that cannot be shown. The frame around it stays.
+// Replaces a page that failed to render. The frame around it stays.
 
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
@@ -25,7 +25,7 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** Says so in the reader's language, and leads on. */
+/** The message in the reader's language, with a way on. */
 export function BrokenPage({ error }: ErrorComponentProps) {
   const messages = useMessages(MESSAGES);
   return (

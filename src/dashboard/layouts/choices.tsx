@@ -1,4 +1,4 @@
-// The reader's own choices, at the upper right of every page: language and theme.
+// The reader's preferences, at the upper right of every page: language and theme.
 
 import { Moon, Sun } from "lucide-react";
 import { type Language, useLanguage, useMessages, type Messages } from "../i18n/language.tsx";

@@ -1,5 +1,5 @@
-// Asks the person to confirm who it is when a call needs that, and sends a person without a required second factor to the page
-// for setting it up.
+// Asks the person to confirm their identity when a call needs that, and sends a person without a required second factor
+// to the page for setting it up.
 
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
@@ -14,7 +14,7 @@ import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { SkeletonLines } from "../components/states.tsx";
 
-/** Stands once in the frame. */
+/** Rendered once, in the frame. */
 export function ConfirmDialog() {
   const messages = useMessages(FACTOR_MESSAGES);
   const navigate = useNavigate();

@@ -1,5 +1,5 @@
-// The frame of pages for people who are signed in: the navigation at the left, or behind a button on a narrow page; where one
-// is, which environment this is, the balance and the reader's choices at the top.
+// The frame of pages for signed-in people. The navigation is at the left, or behind a button on a narrow page. The top
+// shows the current page, the environment, the balance and the reader's preferences.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
@@ -36,10 +36,10 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** Who is signed in, as far as the frame needs to know. */
+/** The signed-in person, as far as the frame needs it. */
 export type Reader = { readonly email: string; readonly isOperator: boolean; readonly isDemo: boolean };
 
-/** The frame; the page stands in its outlet, below a notice if there is one. */
+/** The frame; the page renders in its outlet, below a notice if there is one. */
 export function Inside({ reader, notice }: { readonly reader: Reader; readonly notice?: ReactNode }) {
   const messages = useMessages(MESSAGES);
   const { pathname } = useLocation();
@@ -58,7 +58,7 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
         <div className="px-5 py-4 max-lg:hidden">
           <Brand />
         </div>
-        {/* Whoever chooses the page that is open already wants to see it, too. */}
+        {/* Choosing the open page closes the navigation as well. */}
         <Navigation isOperator={reader.isOperator} email={reader.email} onChoose={() => setOpen(false)} />
       </aside>
       <div className="flex min-w-0 flex-col">
@@ -96,11 +96,11 @@ export function Inside({ reader, notice }: { readonly reader: Reader; readonly n
   );
 }
 
-/** The navigation of a narrow page, which lies over it until something is chosen, or by Escape. */
+/** The navigation of a narrow page, which covers it until a page is chosen, or Escape is pressed. */
 function useNarrowNavigation(pathname: string): {
   readonly isOpen: boolean;
   readonly setOpen: (isOpen: boolean) => void;
-  /** What opens it: the focus goes back there. */
+  /** The button that opens it: the focus returns there. */
   readonly button: RefObject<HTMLButtonElement | null>;
 } {
   const [isOpen, setOpen] = useState(false);

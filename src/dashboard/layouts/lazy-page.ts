@@ -1,11 +1,11 @@
-// Pages whose program is fetched when they are first opened.
+// Pages whose code is fetched when they are first opened.
 
 import { lazyRouteComponent } from "@tanstack/react-router";
 import { isReachable } from "../api/reachable.ts";
 
 /**
- * A page out of a file of its own. A file that is gone is one of a build before the last: the page is then loaded anew, once. When
- * nothing can be reached it is not, because a browser that reloads without a network leaves us for a page of its own.
+ * A page from a file of its own. A missing file belongs to an earlier build: the page is then reloaded once. It is not
+ * reloaded when the server cannot be reached, because a browser without a network shows an error page of its own.
  */
 export const lazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(async () => {

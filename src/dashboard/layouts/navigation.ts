@@ -1,4 +1,4 @@
-// Where one can go, in groups. The paths are the router's; a place that does not exist there does not compile.
+// The navigation's links, in groups. The paths are the router's; a path that does not exist there does not compile.
 
 import {
   BookOpen,
@@ -27,7 +27,7 @@ type Group = {
   readonly forOperators?: boolean;
 };
 
-/** The names of places and groups. */
+/** The names of links and groups. */
 export const PLACE_MESSAGES = {
   id: {
     overview: "Ringkasan",

@@ -1,4 +1,4 @@
-// Pages that everybody may read: in the usual frame for who is signed in, and in a plain one for who is not.
+// Pages that are public: in the usual frame for signed-in people, and in a plain one for others.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Outlet } from "@tanstack/react-router";
@@ -16,19 +16,19 @@ const MESSAGES = {
 } satisfies Messages<Record<string, string>>;
 
 /**
- * Who is there, if anybody. That nobody is signed in is an answer here and not asked about again: whoever asks anew while a frame is
- * shown would take it away.
+ * The signed-in person, if any. That there is none is a valid answer here and is not fetched again: a new fetch while a
+ * frame is shown would remove it.
  */
 export function useVisitor() {
   const once = { retryOnMount: false, refetchOnWindowFocus: false, refetchOnReconnect: false };
   return useQuery(AccountsService.method.getMe, {}, once);
 }
 
-/** The frame; the page stands in its outlet. */
+/** The frame; the page renders in its outlet. */
 export function OpenToAll() {
   const messages = useMessages(MESSAGES);
   const { data, isPending } = useVisitor();
-  // Which frame it will be is known in a moment; one that turns into the other would move everything.
+  // The right frame is known in a moment; replacing a wrong one would move the whole page.
   if (isPending) return <div className="min-h-dvh" aria-busy />;
   if (data?.person !== undefined) return <Inside reader={readerOf(data)} />;
   return (

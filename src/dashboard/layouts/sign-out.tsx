@@ -1,4 +1,4 @@
-// Leaving. Whoever could not be signed out is still signed in, and has to know it.
+// Signing out. A failed sign-out leaves the person signed in, and the page has to show that.
 
 import { LogOut } from "lucide-react";
 import { useState } from "react";
@@ -22,7 +22,7 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** Ends the session and leaves for the page for signing in; stays where the session may not have ended. */
+/** Ends the session and opens the page for signing in; stays where the session may not have ended. */
 export function SignOut() {
   const messages = useMessages(MESSAGES);
   const notify = useNotify();
@@ -39,7 +39,7 @@ export function SignOut() {
       }
     }
     rememberSignedIn(false);
-    // A full load, so that nothing of one person is left in memory for the next.
+    // A full load, so that no data of one person stays in memory for the next.
     window.location.assign("/sign-in");
   };
   return (

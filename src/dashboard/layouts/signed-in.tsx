@@ -1,4 +1,5 @@
-// Everything behind signing in: asks who is there, and sends whoever is nobody to the page for it.
+// The parent of all pages that need a session: reads who is signed in, and redirects to the page for signing in without
+// a session.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -12,8 +13,8 @@ import { Inside, type Reader } from "./inside.tsx";
 import { rememberSignedIn } from "./was-signed-in.ts";
 
 /**
- * The frame for the person who is signed in. It stays when asking who that is fails: what stands in it may be a secret that is
- * shown once, or half a form.
+ * The frame for the signed-in person. It stays when reading the person fails: it may contain a secret that is shown
+ * once, or a half-filled form.
  */
 export function SignedIn() {
   useWayToSignIn();
@@ -23,7 +24,7 @@ export function SignedIn() {
     if (isKnown) rememberSignedIn(true);
   }, [isKnown]);
   const isUnknown = data === undefined && error !== null && !isSignedOut(error);
-  // The page asks for its own things meanwhile: waiting for this answer first would make everything later by a round trip.
+  // The page fetches its own data meanwhile: waiting for this answer first would delay it by a round trip.
   return (
     <>
       <Inside
@@ -35,13 +36,13 @@ export function SignedIn() {
   );
 }
 
-/** Leaves for the page for signing in once nobody is signed in any more, and from there back here. */
+/** Opens the page for signing in once the session has ended; signing in leads back here. */
 function useWayToSignIn(): void {
   const navigate = useNavigate();
   useEffect(() => {
     let isLeaving = false;
     return onSignedOut(() => {
-      // Every call that is under way is refused; the first one leaves, and the others find the address changed already.
+      // Every running call is refused; the first refusal redirects, and the others find the address already changed.
       if (isLeaving) return;
       isLeaving = true;
       rememberSignedIn(false);
@@ -51,7 +52,7 @@ function useWayToSignIn(): void {
   }, [navigate]);
 }
 
-/** The person as the frame shows him. Undefined: the answer is on its way. */
+/** The person as the frame shows them. Undefined: not loaded yet. */
 export function readerOf(me: GetMeResponse | undefined): Reader {
   return {
     email: me?.person?.email ?? "",

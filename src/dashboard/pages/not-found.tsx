@@ -16,7 +16,7 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** The page for addresses that lead nowhere. */
+/** The page for addresses without a page. */
 export function NotFoundPage() {
   const messages = useMessages(MESSAGES);
   return (
@@ -26,7 +26,7 @@ export function NotFoundPage() {
   );
 }
 
-/** The same within a frame that is there already. */
+/** The same inside an existing frame. */
 export function NotFoundInside() {
   const messages = useMessages(MESSAGES);
   return (

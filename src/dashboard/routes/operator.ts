@@ -99,7 +99,7 @@ const operatorMargin = createRoute({
   validateSearch: texts("from", "to", "by"),
   component: lazyPage(() => import("../pages/operator/margin/margin-page.tsx"), "MarginPage"),
 });
-/** All of them, below the frame that they share. */
+/** All of them, below their shared frame. */
 export const operatorPages = operator.addChildren([
   operatorHome,
   operatorCatalog,

@@ -1,8 +1,8 @@
-// What the address of a page may hold.
+// The search parameters of the pages.
 
 type RawSearch = Readonly<Record<string, unknown>>;
 
-/** What a page does not keep of its address is as if it were not there: the router alone would hand it on as it was written. */
+/** Parameters that a page does not keep count as absent: the router alone would pass them on as they were written. */
 export const only =
   <Search extends object>(read: (search: RawSearch) => Search) =>
   (search: RawSearch): Search => ({
@@ -10,13 +10,13 @@ export const only =
     ...read(search),
   });
 
-/** Texts by their names, such as filters; what is empty is left out. */
+/** Strings by their names, such as filters; empty ones are omitted. */
 export const texts = <Name extends string>(...names: readonly Name[]) =>
   only((search) => {
     const kept: Partial<Record<Name, string>> = {};
     for (const name of names) {
       const value = search[name];
-      // Digits that somebody typed into the address are read as a number.
+      // Digits in the address are parsed as a number.
       if (typeof value === "number") kept[name] = String(value);
       if (typeof value === "string" && value !== "") kept[name] = value;
     }

@@ -6,7 +6,7 @@ import { lazyPage } from "../layouts/lazy-page.ts";
 import { inside } from "./frame.ts";
 import { texts } from "./search.ts";
 
-/** Leads to the sandbox. */
+/** Redirects to the sandbox. */
 export const transfers = createRoute({
   getParentRoute: () => inside,
   path: "/transfers",
@@ -50,5 +50,5 @@ const transfer = createRoute({
   component: lazyPage(() => import("../pages/transfers/transfer-page.tsx"), "TransferPage"),
 });
 
-/** All of them, below the frame that they share. */
+/** All of them, below their shared frame. */
 export const transferPages = merchant.addChildren([transferList, transferOrder, credentials, callbacks, transfer]);

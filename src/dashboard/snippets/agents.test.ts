@@ -7,7 +7,7 @@ const model = create(ModelSchema, { id: 'acme/large:v1.2"', name: "Acme", contex
 const place = { origin: "https://saldo.example", secret: null };
 
 describe("the coding agents", () => {
-  it("each have a command and a manual way with base URL, key and model", () => {
+  it("each have a command and a manual configuration with base URL, key and model", () => {
     expect(CODING_AGENTS).toHaveLength(8);
     for (const agent of CODING_AGENTS) {
       const files = agent.files(model, place);
@@ -19,7 +19,7 @@ describe("the coding agents", () => {
     }
   });
 
-  it("send a key over plain http only where they are told to", () => {
+  it("send a key over plain http only with an explicit option", () => {
     const [agent] = CODING_AGENTS;
     if (agent === undefined) throw new Error("there are agents");
     const command = (origin: string) => agentsCommand(agent, model, { origin, secret: "gw_abc" });

@@ -1,23 +1,23 @@
-// The coding agents: the one command that sets each up, and what it would write, for those who would rather write it
-// themselves. What `saldo-agents` writes is more; this is the least that works.
+// The coding agents: the command that sets each one up, and a configuration for readers who prefer to write it
+// themselves. `saldo-agents` writes more; this is the minimum that works.
 
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { apiUrlOf, exportLine, KEY_VARIABLE, shellWord, type SnippetPlace } from "./code.ts";
 
-/** A file of an agent's settings with what belongs into it. */
+/** A configuration file of an agent, with its content. */
 export type AgentFile = { readonly path: string; readonly content: string };
 
 /** A coding agent. */
 export type CodingAgent = {
-  /** As `saldo-agents` calls it. */
+  /** Its name in `saldo-agents`. */
   readonly id: string;
   readonly name: string;
-  /** It knows no references to variables: the key itself stands in its file. */
+  /** It does not support references to variables: its file contains the key itself. */
   readonly needsKeyInFile?: boolean;
   readonly files: (model: Model, place: SnippetPlace) => readonly AgentFile[];
 };
 
-/** The one command; it asks for nothing that is known already. */
+/** The command; it does not ask for anything that is already known. */
 export function agentsCommand(agent: CodingAgent, model: Model, { origin, secret }: SnippetPlace): string {
   return [
     exportLine(secret),
@@ -25,7 +25,7 @@ export function agentsCommand(agent: CodingAgent, model: Model, { origin, secret
   ].join("\n");
 }
 
-/** The eight, in the order of the command's own list. */
+/** The eight agents, in the command's own order. */
 export const CODING_AGENTS: readonly CodingAgent[] = [
   {
     id: "opencode",
@@ -156,7 +156,7 @@ function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** Plain http to another machine: the command refuses to send a key there unless it is told to. */
+/** Plain http to another machine: the command refuses to send a key there without this option. */
 function isOpenHttp(origin: string): boolean {
   const { protocol, hostname } = new URL(origin);
   return protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(hostname);

@@ -1,10 +1,10 @@
-// The same request to the gateway as curl, Node.js and Python. Whatever stands in a request is written as a literal of the
-// language: a model's id or a text that looks like code stays a text.
+// The same request to the gateway in curl, Node.js and Python. Every value of a request becomes a literal of the
+// language: a model id or a text that looks like code stays a text.
 
-/** One message as OpenAI's JSON has it. */
+/** One message of OpenAI's JSON format. */
 export type SnippetMessage = { readonly role: "system" | "user" | "assistant"; readonly content: string };
 
-/** What the code asks for. */
+/** The request of the code. */
 export type SnippetRequest = {
   readonly model: string;
   readonly messages: readonly SnippetMessage[];
@@ -13,23 +13,23 @@ export type SnippetRequest = {
   readonly stream?: boolean;
 };
 
-/** Where the code runs: our address and, where it was just made, the key itself. */
+/** Where the code runs: our address and, right after it was made, the key itself. */
 export type SnippetPlace = { readonly origin: string; readonly secret: string | null };
 
 /** The variable that every snippet reads the key from. */
 export const KEY_VARIABLE = "SALDO_API_KEY";
 
-/** The base URL that clients of the OpenAI format want. */
+/** The base URL for clients of the OpenAI format. */
 export function apiUrlOf(origin: string): string {
   return `${origin}/v1`;
 }
 
-/** A line that keeps the key for the programs of this terminal. */
+/** A line that sets the key for the programs of this terminal. */
 export function exportLine(secret: string | null): string {
   return `export ${KEY_VARIABLE}=${shellWord(secret ?? "gw_…")}`;
 }
 
-/** A command that runs as it stands when the key is known, and reads the variable when it is not. */
+/** A command that runs as it is when the key is known, and reads the variable when it is not. */
 export function curlCode(request: SnippetRequest, { origin, secret }: SnippetPlace): string {
   const lines = [
     `curl ${shellWord(`${apiUrlOf(origin)}/chat/completions`)}`,
@@ -86,7 +86,7 @@ export function pythonCode(request: SnippetRequest, { origin }: SnippetPlace): s
   ].join("\n");
 }
 
-/** A word of a shell's command line: bare where nothing in it means anything, else in quotes. */
+/** A word of a shell's command line: bare where no character is special, else in quotes. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text);
 }
@@ -95,7 +95,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The request as OpenAI names its fields. */
+/** The request with OpenAI's field names. */
 function bodyOf({ model, messages, temperature, maxTokens, stream }: SnippetRequest) {
   return {
     model,

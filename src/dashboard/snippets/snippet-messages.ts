@@ -1,4 +1,4 @@
-// The words around code to copy.
+// The messages around code to copy.
 
 import type { Messages } from "../i18n/language.tsx";
 
@@ -34,12 +34,12 @@ export const SNIPPET_MESSAGES = {
     program: "Program",
     keyVariable: "Keep the key in an environment variable",
     oneCommand: "One command sets everything up",
-    oneCommandAbout: "Needs Node 20.12 or newer. Its reset gives the files back as they were.",
+    oneCommandAbout: "Needs Node 20.12 or newer. Its reset command restores the files.",
     byHand: "By hand",
     baseUrl: "Base URL",
     keyFrom: "Key from variable",
     modelId: "Model id",
-    keyInFile: "This client reads no environment variables, so the key stands in its file.",
+    keyInFile: "This client reads no environment variables, so the key is written to its file.",
     addTo: "Add to",
     restart: "Then restart the client.",
     otherAbout: "Choose an OpenAI-compatible provider and fill in these values.",

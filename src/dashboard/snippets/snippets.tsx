@@ -27,13 +27,13 @@ const OTHER = "other";
 
 type SnippetsProps = {
   readonly model: Model;
-  /** The key that was just made; null where it is not known. */
+  /** The new key; null where it is not known. */
   readonly secret?: string | null;
-  /** What stands beside the choice of the client. */
+  /** Content beside the choice of the client. */
   readonly beside?: ReactNode;
 };
 
-/** A client to choose, and what to copy for it. */
+/** A choice of clients, with the code to copy for each. */
 export function Snippets({ model, secret = null, beside }: SnippetsProps) {
   const messages = useMessages(SNIPPET_MESSAGES);
   const [client, setClient] = useState<string>("curl");
@@ -89,7 +89,7 @@ export function ProgramCode({
 }) {
   const messages = useMessages(SNIPPET_MESSAGES);
   const { id, name, code } = PROGRAMS.find((each) => each.id === program) ?? PROGRAMS[0];
-  // With the key in it, the command runs as it stands; a program is kept, and must not keep the key.
+  // A command contains the key and runs as it is; a program is saved, and must not contain the key.
   const isWhole = id === "curl" && place.secret !== null;
   return (
     <>
@@ -158,7 +158,7 @@ function OtherClient({ model, place }: ClientProps) {
   );
 }
 
-/** What any client asks for, by the names it has there. */
+/** The values that any client needs, by their usual names. */
 function Values({ model, place }: ClientProps) {
   const messages = useMessages(SNIPPET_MESSAGES);
   const rows = [

@@ -12,7 +12,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
-/** The network and normal form, or the sentence of the refusal. */
+/** The network and normal form, or the refusal's message. */
 function check(currencyCode: string, address: string, network = "", forbidden = NOTHING): string {
   try {
     const checked = checkAddress({ currencyCode, network, address, forbidden });
@@ -44,7 +44,7 @@ describe("an address of", () => {
       "bitcoin bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
     );
     expect(check("BTC", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0")).toMatch(/^bitcoin bc1p/);
-    // Valid forms without rules for spending: anybody could take the coins.
+    // Valid forms without rules for spending: any person could take the coins.
     for (const address of ["BC1SW50QGDZ25J", "bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs", "bc1pfeessrawgf"]) {
       expect(check("BTC", address)).toContain("no rules yet");
     }
@@ -76,7 +76,7 @@ describe("an address of", () => {
     expect(check("LTC", "ltcmweb1qqwp")).toContain("not an address of litecoin");
   });
 
-  test("Tron begins with T; its other form is not taken", () => {
+  test("Tron begins with T; its other form is refused", () => {
     fc.assert(
       fc.property(hash20, (bytes) => {
         fc.pre(bytes.some((byte) => byte !== 0));
@@ -88,7 +88,7 @@ describe("an address of", () => {
     );
   });
 
-  test("Solana is a point of the curve: every key is, every second other is not", () => {
+  test("Solana is a point of the curve: every key is one, and half of all other values are not", () => {
     const wallets = Array.from({ length: 50 }, newSolanaKey);
     expect(wallets.filter((address) => check("SOL", address) !== `solana ${address}`)).toEqual([]);
     const bytes = Array.from({ length: 1_000 }, (_, number) => hash("sha256", String(number), "buffer"));
@@ -101,7 +101,7 @@ describe("an address of", () => {
     expect(isOnCurve(Uint8Array.of(1, ...Array<number>(30).fill(0), 0x80))).toBe(false);
   });
 
-  test("nobody is refused", () => {
+  test("every network is accepted", () => {
     for (const [code, address] of [
       ["ETH", `0x${"0".repeat(40)}`],
       ["BNB", `0x${"0".repeat(39)}9`],
@@ -115,7 +115,7 @@ describe("an address of", () => {
 });
 
 describe("the network", () => {
-  test("is told from the currency and the address where none is named", () => {
+  test("is derived from the currency and the address where none is named", () => {
     const solana = newSolanaKey();
     expect(check("USDT", EVM)).toBe(`ethereum ${EVM}`);
     expect(check("USDT", TRON)).toBe(`tron ${TRON}`);
@@ -124,7 +124,7 @@ describe("the network", () => {
     expect(check("USDT", EVM, "bsc")).toBe(`bsc ${EVM}`);
   });
 
-  test("that is named binds", () => {
+  test("that is named is required", () => {
     expect(check("USDT", TRON, "ethereum")).toBe("This is an address of tron, not of ethereum.");
     expect(check("USDT", EVM, "tron")).toBe("This is an address of ethereum or bsc, not of tron.");
     expect(check("TRX", EVM)).toBe("This is an address of ethereum or bsc, not of tron.");
@@ -134,9 +134,9 @@ describe("the network", () => {
   });
 });
 
-describe("what is no address", () => {
-  test("is refused with a sentence that helps and does not repeat it", () => {
-    for (const [address, says] of [
+describe("a text that is not an address", () => {
+  test("is refused with a helpful message that does not repeat it", () => {
+    for (const [address, message] of [
       ["", "empty"],
       ["x".repeat(1_000_000), "longer than 128 characters"],
       [` ${EVM}`, "space"],
@@ -152,7 +152,7 @@ describe("what is no address", () => {
       ["vitalik.eth", "not an address of ethereum"],
     ] as const) {
       const refusal = check("ETH", address);
-      expect(refusal).toContain(says);
+      expect(refusal).toContain(message);
       expect(address !== "" && refusal.includes(address)).toBe(false);
     }
     expect(check("USDT", "hello")).toBe("This is not an address of ethereum or tron or solana or bsc.");
@@ -160,7 +160,7 @@ describe("what is no address", () => {
     expect(check("BTC", `${SEGWIT.slice(0, -1)}T`)).toContain("mixed");
   });
 
-  test("never makes anything but a refusal", () => {
+  test("causes only a refusal", () => {
     fc.assert(
       fc.property(fc.constantFrom(...coins), fc.string({ unit: "binary", maxLength: 200 }), (coin, text) => {
         expect(check(coin.currencyCode, text, coin.network)).toMatch(/address/);
@@ -170,7 +170,7 @@ describe("what is no address", () => {
 });
 
 describe("one changed character", () => {
-  /** Every text that differs from the address in one place behind the first `fixed` characters. */
+  /** Every text that differs from the address in one character after the first `fixed` ones. */
   function* changed(address: string, alphabet: string, fixed: number): Generator<string> {
     for (let at = fixed; at < address.length; at += 1) {
       for (const other of alphabet) {
@@ -193,7 +193,7 @@ describe("one changed character", () => {
     expect(wrong.filter((text) => !check(code, text).startsWith("This is not an address of "))).toEqual([]);
   });
 
-  test("of the case of a checksummed EVM address is always noticed", () => {
+  test("of the case of a checksummed EVM address is always detected", () => {
     const flipped = Array.from(EVM, (letter, at) => {
       const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
       return at < 2 || other === letter ? null : EVM.slice(0, at) + other + EVM.slice(at + 1);

@@ -1,5 +1,5 @@
-// Where a transfer may go. An address is checked in the form of its network, checksum included where the form has one, and
-// is written in one normal form. Coins sent to a wrong address do not come back, so what cannot be told is refused.
+// Checks the address of a transfer by the form of its network, including a checksum where the form has one, and returns
+// its one normal form. Coins sent to a wrong address do not come back, so an ambiguous address is refused.
 
 import { AddressInvalid, CurrencyUnsupported } from "../../kernel/errors.ts";
 import { readBitcoinAddress, readLitecoinAddress } from "./bitcoin.ts";
@@ -10,7 +10,7 @@ import { readTronAddress } from "./tron.ts";
 import { coins, findCoin, type Network } from "../chains/currencies.ts";
 import type { ReadAddress } from "./read-address.ts";
 
-/** Longer than any address there is. */
+/** Longer than any valid address. */
 const MAX_ADDRESS_CHARACTERS = 128;
 
 const readers: Readonly<Record<Network, ReadAddress>> = {
@@ -25,16 +25,16 @@ const networks = [...new Set(coins.map((coin) => coin.network))];
 
 export type AddressRequest = {
   readonly currencyCode: string;
-  /** Empty: told from the currency and the address. */
+  /** Empty: derived from the currency and the address. */
   readonly network: string;
   readonly address: string;
-  /** Addresses that are never paid to besides those of known tokens, as `forbiddenAddresses` makes them. */
+  /** Addresses that are never paid, besides those of known tokens, as `forbiddenAddresses` returns them. */
   readonly forbidden: ReadonlySet<string>;
 };
 
 /**
- * Checks where a transfer of a currency shall go. An address that several networks share, such as `0x…` for a token of both
- * ethereum and bsc, is taken for the one that stands first in the table of currencies. Errors: AddressInvalid,
+ * Checks the destination of a transfer of a currency. An address that several networks share, such as `0x…` for a token
+ * of both ethereum and bsc, gets the network that is first in the table of currencies. Errors: AddressInvalid,
  * CurrencyUnsupported.
  */
 export function checkAddress(request: AddressRequest): { network: Network; normalized: string } {
@@ -53,7 +53,10 @@ export function checkAddress(request: AddressRequest): { network: Network; norma
   throw new AddressInvalid(whatIsWrong(address, candidates));
 }
 
-/** The addresses of our own wallets and of token contracts in the form that `checkAddress` holds against. Errors: AddressInvalid. */
+/**
+ * The addresses of our own wallets and of token contracts, in the form that `checkAddress` compares. Errors:
+ * AddressInvalid.
+ */
 export function forbiddenAddresses(
   own: Iterable<{ readonly network: Network; readonly address: string }>,
 ): ReadonlySet<string> {
@@ -66,7 +69,7 @@ export function forbiddenAddresses(
   return normalized;
 }
 
-/** They are written in their normal form. */
+/** Known contracts are listed in their normal form. */
 const knownTokens: ReadonlySet<string> = new Set(knownContracts.map(({ address }) => address));
 
 function candidatesOf(currencyCode: string, network: string): Network[] {
@@ -76,7 +79,7 @@ function candidatesOf(currencyCode: string, network: string): Network[] {
   return candidates;
 }
 
-/** What no address of any network has. Errors: AddressInvalid. */
+/** Refuses what is invalid on every network. Errors: AddressInvalid. */
 function checkText(address: string): void {
   if (address === "") throw new AddressInvalid("The address is empty.");
   if (address.length > MAX_ADDRESS_CHARACTERS) {
@@ -88,7 +91,7 @@ function checkText(address: string): void {
   }
 }
 
-/** Why no candidate takes the address: an address of another network, or what the network it looks like says. */
+/** Why no candidate accepts the address: it belongs to another network, or the problem on the network it resembles. */
 function whatIsWrong(address: string, candidates: readonly Network[]): string {
   const others = networks.filter((network) => "normalized" in readers[network](address));
   if (others.length > 0) return `This is an address of ${others.join(" or ")}, not of ${candidates.join(" or ")}.`;
@@ -100,7 +103,7 @@ function whatIsWrong(address: string, candidates: readonly Network[]): string {
   return sentence(likely, "problem" in read ? read.problem : "");
 }
 
-/** How an address of the network begins, to tell which network somebody meant. */
+/** How addresses of each network begin, to find the network that was probably meant. */
 const looks: Readonly<Record<Network, RegExp>> = {
   bitcoin: /^(bc1|[13])/i,
   litecoin: /^(ltc1|[LM3])/i,

@@ -7,7 +7,7 @@ const coder = createBase58check((data) => hash("sha256", data, "buffer"));
 const ALPHABET = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const HASH_BYTES = 20;
 
-/** The version and the 20 bytes of an address, or what is wrong with it. */
+/** The version and the 20 bytes of an address, or its problem. */
 export function readBase58check(
   address: string,
 ): { readonly version: number; readonly hash: Uint8Array } | { readonly problem: string } {
@@ -16,7 +16,7 @@ export function readBase58check(
   try {
     bytes = coder.decode(address);
   } catch {
-    // What the library says is for programmers; all of it comes to this.
+    // The library's messages are for programmers; each of them means this.
     return { problem: "its checksum does not match, so a character is wrong or missing" };
   }
   const [version] = bytes;

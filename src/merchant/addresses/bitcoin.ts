@@ -4,14 +4,14 @@ import type { ReadAddress } from "./read-address.ts";
 import { readBase58check } from "./base58check.ts";
 import { readWitnessProgram } from "./segwit.ts";
 
-/** Pay to a key's hash, and to a script's hash. */
+/** Pay to a key's hash, and pay to a script's hash. */
 type Prefixes = { readonly versions: readonly number[]; readonly witness: string };
 
 const TAPROOT_BYTES = 32;
 
 export const readBitcoinAddress = readerOf({ versions: [0x00, 0x05], witness: "bc" });
 
-/** Litecoin's scripts have Bitcoin's prefix, 3, in their older form: which coin is sent there only the network tells. */
+/** Litecoin's scripts have Bitcoin's prefix, 3, in their older form: the address alone does not show the coin. */
 export const readLitecoinAddress = readerOf({ versions: [0x30, 0x32, 0x05], witness: "ltc" });
 
 function readerOf({ versions, witness }: Prefixes): ReadAddress {
@@ -30,7 +30,7 @@ function readWitnessAddress(address: string, prefix: string): ReturnType<ReadAdd
   const read = readWitnessProgram(address, prefix);
   if (read === null)
     return { problem: "its checksum or its length does not match, so a character is wrong or missing" };
-  // Versions to come, and other lengths of version 1, can be spent by anybody until the network has rules for them.
+  // Future versions, and other lengths of version 1, can be spent by any person until the network has rules for them.
   if (read.version > 1 || (read.version === 1 && read.program.length !== TAPROOT_BYTES)) {
     return { problem: "the network has no rules yet for who owns what is sent to an address of this version" };
   }

@@ -5,14 +5,14 @@ import type * as ViemUtils from "viem/utils";
 import type { ReadAddress } from "./read-address.ts";
 
 const FORM = /^0x[0-9a-fA-F]{40}$/;
-/** The zero address, the built-in contracts and the number of a well-known grave lie below: what arrives there is lost. */
+/** The zero address, the built-in contracts and a well-known burn address are below this: coins sent there are lost. */
 const FIRST_PAYABLE = 0x10000n;
 
-// viem takes longer to load than everything else of a start. It is loaded by the first address, by whoever meets one.
+// viem takes longer to load than all other modules at the start, so the first EVM address loads it.
 const load = createRequire(import.meta.url);
 let viem: typeof ViemUtils | undefined;
 
-/** Letters all small or all capital carry no checksum and are taken; mixed ones must be right. */
+/** All-lowercase and all-uppercase letters carry no checksum and are accepted; a mixed-case checksum must match. */
 export const readEvmAddress: ReadAddress = (address) => {
   if (!FORM.test(address)) return { problem: "it must be 0x and 40 hexadecimal digits" };
   if (BigInt(address) < FIRST_PAYABLE) return { problem: "it has no owner, so coins sent there are lost" };

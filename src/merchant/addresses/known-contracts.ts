@@ -1,9 +1,9 @@
-// Contracts of the tokens in the table of currencies. Whoever copies an address from a token's page sends coins to a place
-// from which nobody can take them.
+// Contracts of the tokens in the table of currencies. A sender who copies the address from a token's page would lose
+// the coins: a token contract cannot return them.
 
 import type { Network } from "../chains/currencies.ts";
 
-/** USDT and USDC on each network they are offered on, in that order. */
+/** USDT and USDC on each of their networks, in that order. */
 export const knownContracts: readonly { readonly network: Network; readonly address: string }[] = [
   { network: "ethereum", address: "0xdAC17F958D2ee523a2206206994597C13D831ec7" },
   { network: "ethereum", address: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48" },

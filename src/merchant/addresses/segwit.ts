@@ -2,7 +2,7 @@
 
 import { bech32, bech32m } from "@scure/base";
 
-/** What such an address says. */
+/** The contents of such an address. */
 export type WitnessProgram = { readonly version: number; readonly program: Uint8Array };
 
 const MAX_VERSION = 16;
@@ -10,10 +10,10 @@ const PROGRAM_BYTES = { min: 2, max: 40 };
 /** A key's hash and a script's hash. */
 const VERSION_0_BYTES: readonly number[] = [20, 32];
 
-/** Reads an address of the given prefix as the standards say; null when it is none. */
+/** Reads an address of the given prefix by the standards; null when it is invalid. */
 export function readWitnessProgram(address: string, prefix: string): WitnessProgram | null {
   for (const coder of [bech32, bech32m]) {
-    // Mixed case, other characters and a checksum that does not match are the library's to refuse.
+    // The library refuses mixed case, other characters and a wrong checksum.
     const decoded = coder.decodeUnsafe(address);
     if (decoded === undefined || decoded.prefix !== prefix) continue;
     const [version, ...words] = decoded.words;

@@ -1,5 +1,5 @@
-// Addresses of Solana: a public key of 32 bytes in base58, without a checksum. What can be told is whether the bytes are a
-// point of the key curve: a wallet's are, and of wrong ones only every second. See the room's README.
+// Addresses of Solana: a public key of 32 bytes in base58, without a checksum. The only check is whether the bytes are
+// a point of the key curve: a wallet's always are, and only half of all wrong ones. See the room's README.
 
 import { base58 } from "@scure/base";
 import type { ReadAddress } from "./read-address.ts";

@@ -65,7 +65,7 @@ const BIP350_INVALID = `
   .split(/\s+/);
 
 describe("the standards' own examples", () => {
-  test("of EIP-55 are taken, and normal as they stand", () => {
+  test("of EIP-55 are accepted, and are in normal form", () => {
     for (const address of EIP55) {
       expect(readEvmAddress(address)).toEqual({ normalized: address });
       const digits = address.slice(2);
@@ -81,7 +81,7 @@ describe("the standards' own examples", () => {
     }
   });
 
-  test("of what is wrong are refused", () => {
+  test("of invalid addresses are refused", () => {
     for (const address of BIP350_INVALID) {
       expect(readWitnessProgram(address, "bc")).toBeNull();
       expect(readWitnessProgram(address, "tb")).toBeNull();

@@ -3,7 +3,7 @@ import { CurrencyUnsupported } from "../../kernel/errors.ts";
 import { assetOf, coins, findCoin, isCurrency } from "./currencies.ts";
 
 describe("findCoin", () => {
-  test("takes the usual network when none is named", () => {
+  test("uses the usual network when none is named", () => {
     const usual = ["BTC", "LTC", "ETH", "BNB", "TRX", "SOL", "USDT", "USDC"].map((code) => findCoin(code));
     expect(usual.map((coin) => `${coin.currencyCode} ${coin.network} ${coin.decimals}`)).toEqual([
       "BTC bitcoin 8",
@@ -28,7 +28,7 @@ describe("findCoin", () => {
     }
   });
 
-  test("finds every coin of the table again by its own name", () => {
+  test("finds every coin of the table by its own name", () => {
     for (const coin of coins) expect(findCoin(coin.currencyCode, coin.network)).toEqual(coin);
   });
 
@@ -45,7 +45,7 @@ describe("findCoin", () => {
     }
   });
 
-  test("knows no names of the language's own objects", () => {
+  test("does not find names of JavaScript's own objects", () => {
     for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", "0", "length"]) {
       expect(isCurrency(name)).toBe(false);
       expect(() => findCoin(name)).toThrow(CurrencyUnsupported);

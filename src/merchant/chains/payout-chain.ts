@@ -1,19 +1,19 @@
-// The port to a chain on which payouts go out from one hot wallet: what the payout engine asks and tells, and nothing of how a
-// chain is reached. A wallet's transactions are numbered by nonces, each nonce is used up by one transaction, in order. What
-// keeps a payout from going out twice is the engine's record; a chain is only ever asked what it has seen.
+// The port to a chain on which payouts leave one hot wallet: the calls of the payout engine, independent of how a chain
+// is reached. A wallet's transactions are numbered by nonces; each nonce is used up by one transaction, in order. The
+// engine's own record keeps a payout from being sent twice; the chain only reports what it has seen.
 
 import type { Coin } from "./currencies.ts";
 
-/** What a payout sends: so many of the coin's smallest units. */
+/** The payment of a payout: so many of the coin's smallest units. */
 export type ChainPayment = { readonly coin: Coin; readonly to: string; readonly units: bigint };
 
-/** What is offered for a unit of the chain's work, in the smallest unit of the coin that fees are paid in. */
+/** The offered price for a unit of the chain's work, in the smallest unit of the coin that fees are paid in. */
 export type FeeOffer = { readonly most: bigint; readonly priority: bigint };
 
-/** A signed transaction: the bytes to broadcast, and the name by which it is found whatever broadcasting them answers. */
+/** A signed transaction: the bytes to broadcast, and the hash by which it is found whatever the broadcast returns. */
 export type SignedTransaction = { readonly raw: string; readonly hash: string };
 
-/** How far the chain is. Blocks up to `final` are replaced no more; -1: none is final yet. */
+/** The chain's height. Blocks up to `final` are not replaced any more; -1: none is final yet. */
 export type ChainHead = { readonly latest: number; readonly final: number };
 
 export type MinedTransaction = {
@@ -23,27 +23,27 @@ export type MinedTransaction = {
   readonly confirmations: number;
   /** Whether its block is final and still the chain's block of that number. */
   readonly isFinal: boolean;
-  /** Whether it did what it was sent for: a reverted one, or one that moved nothing to the recipient, did not. */
+  /** Whether it delivered its payment: a reverted one, or one that moved nothing to the recipient, did not. */
   readonly succeeded: boolean;
-  /** It moved something to the recipient, and less than it was sent for: then it did not succeed, and is no refund either. */
+  /** It delivered less than its payment: then it did not succeed, and is not refunded either. */
   readonly isShort?: boolean;
-  /** Why a block that its node calls final is not believed. Absent: there is no doubt. */
+  /** Why a block that its node reports as final is not trusted. Absent: there is no doubt. */
   readonly doubt?: string;
-  /** What it cost, in the smallest unit of `feeCoin`. */
+  /** Its cost, in the smallest unit of `feeCoin`. */
   readonly feePaid: bigint;
 };
 
-/** What the chain has seen of a transaction. Unknown is no proof of anything: it may come back. */
+/** The chain's view of a transaction. Unknown proves nothing: it may come back. */
 export type SeenTransaction = { readonly status: "unknown" } | { readonly status: "pending" } | MinedTransaction;
 
-/** The transaction that used up a nonce, in a block of the chain as it now is. */
+/** The transaction that used up a nonce, in a block of the current chain. */
 export type NonceHolder = { readonly hash: string; readonly isFinal: boolean };
 
-/** These bytes can never be made: trying again will not help. Every other failure may pass. */
+/** These bytes can never be made: a retry will not help. Every other failure may pass. */
 export class UnsignablePayment extends Error {}
 
 export interface PayoutChain {
-  /** `sandbox`, or the network it is. */
+  /** `sandbox`, or the name of the network. */
   readonly name: string;
   /** The address that pays. */
   readonly wallet: string;
@@ -51,42 +51,50 @@ export interface PayoutChain {
   readonly feeCoin: Coin | null;
   /** The currencies it can send. */
   readonly currencies: readonly string[];
-  /** Addresses that are never paid: the wallet itself, and contracts of tokens. */
+  /** Addresses that are never paid: the wallet itself, and token contracts. */
   readonly ownAddresses: readonly string[];
 
-  /** Compares what is configured with the chain itself: its id, the decimals of its tokens. Errors: what does not fit. */
+  /**
+   * Compares the configuration with the chain itself: its id, the decimals of its tokens. Errors: the first difference.
+   */
   check(): Promise<void>;
-  /** Where the chain is now. Whatever else is asked with it is answered as of then or later. */
+  /** The chain's current height. Every call that takes it returns the state as of then or later. */
   head(): Promise<ChainHead>;
-  /** What the chain knows of a transaction of ours that sends this payment, or fills its nonce (null). */
+  /** The chain's view of our transaction that sends this payment, or fills its nonce (null). */
   find(transaction: { hash: string; payment: ChainPayment | null }, head: ChainHead): Promise<SeenTransaction>;
-  /** Whether the chain's block of that number is this one. Null: it has no block of that number yet, as far as its node knows. */
+  /** Whether the chain's block of that number is this one. Null: the node has no block of that number yet. */
   hasBlock(block: MinedTransaction["block"], head: ChainHead): Promise<boolean | null>;
   /** How many nonces of the wallet are used up in the latest block: the next one that is free on the chain. */
   nextNonce(): Promise<number>;
-  /** Who used up a nonce. Null: nobody yet, in the chain as it now is. */
+  /** The transaction that used up a nonce. Null: it is unused in the current chain. */
   holderOf(nonce: number, head: ChainHead): Promise<NonceHolder | null>;
-  /** What the wallet has of a coin in the latest block, in its smallest units. */
+  /** The wallet's balance of a coin in the latest block, in its smallest units. */
   balance(coin: Coin): Promise<bigint>;
   /**
-   * What to offer for a transaction that shall be mined soon; where it replaces one of the same nonce, enough more for that.
-   * Null: replacing would take more than the chain is allowed to offer.
+   * The offer for a transaction that shall be mined soon; where it replaces one of the same nonce, enough more for
+   * that. Null: a replacement would exceed the most that may be offered.
    */
   suggestFee(replaced: FeeOffer | null): Promise<FeeOffer | null>;
-  /** What one transaction costs at most by an offer, in the smallest unit of `feeCoin`. */
+  /** The most that one transaction costs by an offer, in the smallest unit of `feeCoin`. */
   mostCost(fee: FeeOffer): bigint;
-  /** Signs, without telling anybody. A null payment fills the nonce: nothing, from the wallet to itself. Errors: UnsignablePayment. */
+  /**
+   * Signs without broadcasting. A null payment fills the nonce: nothing, from the wallet to itself. Errors:
+   * UnsignablePayment.
+   */
   sign(order: { nonce: number; payment: ChainPayment | null; fee: FeeOffer }): Promise<SignedTransaction>;
   /**
-   * Hands the bytes to the network. Handing them over again does no harm. An error proves nothing: the network may have taken
-   * them all the same, so the hash is looked up.
+   * Broadcasts the bytes. Doing so again does no harm. An error proves nothing: the network may still have accepted
+   * them, so the hash is looked up.
    */
   broadcast(raw: string): Promise<void>;
 }
 
-/** An offer that replaces an earlier one of the same nonce: what is suggested now, and an eighth more than the earlier at least. */
+/**
+ * An offer that replaces an earlier one of the same nonce: the suggested one now, but at least an eighth more than the
+ * earlier.
+ */
 export function replacingFee(earlier: FeeOffer, suggested: FeeOffer): FeeOffer {
-  // A priority of nothing could not be raised by a part of itself.
+  // A priority fee of zero would stay zero.
   const priority = raised(earlier.priority > 0n ? earlier.priority : 1n, suggested.priority);
   const most = raised(earlier.most, suggested.most);
   return { most: most > priority ? most : priority, priority };

@@ -1,4 +1,4 @@
-// The ticks that carry transfers out on their chains, and the watch over how that goes.
+// The ticks that send transfers out on their chains, and the monitoring of payouts.
 
 import type { Pool } from "pg";
 import { type Coin, findCoin, type Network } from "../chains/currencies.ts";
@@ -13,12 +13,12 @@ import type { Tick } from "../../workers/tick.ts";
 const ROUND_MS = { sandbox: 1_000, real: 4_000 } as const;
 const WATCH_MS = 15_000;
 
-/** How payouts stand, as they were last seen. */
+/** The latest state of payouts. */
 export type PayoutFacts = {
   readonly wallets: readonly WalletFacts[];
-  /** What each wallet of a real chain has, in whole coins: about, for people. */
+  /** The balance of each wallet of a real chain, in whole coins, rounded. */
   readonly floats: readonly { readonly chain: string; readonly currency: string; readonly coins: number }[];
-  /** What the payouts of today are of each cap, about. */
+  /** Today's payouts as a share of each cap, rounded. */
   readonly dayShares: readonly { readonly chain: string; readonly currency: string; readonly share: number }[];
   /** Orders that wait for a second operator. */
   readonly pendingOrders: number;
@@ -26,7 +26,7 @@ export type PayoutFacts = {
   readonly answeredAtMs: ReadonlyMap<string, number>;
 };
 
-/** Makes the ticks of the engines and of the watch, and tells what the watch has seen. */
+/** Makes the ticks of the engines and of the monitor, and reports the monitor's results. */
 export function payoutTicks({
   pool,
   engines,
@@ -50,7 +50,7 @@ export function payoutTicks({
     name: "watch payouts",
     everyMs: WATCH_MS,
     run: async () => {
-      // What the database says is told also while a chain is away.
+      // The database's part is reported even while a chain is away.
       const wallets = await readWalletFacts(pool);
       const shares = { dayShares: await dayShares(pool, engines), pendingOrders: await countOrders() };
       facts = { wallets, ...shares, floats: facts?.floats ?? [], answeredAtMs };

@@ -1,5 +1,5 @@
-// Merchant pairs: an API key that names the merchant's pair and a secret that proves it. A pair is shown once, when it is
-// issued; the database keeps digests. A merchant may have several, so that one can be replaced without a pause.
+// Merchant pairs: an API key that names the pair and a secret that proves it. A pair is shown once, when it is issued;
+// the database keeps digests. A merchant may have several, so that one can be replaced without an interruption.
 
 import { timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -32,7 +32,7 @@ const prefixes = {
 /** How much of the random part is shown, so that a person can tell pairs apart. */
 const SHOWN_CHARACTERS = 4;
 
-/** A new pair, the only time its halves are seen. */
+/** A new pair, the only time both halves are visible. */
 export type IssuedPair = { readonly pairId: string; readonly apiKey: string; readonly secretKey: string };
 
 /** Issues another pair of a merchant, for the merchant's environment. Errors: NotFound. */
@@ -55,8 +55,8 @@ export function listPairs(database: Pick<Database, "pool">, merchantId: string):
 }
 
 /**
- * Revokes a pair. It waits for orders of the pair that are under way; once it has returned, no process takes a call of the pair.
- * Errors: NotFound.
+ * Revokes a pair. It waits for the pair's orders that are under way; once it has returned, no process accepts a call of
+ * the pair. Errors: NotFound.
  */
 export async function revokePair(database: Pick<Database, "pool">, pairId: string): Promise<void> {
   await revoke(database, { pairId });
@@ -72,7 +72,7 @@ function revoke(
   });
 }
 
-/** The most pairs of a merchant that work at a time: enough to replace one without a pause. */
+/** The most active pairs of a merchant: enough to replace one without an interruption. */
 export const MAX_WORKING_PAIRS = 10;
 
 /** Issues another pair of an account's merchant. Errors: NotFound, LimitExceeded. */
@@ -96,7 +96,7 @@ export function issueOwnPair(
   );
 }
 
-/** Revokes a pair of an account's merchant as `revokePair` does. Errors: NotFound, also for somebody else's. */
+/** Revokes a pair of an account's merchant as `revokePair` does. Errors: NotFound, also for another account's pair. */
 export async function revokeOwnPair(
   database: Pick<Database, "pool">,
   { accountId, merchantId, pairId }: { accountId: string; merchantId: string; pairId: string },
@@ -105,34 +105,37 @@ export async function revokeOwnPair(
   return revoke(database, { pairId, merchantId });
 }
 
-/** Tells who is calling from a pair; null when the pair is not one of ours, is revoked or its halves do not match. */
+/** Identifies the caller by a pair; null when the pair is not ours, is revoked or its halves do not match. */
 export type VerifyMerchant = (pair: { apiKey: string; secretKey: string }) => Promise<MerchantPrincipal | null>;
 
-/** The same, and whether a pair, its halves joined by a colon, has worked in this process. It may have been revoked since. */
+/**
+ * The same, and whether a pair, its halves joined by a colon, was accepted before in this process. It may have been
+ * revoked since.
+ */
 export type PairVerifier = VerifyMerchant & { hasWorked(pair: string): boolean };
 
-/** How long a decision counts, from the moment its read of the database began. */
+/** How long a decision is cached, from the moment its read of the database began. */
 export const PAIR_CACHE_MS = 5_000;
 const MAX_CACHED_PAIRS = 10_000;
-/** Compared when there is no pair, so that an unknown key takes as long as a wrong secret. */
+/** Compared when there is no such key, so that an unknown key takes as long as a wrong secret. */
 const NO_DIGEST = Buffer.alloc(32);
 
 type Decision = { readonly startedAtMs: number; readonly principal: Promise<MerchantPrincipal | null> };
 
 /**
- * Makes the check of pairs. Decisions are cached by both halves together: an unknown key and a known key with a wrong
- * secret both miss the cache, read the database once and compare one digest, so that no clock tells them apart.
+ * Makes the check of pairs. Decisions are cached by both halves together. An unknown key and a known key with a wrong
+ * secret both miss the cache, read the database once and compare one digest, so timing does not distinguish them.
  */
 export function createPairVerifier(database: Pick<Database, "pool">, clock: Clock = systemClock): PairVerifier {
   const decisions = new LRUCache<string, Decision>({ max: MAX_CACHED_PAIRS });
-  // Apart from the decisions, so that a flood of wrong pairs never pushes out a right one.
+  // Separate from the decisions, so that a flood of wrong pairs never evicts a right one.
   const worked = new LRUCache<string, true>({ max: MAX_CACHED_PAIRS });
   const noteOutcome = async (name: string, decision: Decision): Promise<void> => {
     try {
       if ((await decision.principal) === null) worked.delete(name);
       else worked.set(name, true);
     } catch {
-      // A read that failed decided nothing. Whoever waits for it gets the failure.
+      // A failed read decides nothing. Every call that waits for it gets the failure.
       if (decisions.get(name) === decision) decisions.delete(name);
     }
   };

@@ -1,5 +1,5 @@
-// Coins for the sandbox: any merchant of it may have some, because they are worth nothing. The bounds keep a slip of a script
-// from filling the ledger with absurd numbers.
+// Coins for sandbox merchants, which are worth nothing. The bounds keep a faulty script from filling the ledger with
+// absurd numbers.
 
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
@@ -13,7 +13,7 @@ import { readFunds, requireMerchantOf } from "./store.ts";
 
 /** The most whole coins of one use. */
 export const MAX_FAUCET_COINS = 10_000n;
-/** Whoever has so many whole coins on a fund gets no more. */
+/** A fund with so many whole coins gets no more. */
 export const ENOUGH_FAUCET_COINS = 1_000_000n;
 
 export type FaucetOrder = {
@@ -25,8 +25,8 @@ export type FaucetOrder = {
 };
 
 /**
- * Puts coins on a sandbox merchant's fund and gives the balance of the currency. Errors: NotFound, CurrencyUnsupported,
- * ValidationError, AmountPrecision, LimitExceeded.
+ * Credits coins to a sandbox merchant's fund and returns the balance of the currency. Errors: NotFound,
+ * CurrencyUnsupported, ValidationError, AmountPrecision, LimitExceeded.
  */
 export async function useFaucet(database: Pick<Database, "pool">, order: FaucetOrder): Promise<MerchantBalance> {
   const { merchantId, accountId, currencyCode, amountText, network } = order;
@@ -41,7 +41,7 @@ export async function useFaucet(database: Pick<Database, "pool">, order: FaucetO
   await withRetry(() =>
     withTransaction(database, async (client) => {
       await creditFund(client, { merchantId, currencyCode, amountText, network: coin.network, reason: "faucet" });
-      // Behind the lock that the credit has taken.
+      // Under the lock that the credit has taken.
       const funds = await readFunds(client, merchantId);
       const fund = funds.find(({ asset }) => asset === `${currencyCode}/${coin.decimals}`);
       invariant(fund !== undefined && codeOf(fund.asset) === currencyCode, "a fund that was credited is there");

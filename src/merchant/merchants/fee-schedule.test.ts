@@ -60,7 +60,7 @@ describe("computeFee", () => {
     expect(feeOf("1", "TRX/6", { min: "0.0000000001" })).toBe("0.000001");
   });
 
-  test("lies less than one unit above the exact value, for any terms, amount and coin", () => {
+  test("is less than one unit above the exact value, for any terms, amount and coin", () => {
     const decimal = fc.bigInt({ min: 0n, max: 10n ** 21n });
     const bound = fc.option(decimal);
     fc.assert(
@@ -87,7 +87,7 @@ describe("computeFee", () => {
     );
   });
 
-  test("has terms as fine as every coin", () => {
+  test("has terms with as many decimals as any coin", () => {
     expect(Math.max(...coins.map((coin) => coin.decimals))).toBeLessThanOrEqual(FEE_DECIMALS);
   });
 });
@@ -119,7 +119,7 @@ describe("chooseFeeRow", () => {
     expect(chooseFeeRow([...versions, ...rows], { merchantId: "m", currencyCode: "TRX" })?.id).toBe("currency");
   });
 
-  test("finds nothing where nothing fits", () => {
+  test("finds no row where none matches", () => {
     expect(chooseFeeRow([row("currency", null, "TRX")], { merchantId: "m", currencyCode: "USDT" })).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-// What a transfer costs on top of its amount. The most specific row that fits applies whole; rows are never mixed. A row
-// is never changed: a newer version stands beside it, and a transfer keeps the row it was priced by.
+// The fee of a transfer. The most specific matching row applies as a whole; rows are never mixed. A row never changes:
+// a new version is added, and a transfer keeps the row of its price.
 
 import { invariant } from "../../kernel/invariant.ts";
 import { divideCeil, type Money, scaleOf } from "../../kernel/money.ts";
@@ -38,8 +38,8 @@ export function computeFee(terms: FeeTerms, amount: Money): Money {
 }
 
 /**
- * Of all rows the one that applies: merchant and currency before merchant before currency before the default, and of one
- * scope the newest version.
+ * The row that applies: merchant and currency before merchant before currency before the default, and of one scope the
+ * newest version.
  */
 export function chooseFeeRow(
   rows: readonly FeeRow[],

@@ -22,7 +22,7 @@ const SET_DEFAULT = `
 INSERT INTO default_limit (currency_code, per_transfer, daily, approval_above) VALUES ($1, $2::numeric, $3::numeric, $4::numeric)
 ON CONFLICT (currency_code) DO UPDATE SET per_transfer = EXCLUDED.per_transfer, daily = EXCLUDED.daily,
   approval_above = EXCLUDED.approval_above`;
-// The day is asked for behind the lock: whoever waited over midnight counts on the new day.
+// The day is read under the lock: an order that waited over midnight counts on the new day.
 const LOCK = `
 WITH locked AS MATERIALIZED (
   SELECT per_transfer, daily, approval_above, used_day, used FROM merchant_limit
@@ -49,7 +49,7 @@ export type Limits = {
 
 export type LimitKey = { readonly merchantId: string; readonly currencyCode: string };
 
-/** Limits with what was ordered on the day it now is in Jakarta. */
+/** Limits with the amount ordered today, by the day in Jakarta. */
 export type CountedLimits = Limits & { readonly today: string; readonly usedToday: bigint };
 
 type LimitColumns = {
@@ -80,7 +80,7 @@ export async function readDefaultLimits(
   }));
 }
 
-/** Writes what production merchants begin with from now on; those that there are keep theirs. */
+/** Sets the default limits of production merchants from now on; existing merchants keep theirs. */
 export async function writeDefaultLimit(
   client: PoolClient,
   { currencyCode, perTransfer, daily, approvalAbove }: Limits & { readonly currencyCode: string },
@@ -124,7 +124,7 @@ function fromLimitColumns(row: LimitColumns): CountedLimits {
   };
 }
 
-/** Writes what was ordered on a day, of limits that are locked. */
+/** Writes the amount ordered on a day, of limits that are locked. */
 export async function writeUsed(
   client: PoolClient,
   { merchantId, currencyCode, day, used }: LimitKey & { day: string; used: bigint },

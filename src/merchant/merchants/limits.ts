@@ -1,6 +1,6 @@
-// What a merchant may order of a currency: how much at once, how much in a day, and from when on an operator is asked. Limits
-// are on what the receiver gets, in whole coins, over all networks of the currency. A day counts what was ordered on it,
-// whatever became of it: its counter is a column of the row that is locked, never a sum of others.
+// A merchant's limits of a currency: on one order, on one day, and the amount above which an operator must approve.
+// Limits apply to the received amount, in whole coins, over all networks of the currency. A day counts its orders,
+// whatever became of them: its counter is a column of the locked row, never a sum of others.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
@@ -25,8 +25,8 @@ import { requireMerchant } from "./store.ts";
 import type { OrderedTransfer } from "../transfers/transfer.ts";
 
 /**
- * Counts an order against its merchant's limits, inside the transaction that places it and behind its fund's lock. Gives
- * whether an operator has to approve it. Errors: LimitExceeded.
+ * Counts an order against its merchant's limits, inside the transaction that places it and under its fund's lock.
+ * Returns whether an operator has to approve it. Errors: LimitExceeded.
  */
 export async function countAgainstLimits(client: PoolClient, order: OrderedTransfer): Promise<boolean> {
   const { merchantId, coin, received } = order;
@@ -54,7 +54,7 @@ export type LimitOrder = LimitKey & {
   readonly approvalAbove: string;
 };
 
-/** Limits in whole coins, with what was ordered today; null: no such limit. */
+/** Limits in whole coins, with today's ordered amount; null: no such limit. */
 export type ShownLimits = {
   readonly currencyCode: string;
   readonly perTransfer: string | null;
@@ -64,8 +64,8 @@ export type ShownLimits = {
 };
 
 /**
- * Sets the limits of a merchant and currency in place of those before, inside the caller's transaction. Errors: NotFound,
- * ValidationError, CurrencyUnsupported.
+ * Replaces the limits of a merchant and currency, inside the caller's transaction. Errors: NotFound, ValidationError,
+ * CurrencyUnsupported.
  */
 export async function setLimits(client: PoolClient, order: LimitOrder): Promise<ShownLimits> {
   const { merchantId, currencyCode } = order;
@@ -77,7 +77,10 @@ export async function setLimits(client: PoolClient, order: LimitOrder): Promise<
   return show({ ...before, ...limits, currencyCode });
 }
 
-/** Sets what new production merchants begin with, inside the caller's transaction. Errors: ValidationError, CurrencyUnsupported. */
+/**
+ * Sets the limits of new production merchants, inside the caller's transaction. Errors: ValidationError,
+ * CurrencyUnsupported.
+ */
 export async function setDefaultLimits(client: PoolClient, order: Omit<LimitOrder, "merchantId">): Promise<void> {
   const { currencyCode } = order;
   if (!isCurrency(currencyCode)) throw new CurrencyUnsupported();
@@ -97,8 +100,8 @@ export function showLimits({ currencyCode, ...limits }: Limits & { readonly curr
 }
 
 /**
- * Whether an order would let a merchant do more than it may now. Errors: NotFound, ValidationError, CurrencyUnsupported where the
- * order is wrong.
+ * Whether an order would allow a merchant more than now. Errors: NotFound, ValidationError, CurrencyUnsupported where
+ * the order is wrong.
  */
 export async function isLooser(pool: Pick<Database, "pool">["pool"], order: LimitOrder): Promise<boolean> {
   const wanted = limitsOf(order);

@@ -1,4 +1,4 @@
-// Merchants and fees as an operator goes through them: newest first, page by page.
+// Operators' lists of merchants and fees: newest first, page by page.
 
 import type { Environment } from "../../identity/principal.ts";
 import type { FeeRow } from "./fee-schedule.ts";
@@ -40,7 +40,7 @@ export type ScheduledFee = FeeRow & {
   readonly isCurrent: boolean;
 };
 
-/** Which rows of the fee schedule: of one merchant or of all, and whether also those that a newer one has replaced. */
+/** The rows of the fee schedule to list: of one merchant or of all, and whether replaced ones are included. */
 export type FeePage = {
   readonly merchantId: string | null;
   readonly withReplaced: boolean;

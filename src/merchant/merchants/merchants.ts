@@ -1,5 +1,5 @@
-// Merchants and what they have. A fund is a ledger account of one merchant in one asset; its balance changes only
-// together with a posting, in one transaction that has locked it.
+// Merchants and their funds. A fund is a ledger account of one merchant in one asset; its balance changes only together
+// with a posting, in one transaction that has locked it.
 
 import type { PoolClient } from "pg";
 import type { Environment } from "../../identity/principal.ts";
@@ -29,12 +29,12 @@ import {
   writeFund,
 } from "./store.ts";
 
-/** The most whole coins a fund may come to. Its column holds ten thousand times as many at 18 decimals. */
+/** The largest balance of a fund in whole coins. Its column holds ten thousand times as many at 18 decimals. */
 const MAX_FUND_COINS = 10n ** 16n;
 
 export type NewMerchant = { readonly accountId: string; readonly environment: Environment };
 
-/** Makes a merchant of an account, with its first pair. Errors: NotFound. */
+/** Creates a merchant of an account, with its first pair. Errors: NotFound. */
 export function createMerchant(
   database: Pick<Database, "pool">,
   merchant: NewMerchant,
@@ -54,7 +54,7 @@ export async function addMerchant(
 }
 
 /**
- * Makes the merchant of an account in an environment, where it has none yet. Errors: NotFound, LimitExceeded,
+ * Creates the merchant of an account in an environment, where it has none yet. Errors: NotFound, LimitExceeded,
  * CurrencyUnsupported where no currency is served in production.
  */
 export function openMerchant(
@@ -88,13 +88,13 @@ export type MerchantCredit = {
   readonly amountText: string;
   /** Absent or empty: the currency's usual one. */
   readonly network?: string;
-  /** A sentence by whoever ordered it. */
+  /** The reason, as the operator wrote it. */
   readonly reason?: string;
-  /** The event's own name: the same reference credits once, for ever. */
+  /** The name of the event: the same reference is credited once, for ever. */
   readonly reference?: string;
 };
 
-/** A credit as it was posted, now or before under the same reference. Amounts are in whole coins. */
+/** A posted credit, by this call or earlier under the same reference. Amounts are in whole coins. */
 export type CreditedFund = {
   readonly postingId: string;
   readonly amount: string;
@@ -104,7 +104,7 @@ export type CreditedFund = {
 };
 
 /**
- * Puts coins that came in on a merchant's fund. Errors: NotFound, ValidationError, AmountPrecision, CurrencyUnsupported,
+ * Credits received coins to a merchant's fund. Errors: NotFound, ValidationError, AmountPrecision, CurrencyUnsupported,
  * LimitExceeded.
  */
 export function creditMerchant(database: Pick<Database, "pool">, credit: MerchantCredit): Promise<CreditedFund> {
@@ -156,10 +156,10 @@ export async function creditFund(client: PoolClient, credit: MerchantCredit): Pr
   return { postingId: id, amount: shown(amount.units), available: shown(posted - fund.held), isNew: true };
 }
 
-/** What a merchant has in one currency, in whole coins. */
+/** A merchant's balance of one currency, in whole coins. */
 export type MerchantBalance = { readonly currencyCode: string; readonly available: string; readonly held: string };
 
-/** The merchant's balances, one per currency by code. A currency kept with several scales is added up at the finest. */
+/** The merchant's balances, one per currency by code. A currency with several scales is added up at the finest. */
 export async function listBalances(database: Pick<Database, "pool">, merchantId: string): Promise<MerchantBalance[]> {
   const funds = await readFunds(database.pool, merchantId);
   const codes = [...new Set(funds.map((fund) => codeOf(fund.asset)))].toSorted();

@@ -1,4 +1,4 @@
-// What a transfer costs, and would cost on other terms: for an operator who thinks about a fee. Nothing is stored.
+// The price of a transfer now and on other terms, for an operator who considers a new fee. Nothing is stored.
 
 import type { Database } from "../../database/database.ts";
 import type { FeeRow } from "./fee-schedule.ts";
@@ -8,8 +8,8 @@ import { priceTransfer, type Quote } from "../transfers/quote.ts";
 import { type FeeOrder, findFeeRow, parseTerms } from "./set-fee.ts";
 import { requireMerchant } from "./store.ts";
 
-/** No merchant has this id: the rows of everybody apply. */
-const NOBODY = "00000000-0000-0000-0000-000000000000";
+/** No merchant has this id: the general rows apply. */
+const NO_MERCHANT = "00000000-0000-0000-0000-000000000000";
 
 export type FeeQuestion = {
   /** Null: a merchant without rows of its own. */
@@ -18,11 +18,11 @@ export type FeeQuestion = {
   readonly network: string;
   /** Decimal digits in whole coins. */
   readonly amountText: string;
-  /** Terms to try; null: only those that count now. */
+  /** Terms to try; null: only the valid ones. */
   readonly terms: Pick<FeeOrder, "flat" | "rate" | "min" | "max"> | null;
 };
 
-/** The quote by the row that counts now, and by the terms to try. */
+/** The quote by the row in force, and by the terms to try. */
 export type FeePreview = { readonly row: FeeRow; readonly current: Quote; readonly proposed: Quote | null };
 
 /** Prices a transfer in both ways. Errors: ValidationError, AmountPrecision, CurrencyUnsupported, LimitExceeded, NotFound. */
@@ -34,7 +34,7 @@ export async function previewFee(
   const received = parseAmount(amountText, coin);
   const tried = terms === null ? null : parseTerms(terms);
   if (merchantId !== null) await requireMerchant(database.pool, merchantId);
-  const row = await findFeeRow(database, { merchantId: merchantId ?? NOBODY, currencyCode: coin.currencyCode });
+  const row = await findFeeRow(database, { merchantId: merchantId ?? NO_MERCHANT, currencyCode: coin.currencyCode });
   return {
     row,
     current: priceTransfer({ coin, received, feeRow: row }),

@@ -13,10 +13,10 @@ import { insertFeeVersion, readFeeRows, readFeeVersion, requireMerchant } from "
 
 /** The largest rate: a fee of a hundred times the amount. */
 const MAX_RATE = 100n;
-/** How many times somebody else may take the next version of a scope before the caller is told to try again. */
+/** How often another writer may take the next version of a scope before the caller is asked to try again. */
 const MAX_VERSION_ATTEMPTS = 5;
 
-/** Reads the row that prices a transfer now. Nothing is cached: a new version counts for the next quote. */
+/** Reads the row that prices a transfer now. Nothing is cached: a new version applies from the next quote. */
 export async function findFeeRow(
   database: Pick<Database, "pool">,
   transfer: { merchantId: string; currencyCode: string },
@@ -36,12 +36,13 @@ export type FeeOrder = {
   readonly max?: string;
 };
 
-/** The row in force. Not new: its terms were the same before, and nothing was done. */
+/** The row in force. Not new: its terms were the same before, and no version was added. */
 export type SetFee = { readonly row: FeeRow; readonly isNew: boolean };
 
 /**
- * Adds a version of the terms for a merchant and currency, a merchant, a currency, or everybody else, unless they are in force
- * there already; also inside the caller's transaction. Errors: ValidationError, CurrencyUnsupported, NotFound, UpstreamBusy.
+ * Adds a version of the terms for a merchant and currency, a merchant, a currency, or as the default, unless they are
+ * already in force; also inside the caller's transaction. Errors: ValidationError, CurrencyUnsupported, NotFound,
+ * UpstreamBusy.
  */
 export async function setFee(client: Pick<Pool | PoolClient, "query">, order: FeeOrder): Promise<SetFee> {
   const terms = parseTerms(order);
@@ -51,7 +52,7 @@ export async function setFee(client: Pick<Pool | PoolClient, "query">, order: Fe
   for (let attempt = 1; attempt <= MAX_VERSION_ATTEMPTS; attempt += 1) {
     const current = await readFeeVersion(client, scope);
     if (current !== undefined && areSameTerms(current, terms)) return { row: current, isNew: false };
-    // The version behind the one that was looked at: if somebody else takes it first, his terms have to be looked at too.
+    // The version after the one that was read: if another writer takes it first, the new terms have to be compared too.
     const version = (current?.version ?? 0) + 1;
     const row = await insertFeeVersion(client, { id: uuidv7(), ...scope, version, ...terms });
     if (row !== undefined) return { row, isNew: true };

@@ -1,4 +1,4 @@
-// SQL of this room. Merchants, pairs and fees change at people's speed; funds are money and follow the ledger's rules.
+// SQL of this room. Merchants, pairs and fees change rarely; funds are money and follow the ledger's rules.
 
 import type { Pool, PoolClient } from "pg";
 import type { Environment } from "../../identity/principal.ts";
@@ -95,7 +95,7 @@ export async function readMerchants(client: Queryable, accountId: string): Promi
   return (await client.query<MerchantSummary>(MERCHANTS_OF, [accountId])).rows;
 }
 
-/** The environment of a merchant of an account. Errors: NotFound, also for somebody else's. */
+/** The environment of a merchant of an account. Errors: NotFound, also for another account's merchant. */
 export async function requireMerchantOf(
   client: Queryable,
   { merchantId, accountId }: { merchantId: string; accountId: string },
@@ -105,7 +105,7 @@ export async function requireMerchantOf(
   return rows[0].environment;
 }
 
-/** Lets one transaction at a time make merchants of an account. */
+/** Serializes the transactions that create merchants of an account. */
 export async function lockOwner(client: PoolClient, accountId: string): Promise<void> {
   await waitForLocks(client);
   await client.query(LOCK_OWNER, [accountId]);
@@ -201,7 +201,7 @@ export async function readFeeVersion(
   return rows[0] && fromFeeColumns(rows[0]);
 }
 
-/** A row of the fee schedule as the rules take it. */
+/** A row of the fee schedule as the rules use it. */
 export function fromFeeColumns(row: FeeColumns): FeeRow {
   return {
     id: row.id,
@@ -268,7 +268,7 @@ export async function readFunds(
   return rows.map((row) => ({ asset: row.asset, posted: BigInt(row.posted), held: BigInt(row.held) }));
 }
 
-/** Revokes every pair that works. Gives how many there were. */
+/** Revokes every active pair. Returns their number. */
 export async function revokeAllPairs(client: PoolClient): Promise<number> {
   return (await client.query(REVOKE_ALL_PAIRS)).rowCount ?? 0;
 }

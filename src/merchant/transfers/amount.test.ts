@@ -5,7 +5,7 @@ import { coins, findCoin } from "../chains/currencies.ts";
 
 const trx = findCoin("TRX");
 
-/** What is wrong with a text, as field and rule. */
+/** The problem of a text, as field and rule. */
 function problem(text: string): unknown {
   try {
     return parseAmount(text, trx);
@@ -21,7 +21,7 @@ describe("parseAmount", () => {
     }
   });
 
-  test("refuses zero, negative and what is no decimal as a validation error about the amount", () => {
+  test("refuses zero, negative numbers and other text as a validation error about the amount", () => {
     for (const text of [
       "0",
       "0.0",
@@ -43,7 +43,7 @@ describe("parseAmount", () => {
     expect(problem("-1")).toEqual(["amount decimal"]);
   });
 
-  test("takes as many decimals as the coin has and not one more", () => {
+  test("accepts as many decimals as the coin has and not one more", () => {
     for (const coin of coins) {
       const finest = `0.${"0".repeat(coin.decimals - 1)}1`;
       expect(parseAmount(finest, coin).units).toBe(1n);
@@ -57,7 +57,7 @@ describe("parseAmount", () => {
     expect(parseAmount("0.0000001", findCoin("USDT", "bsc")).units).toBe(10n ** 11n);
   });
 
-  test("takes the largest amount and refuses one unit more", () => {
+  test("accepts the largest amount and refuses one unit more", () => {
     for (const coin of coins) {
       const nines = "9".repeat(coin.decimals);
       expect(parseAmount(String(MAX_AMOUNT_COINS), coin).units).toBe(MAX_AMOUNT_COINS * 10n ** BigInt(coin.decimals));

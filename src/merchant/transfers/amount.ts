@@ -11,8 +11,8 @@ import { assetOf, type Coin } from "../chains/currencies.ts";
 export const MAX_AMOUNT_COINS = 10n ** 12n;
 
 /**
- * Reads an amount greater than zero. More decimals than the coin has are refused, never rounded; zeros behind the last
- * digit are no decimals. Errors: ValidationError, AmountPrecision, LimitExceeded.
+ * Reads an amount greater than zero. More decimals than the coin has are refused, never rounded; trailing zeros do not
+ * count. Errors: ValidationError, AmountPrecision, LimitExceeded.
  */
 export function parseAmount(amountText: string, coin: Coin): Money {
   const units = parseUnits(amountText, coin);
@@ -23,10 +23,10 @@ export function parseAmount(amountText: string, coin: Coin): Money {
   return { units, asset: assetOf(coin) };
 }
 
-/** Decimals that hold every amount that can be written: 64 characters and an exponent of 40. */
+/** Decimals of every amount that can be written: 64 characters and an exponent of 40. */
 export const AMOUNT_TEXT_DECIMALS = 104;
 
-/** Reads an amount greater than zero whatever its coin, in 10^-104 of a whole one. Errors: ValidationError. */
+/** Reads an amount greater than zero of any coin, in 10^-104 of a whole one. Errors: ValidationError. */
 export function readAmountText(amountText: string): bigint {
   try {
     const value = parseDecimal(amountText, AMOUNT_TEXT_DECIMALS);

@@ -1,12 +1,12 @@
-// The audit of merchants' transfers: what the funds hold against the open transfers, and every transfer that has ended
-// against the ledger. Like the rest of the audit it asks the database in short statements and believes no code; an
-// incremental run looks at what has happened lately, a full one at everything.
+// The audit of merchants' transfers: the funds' holds against the open transfers, and every ended transfer against the
+// ledger. Like the rest of the audit it queries the database in short statements and does not rely on code. An
+// incremental run checks recent rows, a full one all.
 
 import { type AuditCheck, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import { auditPages, lastOfPage, pagesOfTransfers } from "./audit-pages.ts";
 
-/** They look at little: at funds, at transfers that are open, and at the database's own catalog. */
+/** They read little: funds, open transfers, and the database's own catalog. */
 const WHOLE_CHECKS: Readonly<Record<string, string>> = {
   "what a fund holds is the total of its open transfers": `
     SELECT coalesce(f.id::text, o.merchant_id || ' ' || o.asset) AS subject,
@@ -33,7 +33,10 @@ const WHOLE_CHECKS: Readonly<Record<string, string>> = {
 
 const WHOLE = inOneStatement(WHOLE_CHECKS);
 
-/** The legs a transfer has to have in the ledger, by its status and environment; all else of its references is wrong. */
+/**
+ * The legs that a transfer must have in the ledger, by its status and environment; any other leg of its references is
+ * wrong.
+ */
 const wrongTransfers = (which: string): string => `
 SELECT v.name AS "check", t.id AS subject, v.detail
 FROM (${which}) page
@@ -65,7 +68,7 @@ CROSS JOIN LATERAL (VALUES
 ) v(name, detail, is_broken)
 WHERE v.is_broken LIMIT ${VIOLATIONS_TO_READ}`;
 
-// Sides and legs of payout clearing: what comes in goes out under the same transfer.
+// Sides and legs of payout clearing: each amount leaves under the transfer under which it arrived.
 const ofClearing = (side: "debit" | "credit"): string => `${side} = '${systemAccounts.payoutClearing}'`;
 const wrongClearing = (side: "debit" | "credit", [own, other]: readonly [string, string]): string => `
 SELECT 'payout clearing returns to zero' AS "check", p.id AS subject, format('%s of transfer %s', p.amount, p.group_id) AS detail

@@ -1,5 +1,5 @@
-// Ordering a transfer. The merchant's name for it, the externalId, is what makes an order happen once: whoever repeats it
-// gets the first transfer again, whatever balance, fees, limits or currencies have become since.
+// Ordering a transfer. The merchant's name for it, the externalId, makes an order take effect once: a repeated order
+// returns the first transfer, whatever balance, fees, limits or currencies have become since.
 
 import type { PoolClient } from "pg";
 import { sqlState, sqlStates, withRetry, withTransaction } from "../../database/transactions.ts";
@@ -17,20 +17,21 @@ import { isOwnerFrozen, lockFund, writeFund } from "../merchants/store.ts";
 import { type OrderedTransfer, type Transfer, WAITS_FOR_APPROVAL } from "./transfer.ts";
 import { insertEvent, insertTransfer, readTransferOfExternalId } from "./transfer-store.ts";
 
-/** What ordering needs. */
+/** The dependencies of ordering. */
 export type OrderSources = QuoteSources & {
   readonly checkAddress: CheckAddress;
   /** Transfers that a sandbox merchant may order in 24 hours. Left out: any number. */
   readonly sandboxOrdersADay?: number;
 };
 
-/** The transfer of an order; replayed when the same order was given before. */
+/** The transfer of an order; replayed when the same order was placed before. */
 export type OrderOutcome = { readonly transfer: Transfer; readonly isReplayed: boolean };
 
 /**
- * Orders a transfer: one transaction writes it, holds its total on the merchant's fund and writes its first event. Errors,
- * in the order in which they are looked for: ValidationError, ExternalIdConflict, CurrencyUnsupported, AddressInvalid,
- * AmountPrecision, InvalidCredentials, AccountFrozen, LimitExceeded, InsufficientFunds; UpstreamBusy when others keep the fund for too long.
+ * Orders a transfer: one transaction writes it, holds its total on the merchant's fund and writes its first event.
+ * Errors, in the order of their checks: ValidationError, ExternalIdConflict, CurrencyUnsupported, AddressInvalid,
+ * AmountPrecision, InvalidCredentials, AccountFrozen, LimitExceeded, InsufficientFunds; UpstreamBusy when other orders
+ * lock the fund for too long.
  */
 export async function createTransfer(sources: OrderSources, order: TransferOrder): Promise<OrderOutcome> {
   const { database } = sources;
@@ -52,13 +53,13 @@ export async function createTransfer(sources: OrderSources, order: TransferOrder
     failpoint?.("after-transfer-commit");
     return { transfer, isReplayed: false };
   }
-  // Somebody has used the externalId since this order began; what he wrote is committed, so it is seen now.
+  // Another order has used the externalId since this one began; its row is committed, so it is visible now.
   const first = await readTransferOfExternalId(database.pool, order);
   invariant(first !== undefined, "an externalId that is taken names a transfer");
   return replay(sources, first, order);
 }
 
-/** The first transfer again. Errors: ExternalIdConflict when the order is another one. */
+/** The first transfer. Errors: ExternalIdConflict when the order is another one. */
 function replay({ checkAddress }: OrderSources, known: Transfer, order: TransferOrder): OrderOutcome {
   const differing = differingFields(checkAddress, known, order);
   if (differing.length > 0) throw new ExternalIdConflict(differing);
@@ -66,20 +67,20 @@ function replay({ checkAddress }: OrderSources, known: Transfer, order: Transfer
 }
 
 /**
- * The price of a transfer to an address, on the network that it tells, and how that network writes it. Errors: CurrencyUnsupported,
- * AddressInvalid, ValidationError, AmountPrecision, LimitExceeded.
+ * The price of a transfer to an address, on the network of the address, and the address in that network's normal form.
+ * Errors: CurrencyUnsupported, AddressInvalid, ValidationError, AmountPrecision, LimitExceeded.
  */
 export async function quoteTo(
   sources: OrderSources,
   request: QuoteRequest & Destination,
 ): Promise<{ quote: Quote; normalized: string }> {
-  // The currency is refused before the address is looked at: which addresses are good depends on it.
+  // The currency is checked before the address: which addresses are valid depends on it.
   findCoin(request.currencyCode, request.network);
   const { network, normalized } = sources.checkAddress(request);
   return { quote: await quoteTransfer(sources, { ...request, network }), normalized };
 }
 
-/** What the order comes to; nothing here needs a lock. */
+/** The price of the order; this part needs no lock. */
 async function priceOrder(sources: OrderSources, order: TransferOrder): Promise<OrderedTransfer> {
   const { merchantId, environment, externalId, address } = order;
   const { quote, normalized } = await quoteTo(sources, order);
@@ -103,8 +104,8 @@ async function priceOrder(sources: OrderSources, order: TransferOrder): Promise<
 }
 
 /**
- * Writes the order behind the lock of its fund, so that of several with one externalId, and of those that together are more
- * than the fund has, each sees what the one before has written. Undefined: the externalId is taken.
+ * Writes the order under the lock of its fund. Of several orders with one externalId, and of several that together
+ * exceed the fund, each one sees the rows of the one before. Undefined: the externalId is taken.
  */
 async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<Transfer | undefined> {
   const { merchantId, total } = order;
@@ -120,8 +121,8 @@ async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<T
     awaitsApproval,
     reason: awaitsApproval ? WAITS_FOR_APPROVAL : null,
   });
-  // Taken by an order in another currency, which holds another fund's lock. What was counted here is counted all the same:
-  // the row of limits belongs to the transaction, which ends without an error.
+  // Taken by an order in another currency, which holds another fund's lock. The limits keep this order's count: their
+  // row belongs to the transaction, which ends without an error.
   if (transfer === undefined) return undefined;
   await writeFund(client, { ...fund, held: fund.held + total.units });
   await insertEvent(client, transfer.transferId, { ...transfer, at: transfer.createdAt });
@@ -131,7 +132,7 @@ async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<T
 const SLUG_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 const SLUG_LENGTH = 12;
 
-/** A short name of a transfer, from the random end of its id: 60 bits in digits that are not misread. */
+/** A short name of a transfer, from the random end of its id: 60 bits in unambiguous characters. */
 function slugOf(transferId: string): string {
   let bits = BigInt(`0x${transferId.replaceAll("-", "").slice(-15)}`);
   let slug = "";

@@ -1,10 +1,11 @@
-// What stops an order inside its own transaction: a pair that was revoked meanwhile, and a sandbox that was used enough today.
+// Checks that stop an order inside its own transaction: a pair that was revoked meanwhile, and a sandbox merchant over
+// its daily number.
 
 import type { PoolClient } from "pg";
 import type { Environment } from "../../identity/principal.ts";
 import { InvalidCredentials, LimitExceeded } from "../../kernel/errors.ts";
 
-// The lock makes a revocation wait for orders under way, so after it has returned none of the pair is accepted.
+// The lock makes a revocation wait for orders under way, so after it has returned no order of the pair is accepted.
 const LOCK_WORKING_PAIR = `
 SELECT FROM merchant_credential WHERE id = $1::uuid AND revoked_at IS NULL FOR SHARE`;
 const HAS_ORDERED = `
@@ -18,7 +19,7 @@ export type GuardedOrder = {
   readonly pairId?: string | undefined;
 };
 
-/** Stops an order that may not be placed. Errors: InvalidCredentials, LimitExceeded. */
+/** Stops an order that must not be placed. Errors: InvalidCredentials, LimitExceeded. */
 export async function guardOrder(
   client: PoolClient,
   { merchantId, environment, pairId }: GuardedOrder,

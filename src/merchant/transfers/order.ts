@@ -1,5 +1,5 @@
-// What a merchant orders, and whether it is what was ordered before under the same externalId: by what it means, not by how
-// it is written.
+// A merchant's order, and whether it equals an earlier one with the same externalId: by its meaning, not by its
+// spelling.
 
 import { formatDecimal } from "../../kernel/decimal.ts";
 import { AddressInvalid, CurrencyUnsupported } from "../../kernel/errors.ts";
@@ -8,7 +8,7 @@ import { AMOUNT_TEXT_DECIMALS, readAmountText } from "./amount.ts";
 import type { QuoteRequest } from "./quote.ts";
 import type { Transfer } from "./transfer.ts";
 
-/** What a merchant orders. An empty `network` is told from the currency and the address. */
+/** A merchant's order. An empty `network` is derived from the currency and the address. */
 export type TransferOrder = QuoteRequest & {
   readonly network: string;
   readonly externalId: string;
@@ -17,10 +17,10 @@ export type TransferOrder = QuoteRequest & {
   readonly pairId?: string;
 };
 
-/** Where a transfer goes, as an order says it. */
+/** The destination of a transfer, as the order has it. */
 export type Destination = Pick<TransferOrder, "currencyCode" | "network" | "address">;
 
-/** Tells the network of an address, and how that network writes it. Errors: AddressInvalid, CurrencyUnsupported. */
+/** Returns the network of an address, and its normal form there. Errors: AddressInvalid, CurrencyUnsupported. */
 export type CheckAddress = (destination: Destination) => { readonly network: string; readonly normalized: string };
 
 /** Whether the same destination without a network means the given one. */
@@ -40,7 +40,7 @@ export function differingFields(check: CheckAddress, known: Transfer, order: Tra
   return Object.entries(isSame).flatMap(([field, same]) => (same ? [] : [field]));
 }
 
-/** What was accepted once is compared as text first, so that a replay does not depend on what the check says today. */
+/** The accepted order is compared as text first, so that a replay does not depend on today's checks. */
 function isSameAddress(
   check: CheckAddress,
   { orderedAddress, address: normal, coin }: Transfer,

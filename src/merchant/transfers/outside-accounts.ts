@@ -1,5 +1,5 @@
-// The ledger accounts on the other side of merchants' funds. Sandbox coins are worth nothing, so they never meet an account
-// that real coins are on: what they pay in fees is no revenue.
+// The ledger accounts on the other side of merchants' funds. Sandbox coins are worth nothing, so they never share an
+// account with real coins: their fees are no revenue.
 
 import type { Environment } from "../../identity/principal.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";

@@ -25,7 +25,7 @@ export type QuoteRequest = {
   readonly merchantId: string;
   readonly environment: Environment;
   readonly currencyCode: string;
-  /** What the receiver shall get: decimal digits in whole coins. */
+  /** The amount for the receiver: decimal digits in whole coins. */
   readonly amountText: string;
   /** Absent or empty: the currency's usual one. */
   readonly network?: string;
@@ -34,10 +34,12 @@ export type QuoteRequest = {
 /** Whether there is a chain that carries a currency on a network. */
 export type IsServed = (currencyCode: string, network: Network, environment: Environment) => boolean;
 
-/** The least that is sent of a coin and the least fee, in its smallest units: below them the network costs more than it brings. */
+/**
+ * The least amount of a coin and its least fee, in its smallest units: below them the network costs more than the fee.
+ */
 export type Floor = { readonly least: bigint; readonly fee: bigint };
 
-/** What a quote needs. */
+/** The dependencies of a quote. */
 export type QuoteSources = {
   readonly database: Pick<Database, "pool">;
   readonly isServed: IsServed;

@@ -1,4 +1,4 @@
-// Everything there is of one transfer: the order with its history, its lines in the ledger, and the attempts to carry it out.
+// All data of one transfer: the order with its history, its ledger entries, and the attempts to carry it out.
 
 import type { Pool } from "pg";
 import type { Database } from "../../database/database.ts";
@@ -13,7 +13,7 @@ import { getTransfer, type TransferScope, type TransferWithHistory } from "./tra
 export type PayoutAttempt = {
   /** Empty: it was not signed. */
   readonly transactionHash: string;
-  /** In a word such as `signed`, `broadcast`, `confirmed`, `replaced`, `failed` or `unknown`. */
+  /** A word such as `signed`, `broadcast`, `confirmed`, `replaced`, `failed` or `unknown`. */
   readonly state: string;
   /** Null on chains without one. */
   readonly nonce: bigint | null;
@@ -21,7 +21,7 @@ export type PayoutAttempt = {
   /** Null: in no block. */
   readonly blockNumber: bigint | null;
   readonly createdAt: Date;
-  /** For a person; empty: nothing went wrong. */
+  /** The error in plain language; empty: there was none. */
   readonly problem: string;
 };
 
@@ -32,7 +32,7 @@ export type ReadPayoutAttempts = (pool: Pick<Pool, "query">, transferId: string)
 export type TransferEntry = {
   readonly postingId: string;
   readonly account: "merchant" | "revenue" | "payout_clearing" | "merchant_clearing" | "sandbox";
-  /** Negative: what left the account. */
+  /** Negative: the amount left the account. */
   readonly amount: Money;
   readonly reason: string;
   readonly postedAt: Date;
@@ -41,7 +41,7 @@ export type TransferEntry = {
 export type TransferStatement = TransferWithHistory & {
   readonly entries: readonly TransferEntry[];
   readonly attempts: readonly PayoutAttempt[];
-  /** What the merchant's fund holds for it. */
+  /** The amount that the merchant's fund holds for it. */
   readonly held: Money;
 };
 

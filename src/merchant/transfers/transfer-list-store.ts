@@ -1,4 +1,4 @@
-// SQL of lists of a merchant's transfers: numbered pages for the public API, and pages behind a transfer for everybody else.
+// SQL of lists of a merchant's transfers: numbered pages for the public API, and pages after a transfer for all others.
 
 import type { Pool, PoolClient } from "pg";
 import type { Transfer, TransferStatus } from "./transfer.ts";
@@ -19,7 +19,7 @@ WHERE merchant_id = $1::uuid AND ($2::text IS NULL OR status = $2)
   AND ($3::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM transfer WHERE id = $3 AND merchant_id = $1::uuid))
 ORDER BY created_at DESC, id DESC LIMIT $4::int`;
 
-/** Which transfers of a merchant are meant; null: whatever it is. */
+/** The filter of a merchant's transfers; null: any value. */
 export type TransferFilter = {
   readonly merchantId: string;
   readonly status: TransferStatus | null;
@@ -27,7 +27,7 @@ export type TransferFilter = {
   readonly until: Date | null;
 };
 
-/** One numbered page, newest first, and how many there are in all. */
+/** One numbered page, newest first, and the total number. */
 export async function readNumberedPage(
   client: Queryable,
   { merchantId, status, from, until }: TransferFilter,
@@ -41,7 +41,7 @@ export async function readNumberedPage(
   return { transfers: rows.map(fromTransferColumns), count: counted[0]?.count ?? 0 };
 }
 
-/** A merchant's transfers behind one of them, newest first. `behindId` null: from the newest on. */
+/** A merchant's transfers after one of them, newest first. `behindId` null: from the newest on. */
 export async function readTransfersBehind(
   client: Queryable,
   page: { merchantId: string; status: TransferStatus | null; behindId: string | null; limit: number },

@@ -1,6 +1,6 @@
-// How a transfer goes from one status to the next: the one door for whoever moves one. The merchant's fund holds the total
-// while the transfer is open; what ends it captures the hold or gives it back in the same transaction, so the sum of the
-// open transfers is what the fund has held, at every commit.
+// The only module that changes a transfer's status. The merchant's fund holds the total while the transfer is open.
+// Ending it captures or releases the hold in the same transaction, so at every commit the fund's holds equal the sum of
+// its open transfers.
 
 import type { PoolClient } from "pg";
 import { NotFound } from "../../kernel/errors.ts";
@@ -30,30 +30,30 @@ const nextStatuses = {
 } as const satisfies Record<TransferStatus, readonly TransferStatus[]>;
 
 /**
- * Open, and not yet told to be on the chain. Whoever has seen its transaction there moves it on from either: what is on the
- * chain has no use for a reason to wait.
+ * Open, and not yet known to be on the chain. A transaction that was seen on the chain moves the transfer on from
+ * either: a reason to wait no longer applies.
  */
 export const NOT_SUBMITTED = ["PENDING", "WAITING"] as const satisfies readonly TransferStatus[];
 
 export type TransferMove = {
   readonly transferId: string;
-  /** The statuses the mover believes it may have. */
+  /** The statuses from which the move is allowed. */
   readonly from: readonly TransferStatus[];
   readonly to: TransferStatus;
-  /** Absent: as it was. A confirmed transfer has one. */
+  /** Absent: unchanged. A confirmed transfer has one. */
   readonly transactionHash?: string;
-  /** Absent: as it was. */
+  /** Absent: unchanged. */
   readonly confirmations?: number;
   /** A sentence for the merchant. Absent: none. */
   readonly reason?: string;
-  /** The move is an operator's approval. Without it nothing moves on that waits for one. */
+  /** The move is an operator's approval. A transfer that waits for one moves by nothing else. */
   readonly isApproval?: boolean;
 };
 
 /** A transfer and the fund that holds it, both locked until the end of the transaction. */
 export type LockedTransfer = { readonly transfer: Transfer; readonly fund: Fund };
 
-/** Locks a transfer behind its fund, as whoever moves one does. Errors: NotFound. */
+/** Locks a transfer after its fund, in the order of every move. Errors: NotFound. */
 export async function lockTransfer(client: PoolClient, transferId: string): Promise<LockedTransfer> {
   const owner = await readFundOf(client, transferId);
   if (owner === undefined) throw new NotFound("There is no such transfer.");
@@ -63,8 +63,8 @@ export async function lockTransfer(client: PoolClient, transferId: string): Prom
 }
 
 /**
- * Moves a transfer inside the caller's transaction: captures or gives back its hold when that ends it, and writes the event.
- * False: it was not in one of the statuses, or waits for an approval; then nothing is changed. Errors: NotFound.
+ * Moves a transfer inside the caller's transaction: captures or releases its hold when that ends it, and writes the
+ * event. False: it was not in one of the statuses, or waits for an approval; then nothing is changed. Errors: NotFound.
  */
 export async function moveTransfer(client: PoolClient, move: TransferMove): Promise<boolean> {
   const { transfer, fund } = await lockTransfer(client, move.transferId);
@@ -89,7 +89,7 @@ export async function moveTransfer(client: PoolClient, move: TransferMove): Prom
 }
 
 /**
- * Writes what the chain now says of a transfer that is submitted, inside the caller's transaction; no status changes, so no
+ * Records the chain's current view of a submitted transfer, inside the caller's transaction; no status changes, so no
  * event is written. False: it is not submitted.
  */
 export async function noteProgress(
@@ -104,8 +104,9 @@ export async function noteProgress(
 }
 
 /**
- * Writes which transaction has paid a confirmed transfer, where the one before had vanished from its chain and another with the same
- * nonce took its place, inside the caller's transaction. No status changes, so no event is written.
+ * Records the transaction that has paid a confirmed transfer, where the previous one had vanished from its chain and
+ * another with the same nonce took its place, inside the caller's transaction. No status changes, so no event is
+ * written.
  */
 export async function replaceTransaction(
   client: PoolClient,
@@ -117,7 +118,9 @@ export async function replaceTransaction(
   await writeStanding(client, transferId, { ...transfer, transactionHash, at });
 }
 
-/** Takes the total from the fund: what was sent leaves through payout clearing, which returns to zero, and the fee is ours. */
+/**
+ * Takes the total from the fund: the amount leaves through payout clearing, which returns to zero, and the fee is ours.
+ */
 async function captureHold(client: PoolClient, transfer: Transfer, fund: Fund): Promise<void> {
   const { transferId, received, fee, total } = transfer;
   const leg = (name: TransferLeg, accounts: Pick<Posting, "debit" | "credit">, amount: bigint): Posting => ({

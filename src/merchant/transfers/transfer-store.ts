@@ -17,7 +17,7 @@ const COLUMN_NAMES = `
   .trim()
   .split(/\s+/);
 
-/** The columns that fromTransferColumns reads, of a table by the name it has in a query. */
+/** The columns that fromTransferColumns reads, of a table under its name in a query. */
 export function transferColumns(table: string): string {
   return COLUMN_NAMES.map((name) => `${table}.${name}`).join(", ");
 }
@@ -40,7 +40,7 @@ const SET_STANDING = `
 UPDATE transfer SET status = $2, transaction_hash = $3, confirmations = $4, reason = $5, awaits_approval = $6,
   updated_at = $7::timestamptz, confirmed_at = CASE WHEN $2 = 'CONFIRMED' THEN $7::timestamptz END
 WHERE id = $1::uuid`;
-// An event is written together with its callback, if its merchant wants to be called: so none is ever forgotten.
+// An event and its callback, if its merchant has callbacks, are written in one statement: so none is ever forgotten.
 const INSERT_EVENT = `
 WITH event AS (
   INSERT INTO transfer_event (id, transfer_id, status, transaction_hash, confirmations, reason, created_at)
@@ -56,11 +56,11 @@ const POSTINGS_OF = `
 SELECT p.id, p.debit, p.credit, p.amount, p.reason, p.posted_at FROM posting p
 WHERE p.account_id = (${OWNER_OF}) AND p.reference = ANY ($2::text[]) ORDER BY p.id`;
 
-/** The parts a transfer is posted in. */
+/** The parts in which a transfer is posted. */
 export type TransferLeg = "payout" | "sent" | "fee";
 const LEGS = ["payout", "sent", "fee"] as const satisfies readonly TransferLeg[];
 
-/** The reference of a part: it is unique for ever, so nothing of a transfer is posted twice. */
+/** The reference of a part: it is unique for ever, so no part is posted twice. */
 export function legReference(transferId: string, leg: TransferLeg): string {
   return `transfer:${transferId}:${leg}`;
 }
@@ -94,7 +94,7 @@ export type TransferColumns = StandingColumns & {
   confirmed_at: Date | null;
 };
 
-/** What a new transfer is written from. */
+/** The data of a new transfer. */
 export type NewTransfer = OrderedTransfer & Pick<Transfer, "status" | "awaitsApproval" | "reason">;
 
 /** Adds a transfer; undefined when its merchant has used the externalId. */
@@ -123,7 +123,7 @@ export async function insertTransfer(client: PoolClient, transfer: NewTransfer):
   return rows[0] && fromTransferColumns(rows[0]);
 }
 
-/** The transfer a merchant has ordered under a name of its own. */
+/** A merchant's transfer by its externalId. */
 export async function readTransferOfExternalId(
   client: Queryable,
   { merchantId, environment, externalId }: Pick<OrderedTransfer, "merchantId" | "environment" | "externalId">,
@@ -147,7 +147,7 @@ export async function readTransferOfAccount(
   return rows[0] && fromTransferColumns(rows[0]);
 }
 
-/** Which fund holds a transfer: what is locked before the transfer is. */
+/** The fund that holds a transfer: it is locked before the transfer is. */
 export async function readFundOf(
   client: Queryable,
   transferId: string,
@@ -165,7 +165,7 @@ export async function lockTransferRow(client: PoolClient, transferId: string): P
   return fromTransferColumns(rows[0]);
 }
 
-/** Writes how a locked transfer now stands, as of a moment. */
+/** Writes the new state of a locked transfer, as of a moment. */
 export async function writeStanding(
   client: PoolClient,
   transferId: string,
@@ -176,7 +176,7 @@ export async function writeStanding(
   await client.query(SET_STANDING, values);
 }
 
-/** Adds an event and gives the moment it was written at: now, unless another one is named. */
+/** Adds an event and returns its moment: now, unless another one is given. */
 export async function insertEvent(
   client: PoolClient,
   transferId: string,
@@ -244,7 +244,7 @@ function fromStandingColumns(row: StandingColumns): TransferStanding {
   };
 }
 
-/** What a row of the table `transfer` means. */
+/** Reads a row of the table `transfer`. */
 export function fromTransferColumns(row: TransferColumns): Transfer {
   const { asset } = row;
   return {

@@ -1,10 +1,10 @@
-// A merchant's transfer, as it was ordered and as it now stands.
+// A merchant's transfer: its order and its current state.
 
 import type { Environment } from "../../identity/principal.ts";
 import type { Money } from "../../kernel/money.ts";
 import type { Coin } from "../chains/currencies.ts";
 
-/** Every status, in the words of the contract. */
+/** Every status, by the contract's names. */
 export const TRANSFER_STATUSES = ["PENDING", "WAITING", "SUBMITTED", "CONFIRMED", "REJECTED", "CANCELED"] as const;
 export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
 
@@ -14,7 +14,7 @@ export const OPEN_STATUSES = ["PENDING", "WAITING", "SUBMITTED"] as const satisf
 /** The text, for its merchant, of a transfer that waits for an operator. */
 export const WAITS_FOR_APPROVAL = "The transfer waits for approval.";
 
-/** What was ordered; nothing here ever changes. `total` = `received` + `fee`. */
+/** The order, which never changes. `total` = `received` + `fee`. */
 export type OrderedTransfer = {
   /** A UUIDv7. */
   readonly transferId: string;
@@ -26,9 +26,9 @@ export type OrderedTransfer = {
   readonly coin: Coin;
   /** Whether an order of the same content that names no network means this one. */
   readonly isNetworkImplied: boolean;
-  /** Where it goes, as the network writes it. */
+  /** The destination, in the network's normal form. */
   readonly address: string;
-  /** Where it goes, as the order wrote it. */
+  /** The destination, as the order wrote it. */
   readonly orderedAddress: string;
   readonly received: Money;
   readonly fee: Money;
@@ -37,17 +37,17 @@ export type OrderedTransfer = {
   readonly feeRowId: string;
 };
 
-/** What is known of a transfer at a moment. */
+/** The state of a transfer at a moment. */
 export type TransferStanding = {
   readonly status: TransferStatus;
   /** The transaction on the chain; null: not sent yet. */
   readonly transactionHash: string | null;
   readonly confirmations: number;
-  /** Why it was rejected, canceled or has to wait; null: nothing to say. */
+  /** Why it was rejected, canceled or has to wait; null: no reason. */
   readonly reason: string | null;
 };
 
-/** A transfer as it now is. */
+/** A transfer in its current state. */
 export type Transfer = OrderedTransfer &
   TransferStanding & {
     /** Whether it waits for an operator. */
@@ -57,7 +57,7 @@ export type Transfer = OrderedTransfer &
     readonly confirmedAt: Date | null;
   };
 
-/** A state a transfer came to, with what was known then. */
+/** A status of a transfer, with its details at that time. */
 export type TransferEvent = TransferStanding & {
   /** A UUIDv7. */
   readonly eventId: string;
@@ -65,7 +65,7 @@ export type TransferEvent = TransferStanding & {
   readonly createdAt: Date;
 };
 
-/** A transfer as it was when an event was written. */
+/** A transfer as it was at an event. */
 export function transferAt(transfer: Transfer, event: TransferEvent): Transfer {
   const { status, transactionHash, confirmations, reason, createdAt } = event;
   return {

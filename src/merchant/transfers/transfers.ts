@@ -1,4 +1,4 @@
-// A merchant's transfers as they are looked at, and ended before they are on their way.
+// Reads, lists, cancels, approves and rejects a merchant's transfers.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
@@ -15,16 +15,16 @@ import { readEvents, readTransfer, readTransferOfAccount } from "./transfer-stor
 
 type WithPool = Pick<Database, "pool">;
 
-/** Whose transfers a caller may see: a merchant's, or those of an account's merchants. */
+/** The transfers that a caller may see: a merchant's, or those of an account's merchants. */
 export type TransferScope = { readonly merchantId: string } | { readonly accountId: string };
 
-/** Whether signing the payment of a transfer has begun, asked while the transfer is locked: what is signed may be sent. */
+/** Whether signing the payment of a transfer has begun, read while the transfer is locked: signed bytes may be sent. */
 export type HasSigningBegun = (client: PoolClient, transferId: string) => Promise<boolean>;
 
-/** A transfer with every status it has come to, oldest first. */
+/** A transfer with its statuses, oldest first. */
 export type TransferWithHistory = { readonly transfer: Transfer; readonly history: readonly TransferEvent[] };
 
-/** A transfer of the scope. Errors: NotFound, also for somebody else's. */
+/** A transfer of the scope. Errors: NotFound, also for another account's transfer. */
 export async function findTransfer({ pool }: WithPool, scope: TransferScope, transferId: string): Promise<Transfer> {
   const found =
     "merchantId" in scope
@@ -46,14 +46,14 @@ export async function getTransfer(
   return withHistory(database, transfer);
 }
 
-/** A transfer with what has been written of it. */
+/** A transfer with its events. */
 export async function withHistory({ pool }: WithPool, transfer: Transfer): Promise<TransferWithHistory> {
   return { transfer, history: await readEvents(pool, transfer.transferId) };
 }
 
 const DEFAULT_PER_PAGE = 10;
 
-/** A numbered page as the public API asks for it: 0 and empty mean what is left out; days are days in Jakarta. */
+/** A numbered page of the public API: 0 and empty stand for omitted fields; days are days in Jakarta. */
 export type NumberedPage = {
   readonly merchantId: string;
   readonly page: number;
@@ -63,7 +63,7 @@ export type NumberedPage = {
   readonly status: string;
 };
 
-/** One numbered page of a merchant's transfers, newest first. Errors: ValidationError for a day that there is not. */
+/** One numbered page of a merchant's transfers, newest first. Errors: ValidationError for a day that does not exist. */
 export async function listTransfers(
   { pool }: WithPool,
   query: NumberedPage,
@@ -80,7 +80,9 @@ export async function listTransfers(
   return { transfers, page, perPage, totalData: count, totalPage: Math.ceil(count / perPage) };
 }
 
-/** A time with its offset is a moment, which lies in one day; one without an offset is of the day it begins with. */
+/**
+ * A time with an offset is a moment, which lies in one day; one without an offset belongs to the day it begins with.
+ */
 function dayOf(text: string): string {
   const written = text.slice(0, "YYYY-MM-DD".length);
   if (!isBillingDay(written) || !/(?:Z|[+ -]\d\d:?\d\d)$/.test(text)) return written;
@@ -92,12 +94,12 @@ function dayOf(text: string): string {
 function startOfDay(field: string, text: string): number {
   const day = dayOf(text);
   const startMs = startOfBillingDay(day);
-  // The 30th of February would be taken for the 2nd of March.
+  // Date would read the 30th of February as the 2nd of March.
   if (!Number.isNaN(startMs) && billingDay(startMs) === day) return startMs;
   throw new ValidationError([{ field, rule: "date", message: "must be a day such as 2026-11-21" }]);
 }
 
-/** A page behind a transfer: `pageToken` is its id, empty for the first page. */
+/** A page after a transfer: `pageToken` is its id, empty for the first page. */
 export type TokenPage = { readonly status: string; readonly pageSize: number; readonly pageToken: string };
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -113,7 +115,10 @@ export async function listMerchantTransfers(
   return { transfers: items, nextPageToken };
 }
 
-/** One page of everybody's transfers, newest first; an empty `merchantId` means every merchant. Errors: ValidationError. */
+/**
+ * One page of all merchants' transfers, newest first; an empty `merchantId` means every merchant. Errors:
+ * ValidationError.
+ */
 export async function listAllTransfers(
   { pool }: WithPool,
   { merchantId, ...page }: TokenPage & { readonly merchantId: string },
@@ -138,7 +143,7 @@ async function readPage<Item>(
   }
   const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
   const behindId = pageToken === "" ? null : pageToken;
-  // One more than asked for tells whether there is another page.
+  // One row more than requested shows whether there is another page.
   const found = await read({ status: statusOf(status), behindId, limit: size + 1 });
   const items = found.slice(0, size);
   const last = items.at(-1);
@@ -146,12 +151,12 @@ async function readPage<Item>(
 }
 
 function statusOf(status: string): TransferStatus | null {
-  // The contract lets only the known words through.
+  // The contract accepts only the known words.
   return status === "" ? null : (status as TransferStatus);
 }
 
 /**
- * Cancels a transfer of the scope whose signing has not begun; one that is canceled stays so. Errors: NotFound,
+ * Cancels a transfer of the scope whose signing has not begun; a canceled one stays so. Errors: NotFound,
  * ValidationError when it is too late.
  */
 export async function cancelTransfer(
@@ -171,12 +176,12 @@ export async function cancelTransfer(
   return withHistory(database, canceled);
 }
 
-/** A transfer that was to be moved. Not new: somebody had moved it before, and nothing was done. */
+/** A transfer after a requested move. Not new: it was moved before, and nothing was changed. */
 export type MovedTransfer = { readonly transfer: Transfer; readonly isNew: boolean };
 
 /**
- * Ends a transfer before anything of it was signed, inside the caller's transaction; one that has ended so stays so. Errors:
- * NotFound, ValidationError when it is too late.
+ * Ends a transfer before any payment of it was signed, inside the caller's transaction; one that has ended so stays so.
+ * Errors: NotFound, ValidationError when it is too late.
  */
 export async function endUnsigned(
   client: PoolClient,
@@ -186,7 +191,7 @@ export async function endUnsigned(
   const { transfer } = await lockTransfer(client, transferId);
   if (transfer.status === to) return { transfer, isNew: false };
   const { status } = transfer;
-  // Whoever signs holds the same lock while he says so: either he has said it, or he finds the transfer ended.
+  // The signer records its begin under the same lock: either that is recorded, or the signer finds the transfer ended.
   const isTooLate = (status !== "PENDING" && status !== "WAITING") || (await end.hasSigningBegun(client, transferId));
   if (isTooLate) {
     const state = status === "PENDING" || status === "WAITING" ? "being signed" : status;
@@ -199,8 +204,8 @@ export async function endUnsigned(
 }
 
 /**
- * Lets a transfer go on that waits for approval, inside the caller's transaction; one that was approved before stays as it has
- * become since. Errors: NotFound, ValidationError.
+ * Approves a transfer that waits for it, inside the caller's transaction; one that was approved before keeps its
+ * current state. Errors: NotFound, ValidationError.
  */
 export async function approveTransfer(client: PoolClient, transferId: string): Promise<MovedTransfer> {
   const { transfer } = await lockTransfer(client, transferId);

@@ -1,4 +1,4 @@
-// Compiles the test token, offline. `node test/chains/test-token/compile.ts` writes what is committed beside it anew.
+// Compiles the test token, offline. `node test/chains/test-token/compile.ts` writes the committed file again.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -20,16 +20,16 @@ type Output = {
 const FILE = "TestToken.sol";
 const committed = new URL("test-token.json", import.meta.url);
 
-/** The token as it is committed. */
+/** The token as committed. */
 export function committedToken(): CompiledToken {
   return JSON.parse(readFileSync(committed, "utf8")) as CompiledToken;
 }
 
-/** The token as its source compiles now. Errors: what the compiler says. */
+/** The token as its source compiles now. Errors: the compiler's. */
 export function compileToken(): CompiledToken {
   const before = process.listeners("unhandledRejection");
   const solc = createRequire(import.meta.url)("solc") as Solc;
-  // It takes over what the process does with rejections, which other tests share.
+  // It takes over the process's handling of rejections, which other tests share.
   for (const listener of process.listeners("unhandledRejection")) {
     if (!before.includes(listener)) process.removeListener("unhandledRejection", listener);
   }

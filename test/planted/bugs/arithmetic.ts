@@ -92,7 +92,7 @@ export const ARITHMETIC_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "src/merchant/merchants/fee-schedule.test.ts",
-      test: "lies less than one unit above the exact value",
+      test: "is less than one unit above the exact value",
     },
   },
   {

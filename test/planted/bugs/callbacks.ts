@@ -31,7 +31,7 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
   {
     name: "an event is written without its callback",
     edits: [merchant("transfers/transfer-store.ts", ", callback AS (${INSERT_CALLBACK_OF_EVENT})", "")],
-    noticedBy: ofMerchant("callbacks", "is told once, in order, signed"),
+    noticedBy: ofMerchant("callbacks", "is sent once, in order, signed"),
   },
   {
     name: "whoever takes a delivery has it for no time",
@@ -43,18 +43,18 @@ export const CALLBACK_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant("callbacks/store.ts", "AND attempts = $2 AND is_leased RETURNING", "AND attempts >= $2 RETURNING"),
     ],
-    noticedBy: ofMerchant("callback-faults", "does not undo what others have done"),
+    noticedBy: ofMerchant("callback-faults", "does not undo later changes of others"),
   },
   {
     name: "an older status is told after a newer one",
     edits: [
       merchant("callbacks/store.ts", `await client.query(DROP_OLDER, [eventId, "A later status was delivered."]);`, ""),
     ],
-    noticedBy: ofMerchant("callback-order", "which is not told after a later one"),
+    noticedBy: ofMerchant("callback-order", "which is not sent after a later one"),
   },
   {
     name: "any answer with 2xx is taken for OK",
     edits: [merchant("callbacks/send-callback.ts", " && isWhole && saysOk(text)", "")],
-    noticedBy: ofMerchant("callback-receivers", "says something else"),
+    noticedBy: ofMerchant("callback-receivers", "answers something else"),
   },
 ];

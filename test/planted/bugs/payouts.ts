@@ -148,7 +148,7 @@ export const PAYOUTS: readonly PlantedBug[] = [
         replace: "return 1 + 1 === 2 ? chain : withoutUrlInErrors(chain, [",
       },
     ],
-    noticedBy: { file: "src/merchant/chains/evm/node-error.test.ts", test: "says anything of the key in a node's URL" },
+    noticedBy: { file: "src/merchant/chains/evm/node-error.test.ts", test: "contains the key of a node's URL" },
   },
   {
     name: "a crowd that waits for one coin keeps the others back",

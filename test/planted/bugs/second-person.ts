@@ -195,7 +195,7 @@ export const SECOND_PERSON_BUGS: readonly PlantedBug[] = [
         "SELECT m.id, d.currency_code, d.per_transfer, CASE d.currency_code WHEN 'USDT' THEN d.daily END,",
       ),
     ],
-    noticedBy: { file: "test/merchant/split-sums.test.ts", test: "a production merchant has a limit of a day" },
+    noticedBy: { file: "test/merchant/split-sums.test.ts", test: "a production merchant has a daily limit" },
   },
   {
     name: "a fee below its floor stands",

@@ -91,6 +91,6 @@ export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
         replace: "timestampMs(expiresAt) < nowMs",
       },
     ],
-    noticedBy: onPage("service-tokens/token-state.test.ts", "tells a token that works from one that has ended"),
+    noticedBy: onPage("service-tokens/token-state.test.ts", "distinguishes working, expired and revoked tokens"),
   },
 ];

@@ -50,7 +50,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
         "void differing; void ExternalIdConflict;",
       ),
     ],
-    noticedBy: test("create-transfer", "is refused with other content, by the names of what differs"),
+    noticedBy: test("create-transfer", "is refused with other content, naming the fields that differ"),
   },
   {
     name: "a replay does not compare the address",
@@ -61,7 +61,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
         "address: isSameAddress(check, known, known.address),",
       ),
     ],
-    noticedBy: test("create-transfer", "is refused with other content, by the names of what differs"),
+    noticedBy: test("create-transfer", "is refused with other content, naming the fields that differ"),
   },
   {
     name: "no hold is taken for a transfer",
@@ -117,7 +117,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   {
     name: "a transfer is moved without a look at where it is",
     edits: [merchant("transfers/transfer-states.ts", "if (!move.from.includes(transfer.status)) return false;", "")],
-    noticedBy: test("transfer-states", "moves one of several who try, and only once"),
+    noticedBy: test("transfer-states", "is moved by one of several callers, and only once"),
   },
   {
     name: "a transfer is canceled without asking whether it is being signed",
@@ -133,7 +133,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
         "move.isApproval === null) return false;",
       ),
     ],
-    noticedBy: test("transfer-states", "does not go on without an approval it waits for"),
+    noticedBy: test("transfer-states", "does not move on without its approval"),
   },
   {
     name: "an operator's order that changed nothing leaves a line",

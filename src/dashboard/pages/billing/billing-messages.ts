@@ -1,4 +1,4 @@
-// The words of the page of balance and billing.
+// The messages of the page of balance and billing.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -40,7 +40,7 @@ export const BILLING_MESSAGES = {
   },
   en: {
     title: "Balance & billing",
-    about: "Prepaid balance in rupiah. What is held is set aside for requests that are running.",
+    about: "Prepaid balance in rupiah. Held money is set aside for running requests.",
     available: "Available",
     held: "Held",
     heldHint: "for requests that are running",
@@ -59,7 +59,7 @@ export const BILLING_MESSAGES = {
     checkAgain: "Check again",
     history: "Top-ups",
     noHistory: "No top-ups yet",
-    noHistoryAbout: "Your first top-up will stand here.",
+    noHistoryAbout: "Your first top-up will be listed here.",
     ledger: "Ledger",
     noLedger: "No entries yet",
     when: "Time",
@@ -75,7 +75,7 @@ export const BILLING_MESSAGES = {
   },
 } satisfies Messages<Record<string, string | ((amount: string) => string)>>;
 
-/** Where a top-up stands. */
+/** The state of a top-up. */
 export const TOP_UP_STATE_MESSAGES = {
   id: {
     created: "Dibuat",
@@ -105,7 +105,7 @@ export const TOP_UP_STATE_MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** What each of them means. */
+/** What each state means. */
 export const TOP_UP_STATE_ABOUTS = {
   id: {
     created: "Pembayaran sedang disiapkan di penyedia. Saldo bertambah sendiri setelah dibayar.",
@@ -125,18 +125,18 @@ export const TOP_UP_STATE_ABOUTS = {
     created: "The payment is being created at the provider. The balance rises by itself once it is paid.",
     pending: "Pay on the provider's page. The balance rises by itself once the payment is confirmed.",
     paid: "Balance topped up",
-    expired: "The time to pay is over and the balance is as it was. A payment that comes late still raises it.",
-    failed: "The provider refused this payment. The balance is as it was; top up again to try another way.",
-    canceled: "Canceled before it was paid. The balance is as it was.",
-    review: "The provider is looking at this payment. The balance rises by itself once it is approved.",
-    refunded: "The payment was given back to you, and its amount was taken from the balance again.",
-    partially_refunded: "A part of the payment was given back to you, and that part was taken from the balance again.",
-    charged_back: "The bank took this payment back, and its amount was taken from the balance again.",
+    expired: "The time to pay is over and the balance has not changed. A late payment still raises it.",
+    failed: "The provider refused this payment. The balance has not changed; top up again to try another way.",
+    canceled: "Canceled before it was paid. The balance has not changed.",
+    review: "The provider is reviewing this payment. The balance rises by itself once it is approved.",
+    refunded: "The payment was refunded to you, and its amount was deducted from the balance.",
+    partially_refunded: "A part of the payment was refunded to you, and that part was deducted from the balance.",
+    charged_back: "The bank took this payment back, and its amount was deducted from the balance.",
     other: "This page does not know this state of a payment yet. Reload it to see what it means.",
   },
 } satisfies Messages<Record<keyof (typeof TOP_UP_STATE_MESSAGES)["id"], string>>;
 
-/** Why a line stands in the ledger, by the reason the server gives; an unknown one is shown as it is. */
+/** The reason of a ledger entry, by the server's name for it; an unknown one is shown unchanged. */
 export const REASON_MESSAGES = {
   id: {
     usage: "Pemakaian",

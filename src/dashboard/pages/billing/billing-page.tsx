@@ -27,7 +27,7 @@ const PAGED = {
 } as const;
 const billing = createClient(BillingService, transport);
 
-/** What there is, how to get more, and where it went. */
+/** The balance, top-ups, and the ledger. */
 export function BillingPage() {
   const messages = useMessages(BILLING_MESSAGES);
   return (
@@ -104,7 +104,7 @@ function History() {
   );
 }
 
-/** What a line is about: its request, or its top-up. */
+/** What an entry refers to: its request, or its top-up. */
 function About({ requestId, topUpId }: Pick<LedgerEntry, "requestId" | "topUpId">) {
   const messages = useMessages(BILLING_MESSAGES);
   const variant = "block w-fit text-xs text-muted underline";

@@ -1,4 +1,4 @@
-// Buying balance: an amount, then the payment as it goes.
+// Buying balance: an amount, then the payment and its progress.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useMutation, createConnectQueryKey } from "@connectrpc/connect-query";
@@ -26,7 +26,7 @@ const PRESETS = ["10000", "25000", "50000", "100000", "250000"] as const;
 const LEAST = "10000";
 const MOST = "1000000000";
 
-/** The form, or the payment that the address names. Another payment begins with nothing of the one before. */
+/** The form, or the payment that the address names. Another payment starts without the state of the one before. */
 export function TopUpCard() {
   const messages = useMessages(BILLING_MESSAGES);
   const { topUp } = useSearch({ from: "/inside/billing" });
@@ -44,7 +44,7 @@ function TopUpForm() {
   const navigate = useNavigate();
   const [typed, setTyped] = useState<string>(PRESETS[1]);
   const [isTried, setTried] = useState(false);
-  // One name for one purchase: pressing twice, or again after a lost answer, opens one payment.
+  // One idempotency key for one purchase: pressing twice, or again after a lost answer, opens one payment.
   const purchase = useRef(crypto.randomUUID());
   const { mutateAsync, isPending } = useMutation(BillingService.method.createTopUp);
   const choose = (text: string) => {
@@ -142,7 +142,7 @@ function TopUpProgress({ topUpId }: { readonly topUpId: string }) {
   );
 }
 
-/** What has come of it. Only money that came, and stayed, is good news. */
+/** The result. Only money that arrived and was not taken back is shown as a success. */
 function StateAbout({ topUp: { state, expiresAt } }: { readonly topUp: TopUp }) {
   const messages = useMessages(BILLING_MESSAGES);
   const formats = useFormats();
@@ -163,7 +163,7 @@ function StateAbout({ topUp: { state, expiresAt } }: { readonly topUp: TopUp }) 
   );
 }
 
-/** When the state changes, everything that shows money is asked for again. */
+/** When the state changes, all queries about money are fetched again. */
 function useRefreshedMoney(topUp: TopUp | null): void {
   const queries = useQueryClient();
   const state = topUp?.state;

@@ -18,14 +18,14 @@ describe("two answers about a top-up", () => {
     expect(laterOf(answer(state, 1), answer(pending, 2))?.state).toBe(state);
   });
 
-  it("follow one another where neither is further on", () => {
+  it("are ordered by time where both are in the same stage", () => {
     const [review, failed] = [TopUpState.REVIEW, TopUpState.FAILED];
     expect(laterOf(answer(review, 1), answer(failed, 2))?.state).toBe(failed);
     expect(laterOf(answer(failed, 1), answer(review, 2))?.state).toBe(review);
     expect(laterOf(answer(review, 2), answer(failed, 1))?.state).toBe(review);
   });
 
-  it("are one where the other has not come", () => {
+  it("may be only one", () => {
     expect(laterOf(null, answer(TopUpState.PAID, 1))?.state).toBe(TopUpState.PAID);
     expect(laterOf(answer(TopUpState.PAID, 1), null)?.state).toBe(TopUpState.PAID);
     expect(laterOf(null, null)).toBeNull();
@@ -33,7 +33,7 @@ describe("two answers about a top-up", () => {
 });
 
 describe("a top-up", () => {
-  it("is waited for until it has ended, and settled only where money came", () => {
+  it("is expected until it has ended, and settled only where money arrived", () => {
     const named = (is: (state: TopUpState) => boolean) =>
       Object.entries(TopUpState).flatMap(([name, state]) => (is(state) ? [name] : []));
     expect(named(isAwaited)).toEqual(["UNSPECIFIED", "CREATED", "PENDING", "REVIEW"]);

@@ -1,4 +1,4 @@
-// How far a top-up has come, and which of two answers about it is the later one.
+// The stages of a top-up, and which of two answers about it is the later one.
 
 import { type TopUp, TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 
@@ -7,12 +7,12 @@ const DECIDED = 2;
 const PAID = 3;
 const GIVEN_BACK = 4;
 
-/** A top-up never goes back to a stage before; what stands in the same one may follow one another in any order. */
+/** A top-up never returns to an earlier stage; states within one stage may follow each other in any order. */
 const STAGES: Readonly<Record<number, number>> = {
   [TopUpState.UNSPECIFIED]: WAITING,
   [TopUpState.CREATED]: WAITING,
   [TopUpState.PENDING]: 1,
-  // Money that comes after all may be looked at by the provider, and then refused.
+  // Money that arrives late may be reviewed by the provider, and then refused.
   [TopUpState.REVIEW]: DECIDED,
   [TopUpState.EXPIRED]: DECIDED,
   [TopUpState.FAILED]: DECIDED,
@@ -32,22 +32,24 @@ export function isSettled(state: TopUpState): boolean {
   return stageOf(state) >= PAID;
 }
 
-/** Whether the payer can still be expected to pay at the provider's page. */
+/** Whether the payer can still pay at the provider's page. */
 export function isPayable(state: TopUpState): boolean {
   return state === TopUpState.CREATED || state === TopUpState.PENDING;
 }
 
-/** Whether the money is still expected. What was not paid in time may be paid late all the same, but nobody waits for it. */
+/**
+ * Whether the money is still expected. A payment after its time limit may arrive, but the page does not wait for it.
+ */
 export function isAwaited(state: TopUpState): boolean {
   return stageOf(state) < DECIDED || state === TopUpState.REVIEW;
 }
 
-/** A top-up as one answer had it, and when that answer came. */
+/** A top-up from one answer, and when that answer was made. */
 export type Answer = { readonly topUp: TopUp; readonly atMs: number };
 
 /**
- * The later of two answers. They travel on different ways, so that one which was given earlier may come later: the one that is
- * further on is right whenever it came.
+ * The later of two answers. They arrive in different ways, so an older one may arrive later: the one with the later
+ * stage is right whenever it arrived.
  */
 export function laterOf(one: Answer | null, other: Answer | null): TopUp | null {
   if (one === null || other === null) return (one ?? other)?.topUp ?? null;

@@ -1,5 +1,5 @@
-// A top-up as it changes. The server's stream tells each change; where streams do not get through, the state is asked for
-// instead, so that a payment is seen in either case.
+// A top-up as it changes. The server streams each change; where streams do not get through, the state is polled, so
+// that a payment is seen in either case.
 
 import { createClient } from "@connectrpc/connect";
 import { useQuery } from "@connectrpc/connect-query";
@@ -12,7 +12,7 @@ import { type Answer, isAwaited, isSettled, laterOf } from "./top-up-stages.ts";
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
-/** After so many streams in a row that said nothing, the state is asked for. */
+/** After so many streams in a row without a message, the state is polled. */
 const FAILURES_BEFORE_POLLING = 3;
 const POLL_MS = 5_000;
 
@@ -20,12 +20,15 @@ const billing = createClient(BillingService, transport);
 
 export type FollowedTopUp = {
   readonly topUp: TopUp | null;
-  /** Why it is not known; null while it may still come. */
+  /** Why it is unknown; null while it may still arrive. */
   readonly error: unknown;
   readonly refetch: () => void;
 };
 
-/** The top-up, as fresh as it can be had; `refetch` asks for it now. Whoever follows another one begins anew, by a key. */
+/**
+ * The top-up, as fresh as possible; `refetch` fetches it now. A component that follows another top-up starts over, by
+ * its React key.
+ */
 export function useTopUp(topUpId: string): FollowedTopUp {
   const isVisible = useVisible();
   const [streamed, setStreamed] = useState<Answer | null>(null);
@@ -45,18 +48,18 @@ export function useTopUp(topUpId: string): FollowedTopUp {
     },
   );
   const topUp = latest(asked.data?.topUp, asked.dataUpdatedAt);
-  // What is not there does not come by waiting. Where there is a stream, it tells of money that comes late, too.
+  // A top-up that does not exist will not appear later. Where the stream works, it reports late payments, too.
   const isOver = isNotThere(asked.error) || (topUp !== null && isSettled(topUp.state));
 
-  // Whoever comes back to the page may have a better line by now.
+  // A reader who returns to the page may have a better connection by now.
   useEffect(() => {
     if (isVisible) setFailures(0);
   }, [isVisible]);
   useEffect(() => {
     if (!isVisible || isOver || hasNoStream) return undefined;
     const leaving = new AbortController();
-    const told = (change: TopUp) => setStreamed({ topUp: change, atMs: Date.now() });
-    void follow(topUpId, leaving.signal, told, setFailures);
+    const onChange = (change: TopUp) => setStreamed({ topUp: change, atMs: Date.now() });
+    void follow(topUpId, leaving.signal, onChange, setFailures);
     return () => leaving.abort();
   }, [topUpId, isVisible, isOver, hasNoStream]);
 
@@ -71,7 +74,7 @@ async function follow(
 ): Promise<void> {
   for (let failures = 0; failures < FAILURES_BEFORE_POLLING && !signal.aborted;) {
     try {
-      // A stream of changes lasts as long as it takes: the limit of single calls is not for it.
+      // A stream of changes has no time limit, unlike single calls.
       for await (const { topUp } of billing.watchTopUp({ topUpId }, { signal, timeoutMs: 0 })) {
         failures = 0;
         if (topUp !== undefined) onChange(topUp);

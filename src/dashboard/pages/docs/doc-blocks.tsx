@@ -1,4 +1,4 @@
-// Blocks of the documentation as they are seen. Where a text names this service's address or a model, what is true here is put in.
+// Renders the documentation's blocks. Placeholders become this service's address or one of its models.
 
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
@@ -13,7 +13,7 @@ const MESSAGES = {
 } satisfies Messages<Record<string, string>>;
 
 type Filling = {
-  /** Puts in what a text leaves open. */
+  /** Replaces a text's placeholders. */
   readonly fill: (text: string) => string;
   /** The prices of all models. */
   readonly models: ReactNode;

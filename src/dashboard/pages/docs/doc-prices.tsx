@@ -1,4 +1,5 @@
-// The prices in the documentation, as they are billed now. Whoever is not signed in is shown where they stand for everybody.
+// The prices in the documentation, as they are billed now. A reader without a session gets a link to the public price
+// list.
 
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
@@ -9,7 +10,7 @@ import { SkeletonLines } from "../../components/states.tsx";
 import { DocTable } from "./doc-table.tsx";
 import { DOCS_MESSAGES } from "./docs-messages.ts";
 
-/** The prices of these models. `undefined`: they are on their way; null: nobody is signed in to ask for them. */
+/** The prices of these models. `undefined`: not loaded yet; null: there is no session to load them with. */
 export function DocPrices({ models }: { readonly models: readonly Model[] | undefined | null }) {
   const messages = useMessages(DOCS_MESSAGES);
   if (models === undefined) return <SkeletonLines />;
@@ -51,7 +52,10 @@ function CommonPrices({ models }: { readonly models: readonly Model[] }) {
   );
 }
 
-/** Prices of kinds that few models charge apart, and of requests with a long input. Renders nothing where no model has such a price. */
+/**
+ * Prices of token kinds that only few models price separately, and of requests with a long input. Renders nothing where
+ * no model has such a price.
+ */
 function OtherPrices({ models }: { readonly models: readonly Model[] }) {
   const messages = useMessages(DOCS_MESSAGES);
   const kinds = useMessages(PRICE_MESSAGES);

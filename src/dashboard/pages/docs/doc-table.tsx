@@ -3,17 +3,19 @@ import type { ReactNode } from "react";
 const CELL = "px-3 py-2 align-top";
 
 type DocTableProps = {
-  /** What the table shows, for those who cannot see it. */
+  /** The table's description for screen readers. */
   readonly label: string;
   readonly head: readonly ReactNode[];
   readonly rows: readonly (readonly ReactNode[])[];
-  /** Cells behind the first are numbers, which stand at the right. */
+  /** Cells after the first are numbers, which are aligned to the right. */
   readonly numbers?: boolean;
-  /** It has so few columns that it fits on a phone. */
+  /** It has few columns and fits on a phone. */
   readonly narrow?: boolean;
 };
 
-/** A table of the documentation. It scrolls by itself, never the page, and is reached by keyboard for that. */
+/**
+ * A table of the documentation. It scrolls on its own, never with the page, and therefore takes the keyboard's focus.
+ */
 export function DocTable({ label, head, rows, numbers = false, narrow = false }: DocTableProps) {
   const side = (index: number) => (numbers && index > 0 ? "text-right whitespace-nowrap" : "");
   return (

@@ -1,13 +1,13 @@
-// The texts of the documentation, as the build has read them.
+// The texts of the documentation, parsed by the build.
 
 import type { Language } from "../../i18n/language.tsx";
 import type { Block } from "./markdown.ts";
 
-/** The pages, in the order in which they are read. */
+/** The pages, in reading order. */
 export const DOC_PAGES = ["quick-start", "clients", "errors", "limits", "caching", "billing", "transfers"] as const;
 export type DocPageName = (typeof DOC_PAGES)[number];
 
-/** A page: its title, and what stands below it. */
+/** A page: its title and its blocks. */
 export type DocText = { readonly title: string; readonly blocks: readonly Block[] };
 
 const files = import.meta.glob<readonly Block[]>("../../../docs/pages/*.md", { eager: true, import: "default" });

@@ -1,7 +1,7 @@
 import type { Messages } from "../../i18n/language.tsx";
 import type { DocPageName } from "./doc-texts.ts";
 
-/** The words around the documentation; its own stand in `content/`. */
+/** The messages around the documentation; its texts are in `src/docs/pages`. */
 export const DOCS_MESSAGES = {
   id: {
     pages: "Halaman dokumentasi",
@@ -39,7 +39,7 @@ export const DOCS_MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** What the pages are called in the list of pages. */
+/** The titles in the list of pages. */
 export const DOC_NAMES = {
   id: {
     "quick-start": "Mulai cepat",

@@ -1,5 +1,5 @@
-// The documentation. Its texts were read when the dashboard was built; what they leave open is filled with this service's address
-// and with what the catalog says now.
+// The documentation. The build parses its texts; their placeholders are filled with this service's address and with
+// data of the live catalog.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams } from "@tanstack/react-router";
@@ -101,7 +101,7 @@ function NextPage({ page }: { readonly page: DocPageName }) {
   );
 }
 
-/** The models that can be called. `undefined`: they are on their way; null: nobody is signed in to ask for them. */
+/** The models that can be called. `undefined`: not loaded yet; null: there is no session to load them with. */
 function useModels(): readonly Model[] | undefined | null {
   const me = useVisitor();
   const isSignedIn = me.data?.person !== undefined;
@@ -109,7 +109,7 @@ function useModels(): readonly Model[] | undefined | null {
   return me.isError || isError ? null : data?.data;
 }
 
-/** The cheapest model that costs something, else the first; the same that the Markdown names. */
+/** The cheapest model that is not free, else the first; the same that the Markdown names. */
 function exampleOf(models: readonly Model[]): string {
   const priced = models.filter(({ pricing }) => unitsOf(pricing?.input ?? "0") > 0n);
   const [example = models[0]] = priced.toSorted((one, other) =>

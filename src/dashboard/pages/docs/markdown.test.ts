@@ -43,7 +43,7 @@ test("headings, paragraphs, lists, tables and code become blocks", () => {
   ]);
 });
 
-test("a line has code, emphasis and links, and what is in code is nothing else", () => {
+test("a line has code, emphasis and links, and text in code stays plain", () => {
   const [paragraph] = readMarkdown("Press **Create**, see [keys](/keys) or `a *b* [c](d)`.");
   expect(paragraph).toHaveProperty("inlines", [
     { kind: "text", text: "Press " },
@@ -56,13 +56,13 @@ test("a line has code, emphasis and links, and what is in code is nothing else",
   ]);
 });
 
-test("HTML is text like any other", () => {
+test("HTML is shown as text", () => {
   expect(readMarkdown("<img src=x onerror=alert(1)>")).toEqual([
     { kind: "paragraph", inlines: [{ kind: "text", text: "<img src=x onerror=alert(1)>" }] },
   ]);
 });
 
-test("code without an end, or what no page shows, fails the build", () => {
+test("unclosed code, and elements that pages cannot render, fail the build", () => {
   expect(() => readMarkdown("text\n\n```sh\ncurl")).toThrow("line 3");
   expect(() => readMarkdown("text\n\n> a quotation")).toThrow('line 3: no page shows "blockquote"');
   expect(() => readMarkdown("a ![picture](x.png)")).toThrow('line 1: no page shows "image"');

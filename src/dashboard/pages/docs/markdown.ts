@@ -1,28 +1,28 @@
-// Reads the Markdown of our documentation into blocks when the dashboard is built. `marked` parses it; here its tokens become
-// the pieces that pages can show. There is no HTML among them: what looks like HTML is shown as the text it is.
+// Parses the Markdown of our documentation into blocks when the dashboard is built. `marked` parses it; this module
+// turns its tokens into blocks that pages can render. None of them is HTML: text that looks like HTML is shown as text.
 
 import { type MarkedToken, marked, type Token, type Tokens } from "marked";
 
-/** A piece of a line. */
+/** A part of a line. */
 export type Inline =
   | { readonly kind: "text" | "code" | "strong" | "em"; readonly text: string }
   | { readonly kind: "link"; readonly text: string; readonly to: string };
 
-/** A piece of a page. */
+/** A block of a page. */
 export type Block =
   | { readonly kind: "heading"; readonly level: number; readonly text: string; readonly id: string }
   | { readonly kind: "paragraph"; readonly inlines: readonly Inline[] }
   | { readonly kind: "list"; readonly ordered: boolean; readonly items: readonly (readonly Inline[])[] }
   | { readonly kind: "table"; readonly head: Row; readonly rows: readonly Row[] }
   | { readonly kind: "code"; readonly language: string; readonly text: string }
-  /** Where the prices of all models stand. */
+  /** The place of the prices of all models. */
   | { readonly kind: "models" };
 
 type Row = readonly (readonly Inline[])[];
 
 const FENCE = "```";
 
-/** The blocks of a text. Errors: Error, where it has something that no page can show. */
+/** The blocks of a text. Errors: Error, where it has an element that pages cannot render. */
 export function readMarkdown(text: string): Block[] {
   let line = 1;
   return marked.lexer(text).flatMap((token) => {
@@ -52,7 +52,7 @@ function readBlock(token: MarkedToken, line: number): Block {
   return { kind: type, inlines: inlinesOf(token.tokens, line) };
 }
 
-/** The pieces of tokens within a block; pieces of text that follow each other are one. */
+/** The parts of a block's tokens; adjacent texts are joined. */
 function inlinesOf(tokens: readonly Token[], line: number): Inline[] {
   const inlines: Inline[] = [];
   for (const inline of tokens.flatMap((token) => readInline(token as MarkedToken, line))) {
@@ -66,7 +66,7 @@ function inlinesOf(tokens: readonly Token[], line: number): Inline[] {
 
 function readInline(token: MarkedToken, line: number): Inline[] {
   const { type } = token;
-  // The text of an item of a list has its pieces in it.
+  // The text of a list item has its parts inside it.
   if (type === "text" && "tokens" in token && token.tokens !== undefined) return inlinesOf(token.tokens, line);
   if (type === "text" || type === "escape" || type === "html") return [{ kind: "text", text: unwrapped(token.text) }];
   if (type === "codespan") return [{ kind: "code", text: token.text }];

@@ -1,4 +1,4 @@
-// Making a key: its name, then the key itself, once, with everything that is needed for a first request.
+// Making a key: its name, then the key itself, shown once, with everything for a first request.
 
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
@@ -39,7 +39,7 @@ function NameStep({
   const [name, setName] = useState("");
   const [isWrong, setWrong] = useState(false);
   const { mutateAsync, isPending } = useMutation(KeysService.method.createKey, {
-    // The secret is kept nowhere but in the dialog that shows it.
+    // The secret is kept only in the dialog that shows it.
     gcTime: 0,
   });
   const create = async (event: FormEvent) => {
@@ -91,7 +91,7 @@ function SecretStep({ made, onClose }: { readonly made: CreateKeyResponse; reado
       <FirstRequest {...first} />
       <TryIt secret={made.secret} />
       <div className="sticky -bottom-5 -mx-5 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-card px-5 py-3">
-        {/* It leads away from the secret, so it says that this was copied, as the button does. */}
+        {/* The link leaves the page that shows the secret, so it confirms the copy as the button does. */}
         {record === undefined ? null : (
           <LinkButton
             to="/usage"

@@ -1,4 +1,4 @@
-// Waits for the first request of a new key, and says when it has arrived.
+// Waits for the first request of a new key, and shows when it has arrived.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { CircleCheck, LoaderCircle } from "lucide-react";
@@ -10,21 +10,21 @@ import { KEYS_MESSAGES } from "./keys-messages.ts";
 const POLL_MS = 2_500;
 const LOOKED_AT = 5;
 
-/** What a key was used for first. */
+/** The first use of a key. */
 export type FirstUse = {
-  /** A request that was answered. Undefined: none was, yet. */
+  /** A request that was answered. Undefined: there is none yet. */
   readonly answered: UsageRecord | undefined;
   /** The last request, where none was answered. */
   readonly failed: UsageRecord | undefined;
 };
 
-/** Asks for it until a request was answered, as long as somebody looks. */
+/** Polls until a request was answered, while the page is visible. */
 export function useFirstRequest(keyId: string): FirstUse {
   const { data } = useQuery(
     BillingService.method.listUsage,
     { filter: { keyId }, pageSize: LOOKED_AT },
     {
-      // Not asked while the tab is behind: the query waits with the page.
+      // Not polled in a hidden tab: the query pauses with the page.
       refetchInterval: ({ state }) => (answeredOf(state.data?.records) === undefined ? POLL_MS : false),
       staleTime: 0,
     },
@@ -33,7 +33,7 @@ export function useFirstRequest(keyId: string): FirstUse {
   return { answered, failed: answered === undefined ? data?.records[0] : undefined };
 }
 
-/** A line that turns from waiting to done by itself. */
+/** A line that changes from waiting to done by itself. */
 export function FirstRequest({ answered, failed }: FirstUse) {
   const messages = useMessages(KEYS_MESSAGES);
   return (

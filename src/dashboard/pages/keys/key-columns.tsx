@@ -9,7 +9,7 @@ import type { Column } from "../../components/table.tsx";
 import type { KeyTask, SpentByKey } from "./key-task.ts";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
 
-/** The columns of the list of keys. What was revoked stands back. */
+/** The columns of the list of keys. Revoked keys are dimmed. */
 export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void): readonly Column<ApiKey>[] {
   const messages = useMessages(KEYS_MESSAGES);
   const formats = useFormats();
@@ -67,7 +67,7 @@ export function useKeyColumns(spent: SpentByKey, onTask: (task: KeyTask) => void
   ];
 }
 
-/** The key as far as it is ever shown again. */
+/** The part of a key that can still be shown. */
 export function maskedKey({ prefix, lastFour }: Pick<ApiKey, "prefix" | "lastFour">): string {
   return `${prefix}…${lastFour}`;
 }

@@ -4,13 +4,13 @@ import { KEYS_MESSAGES } from "./keys-messages.ts";
 
 const MOST_CHARACTERS = 100;
 
-/** Whether the server would take a name. */
+/** Whether the server accepts a name. */
 export function isKeyName(name: string): boolean {
   const { length } = Array.from(name.trim());
   return length > 0 && length <= MOST_CHARACTERS;
 }
 
-/** The name of a key, where one is made or renamed. */
+/** The name of a key, for making and renaming one. */
 export function KeyNameField({
   value,
   onChange,
@@ -28,7 +28,7 @@ export function KeyNameField({
       value={value}
       onChange={({ target }) => onChange(target.value)}
       autoComplete="off"
-      // The dialog has nothing else to begin with.
+      // The dialog has no other first field.
       // oxlint-disable-next-line jsx-a11y/no-autofocus
       autoFocus
       {...(isWrong ? { problem: messages.nameProblem } : {})}

@@ -1,9 +1,9 @@
-// What the list of keys and its dialogs share.
+// Shared by the list of keys and its dialogs.
 
 import type { ApiKey } from "#gen/saldo/keys/v1/key_pb.ts";
 
-/** What is done to a key now. */
+/** The open dialog, and its key. */
 export type KeyTask = { readonly what: "rename" | "revoke"; readonly key: ApiKey };
 
-/** What each key came to in 30 days; undefined while it is not known. */
+/** The cost of each key in 30 days; undefined while it is not loaded. */
 export type SpentByKey = { readonly get: (keyId: string) => string | undefined };

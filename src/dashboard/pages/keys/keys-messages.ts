@@ -1,4 +1,4 @@
-// The words of the page of API keys.
+// The messages of the page of API keys.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -94,7 +94,7 @@ export const KEYS_MESSAGES = {
     revoke: "Revoke",
     revokeTitle: "Revoke this key?",
     revokeAbout:
-      "The next request with it is refused at once. What is running is finished and billed. This cannot be undone.",
+      "The next request with it is refused at once. Running requests are finished and billed. This cannot be undone.",
     typeName: "Type the key's name to go on:",
     revoked: "Revoked",
     revokedNow: "Key revoked",
@@ -103,7 +103,7 @@ export const KEYS_MESSAGES = {
     emptyAbout:
       "Your programs and coding agents call models with a key. Create one, copy it, and send a first request.",
     playground: "Playground",
-    playgroundAbout: "Requests from the playground stand on this key. It has no secret, so there is nothing to revoke.",
+    playgroundAbout: "Requests from the playground are recorded under this key. It has no secret, so there is nothing to revoke.",
     openPlayground: "See its usage",
   },
 } satisfies Messages<Record<string, string>>;

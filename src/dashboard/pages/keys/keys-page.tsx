@@ -25,7 +25,7 @@ import type { KeyTask, SpentByKey } from "./key-task.ts";
 
 const PAGE_SIZE = 100;
 
-/** Every key of the account, what each came to, and how to make, rename and revoke one. */
+/** Every key of the account and its cost; creates, renames and revokes keys. */
 export function KeysPage() {
   const messages = useMessages(KEYS_MESSAGES);
   const navigate = useNavigate({ from: "/keys" });
@@ -109,7 +109,7 @@ function useSpentByKey(): SpentByKey {
   const filter = useMemo(() => filterOf({}, today), [today]);
   const { data } = useQuery(BillingService.method.summarizeUsage, { filter, grouping: UsageGrouping.KEY });
   const charges = data === undefined ? null : new Map(data.rows.map(({ keyId, charge }) => [keyId, charge]));
-  // A key without a row has not been used: that is known, and is zero.
+  // A key without a row was not used: that is known, and is zero.
   return { get: (keyId) => (charges === null ? undefined : (charges.get(keyId) ?? "0")) };
 }
 

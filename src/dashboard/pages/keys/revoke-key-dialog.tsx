@@ -11,7 +11,7 @@ import { maskedKey } from "./key-columns.tsx";
 import { KEYS_MESSAGES } from "./keys-messages.ts";
 import { useRefreshKeys } from "./refresh-keys.ts";
 
-/** Revokes a key once its name was typed: it cannot be taken back. */
+/** Revokes a key after its name was typed: revoking cannot be undone. */
 export function RevokeKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const messages = useMessages(KEYS_MESSAGES);
   const notify = useNotify();
@@ -45,7 +45,7 @@ export function RevokeKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; 
           onChange={({ target }) => setTyped(target.value)}
           autoComplete="off"
           spellCheck={false}
-          // The dialog has nothing else to begin with.
+          // The dialog has no other first field.
           // oxlint-disable-next-line jsx-a11y/no-autofocus
           autoFocus
         />

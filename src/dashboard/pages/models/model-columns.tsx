@@ -64,13 +64,13 @@ export function useModelColumns(): readonly Column<Model>[] {
   ];
 }
 
-/** What a model takes, in words. */
+/** The inputs that a model accepts, in words. */
 export function Modalities({ model }: { readonly model: Model }) {
   const messages: Readonly<Record<string, string>> = useMessages(MODELS_MESSAGES);
   return (model.architecture?.inputModalities ?? []).map((modality) => messages[modality] ?? modality).join(", ");
 }
 
-/** A price, and where a long input first changes it. */
+/** A price, and the input length at which it first changes. */
 function PriceWithTier({ model: { pricing }, name }: { readonly model: Model; readonly name: "input" | "output" }) {
   const formats = useFormats();
   const [tier] = pricing?.longContext ?? [];
@@ -86,7 +86,7 @@ function PriceWithTier({ model: { pricing }, name }: { readonly model: Model; re
   );
 }
 
-/** The price of input from the cache, with how much of the input price it is. */
+/** The price of cached input, as a share of the input price. */
 export function CachePrice({ model: { pricing } }: { readonly model: Model }) {
   const messages = useMessages(MODELS_MESSAGES);
   const formats = useFormats();

@@ -1,4 +1,4 @@
-// One model with everything about it: what it takes and costs, what a request would come to, and how to call it.
+// One model in full: its inputs, prices, a calculator of a request's cost, and code to call it.
 
 import { MessageSquare } from "lucide-react";
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";

@@ -1,4 +1,4 @@
-// The words of the page of models.
+// The messages of the page of models.
 
 import type { Messages } from "../../i18n/language.tsx";
 

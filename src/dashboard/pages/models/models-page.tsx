@@ -21,7 +21,7 @@ const REFRESH_MS = 60_000;
 
 type Change = (change: { readonly [Name in keyof ModelsSearch]?: ModelsSearch[Name] | undefined }) => void;
 
-/** Every model that can be called and what it costs. */
+/** Every model that can be called, with its prices. */
 export function ModelsPage() {
   const messages = useMessages(MODELS_MESSAGES);
   const formats = useFormats();
@@ -100,7 +100,7 @@ function ModelTable({
 
 function Filters({ search, change }: { readonly search: ModelsSearch; readonly change: Change }) {
   const messages = useMessages(MODELS_MESSAGES);
-  // Kept here as well: the address follows a moment later, and a letter typed meanwhile would be lost.
+  // Also kept in the component's state: the address follows a moment later, and a letter typed meanwhile would be lost.
   const [typed, setTyped] = useState(search.q ?? "");
   useEffect(() => {
     if (search.q === undefined) setTyped("");
@@ -151,7 +151,7 @@ function useChangeModelsSearch(): Change {
     void navigate({
       search: (search) =>
         Object.fromEntries(Object.entries({ ...search, ...change }).filter(([, value]) => value !== undefined)),
-      // Each letter of a search is not a page to go back to.
+      // The letters of a search are not separate entries of the history.
       replace: !("model" in change),
       resetScroll: false,
     });

@@ -20,7 +20,7 @@ const models = [
 const ids = (search: Parameters<typeof fittingModels>[1]) => fittingModels(models, search).map(({ id }) => id);
 
 describe("the address of the page of models", () => {
-  it("keeps ids as they are and forgets what makes no sense", () => {
+  it("keeps ids unchanged and drops invalid fields", () => {
     expect(readModelsSearch({ model: "acme/large:v1.2", sort: "price", takes: "smell", q: 1, other: 2 })).toEqual({
       model: "acme/large:v1.2",
     });
@@ -31,7 +31,7 @@ describe("the address of the page of models", () => {
     });
   });
 
-  it("finds by messages, by what a model takes, and in order", () => {
+  it("filters by text and by inputs, and sorts", () => {
     expect(ids({ q: "ACME v1.2" })).toEqual(["acme/large:v1.2"]);
     expect(ids({ takes: "image" })).toEqual(["acme/large:v1.2"]);
     expect(ids({ sort: "input" })).toEqual(["other/tiny", "acme/small", "acme/large:v1.2"]);

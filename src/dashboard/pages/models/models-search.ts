@@ -1,16 +1,16 @@
-// What the page of models looks at, as it stands in its address, and the models that fit it.
+// The filters of the page of models in its address, and the models that match them.
 
 import type { Model } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { unitsOf } from "../../i18n/decimal.ts";
 
-/** What a model may take besides text. */
+/** Inputs besides text. */
 export const MODALITIES = ["image", "audio", "video"] as const;
 export const SORTS = ["name", "input", "output", "context"] as const;
 
 export type Modality = (typeof MODALITIES)[number];
 export type Sort = (typeof SORTS)[number];
 
-/** The address; what is left out has its default. */
+/** The address; an omitted field has its default. */
 export type ModelsSearch = {
   readonly q?: string;
   readonly takes?: Modality;
@@ -19,7 +19,7 @@ export type ModelsSearch = {
   readonly model?: string;
 };
 
-/** Keeps of an address what makes sense. */
+/** Keeps the valid fields of an address. */
 export function readModelsSearch({ q, takes, sort, model }: Readonly<Record<string, unknown>>): ModelsSearch {
   const modality = MODALITIES.find((each) => each === takes);
   const order = SORTS.find((each) => each === sort && each !== "name");
@@ -31,7 +31,7 @@ export function readModelsSearch({ q, takes, sort, model }: Readonly<Record<stri
   };
 }
 
-/** The models that fit, in order: the cheapest or the roomiest first. */
+/** The matching models, in order: the cheapest or the largest context first. */
 export function fittingModels(models: readonly Model[], { q = "", takes, sort = "name" }: ModelsSearch): Model[] {
   const messages = q.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = ({ id, name, description, architecture }: Model): boolean => {

@@ -8,7 +8,7 @@ import { MODELS_MESSAGES } from "./models-messages.ts";
 import { priceOf, readTokens, tierOf, type Tokens } from "./price-of.ts";
 
 const EXAMPLE: Readonly<Partial<Record<keyof Tokens, string>>> = { input: "10000", cached: "0", output: "1000" };
-/** Kinds of tokens that are asked for only where the model has a price for them. */
+/** Token kinds with a field only where the model prices them. */
 const OTHER_KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;
 
 /** Tokens in, rupiah out. */

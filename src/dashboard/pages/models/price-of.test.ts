@@ -6,7 +6,7 @@ import { priceOf, readTokens, tierOf } from "./price-of.ts";
 const pricing = (input: string, output: string, cacheHit?: string) =>
   create(ModelPricingSchema, { input, output, ...(cacheHit === undefined ? {} : { cacheHit }) });
 
-describe("what tokens would come to", () => {
+describe("the cost of tokens", () => {
   it("is exact and rounded up once", () => {
     expect(priceOf({ input: 8200n, cached: 3400n, output: 175n }, pricing("5000", "15000", "950"))).toBe("46.855");
     expect(priceOf({ input: 1n, cached: 0n, output: 0n }, pricing("0.000001", "0"))).toBe("0.000001");
@@ -16,11 +16,11 @@ describe("what tokens would come to", () => {
     );
   });
 
-  it("takes the input price where there is none for the cache", () => {
+  it("uses the input price where the cache has none", () => {
     expect(priceOf({ input: 0n, cached: 1_000_000n, output: 0n }, pricing("20000", "80000"))).toBe("20000");
   });
 
-  it("charges each kind at its own price, or at what it is charged as without one", () => {
+  it("charges each kind at its own price, or at its fallback price", () => {
     const all = create(ModelPricingSchema, {
       input: "1000",
       output: "5000",
@@ -47,7 +47,7 @@ describe("what tokens would come to", () => {
     expect(priceOf({ ...none, output: 1n }, all)).toBe("25.005");
   });
 
-  it("takes the prices of the last threshold that the whole input exceeds", () => {
+  it("uses the prices of the last threshold that the whole input exceeds", () => {
     const tiered = create(ModelPricingSchema, {
       input: "1000",
       output: "5000",
@@ -66,7 +66,7 @@ describe("what tokens would come to", () => {
     expect(priceOf(of(300_001n), tiered)).toBe("1690.004");
   });
 
-  it("takes a tier's own price of one-hour writes, and without one the larger of both others", () => {
+  it("uses a tier's own price of one-hour writes, or else the larger of the other two", () => {
     const writing = (cacheWrite1h?: string) =>
       create(ModelPricingSchema, {
         input: "1000",

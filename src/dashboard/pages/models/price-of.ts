@@ -1,11 +1,11 @@
-// What a number of tokens would come to, digit for digit as a bill would say it: whole numbers throughout, and one rounding,
-// upwards. The bill itself is the server's.
+// The cost of a number of tokens, digit for digit as it would be billed: integers throughout, and one rounding,
+// upwards. The server computes the bill itself.
 
 import type { LongContextPricing, ModelPricing } from "#gen/saldo/gateway/v1/model_pb.ts";
 import { type Decimal, decimalOf, unitsOf } from "../../i18n/decimal.ts";
 import { amountOf } from "../../i18n/read-amount.ts";
 
-/** Tokens of one request; the counts do not overlap. Those that are left out are none. */
+/** Tokens of one request; the counts do not overlap. An omitted count is zero. */
 export type Tokens = {
   readonly input: bigint;
   readonly cached: bigint;
@@ -39,7 +39,7 @@ export function priceOf(tokens: Tokens, pricing: ModelPricing): Decimal {
   return decimalOf(ofTokens + (usesAny ? unitsOf(pricing.perRequest ?? "0") : 0n));
 }
 
-/** The prices of a long input that apply to so many tokens. Undefined: the usual ones do. */
+/** The long-input prices for so many tokens. Undefined: the usual prices apply. */
 export function tierOf(tokens: Tokens, { longContext }: ModelPricing): LongContextPricing | undefined {
   return longContext.findLast(({ above }) => inputOf(tokens) > BigInt(above));
 }
@@ -68,7 +68,7 @@ function pricesFor(tokens: Tokens, pricing: ModelPricing) {
   };
 }
 
-/** A count as people write one, with or without separators. Null: it is none. */
+/** Reads a count, with or without separators. Null: it is not a count. */
 export function readTokens(text: string): bigint | null {
   if (text.trim() === "") return 0n;
   const count = amountOf(text, { decimals: 0, zero: true });

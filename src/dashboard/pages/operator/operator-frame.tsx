@@ -1,4 +1,4 @@
-// The frame of everything that operators look at and order: its sections, each a page of its own.
+// The frame of the operators' pages: its sections, each a page of its own.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, type LinkProps, Outlet } from "@tanstack/react-router";
@@ -28,11 +28,11 @@ const SECTIONS: readonly Section[] = [
   { to: "/operator/security", name: "security" },
 ];
 
-/** The sections above, the chosen one below. The server refuses everybody else; here they are only told so. */
+/** The sections above, the chosen one below. The server refuses other accounts; the page only shows that. */
 export function OperatorFrame() {
   const messages = useMessages(OPERATOR_MESSAGES);
   const { data, error } = useQuery(AccountsService.method.getMe, {});
-  // That asking failed is said by the frame around, with a way to ask again.
+  // The frame around shows that loading failed, with a way to try again.
   if (data === undefined) return error === null ? <SkeletonLines lines={8} /> : null;
   if (data.person?.roles.includes(Role.OPERATOR) !== true) {
     return (

@@ -1,4 +1,4 @@
-// The words that the pages of operators share.
+// The messages that the pages of operators share.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -74,7 +74,7 @@ export const OPERATOR_MESSAGES = {
     review: "Review first",
     reviewAbout: "Look once more. When you confirm, the order is recorded and carried out.",
     reason: "Reason",
-    reasonHint: "Written down under your name.",
+    reasonHint: "Recorded under your name.",
     optionalReason: "Reason (may be empty)",
     done: "Done",
     doneBefore: "This order was carried out before; nothing has changed",

@@ -7,7 +7,7 @@ import { Card } from "../../components/card.tsx";
 import { OVERVIEW_MESSAGES } from "./overview-messages.ts";
 import type { FirstSteps } from "./use-first-steps.ts";
 
-/** What somebody new does first. The next step has the one green button. */
+/** The first steps of a new account. The next step has the one green button. */
 export function Checklist({ steps }: { readonly steps: FirstSteps }) {
   const messages = useMessages(OVERVIEW_MESSAGES);
   const { hasKey, firstRequest, hasBalance } = steps;
@@ -57,9 +57,9 @@ type StepProps = {
   readonly isDone: boolean;
   readonly title: string;
   readonly about: string;
-  /** What a step that is done leads to. */
+  /** The link of a finished step. */
   readonly result?: ReactNode;
-  /** What is to be done. */
+  /** The text of an open step. */
   readonly children: ReactNode;
 };
 

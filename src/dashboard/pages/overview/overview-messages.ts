@@ -1,4 +1,4 @@
-// The words of the overview.
+// The messages of the overview.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -71,7 +71,7 @@ export const OVERVIEW_MESSAGES = {
     open: "Open request",
     start: "Start in three steps",
     keyStep: "Create an API key",
-    keyAbout: "Your programs call models with it. A command that is ready to run stands beside it.",
+    keyAbout: "Your programs call models with it. A ready-to-run command is shown beside it.",
     keyAction: "Create key",
     requestStep: "Send a first request",
     requestAbout: "Run the command from the key's dialog. This page changes by itself once the request arrives.",

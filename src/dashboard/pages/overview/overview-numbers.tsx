@@ -13,7 +13,7 @@ const A_YEAR = 365n;
 
 type NumbersProps = { readonly usage: SummarizeUsageResponse | undefined; readonly today: Day };
 
-/** The four numbers. What is not known, or could not be had, is a dash. */
+/** The four numbers. An unknown one, or one that failed to load, is a dash. */
 export function OverviewNumbers({ usage, today }: NumbersProps) {
   const messages = useMessages(OVERVIEW_MESSAGES);
   const formats = useFormats();

@@ -28,7 +28,7 @@ const CHART_DAYS = 14;
 const SHOWN_REQUESTS = 5;
 const REFRESH_MS = 15_000;
 
-/** What a person wants to know first; for somebody new, what to do first. */
+/** The overview of an account; for a new account, its first steps. */
 export function OverviewPage() {
   const messages = useMessages(OVERVIEW_MESSAGES);
   const firstSteps = useFirstSteps();
@@ -47,14 +47,14 @@ export function OverviewPage() {
         </LinkButton>
       }
     >
-      {/* Whether there is a list of first steps decides where everything else stands, and nothing may move once it is seen. */}
+      {/* The list of first steps decides where everything else is placed, and nothing may move once it is shown. */}
       {isAsking ? (
         <Skeleton className="h-100 w-full" />
       ) : (
         <>
           {steps === null || steps.isDone ? null : <Checklist steps={steps} />}
           <OverviewNumbers usage={usage.data} today={today} />
-          {/* Who has asked for nothing yet has that list instead of an empty chart. */}
+          {/* An account without requests has that list instead of an empty chart. */}
           {steps !== null && steps.firstRequest === null ? null : (
             <>
               <MiniChart today={today} data={usage.data} error={usage.error} retry={() => void usage.refetch()} />

@@ -1,4 +1,4 @@
-// How far somebody new has come: a key, a first request, a balance. What is known already is not asked for again.
+// The progress of a new account: a key, a first request, a balance. Known steps are not fetched again.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useEffect, useRef } from "react";
@@ -18,30 +18,30 @@ export type FirstSteps = {
   readonly hasKey: boolean;
   /** A request that was answered; null while there is none. */
   readonly firstRequest: UsageRecord | null;
-  /** There is, or was, a balance. A welcome credit is one too. */
+  /** There is or was a balance. A welcome credit counts too. */
   readonly hasBalance: boolean;
   readonly isDone: boolean;
 };
 
 /**
- * The steps; null where they could not be read, "asking" while that is not known. Gives notice when the first request arrives.
+ * The steps; null where they failed to load, "asking" while they load. Shows a notice when the first request arrives.
  */
 export function useFirstSteps(): FirstSteps | "asking" | null {
   const keys = useAllKeys();
   const answered = useQuery(
     BillingService.method.listUsage,
     { filter: { bases: ANSWERED }, pageSize: 1 },
-    // Not asked while the tab is behind, nor once there is one.
+    // Not polled in a hidden tab, nor once there is one.
     { refetchInterval: ({ state }) => ((state.data?.records.length ?? 0) > 0 ? false : POLL_MS) },
   );
   const balance = useQuery(BillingService.method.getBalance, {});
   const topUps = useQuery(BillingService.method.listTopUps, { pageSize: MOST_TOP_UPS });
   useNoticeOfArrival(answered.data?.records.length);
   const isEmpty = balance.data?.balance?.available === "0";
-  // Whoever has spent everything has had a balance: that is told by the top-ups.
+  // An account with a spent balance had one before: its top-ups show that.
   const asked = [keys, answered, balance, ...(isEmpty ? [topUps] : [])];
   if (keys.data === undefined || answered.data === undefined || asked.some(({ data }) => data === undefined)) {
-    // Trying again may take long: the first failure is enough to show the rest of the page, and to leave it there.
+    // Retries may take long: after the first failure the rest of the page is shown, and stays in place.
     const hasFailed = asked.some(
       ({ failureReason, errorUpdateCount }) => failureReason !== null || errorUpdateCount > 0,
     );

@@ -8,7 +8,7 @@ import { SNIPPET_MESSAGES } from "../../snippets/snippet-messages.ts";
 import { ProgramCode } from "../../snippets/snippets.tsx";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
-/** The next request of the playground as a program would send it. */
+/** The next request of the playground, as code. */
 export function CodeDialog({ request, onClose }: { readonly request: SnippetRequest; readonly onClose: () => void }) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const { client } = useMessages(SNIPPET_MESSAGES);

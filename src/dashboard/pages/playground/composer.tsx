@@ -9,13 +9,13 @@ type ComposerProps = {
   readonly draft: string;
   readonly onDraft: (draft: string) => void;
   readonly onSend: () => void;
-  /** Stops the answer that runs; null while there is none. */
+  /** Stops the running answer; null while there is none. */
   readonly onStop: (() => void) | null;
-  /** Whether the settings are such that something can be sent. */
+  /** Whether the settings allow sending. */
   readonly isReady: boolean;
 };
 
-/** Where a message is written, sent and stopped. */
+/** The input for a message, with its buttons to send and stop. */
 export function Composer({ draft, onDraft, onSend, onStop, isReady }: ComposerProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const sendOnEnter = (event: KeyboardEvent) => {

@@ -14,7 +14,7 @@ const piece = (content: string, more = {}) =>
   });
 
 describe("a conversation", () => {
-  it("grows by pieces and ends with what it cost", () => {
+  it("grows by chunks and ends with its cost", () => {
     const begun = beginExchange(1, "acme/large", "Halo");
     const last = create(StreamChatCompletionResponseSchema, {
       id: "chatcmpl-01a2",
@@ -25,7 +25,7 @@ describe("a conversation", () => {
     expect(ended.usage?.costIdr).toBe("0.01875");
   });
 
-  it("takes a whole answer at once, a refusal too", () => {
+  it("accepts a whole answer at once, including a refusal", () => {
     const answer = create(CreateChatCompletionResponseSchema, {
       id: "chatcmpl-01a3",
       choices: [{ message: { refusal: "Tidak." }, finishReason: "stop" }],
@@ -34,7 +34,7 @@ describe("a conversation", () => {
     expect(withAnswer(beginExchange(1, "a/b", "x"), answer)).toMatchObject({ text: "Tidak.", state: "done" });
   });
 
-  it("asks after all that was answered, and leaves out what is not set", () => {
+  it("sends every answered exchange, and omits unset parameters", () => {
     const answered = withPiece(beginExchange(1, "a/b", "satu"), piece("1"));
     const failed = { ...beginExchange(2, "a/b", "dua"), state: "failed" as const };
     const asked = requestOf({ model: "a/b", question: "tiga" }, [answered, failed], settings);

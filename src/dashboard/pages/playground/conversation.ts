@@ -1,4 +1,4 @@
-// A conversation as it stands on the page: what was asked, and each answer with how it ended. It is kept nowhere else.
+// The conversation on the page: each question with its answer and outcome. It is stored nowhere else.
 
 import type { Usage } from "#gen/saldo/gateway/v1/chat_pb.ts";
 import type {
@@ -7,7 +7,7 @@ import type {
 } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { SnippetMessage, SnippetRequest } from "../../snippets/code.ts";
 
-/** How an answer ended, or that it goes on. */
+/** How an answer ended, or that it is still running. */
 export type AnswerState = "running" | "done" | "stopped" | "failed";
 
 /** A question and its answer. */
@@ -20,13 +20,13 @@ export type Exchange = {
   readonly state: AnswerState;
   readonly finishReason: string;
   readonly usage: Usage | null;
-  /** The request's id, with which its record is found. Empty until the first piece has come. */
+  /** The request's id, by which its usage record is found. Empty until the first chunk has arrived. */
   readonly requestId: string;
-  /** What went wrong. Null: nothing. */
+  /** The error. Null: there is none. */
   readonly error: unknown;
 };
 
-/** What is set beside the conversation. */
+/** The settings beside the conversation. */
 export type PlaygroundSettings = {
   readonly system: string;
   readonly temperature: number | null;
@@ -34,7 +34,7 @@ export type PlaygroundSettings = {
   readonly isStreamed: boolean;
 };
 
-/** An exchange that has just begun. */
+/** A new exchange. */
 export function beginExchange(id: number, model: string, question: string): Exchange {
   return {
     id,
@@ -50,7 +50,7 @@ export function beginExchange(id: number, model: string, question: string): Exch
   };
 }
 
-/** An exchange with one more piece of a streamed answer. */
+/** An exchange with one more chunk of a streamed answer. */
 export function withPiece(exchange: Exchange, piece: StreamChatCompletionResponse): Exchange {
   const choice = piece.choices[0];
   return {
@@ -77,7 +77,7 @@ export function withAnswer(exchange: Exchange, answer: CreateChatCompletionRespo
   };
 }
 
-/** The request that asks a question after all that was said before. What got no answer was not said. */
+/** The request for a question after the whole conversation. Exchanges without an answer are left out. */
 export function requestOf(
   { model, question }: { readonly model: string; readonly question: string },
   exchanges: readonly Exchange[],

@@ -7,7 +7,7 @@ import type { Exchange } from "./conversation.ts";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 import { RequestFailure } from "./request-failure.tsx";
 
-/** A question, its answer as text, and what it came to. `retry` is null where it cannot be asked again. */
+/** A question, its answer as text, and its cost. `retry` is null where the question cannot be sent again. */
 export function ExchangeView({
   exchange,
   retry,

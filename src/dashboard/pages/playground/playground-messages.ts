@@ -1,4 +1,4 @@
-// The words of the playground.
+// The messages of the playground.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -81,7 +81,7 @@ export const PLAYGROUND_MESSAGES = {
     temperatureHint: "0 to 2; empty: the model's own",
     temperatureWrong: "A number from 0 to 2.",
     maxTokens: "Most tokens of an answer",
-    maxTokensHint: "The price of as many is held while the request runs.",
+    maxTokensHint: "The price of that many tokens is held while the request runs.",
     maxTokensWrong: "A whole number from 1.",
     stream: "Streaming",
     streamHint: "The answer is seen as it is written.",
@@ -102,7 +102,7 @@ export const PLAYGROUND_MESSAGES = {
     prompt4: "Sum up: a prepaid balance is charged by the token, and every rupiah can be traced.",
     thinking: "Waiting for the answer…",
     reasoning: "The model's reasoning",
-    stopped: "Stopped. What was made is still billed; usage shows how much.",
+    stopped: "Stopped. The generated part is still billed; usage shows how much.",
     cutShort: "The answer was cut by the limit of tokens.",
     nothing: "The model answered without text.",
     tokens: "tokens",
@@ -120,7 +120,7 @@ export const PLAYGROUND_MESSAGES = {
     waitOver: "It can be sent again now.",
     seconds: "seconds",
     busy: "The model is busy or broke off",
-    busyAbout: "What was received has been billed, and nothing else.",
+    busyAbout: "The received part has been billed, and nothing else.",
     busyFree: "Nothing was received, so nothing was billed.",
     gone: "This model is not in the catalog any more",
     invalid: "The request was not accepted",

@@ -19,10 +19,10 @@ import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 import { FIRST_SETTINGS, readSettings, SettingsCard } from "./settings-card.tsx";
 import { useConversation } from "./use-conversation.ts";
 
-/** How far from the end somebody is still at the end. */
+/** Within this distance the reader counts as being at the end. */
 const NEAR_END_PX = 240;
 
-/** Models from the browser. */
+/** The playground: calls models from the browser. */
 export function PlaygroundPage() {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const models = useMessages(MODELS_MESSAGES);
@@ -122,7 +122,7 @@ function Playground({ models, model }: { readonly models: readonly Model[]; read
   );
 }
 
-/** Whoever reads at the end of the page stays there while an answer grows; whoever has scrolled up is left alone. */
+/** A reader at the end of the page stays there while an answer grows; one who has scrolled up is not moved. */
 function useFollowedEnd(exchanges: readonly Exchange[]): void {
   useEffect(() => {
     if (exchanges.length === 0) return;

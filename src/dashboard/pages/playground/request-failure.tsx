@@ -1,4 +1,4 @@
-// A request that failed: why, in words, and what to do about it.
+// A request that failed: the reason in words, and a remedy.
 
 import { CircleAlert, Wallet } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
@@ -11,13 +11,13 @@ import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
 type FailureProps = {
   readonly error: unknown;
-  /** Whether a part of the answer was received before it. */
+  /** Whether a part of the answer was received before the error. */
   readonly isPartial: boolean;
-  /** Sends it again; null where something else was sent since. */
+  /** Sends it again; null where another question was sent since. */
   readonly retry: (() => void) | null;
 };
 
-/** The card of an error. Which one it is, the code of its facts says. */
+/** The card of an error, chosen by the code of its facts. */
 export function RequestFailure({ error, isPartial, retry }: FailureProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const facts = factsOf(error);

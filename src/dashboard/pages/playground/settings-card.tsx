@@ -7,7 +7,7 @@ import { SelectField, TextArea, TextField } from "../../components/field.tsx";
 import type { PlaygroundSettings } from "./conversation.ts";
 import { PLAYGROUND_MESSAGES } from "./playground-messages.ts";
 
-/** The settings as they are typed. */
+/** The settings as typed. */
 export type TypedSettings = {
   readonly system: string;
   readonly temperature: string;
@@ -15,13 +15,13 @@ export type TypedSettings = {
   readonly isStreamed: boolean;
 };
 
-/** Few enough tokens that a small balance covers their hold. */
+/** So few tokens that a small balance covers their hold. */
 export const FIRST_SETTINGS: TypedSettings = { system: "", temperature: "", maxTokens: "1024", isStreamed: true };
 
 const HIGHEST_TEMPERATURE = 2;
 const MOST_TOKENS = 4_294_967_295;
 
-/** The settings to send. Null: something that was typed makes no sense. */
+/** The settings to send. Null: a typed value is invalid. */
 export function readSettings({ system, temperature, maxTokens, isStreamed }: TypedSettings): PlaygroundSettings | null {
   const heat = readTemperature(temperature);
   const most = readMaxTokens(maxTokens);
@@ -48,7 +48,7 @@ type SettingsCardProps = {
   readonly onModel: (modelId: string) => void;
 };
 
-/** Model and what is asked of it. */
+/** The model and the parameters of the request. */
 export function SettingsCard({ models, model, typed, onTyped, onModel }: SettingsCardProps) {
   const messages = useMessages(PLAYGROUND_MESSAGES);
   const formats = useFormats();

@@ -1,4 +1,4 @@
-// Asks questions over the session: the browser has no key, and the account's playground key is on the record.
+// Sends questions with the session: the browser has no key; the usage records name the account's playground key.
 
 import { createClient } from "@connectrpc/connect";
 import { createConnectQueryKey } from "@connectrpc/connect-query";
@@ -23,13 +23,13 @@ export type Conversation = {
   readonly exchanges: readonly Exchange[];
   readonly isRunning: boolean;
   readonly ask: (model: string, question: string, settings: PlaygroundSettings) => void;
-  /** Asks the last question again, in place of what failed. */
+  /** Sends the last question again, in place of the failed one. */
   readonly askAgain: (model: string, settings: PlaygroundSettings) => void;
   readonly stop: () => void;
   readonly clear: () => void;
 };
 
-/** The conversation of this visit. Leaving the page stops what runs. */
+/** The conversation of this visit. Leaving the page stops a running answer. */
 export function useConversation(): Conversation {
   const queries = useQueryClient();
   const [exchanges, setExchanges] = useState<readonly Exchange[]>([]);
@@ -55,7 +55,7 @@ export function useConversation(): Conversation {
       );
     }
     if (running.current === leaving) running.current = null;
-    // Balance and usage are other than they were.
+    // Balance and usage have changed.
     await queries.invalidateQueries({
       queryKey: createConnectQueryKey({ schema: BillingService, cardinality: undefined }),
     });
@@ -88,7 +88,7 @@ async function answer(
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
-  // An answer takes as long as it takes: the limit of other calls is not for it.
+  // An answer has no time limit, unlike other calls.
   const options = { signal, timeoutMs: 0 };
   if (stream !== true) {
     const whole = await gateway.createChatCompletion(request, options);

@@ -1,4 +1,4 @@
-// What the app, the codes and the passkeys look like in the card, and how one is removed.
+// The rows of the app, the codes and the passkeys in the card, and the dialog that removes one.
 
 import type { ReactNode } from "react";
 import { useMessages } from "../../i18n/language.tsx";
@@ -8,7 +8,7 @@ import { useNotify } from "../../components/notices.tsx";
 import { ProofProblem, useProof } from "./proof-forms.tsx";
 import { FACTOR_MESSAGES } from "./second-factor-messages.ts";
 
-/** One kind of factor: its name, how it is, and what can be done. */
+/** One kind of factor: its name, its state and its actions. */
 export function Factor({
   name,
   about,
@@ -37,7 +37,7 @@ type RemoveProps = {
   readonly onRemoved: () => Promise<void>;
 };
 
-/** Asks before something is removed. */
+/** Asks before removing. */
 export function RemoveDialog({ open, title, onClose, onRemove, onRemoved }: RemoveProps) {
   const messages = useMessages(FACTOR_MESSAGES);
   const notify = useNotify();

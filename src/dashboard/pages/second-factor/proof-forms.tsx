@@ -1,4 +1,5 @@
-// The ways to prove who one is: a code of the app, a recovery code, a passkey, the password. Signing in and confirming share them.
+// The ways to prove one's identity: a code of the app, a recovery code, a passkey, the password. Signing in and
+// confirming share them.
 
 import { KeyRound } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
@@ -18,12 +19,12 @@ import { TextField } from "../../components/field.tsx";
 import { SignInProblem } from "../sign-in/sign-in-form.tsx";
 import { FACTOR_MESSAGES } from "./second-factor-messages.ts";
 
-/** What a person has to prove with. */
+/** The factors that a person can use. */
 export type Ways = { readonly app: boolean; readonly passkey: boolean; readonly password: boolean };
 
 type ProofProps = { readonly ways: Ways; readonly onProved: () => void; readonly aside?: ReactNode };
 
-/** Everything a person may prove with, the passkey first. */
+/** All forms of proof that a person can use, the passkey first. */
 export function ProofForms({ ways, onProved, aside }: ProofProps) {
   const messages = useMessages(FACTOR_MESSAGES);
   const [isRecovery, setRecovery] = useState(!ways.app && !ways.passkey && !ways.password);
@@ -52,7 +53,7 @@ export function ProofForms({ ways, onProved, aside }: ProofProps) {
   );
 }
 
-/** Proves with a passkey, and says so where the browser had none. */
+/** Proves with a passkey, and shows where the browser had none. */
 export function PasskeyButton({ onProved, label }: { readonly onProved: () => void; readonly label?: string }) {
   const messages = useMessages(FACTOR_MESSAGES);
   const { isBusy, error, run } = useProof(onProved);
@@ -74,7 +75,7 @@ type CodeFormProps = {
   readonly onProved: () => void;
 };
 
-/** One line for a code. */
+/** One input for a code. */
 export function CodeForm({ label, isDigits = false, onSend, onProved }: CodeFormProps) {
   const messages = useMessages(FACTOR_MESSAGES);
   const [code, setCode] = useState("");
@@ -131,7 +132,7 @@ function PasswordForm({ onProved }: { readonly onProved: () => void }) {
   );
 }
 
-/** Runs a proof once at a time and keeps what went wrong. */
+/** Runs one proof at a time and keeps its error. */
 export function useProof(onProved: () => void) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -150,7 +151,7 @@ export function useProof(onProved: () => void) {
   return { isBusy, error, run };
 }
 
-/** What went wrong with a proof, in a plain sentence. */
+/** The error of a proof, in a plain sentence. */
 export function ProofProblem({ error }: { readonly error: unknown }) {
   const messages = useMessages(FACTOR_MESSAGES);
   const isWrong = error instanceof SignInError && (error.status === 401 || error.status === 400);

@@ -6,7 +6,7 @@ import { FACTOR_MESSAGES } from "./second-factor-messages.ts";
 
 type CodesProps = { readonly codes: readonly string[] | null; readonly onSaved: () => void };
 
-/** Shows new recovery codes, once. It closes by its button alone: what is lost here is lost. */
+/** Shows new recovery codes, once. Only its button closes it: the codes cannot be shown again. */
 export function RecoveryCodesDialog({ codes, onSaved }: CodesProps) {
   const messages = useMessages(FACTOR_MESSAGES);
   const text = (codes ?? []).join("\n");

@@ -1,4 +1,4 @@
-// What a person has besides the password: the app, recovery codes, passkeys; adding and removing them.
+// The person's factors besides the password: the app, recovery codes, passkeys; adding and removing them.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -19,7 +19,7 @@ import { SetUpAppDialog } from "./set-up-app-dialog.tsx";
 
 const FACTORS_KEY = ["second-factor"];
 
-/** The card. `isAlone`: the page says what it is about. */
+/** The card. `isAlone`: the page has its heading. */
 export function SecondFactorCard({ isAlone = false }: { readonly isAlone?: boolean }) {
   const messages = useMessages(FACTOR_MESSAGES);
   const queries = useQueryClient();
@@ -29,7 +29,7 @@ export function SecondFactorCard({ isAlone = false }: { readonly isAlone?: boole
   const makeCodes = () => making.run(async () => setCodes(await makeRecoveryCodes()));
   const refresh = async () => {
     const isFirst = data !== undefined && data.recoveryCodesLeft === 0;
-    // Without codes, a lost phone is a lost account.
+    // A person without recovery codes who loses the phone loses the account.
     if (isFirst) await makeCodes();
     await queries.invalidateQueries();
   };

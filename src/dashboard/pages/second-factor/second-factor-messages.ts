@@ -1,4 +1,4 @@
-// The words of the second factor: signing in with it, setting it up, and confirming.
+// The messages of the second factor: signing in with it, setting it up, and confirming.
 
 import type { Messages } from "../../i18n/language.tsx";
 

@@ -6,7 +6,7 @@ import { Page } from "../../components/page.tsx";
 import { SecondFactorCard } from "./second-factor-card.tsx";
 import { FACTOR_MESSAGES } from "./second-factor-messages.ts";
 
-/** Where a person is sent who must set up a second factor before anything else. */
+/** The page for people who must set up a second factor before anything else. */
 export function SecondFactorPage() {
   const messages = useMessages(FACTOR_MESSAGES);
   const { data } = useQuery(AccountsService.method.getMe, {});

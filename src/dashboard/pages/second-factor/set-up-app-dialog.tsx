@@ -13,7 +13,7 @@ type SetUpProps = {
   readonly onAdded: () => void;
 };
 
-/** Shows the secret of an app as a QR code and as text, and takes the first code. */
+/** Shows the secret of an app as a QR code and as text, and checks the first code. */
 export function SetUpAppDialog({ app, onClose, onAdded }: SetUpProps) {
   const messages = useMessages(FACTOR_MESSAGES);
   return (
@@ -32,7 +32,7 @@ export function SetUpAppDialog({ app, onClose, onAdded }: SetUpProps) {
   );
 }
 
-/** Black on white in both themes: cameras read it so. */
+/** Black on white in both themes: cameras need that. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { size, path } = useMemo(() => {
     const code = encode(text, { border: 2 });

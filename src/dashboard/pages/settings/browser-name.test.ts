@@ -33,7 +33,7 @@ describe("browserOf", () => {
     expect(browserOf(userAgent)).toEqual({ browser, system });
   });
 
-  it.each(["", "curl/8.9", "saldo doctor"])("knows none in %j", (userAgent) => {
+  it.each(["", "curl/8.9", "saldo doctor"])("returns null for %j", (userAgent) => {
     expect(browserOf(userAgent)).toBeNull();
   });
 });

@@ -1,8 +1,8 @@
-// What a browser calls itself, said so that a person knows which of theirs it is.
+// The name of a browser from its User-Agent, so that a person recognizes their own.
 
 type Named = readonly (readonly [mark: RegExp, name: string])[];
 
-// Each calls itself by the names of those before it, too: the first that fits is the one.
+// Each browser also names those before it: the first match is the right one.
 const BROWSERS: Named = [
   [/\bEdgA?\/|\bEdgiOS\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -21,7 +21,7 @@ const SYSTEMS: Named = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** The browser and its system. Null: this is none that we know. */
+/** The browser and its system. Null: neither is known. */
 export function browserOf(userAgent: string): { readonly browser: string; readonly system: string } | null {
   const nameIn = (named: Named) => named.find(([mark]) => mark.test(userAgent))?.[1];
   const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];

@@ -1,4 +1,4 @@
-// The mail that comes when the balance runs low.
+// The mail that is sent when the balance runs low.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
@@ -88,7 +88,7 @@ function AlertForm({ alert }: { readonly alert: LowBalanceAlert }) {
   );
 }
 
-/** The most that the contract takes. */
+/** The maximum of the contract. */
 const MOST = 1_000_000_000_000n;
 
 function thresholdOf(typed: string): Decimal | null {

@@ -2,7 +2,7 @@ import { factsOf } from "../../api/transport.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
-/** Says that something was not saved, and the id to ask us about. Nothing where there is no error. */
+/** The message of a failed save, with the request id for support. Nothing where there is no error. */
 export function NotSaved({ error }: { readonly error: unknown }) {
   const messages = useMessages(SETTINGS_MESSAGES);
   if (error === null) return null;

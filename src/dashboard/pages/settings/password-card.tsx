@@ -9,7 +9,7 @@ import { useNotify } from "../../components/notices.tsx";
 import { SignInProblem } from "../sign-in/sign-in-form.tsx";
 import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
-/** Changes the password by the one there is, and signs out everywhere else. */
+/** Changes the password, given the current one, and signs out all other sessions. */
 export function PasswordCard({ email }: { readonly email: string }) {
   const messages = useMessages(SETTINGS_MESSAGES);
   const notify = useNotify();
@@ -37,7 +37,7 @@ export function PasswordCard({ email }: { readonly email: string }) {
     <Card title={messages.password}>
       <form onSubmit={(event) => void save(event)} className="flex flex-col gap-4">
         <p className="text-muted">{messages.passwordAbout}</p>
-        {/* Managers of passwords want to know whose it is. */}
+        {/* Password managers need the account's address. */}
         <input type="email" name="username" autoComplete="username" value={email} readOnly hidden />
         <TextField
           label={messages.current}

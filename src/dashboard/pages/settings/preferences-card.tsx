@@ -10,13 +10,13 @@ import { useNotify } from "../../components/notices.tsx";
 import { NotSaved } from "./not-saved.tsx";
 import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
-/** The language: the page's, which speaks it at once when it is saved, and that of mails, which may still be another. */
+/** The language: the page's, which changes as soon as it is saved, and that of mails, which may still differ. */
 export function PreferencesCard({ settings }: { readonly settings: Settings }) {
   const messages = useMessages(SETTINGS_MESSAGES);
   const { language, choose } = useLanguage();
   const notify = useNotify();
   const queries = useQueryClient();
-  // Until one is chosen here, this is what the page speaks, whether it was set here or in its upper corner.
+  // Until one is chosen here, this is the page's language, whether it was set here or at the top of the page.
   const [own, setOwn] = useState<Language | null>(null);
   const chosen = own ?? language;
   const ofMails = settings.language === LanguageOfMails.ENGLISH ? "en" : "id";

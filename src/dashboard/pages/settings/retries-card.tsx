@@ -1,4 +1,4 @@
-// What a retry of a request gets that was answered already.
+// The answer to a retry of a request that was already answered.
 
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-// Where the person is signed in, and ending that.
+// The person's sessions, and ending them.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
@@ -22,7 +22,7 @@ import { browserOf } from "./browser-name.ts";
 import { NotSaved } from "./not-saved.tsx";
 import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
-/** Every place, this one marked. */
+/** Every session, with this one marked. */
 export function SessionsCard() {
   const messages = useMessages(SETTINGS_MESSAGES);
   const notify = useNotify();
@@ -134,7 +134,7 @@ function EverywhereDialog({ open, onClose }: { readonly open: boolean; readonly 
       }
     }
     rememberSignedIn(false);
-    // A full load, so that nothing of the person is left in memory.
+    // A full load, so that no data of the person stays in memory.
     window.location.assign("/sign-in");
   };
   return (

@@ -1,4 +1,4 @@
-// The words of the settings.
+// The messages of the settings.
 
 import type { Messages } from "../../i18n/language.tsx";
 

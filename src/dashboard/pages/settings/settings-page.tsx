@@ -14,7 +14,7 @@ import { RetriesCard } from "./retries-card.tsx";
 import { SessionsCard } from "./sessions-card.tsx";
 import { SETTINGS_MESSAGES } from "./settings-messages.ts";
 
-/** Who is signed in, and what that person has chosen. */
+/** The signed-in person's details and settings. */
 export function SettingsPage() {
   const messages = useMessages(SETTINGS_MESSAGES);
   const { data, error, refetch } = useQuery(AccountsService.method.getMe, {});

@@ -7,7 +7,7 @@ import { MailSent } from "./mail-sent.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
-/** Asks for a link by mail to choose a new password. */
+/** Requests a mail with a link to choose a new password. */
 export function ForgotPasswordPage() {
   const messages = useMessages(SIGN_IN_MESSAGES);
   const [sentTo, setSentTo] = useState<string | null>(null);

@@ -7,7 +7,7 @@ import { isDemo } from "./is-demo.ts";
 import { SignInProblem } from "./sign-in-form.tsx";
 import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
-/** The same page whether or not the address was known. A demo has no mailbox to send to: its mails are in the terminal. */
+/** The same page whether or not the address was known. A demo sends no mail: it prints mails in the terminal. */
 export function MailSent({ again }: { readonly again: () => Promise<unknown> }) {
   const messages = useMessages(SIGN_IN_MESSAGES);
   const [state, setState] = useState<"sent" | "busy" | "again">("sent");

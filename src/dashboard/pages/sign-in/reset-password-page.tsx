@@ -7,7 +7,7 @@ import { Outside } from "../../layouts/outside.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
-/** Chooses a new password by the link of a mail. */
+/** Sets a new password by the link of a mail. */
 export function ResetPasswordPage() {
   const messages = useMessages(SIGN_IN_MESSAGES);
   const { token, error } = useSearch({ from: "/reset-password" });

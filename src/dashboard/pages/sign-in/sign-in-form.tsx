@@ -1,4 +1,4 @@
-// What the pages of signing in share: a form that sends once, and the sentence for what went wrong.
+// Shared by the pages of signing in: a form that sends once, and the message of an error.
 
 import { type FormEvent, type ReactNode, useState } from "react";
 import { SignInError } from "../../api/sign-in.ts";
@@ -8,12 +8,12 @@ import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
 type SignInFormProps = {
   readonly submit: string;
-  /** Sends what was typed, by the names of the fields. */
+  /** Sends the typed values, by the names of their fields. */
   readonly onSend: (typed: (field: string) => string) => Promise<unknown>;
   readonly children: ReactNode;
 };
 
-/** A form whose button is busy until the answer is there. */
+/** A form whose button is busy until the answer has arrived. */
 export function SignInForm({ submit, onSend, children }: SignInFormProps) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -45,7 +45,7 @@ export function SignInForm({ submit, onSend, children }: SignInFormProps) {
   );
 }
 
-/** A plain sentence, and the id of the request where it helps us. */
+/** A plain sentence, with the request id where it helps support. */
 export function SignInProblem({ error }: { readonly error: unknown }) {
   const messages = useMessages(SIGN_IN_MESSAGES);
   const facts = error instanceof SignInError ? error : null;
@@ -61,7 +61,7 @@ export function SignInProblem({ error }: { readonly error: unknown }) {
   );
 }
 
-/** What is wrong with a field of these pages. A refusal of anything else that they send is a fault of ours. */
+/** The problem of a field of these pages. A refusal of any other value that they send is a defect of ours. */
 const SENTENCE_OF_FIELD: ReadonlyMap<string, keyof typeof SIGN_IN_MESSAGES.id> = new Map([
   ["email", "noAddress"],
   ["name", "longName"],

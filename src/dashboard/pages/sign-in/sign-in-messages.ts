@@ -1,4 +1,4 @@
-// The words of the pages for people who are not signed in yet.
+// The messages of the pages for people without a session.
 
 import type { Messages } from "../../i18n/language.tsx";
 

@@ -62,7 +62,7 @@ export function SignInPage() {
   );
 }
 
-/** Sends on who is signed in already. Asked anew: what was known of him before may be what he was just sent here for. */
+/** Redirects a signed-in person. The session is fetched again: the cached state may be what led here. */
 function useEnterIfSignedIn(after: string): void {
   useEffect(() => {
     if (!wasSignedIn()) return undefined;
@@ -70,7 +70,7 @@ function useEnterIfSignedIn(after: string): void {
     void accounts.getMe({}, { signal: leaving.signal }).then(
       () => window.location.replace(after),
       (error: unknown) => {
-        // Else it cannot be told; the form is there.
+        // Otherwise the session is unknown; the form is shown.
         if (isSignedOut(error)) rememberSignedIn(false);
       },
     );
@@ -84,7 +84,7 @@ type SecondStepProps = {
   readonly onBack: () => void;
 };
 
-/** Asks for the second factor of somebody whose password was right. */
+/** Asks for the second factor after the right password. */
 function SecondStepPage({ ways, onProved, onBack }: SecondStepProps) {
   const messages = useMessages(FACTOR_MESSAGES);
   return (

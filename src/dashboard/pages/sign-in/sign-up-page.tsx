@@ -8,7 +8,7 @@ import { MailSent } from "./mail-sent.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { SIGN_IN_MESSAGES } from "./sign-in-messages.ts";
 
-/** Asks for an account. Whether the address has one already is told to its mailbox only. */
+/** Asks for an account. Only a mail shows whether the address has one already. */
 export function SignUpPage() {
   const messages = useMessages(SIGN_IN_MESSAGES);
   const [sentTo, setSentTo] = useState<string | null>(null);

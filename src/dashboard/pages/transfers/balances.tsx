@@ -1,4 +1,4 @@
-// What the merchant has in each currency, and the faucet of the sandbox.
+// The merchant's balance in each currency, and the faucet of the sandbox.
 
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
@@ -135,7 +135,7 @@ function FaucetDialog({ open, onClose }: { readonly open: boolean; readonly onCl
   );
 }
 
-/** Has balances asked for again, after something has changed them. */
+/** Fetches balances again, after they have changed. */
 export function useRefreshedBalances(): () => void {
   const queries = useQueryClient();
   return () =>
@@ -144,7 +144,7 @@ export function useRefreshedBalances(): () => void {
     });
 }
 
-/** What is available in a currency. Undefined: it is not known, or there is none. */
+/** The available amount of a currency. Undefined: it is unknown, or there is none. */
 export function useAvailable(currencyCode: string): string | undefined {
   const { merchantId } = useMerchantHere();
   const { data } = useQuery(MerchantService.method.listMerchantBalances, { merchantId });

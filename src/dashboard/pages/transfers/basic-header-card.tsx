@@ -1,4 +1,4 @@
-// How a pair is sent. What is typed here stays in this page: it is put together in the browser and sent nowhere.
+// How a key pair is sent. Text typed here stays in this page: the browser builds the header and sends it nowhere.
 
 import { useState } from "react";
 import { useMessages } from "../../i18n/language.tsx";
@@ -9,7 +9,7 @@ import { CREDENTIAL_MESSAGES } from "./credential-messages.ts";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { apiBase, basicHeaderOf } from "./pair-dialog.tsx";
 
-/** Puts the header together from the two halves. */
+/** Builds the header from the two keys. */
 export function BasicHeaderCard() {
   const messages = useMessages(CREDENTIAL_MESSAGES);
   const { environment } = useMerchantHere();

@@ -1,4 +1,4 @@
-// How the merchant was told of its transfers, with every attempt.
+// The callbacks of a merchant's transfers, with every attempt.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
@@ -111,15 +111,15 @@ function useDeliveryColumns(): readonly Column<CallbackDelivery>[] {
   ];
 }
 
-const TOLD: Readonly<Record<number, { readonly word: "pending" | "delivered" | "failed"; readonly tone: Tone }>> = {
+const SHOWN: Readonly<Record<number, { readonly word: "pending" | "delivered" | "failed"; readonly tone: Tone }>> = {
   [CallbackState.PENDING]: { word: "pending", tone: "warn" },
   [CallbackState.DELIVERED]: { word: "delivered", tone: "good" },
   [CallbackState.FAILED]: { word: "failed", tone: "bad" },
 };
 
-/** Where a delivery stands, as a word with a sign. */
+/** The state of a delivery, as a word with an icon. */
 function DeliveryBadge({ state }: { readonly state: CallbackState }) {
   const messages = useMessages(CALLBACK_MESSAGES);
-  const { word, tone } = TOLD[state] ?? { word: "pending", tone: "neutral" };
+  const { word, tone } = SHOWN[state] ?? { word: "pending", tone: "neutral" };
   return <Badge tone={tone}>{messages[word]}</Badge>;
 }

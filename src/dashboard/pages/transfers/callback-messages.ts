@@ -1,4 +1,4 @@
-// The words of the page of a merchant's callbacks.
+// The messages of the page of a merchant's callbacks.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -70,7 +70,7 @@ export const CALLBACK_MESSAGES = {
     saved: "Settings saved",
     renew: "Renew secret",
     renewTitle: "Renew the signing secret?",
-    renewAbout: "The next callbacks are signed with the new secret. The old one stops counting at once.",
+    renewAbout: "The next callbacks are signed with the new secret. The old one stops working at once.",
     cancel: "Cancel",
     stopped: "Callbacks have stopped",
     stoppedAbout: "Nothing came through for seven days. Save the settings again to restart callbacks.",
@@ -106,7 +106,7 @@ export const CALLBACK_MESSAGES = {
     resendOff: "Callbacks are off. Enter an address and save it first.",
     verify: "Verify the signature",
     verifyAbout:
-      "The signature in x-saldo-signature is the HMAC-SHA256 of the time, a point and the raw body. Refuse what is older than five minutes, and use x-saldo-event-id so that no event is processed twice.",
+      "The signature in x-saldo-signature is the HMAC-SHA256 of the time, a point and the raw body. Refuse callbacks older than five minutes, and use x-saldo-event-id so that no event is processed twice.",
     language: "Language of the example",
   },
 } satisfies Messages<Record<string, string>>;

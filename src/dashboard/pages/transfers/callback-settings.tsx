@@ -1,4 +1,4 @@
-// Where the merchant is called back. A token and a secret that are made here are shown once.
+// The address of a merchant's callbacks. A token and a secret that are made here are shown once.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
@@ -115,7 +115,7 @@ function SettingsForm({
           <Button
             variant="danger"
             busy={isPending}
-            // What is typed but not saved stays as it is.
+            // Text that is typed but not saved stays.
             onClick={() => mutate({ merchantId, url: settings.url, token: "", renewSecret: true })}
           >
             {messages.renew}
@@ -131,7 +131,7 @@ function useUpdate(onSaved: (once: ShownOnce) => void) {
   const notify = useNotify();
   const queries = useQueryClient();
   return useMutation(MerchantService.method.updateCallbackSettings, {
-    // What is shown once is kept nowhere but in the dialog that shows it.
+    // The secrets are kept only in the dialog that shows them.
     gcTime: 0,
     onSuccess: ({ token, secret }) => {
       notify(messages.saved);

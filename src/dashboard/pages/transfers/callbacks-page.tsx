@@ -2,7 +2,7 @@ import { CallbackDeliveries } from "./callback-deliveries.tsx";
 import { CallbackSettingsCard } from "./callback-settings.tsx";
 import { VerificationCard } from "./verification-card.tsx";
 
-/** Where the merchant is called back, how that went, and how the merchant knows that it is us. */
+/** The settings of callbacks, their deliveries, and how the merchant verifies them. */
 export function CallbacksPage() {
   return (
     <>

@@ -10,7 +10,7 @@ import { useMerchantHere } from "./merchant-here.tsx";
 import { Refused } from "./refused.tsx";
 import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
-/** A button and the question behind it. */
+/** A button and its confirmation. */
 export function CancelTransfer({ transferId }: { readonly transferId: string }) {
   const messages = useMessages(TRANSFER_MESSAGES);
   const notify = useNotify();
@@ -22,7 +22,7 @@ export function CancelTransfer({ transferId }: { readonly transferId: string }) 
       setAsking(false);
       notify(messages.canceled);
     },
-    // Also when it was too late: then the page shows what has become of it.
+    // Also when it was too late: the page then shows the transfer's new state.
     onSettled: () =>
       void queries.invalidateQueries({
         queryKey: createConnectQueryKey({ schema: MerchantService, cardinality: undefined }),

@@ -4,13 +4,13 @@ import { useMessages } from "../../i18n/language.tsx";
 import { explorerLink } from "./coins.ts";
 import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
-/** A hash or an address, whole; in production with a link to where anybody can look it up. The sandbox's chain is ours alone. */
+/** A hash or an address in full; in production with a link to a public explorer. The sandbox's chain has none. */
 export function ChainId({
   of: { environment, network },
   what,
   id,
 }: {
-  /** The transfer that it belongs to: it says which chain is meant. */
+  /** The transfer that it belongs to: it determines the chain. */
   readonly of: Pick<Transfer, "environment" | "network">;
   readonly what: "transaction" | "address";
   readonly id: string;

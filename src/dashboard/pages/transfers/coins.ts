@@ -1,4 +1,4 @@
-// How networks are called, and where their chains can be looked at.
+// The names of networks, and their explorers.
 
 const NETWORK_NAMES: Readonly<Record<string, string>> = {
   bitcoin: "Bitcoin",
@@ -9,7 +9,7 @@ const NETWORK_NAMES: Readonly<Record<string, string>> = {
   solana: "Solana",
 };
 
-/** A network's name for people; one that this page does not know is shown as it is. */
+/** A network's name in words; an unknown one is shown unchanged. */
 export function networkName(network: string): string {
   return NETWORK_NAMES[network] ?? network;
 }
@@ -23,7 +23,7 @@ const EXPLORERS: Readonly<Record<string, { readonly transaction: string; readonl
   solana: { transaction: "https://solscan.io/tx/", address: "https://solscan.io/account/" },
 };
 
-/** Where anybody can look a transaction or an address up. Null: the network has no explorer that we know. */
+/** The public page of a transaction or an address. Null: we know no explorer of the network. */
 export function explorerLink(network: string, what: "transaction" | "address", id: string): string | null {
   const explorer = EXPLORERS[network];
   return explorer === undefined || id === "" ? null : `${explorer[what]}${encodeURIComponent(id)}`;

@@ -19,7 +19,7 @@ type ConfirmProps = {
   readonly onSend: (order: Order) => void;
 };
 
-/** Where it goes and what it comes to, once more before it is sent. */
+/** The destination and the amounts, once more before the order is sent. */
 export function ConfirmDialog({ priced, error, isBusy, onClose, onSend }: ConfirmProps) {
   const messages = useMessages(ORDER_MESSAGES);
   const { environment } = useMerchantHere();

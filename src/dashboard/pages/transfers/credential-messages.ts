@@ -1,4 +1,4 @@
-// The words of the page of a merchant's credentials.
+// The messages of the page of a merchant's credentials.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -42,7 +42,7 @@ export const CREDENTIAL_MESSAGES = {
     revoke: "Revoke",
     revokeTitle: "Revoke this pair?",
     revokeAbout:
-      "Within five seconds every request with this pair is refused, for good. Transfers that were ordered go on.",
+      "Within five seconds every request with this pair is refused, for good. Transfers already ordered continue.",
     wasRevoked: "Pair revoked",
     cancel: "Cancel",
     header: "Basic header",

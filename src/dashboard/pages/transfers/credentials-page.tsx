@@ -1,4 +1,5 @@
-// The pairs by which the merchant's own server is known. Several may work at once, so that one is replaced without a pause.
+// The key pairs of the merchant's own server. Several may work at once, so that one is replaced without an
+// interruption.
 
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
@@ -21,7 +22,7 @@ import { EnvironmentBadge } from "./environments.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { Refused } from "./refused.tsx";
 
-/** Pairs, a new one, and how they are sent. */
+/** The pairs, creating one, and how they are sent. */
 export function CredentialsPage() {
   return (
     <>
@@ -38,7 +39,7 @@ function Credentials() {
   const [revoking, setRevoking] = useState<Credential | null>(null);
   const { data, error, refetch } = useQuery(MerchantService.method.listCredentials, { merchantId });
   const creation = useMutation(MerchantService.method.createCredential, {
-    // The pair is kept nowhere but in the dialog that shows it.
+    // The pair is kept only in the dialog that shows it.
     gcTime: 0,
     onSuccess: ({ apiKey, secretKey }) => {
       showPair({ apiKey, secretKey });

@@ -1,4 +1,4 @@
-// Choosing a currency and its network among those that the server sends in this world.
+// Chooses a currency and its network among those that the server sends in this environment.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useEffect } from "react";
@@ -15,10 +15,10 @@ import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 /** A currency on a network. */
 export type ChosenCoin = { readonly currencyCode: string; readonly network: string };
 
-/** What a form begins with. Where it is not sent, the first that is takes its place. */
+/** The form's initial choice. Where it is not sent, the first currency that is sent replaces it. */
 export const FIRST_COIN: ChosenCoin = { currencyCode: "TRX", network: "tron" };
 
-/** Two fields; another currency chooses its usual network. */
+/** Two fields; another currency selects its usual network. */
 export function CurrencyFields({
   value,
   onChange,
@@ -35,7 +35,7 @@ export function CurrencyFields({
   useEffect(() => {
     if (replacement !== null) onChange(replacement);
   });
-  // Until they have come, what is chosen is all there is to choose.
+  // Until the currencies are loaded, the chosen one is the only option.
   const currencies = data?.currencies ?? [];
   const networks = currencies.find(({ code }) => code === value.currencyCode)?.networks.map(({ network }) => network);
   return (
@@ -69,7 +69,7 @@ export function CurrencyFields({
   );
 }
 
-/** What is chosen instead of a coin that is not sent. Null: it is sent, or there is nothing else either. */
+/** The replacement for a currency that is not sent. Null: it is sent, or there is no other. */
 function replacementOf(value: ChosenCoin, currencies: readonly Currency[]): ChosenCoin | null {
   const chosen = currencies.find(({ code }) => code === value.currencyCode);
   if (chosen?.networks.some(({ network }) => network === value.network) === true) return null;

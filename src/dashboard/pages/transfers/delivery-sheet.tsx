@@ -21,10 +21,10 @@ import { StatusBadge } from "./transfer-status.tsx";
 type SheetProps = {
   /** Whether the address names a delivery. */
   readonly open: boolean;
-  /** Undefined: it is not among those that were loaded. */
+  /** Undefined: it is not among the loaded ones. */
   readonly delivery: CallbackDelivery | undefined;
   readonly onClose: () => void;
-  /** Loads more of them. */
+  /** Loads more deliveries. */
   readonly children: ReactNode;
 };
 

@@ -1,12 +1,12 @@
-// The two worlds of merchants, as they stand in addresses. Apart from how they look: the router reads this on every page.
+// The two environments of merchants in addresses. Apart from their looks: the router loads this on every page.
 
-/** The piece of the address that says which world a page is about. */
+/** The segment of the address that names a page's environment. */
 export type EnvironmentName = "sandbox" | "production";
 
-/** Both, the harmless one first. */
+/** Both, the sandbox first. */
 export const ENVIRONMENTS: readonly EnvironmentName[] = ["sandbox", "production"];
 
-/** Whether a piece of an address names a world. */
+/** Whether a segment of an address names an environment. */
 export function isEnvironmentName(text: string): text is EnvironmentName {
   return text === "sandbox" || text === "production";
 }

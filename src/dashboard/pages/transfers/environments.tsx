@@ -1,5 +1,5 @@
-// The two worlds of merchants, as they stand in addresses and as they look. Which one a page is about is told by a word, a
-// sign and a colour of its own: coins of one are worth nothing, those of the other are real.
+// The two environments of merchants, in addresses and on the page. A page shows its environment by a word, an icon and
+// a colour: coins of the sandbox are worth nothing, those of production are real.
 
 import { FlaskConical, Landmark } from "lucide-react";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
@@ -7,19 +7,19 @@ import { useMessages } from "../../i18n/language.tsx";
 import type { EnvironmentName } from "./environment-names.ts";
 import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 
-/** The world in the contract's words. */
+/** The environment in the contract's terms. */
 export const ENVIRONMENT_OF = {
   sandbox: Environment.SANDBOX,
   production: Environment.PRODUCTION,
 } as const satisfies Record<EnvironmentName, Environment>;
 
-/** Text and ground of a world. */
+/** Text and background colours of an environment. */
 export const ENVIRONMENT_COLOURS = {
   sandbox: "bg-sandbox-soft text-sandbox",
   production: "bg-warn-soft text-warn",
 } as const satisfies Record<EnvironmentName, string>;
 
-/** The edge of what belongs to a world. */
+/** The border of parts that belong to an environment. */
 export const ENVIRONMENT_EDGES = {
   sandbox: "border-sandbox",
   production: "border-warn",
@@ -27,7 +27,7 @@ export const ENVIRONMENT_EDGES = {
 
 const SIGNS = { sandbox: FlaskConical, production: Landmark } as const;
 
-/** The world's name with its sign. */
+/** The environment's name with its icon. */
 export function EnvironmentLabel({ environment }: { readonly environment: EnvironmentName }) {
   const messages = useMessages(MERCHANT_MESSAGES);
   const Sign = SIGNS[environment];
@@ -39,7 +39,7 @@ export function EnvironmentLabel({ environment }: { readonly environment: Enviro
   );
 }
 
-/** Stands wherever something is done that would be different in the other world. */
+/** Shown wherever an action would have another effect in the other environment. */
 export function EnvironmentBadge({ environment }: { readonly environment: EnvironmentName }) {
   return (
     <span

@@ -9,7 +9,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { useMerchantHere } from "./merchant-here.tsx";
 import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 
-/** What the merchant may order, where an operator has set a limit. */
+/** The merchant's limits, where an operator has set any. */
 export function Limits() {
   const messages = useMessages(MERCHANT_MESSAGES);
   const formats = useFormats();

@@ -1,5 +1,5 @@
-// The frame of a merchant's pages: which world they are about, what can be done there, and the merchant itself, which is made
-// here when the account has none yet.
+// The frame of a merchant's pages: their environment, their sections, and the merchant itself, which is created here
+// when the account has none yet.
 
 import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
@@ -18,7 +18,7 @@ import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 import { type Pair, PairDialog } from "./pair-dialog.tsx";
 import { Refused } from "./refused.tsx";
 
-/** The frame; the page stands in its outlet. */
+/** The frame; the page renders in its outlet. */
 export function MerchantFrame() {
   const messages = useMessages(MERCHANT_MESSAGES);
   const { environment: named } = useParams({ from: "/inside/transfers/$environment" });
@@ -91,7 +91,7 @@ function NoMerchant({ environment, onMade }: NoMerchantProps) {
   const offered = useQuery(MerchantService.method.listCurrencies, { environment: ENVIRONMENT_OF[environment] });
   const { make, error, isPending } = useMaking({ environment, onMade });
   const title = environment === "sandbox" ? messages.noMerchantSandbox : messages.noMerchantProduction;
-  // Whether one can be made here is not known then.
+  // Whether a merchant can be created is then unknown.
   if (offered.data === undefined && offered.error !== null) {
     return <Failed error={offered.error} retry={() => void offered.refetch()} />;
   }
@@ -121,10 +121,10 @@ function NoMerchant({ environment, onMade }: NoMerchantProps) {
 
 function useMaking({ environment, onMade }: NoMerchantProps) {
   const queries = useQueryClient();
-  // A second click comes before the button knows that the first is being served; each would ask for a merchant.
+  // A second click comes before the button shows that the first one is running; each would create a merchant.
   const isAsked = useRef(false);
   const { mutate, error, isPending } = useMutation(MerchantService.method.createMerchant, {
-    // The pair is kept nowhere but in the dialog that shows it.
+    // The pair is kept only in the dialog that shows it.
     gcTime: 0,
     onSettled: () => {
       isAsked.current = false;

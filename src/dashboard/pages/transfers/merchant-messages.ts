@@ -1,4 +1,4 @@
-// The words of the frame of the merchant's pages, of balances and of the list of transfers.
+// The messages of the frame of the merchant's pages, of balances and of the list of transfers.
 
 import type { Messages } from "../../i18n/language.tsx";
 

@@ -1,4 +1,4 @@
-// The form of an order. It asks for the price of what stands in it and hands both on together.
+// The form of an order. It requests a quote of its values and passes both on together.
 
 import { type FormEvent, useState } from "react";
 import { useFormats } from "../../i18n/format.ts";
@@ -24,7 +24,7 @@ type FormProps = {
   readonly onPriced: (priced: PricedOrder) => void;
 };
 
-/** What is sent, where to and under which name. */
+/** The currency and amount, the address, and the external id. */
 export function OrderForm({ order, onChange, onPriced }: FormProps) {
   const messages = { ...useMessages(MERCHANT_MESSAGES), ...useMessages(ORDER_MESSAGES) };
   const formats = useFormats();
@@ -54,7 +54,7 @@ export function OrderForm({ order, onChange, onPriced }: FormProps) {
   );
 }
 
-/** Asks for the price of the order as it is when the form is sent; what is typed meanwhile is another order. */
+/** Requests the quote of the order as it is when the form is sent; text typed meanwhile belongs to another order. */
 function usePricing(order: Order, onPriced: (priced: PricedOrder) => void) {
   const { merchantId } = useMerchantHere();
   const [isTried, setTried] = useState(false);
@@ -113,7 +113,7 @@ function DestinationFields({
   );
 }
 
-/** What can be told before anything is sent; the rest is the server's to say. */
+/** Problems that the page can find before sending; the server checks the rest. */
 function problemsOf({ address, externalId }: Order) {
   return {
     address: address === "" ? ("addressMissing" as const) : null,

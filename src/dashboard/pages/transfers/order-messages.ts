@@ -1,4 +1,4 @@
-// The words of the page on which a transfer is priced and ordered.
+// The messages of the page on which a transfer is quoted and ordered.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -47,11 +47,11 @@ export const ORDER_MESSAGES = {
     total: "Total from the balance",
     available: "Available balance",
     tooLittle: "The balance does not cover this",
-    tooLittleAbout: "The transfer will be refused until there is more.",
+    tooLittleAbout: "The transfer will be refused until there is more balance.",
     check: "Continue to confirmation",
     confirm: "Look once more",
     confirmSandbox: "This is a sandbox transfer: its coins are worth nothing.",
-    confirmProduction: "This is a production transfer with real coins. A wrong address cannot be mended.",
+    confirmProduction: "This is a production transfer with real coins. A wrong address cannot be corrected.",
     send: "Send",
     back: "Change it",
     network: "Network",

@@ -1,4 +1,4 @@
-// Ordering a transfer: typed, priced, confirmed, sent. What was sent before under the same external id is not sent again.
+// Ordering a transfer: typed, quoted, confirmed, sent. An order with a used external id is not carried out again.
 
 import { useMutation } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -16,7 +16,7 @@ import { OrderForm } from "./order-form.tsx";
 import { ORDER_MESSAGES } from "./order-messages.ts";
 import { QuoteCard } from "./quote-card.tsx";
 
-/** The form, what it comes to, and the step before it is sent. */
+/** The form, the quote, and the confirmation. */
 export function OrderPage() {
   const { merchantId, environment } = useMerchantHere();
   const navigate = useNavigate();
@@ -61,7 +61,7 @@ export function OrderPage() {
           reset();
           setConfirmed(null);
         }}
-        // What was shown, whatever has been typed into the form since it was priced.
+        // The confirmed order, whatever has been typed since its quote.
         onSend={(shown) => mutate({ merchantId, order: { ...shown, amount: amountOfOrder(shown) } })}
       />
     </div>

@@ -1,4 +1,4 @@
-// A new pair of API key and secret key: this is the only time it is seen, so it is not closed by accident.
+// A new pair of API key and secret key. It is shown only this once, so the dialog does not close by accident.
 
 import { useMessages, type Messages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
@@ -31,10 +31,10 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** A pair, as it is seen once. */
+/** A pair while it is shown. */
 export type Pair = { readonly apiKey: string; readonly secretKey: string };
 
-/** Shows the pair until the reader says that it is kept. */
+/** Shows the pair until the reader confirms that it is stored. */
 export function PairDialog({
   pair,
   environment,
@@ -68,12 +68,12 @@ export function PairDialog({
   );
 }
 
-/** What `authorization` is, as every request of a merchant has it. */
+/** The `authorization` header of every request of a merchant. */
 export function basicHeaderOf({ apiKey, secretKey }: Pair): string {
   return `Basic ${btoa(`${apiKey}:${secretKey}`)}`;
 }
 
-/** Where the merchant's API begins. */
+/** The base URL of the merchant's API. */
 export function apiBase(environment: EnvironmentName): string {
   return `${window.location.origin}${environment === "sandbox" ? "/sandbox" : ""}/v1`;
 }

@@ -8,7 +8,7 @@ import { ORDER_MESSAGES } from "./order-messages.ts";
 import { Refused } from "./refused.tsx";
 import { type Priced, useQuote } from "./use-quote.ts";
 
-/** What the typed amount comes to, while it is typed. */
+/** The quote of the typed amount, while it is typed. */
 export function QuoteCard({ priced }: { readonly priced: Priced }) {
   const messages = useMessages(ORDER_MESSAGES);
   const { quote, error, isCurrent } = useQuote(priced);
@@ -27,7 +27,7 @@ export function QuoteCard({ priced }: { readonly priced: Priced }) {
   );
 }
 
-/** What is received, the fee and the total, with every digit, and what there is. */
+/** The received amount, the fee and the total, with all digits, and the available balance. */
 export function QuoteLines({ quote }: { readonly quote: Quote }) {
   const messages = useMessages(ORDER_MESSAGES);
   const formats = useFormats();

@@ -1,4 +1,4 @@
-// An order that was refused: why, in the reader's language, and the id to ask us about.
+// A refused order: the reason in the reader's language, and the request id for support.
 
 import { CircleAlert } from "lucide-react";
 import { factsOf } from "../../api/transport.ts";
@@ -36,7 +36,7 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** Says why. `instead` replaces the sentence for a code where a page knows better what it means there. */
+/** Shows the reason. `instead` replaces the sentence of a code where a page knows its meaning better. */
 export function Refused({
   error,
   instead = {},
@@ -48,7 +48,7 @@ export function Refused({
   const { language } = useLanguage();
   const facts = factsOf(error);
   const code = facts?.code ?? "other";
-  // What the server says of single fields is more exact than a sentence for all of them.
+  // The server's message about single fields is more exact than a sentence for all of them.
   const details = facts?.details.filter(({ message }) => message !== "") ?? [];
   return (
     <div role="alert" className="flex min-w-0 gap-2 rounded-lg bg-bad-soft p-3 text-bad">

@@ -1,4 +1,4 @@
-// The traces of a transfer: its lines in the ledger, and the transactions that were made to carry it out.
+// A transfer's ledger entries, and the transactions of its payout.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { PayoutAttempt, TransferLedgerEntry, TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
@@ -100,7 +100,7 @@ function useAttemptColumns(transfer: Transfer): readonly Column<PayoutAttempt>[]
 function useEntryColumns({ currencyCode }: Transfer): readonly Column<TransferLedgerEntry>[] {
   const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();
-  // By the names the server gives; one that is not known here is shown as it is.
+  // By the server's names; an unknown one is shown unchanged.
   const accounts: Readonly<Record<string, string>> = { ...messages, sandbox: messages.sandboxAccount };
   const reasons: Readonly<Record<string, string>> = messages;
   return [

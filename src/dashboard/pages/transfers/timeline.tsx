@@ -6,7 +6,7 @@ import { ChainId } from "./chain-id.tsx";
 import { StatusBadge } from "./transfer-status.tsx";
 import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
-/** Every status the transfer came to, oldest first, with what was known then. */
+/** Every status of the transfer, oldest first, with its details. */
 export function Timeline({ transfer }: { readonly transfer: Transfer }) {
   const messages = useMessages(TRANSFER_MESSAGES);
   const formats = useFormats();

@@ -9,7 +9,7 @@ import { ChainId } from "./chain-id.tsx";
 import { networkName } from "./coins.ts";
 import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
-/** What was ordered, what it comes to, and where it is on the chain. */
+/** The order, its amounts, and its transaction on the chain. */
 export function TransferFacts({
   statement,
   transfer,

@@ -19,10 +19,10 @@ import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 import { isOpen, isStatus, StatusBadge, STATUSES } from "./transfer-status.tsx";
 
 const PAGE_SIZE = 25;
-/** How often a list is asked for again while something in it is under way. */
+/** How often the list is fetched again while one of its transfers is under way. */
 const FOLLOWED_EVERY_MS = 5_000;
 
-/** What there is to send, and what was sent. */
+/** The balances, and the transfers. */
 export function TransferListPage() {
   return (
     <>

@@ -1,4 +1,4 @@
-// The words of the page of one transfer.
+// The messages of the page of one transfer.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -91,7 +91,7 @@ export const TRANSFER_MESSAGES = {
     block: "Block",
     cancel: "Cancel transfer",
     cancelTitle: "Cancel this transfer?",
-    cancelAbout: "What its balance holds is given back. Its external ID stays used.",
+    cancelAbout: "The held balance is returned. Its external ID stays used.",
     keep: "Keep it",
     canceled: "Transfer canceled",
     tooLate: "It is too late: sending the payment has begun.",

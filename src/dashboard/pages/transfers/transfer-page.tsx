@@ -1,4 +1,4 @@
-// One transfer with everything there is of it. It is asked for again while it can still change.
+// One transfer with all its data. It is fetched again while it can still change.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, Navigate, useParams } from "@tanstack/react-router";
@@ -38,7 +38,7 @@ export function TransferPage() {
   );
   const { statement } = data ?? {};
   const ordered = statement?.transfer?.environment ?? environment;
-  // Under the name of the other world it would be shown, and canceled, as what it is not.
+  // In the other environment's address it would be shown, and canceled, as a transfer of that environment.
   if (isEnvironmentName(ordered) && ordered !== environment) {
     return <Navigate to="/transfers/$environment/$transferId" params={{ environment: ordered, transferId }} replace />;
   }

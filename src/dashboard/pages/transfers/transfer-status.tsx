@@ -1,10 +1,10 @@
-// How a transfer's status is told.
+// How a transfer's status is shown.
 
 import { useMessages } from "../../i18n/language.tsx";
 import { Badge, type Tone } from "../../components/badge.tsx";
 import { MERCHANT_MESSAGES } from "./merchant-messages.ts";
 
-/** Every status, in the order in which a transfer comes to them. */
+/** Every status, in the order of a transfer's progress. */
 export const STATUSES = ["WAITING", "PENDING", "SUBMITTED", "CONFIRMED", "REJECTED", "CANCELED"] as const;
 
 export type TransferStatus = (typeof STATUSES)[number];
@@ -28,12 +28,12 @@ export function isOpen(status: string): boolean {
   return status === "WAITING" || status === "PENDING" || status === "SUBMITTED";
 }
 
-/** Whether asking to cancel makes sense; the server knows whether it is too late. */
+/** Whether canceling is offered; the server decides whether it is too late. */
 export function mayBeCanceled(status: string): boolean {
   return status === "WAITING" || status === "PENDING";
 }
 
-/** The status as a word with a sign; one that a newer server knows is shown as it is. */
+/** The status as a word with an icon; one that only a newer server knows is shown unchanged. */
 export function StatusBadge({ status }: { readonly status: string }) {
   const messages = useMessages(MERCHANT_MESSAGES);
   return isStatus(status) ? <Badge tone={TONES[status]}>{messages[status]}</Badge> : <Badge>{status}</Badge>;

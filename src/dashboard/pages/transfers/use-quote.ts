@@ -1,4 +1,4 @@
-// The price of what is being typed, from the server: the page computes none.
+// The quote of the typed amount, from the server: the page computes none.
 
 import { callUnaryMethod, useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
@@ -7,18 +7,18 @@ import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { transport } from "../../api/transport.ts";
 
-/** Whoever types is let finish. */
+/** The delay before a quote, so that typing can finish. */
 const TYPED_WITHIN_MS = 350;
 
 export type Priced = {
   readonly merchantId: string;
   readonly currencyCode: string;
   readonly network: string;
-  /** A decimal. Empty: none is understood yet. */
+  /** A decimal. Empty: the amount cannot be read yet. */
   readonly amount: string;
 };
 
-/** The price, a moment after the last key. `isCurrent` says whether it is of what stands there now. */
+/** The quote, a moment after the last key. `isCurrent`: it is the quote of the text in the form now. */
 export function useQuote(priced: Priced): {
   readonly quote: Quote | undefined;
   readonly error: unknown;
@@ -35,7 +35,7 @@ export function useQuote(priced: Priced): {
   return { quote: priced.amount !== "" ? data?.quote : undefined, error, isCurrent };
 }
 
-/** The price of exactly this, now: what is shown to be confirmed. The address is looked at, too. Errors: ConnectError. */
+/** The quote of exactly this order, for its confirmation. The address is checked, too. Errors: ConnectError. */
 export async function askQuote(priced: Priced & { readonly address: string }): Promise<Quote | undefined> {
   const { quote } = await callUnaryMethod(transport, MerchantService.method.calculateMerchantTransfer, priced);
   return quote;

@@ -11,7 +11,7 @@ const LANGUAGES: readonly { readonly value: ExampleLanguage; readonly label: str
   { value: "python", label: "Python" },
 ];
 
-/** How a receiver knows that a callback is ours. */
+/** How a receiver verifies that a callback is ours. */
 export function VerificationCard() {
   const messages = useMessages(CALLBACK_MESSAGES);
   const [language, setLanguage] = useState<ExampleLanguage>("node");

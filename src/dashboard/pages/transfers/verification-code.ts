@@ -1,6 +1,6 @@
-// How a receiver checks that a callback is ours, ready to be copied.
+// Code with which a receiver verifies that a callback is ours.
 
-/** The languages there is an example in. */
+/** The languages of the examples. */
 export type ExampleLanguage = "node" | "python";
 
 const NODE = `import { createHmac, timingSafeEqual } from "node:crypto";
@@ -56,5 +56,5 @@ class Receiver(BaseHTTPRequestHandler):
 
 HTTPServer(("", 8080), Receiver).serve_forever()`;
 
-/** A whole receiver that checks what comes. */
+/** A whole receiver that verifies callbacks. */
 export const VERIFICATION_CODE: Readonly<Record<ExampleLanguage, string>> = { node: NODE, python: PYTHON };

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { UsageSearch } from "./usage-search.ts";
 
-/** How the address is changed; what is undefined leaves it. */
+/** A change of the address; an undefined field is removed. */
 type ChangeSearch = (change: { readonly [Name in keyof UsageSearch]?: UsageSearch[Name] | undefined }) => void;
 
 /** Changes the address of the usage page. */

@@ -1,4 +1,4 @@
-// How the counts of a request came about, where they are not simply what the upstream reported.
+// How the tokens of a request were counted, where the counts are not simply the upstream's.
 
 import type { UsageMetering } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
@@ -8,7 +8,7 @@ import { METERING_MESSAGES } from "./metering-messages.ts";
 import { inputOf, outputOf } from "./token-totals.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
-/** The rules that were used, and what the upstream reported. */
+/** The rules that were used, and the upstream's own counts. */
 export function Counting({ metering: { rules, reported } }: { readonly metering: UsageMetering }) {
   const messages = useMessages(USAGE_MESSAGES);
   const sentences: Readonly<Record<string, string>> = useMessages(METERING_MESSAGES);

@@ -3,7 +3,7 @@ import { UsageRecordSchema } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { expect, test } from "vitest";
 import { formulaOf } from "./formula.ts";
 
-test("the lines of a request and the rounding come to its cost, to the last digit", () => {
+test("the lines of a request and the rounding add up to its cost, to the last digit", () => {
   const record = create(UsageRecordSchema, {
     inputTokensUncached: 1318,
     inputTokensCached: 1,
@@ -28,7 +28,7 @@ test("the lines of a request and the rounding come to its cost, to the last digi
   expect(formulaOf(late)).toEqual(formulaOf(record));
 });
 
-test("kinds of tokens that a request has, and the price of the request itself, are lines of it", () => {
+test("each token kind of a request, and the price of the request itself, has a line", () => {
   const record = create(UsageRecordSchema, {
     inputTokensUncached: 100,
     outputTokens: 10,

@@ -1,10 +1,10 @@
-// How the cost of a request adds up. The sum is the server's; the lines are multiplied out here only to be read.
+// How the cost of a request adds up. The sum is the server's; the lines are multiplied here only for display.
 
 import type { UsageRecord } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { decimalOf, unitsOf } from "../../i18n/decimal.ts";
 import type { Decimal } from "../../i18n/format.ts";
 
-/** Prices are for so many tokens: a line has as many decimals more than its price. */
+/** Prices are for so many tokens: a line has that many more decimals than its price. */
 const TOKENS_PER_PRICE = 1_000_000n;
 const LINE_SCALE = 12;
 
@@ -12,17 +12,17 @@ export type FormulaLine = {
   readonly name: keyof typeof ALWAYS_SHOWN;
   readonly tokens: number;
   readonly price: Decimal;
-  /** Tokens times price, every digit. */
+  /** Tokens times price, with all digits. */
   readonly amount: Decimal;
 };
 
 export type Formula = {
-  /** What all tokens come to, those included that were charged late. */
+  /** The cost of all tokens, including those charged late. */
   readonly cost: Decimal;
   readonly lines: readonly FormulaLine[];
   /** The price of the request itself. `0`: it has none. */
   readonly perRequest: Decimal;
-  /** What rounding up to a millionth of a rupiah adds. */
+  /** The part that rounding up to a millionth of a rupiah adds. */
   readonly rounding: Decimal;
 };
 

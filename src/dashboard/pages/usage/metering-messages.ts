@@ -1,37 +1,37 @@
-// How the counts of a request came about, one sentence for each rule by which the server corrected or estimated them. The rules
-// have stable names; one that is not known here is shown by its name.
+// How the tokens of a request were counted, one sentence for each rule by which the server corrected or estimated them.
+// The rules have stable names; an unknown one is shown by its name.
 
 export const METERING_MESSAGES = {
   id: {
     thinking_in_total: "Token yang hanya ada di jumlah total dihitung sebagai keluaran: model berpikir.",
     audio_in_total: "Token yang hanya ada di jumlah total dihitung sebagai audio.",
-    impossible_count: "Satu angka dari penyedia tidak mungkin (negatif, pecahan, atau terlalu besar) dan diperbaiki.",
+    impossible_count: "Satu angka dari upstream tidak mungkin (negatif, pecahan, atau terlalu besar) dan diperbaiki.",
     total_below_parts:
-      "Jumlah total dari penyedia lebih kecil daripada bagian-bagiannya; yang dipakai bagian-bagiannya.",
-    input_above_bound: "Token masuk dari penyedia melebihi yang mungkin untuk permintaan ini dan dipotong.",
-    output_above_bound: "Token keluar dari penyedia melebihi batas permintaan ini dan dipotong.",
+      "Jumlah total dari upstream lebih kecil daripada bagian-bagiannya; yang dipakai bagian-bagiannya.",
+    input_above_bound: "Token masuk dari upstream melebihi yang mungkin untuk permintaan ini dan dipotong.",
+    output_above_bound: "Token keluar dari upstream melebihi batas permintaan ini dan dipotong.",
     output_far_above_relayed:
-      "Penyedia melaporkan jauh lebih banyak daripada yang diteruskan; keluaran dihitung oleh kami.",
-    implausible_count: "Satu angka dari penyedia lebih besar daripada kemampuan model mana pun dan tidak dipakai.",
-    output_below_relayed: "Penyedia melaporkan kurang dari separuh teks yang diteruskan; keluaran dihitung oleh kami.",
-    output_estimated: "Penyedia tidak melaporkan token keluar; keluaran dihitung oleh kami.",
+      "Upstream melaporkan jauh lebih banyak daripada yang diteruskan; keluaran dihitung oleh kami.",
+    implausible_count: "Satu angka dari upstream lebih besar daripada kemampuan model mana pun dan tidak dipakai.",
+    output_below_relayed: "Upstream melaporkan kurang dari separuh teks yang diteruskan; keluaran dihitung oleh kami.",
+    output_estimated: "Upstream tidak melaporkan token keluar; keluaran dihitung oleh kami.",
     output_withheld: "Jawaban diakhiri lebih awal; yang tidak ditampilkan tidak ditagih.",
-    input_estimated: "Penyedia tidak melaporkan token masuk; masukan dihitung oleh kami.",
+    input_estimated: "Upstream tidak melaporkan token masuk; masukan dihitung oleh kami.",
     cached_assumed: "Bagian dari cache dianggap sama dengan permintaan terakhir Anda yang awalnya sama.",
   },
   en: {
     thinking_in_total: "Tokens that only the total counts are billed as output: the model was thinking.",
     audio_in_total: "Tokens that only the total counts are billed as audio.",
-    impossible_count: "A number of the provider was impossible (negative, fractional or too large) and was corrected.",
-    total_below_parts: "The provider's total is less than its parts; the parts are billed.",
-    input_above_bound: "The provider reported more input than this request can have; the count was cut.",
-    output_above_bound: "The provider reported more output than this request's bound; the count was cut.",
-    output_far_above_relayed: "The provider reported far more than was relayed; we counted the output.",
-    implausible_count: "A number of the provider is larger than any model allows and is not used.",
-    output_below_relayed: "The provider reported less than half of the relayed text; we counted the output.",
-    output_estimated: "The provider reported no output count; we counted the output.",
+    impossible_count: "A number from the upstream was impossible (negative, fractional or too large) and was corrected.",
+    total_below_parts: "The upstream's total is less than its parts; the parts are billed.",
+    input_above_bound: "The upstream reported more input than this request can have; the count was cut.",
+    output_above_bound: "The upstream reported more output than this request's bound; the count was cut.",
+    output_far_above_relayed: "The upstream reported far more than was relayed; we counted the output.",
+    implausible_count: "A number from the upstream is larger than any model allows and is not used.",
+    output_below_relayed: "The upstream reported less than half of the relayed text; we counted the output.",
+    output_estimated: "The upstream reported no output count; we counted the output.",
     output_withheld: "The answer was ended early; what was not shown is not billed.",
-    input_estimated: "The provider reported no input count; we counted the input.",
+    input_estimated: "The upstream reported no input count; we counted the input.",
     cached_assumed: "The cached part is assumed from your last request, which begins with the same text.",
   },
 };

@@ -12,7 +12,7 @@ import { inputOf, outputOf } from "./token-totals.ts";
 import { useKeyNames } from "./usage-filters.tsx";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
-/** From the moment to how the tokens are known. */
+/** From the moment to the basis of the token counts. */
 export function useRequestColumns(): readonly Column<UsageRecord>[] {
   const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
@@ -53,7 +53,7 @@ export function useRequestColumns(): readonly Column<UsageRecord>[] {
 
 type RecordProps = { readonly record: UsageRecord };
 
-/** Where the page is narrow, what else is to be known of the request stands here. */
+/** On a narrow page, the request's other facts are here. */
 function Moment({ record: { createdAt, model, basis } }: RecordProps) {
   const formats = useFormats();
   const time = createdAt === undefined ? "" : formats.moment(timestampDate(createdAt));

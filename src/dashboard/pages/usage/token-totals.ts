@@ -1,4 +1,4 @@
-// All tokens of the input and of the output, of whatever kind, of a record or of a sum.
+// All input and all output tokens, of every kind, of a record or of a sum.
 
 import type { OtherTokens } from "#gen/saldo/billing/v1/usage_pb.ts";
 

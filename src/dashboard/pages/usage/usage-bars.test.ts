@@ -7,7 +7,7 @@ const row = (day: string, model: string, charge: string) =>
   create(UsageSummarySchema, { day, model, charge, requests: 1 });
 
 describe("the bars of the usage chart", () => {
-  it("give the largest models a colour each and the rest one together", () => {
+  it("give the largest models a colour each and the others a shared one", () => {
     const rows = Array.from({ length: 10 }, (_, index) => row("2026-11-20", `model-${index}`, `${index + 1}.5`));
     const shares = sharesOf(rows, "rupiah");
     expect(shares).toHaveLength(8);
@@ -15,7 +15,7 @@ describe("the bars of the usage chart", () => {
     expect(shares.at(-1)).toEqual({ model: null, colour: 7, total: "7.5" });
   });
 
-  it("have a bar for every day, and add up to what the rows say", () => {
+  it("have a bar for every day, and add up to the rows' sums", () => {
     const bars = barsOf({
       rows: [row("2026-11-20", "a/b:c", "0.1"), row("2026-11-20", "__proto__", "0.2"), row("2026-11-22", "a/b:c", "5")],
       unit: "rupiah",

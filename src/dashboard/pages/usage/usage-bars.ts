@@ -1,4 +1,4 @@
-// From the rows of one summary to the bars of the chart: the largest models have a colour each, the rest share one.
+// Turns the rows of one summary into the chart's bars: the largest models have a colour each, the others share one.
 
 import type { UsageSummary } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { type Day, daysBetween } from "../../i18n/days.ts";
@@ -17,7 +17,7 @@ function valueOf(row: UsageSummary, unit: UsageUnit): Decimal {
 
 export type ModelShare = { readonly model: string | null; readonly colour: number; readonly total: Decimal };
 
-/** The models of a summary, the largest first; `model` null is all others together. */
+/** The models of a summary, the largest first; `model` null stands for all others together. */
 export function sharesOf(rows: readonly UsageSummary[], unit: UsageUnit): ModelShare[] {
   const totals = [...Map.groupBy(rows, (row) => row.model)].map(([model, own]) => ({
     model,
@@ -42,7 +42,7 @@ type BarsOf = {
   readonly valueName: (value: Decimal) => string;
 };
 
-/** A bar for every day of the range, also those without usage. */
+/** A bar for every day of the range, including those without usage. */
 export function barsOf({ rows, unit, range, othersName, dayName, shortDayName, valueName }: BarsOf): Bar[] {
   const shares = sharesOf(rows, unit);
   const ownModels = new Set(shares.flatMap(({ model }) => (model === null ? [] : [model])));

@@ -15,13 +15,13 @@ import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 type UsageChartProps = {
   readonly data: SummarizeUsageResponse | undefined;
-  /** Stands in the place of a chart that could not be had. */
+  /** Shown in place of a chart that failed to load. */
   readonly failed: ReactNode | undefined;
   readonly unit: UsageUnit;
   readonly range: ReturnType<typeof rangeOf>;
 };
 
-/** What is added up in each unit, by its word. */
+/** The label of the total in each unit. */
 const TOTALS = { rupiah: "cost", tokens: "tokens", requests: "requests" } as const satisfies Record<UsageUnit, string>;
 
 /** The chart with its totals in the legend, and the same as a table. */
@@ -93,7 +93,7 @@ export function UsageChart({ data, failed, unit, range }: UsageChartProps) {
   );
 }
 
-/** Which colour is which model, and what each came to. */
+/** The colour and the total of each model. */
 export function Legend({
   shares,
   valueName,

@@ -1,4 +1,4 @@
-// The export of exactly what the page shows: the same filter, as the file the server writes.
+// The export of the page's data: the same filter, as the server's file.
 
 import { createClient } from "@connectrpc/connect";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
@@ -13,7 +13,7 @@ type UsageCsvProps = {
   readonly filter: ReturnType<typeof filterOf>;
 };
 
-/** The button. A long range takes longer than a call may, so there is no end to the call. */
+/** The button. A long range takes longer than a call may, so this call has no time limit. */
 export function UsageCsv({ range: { first, last }, filter }: UsageCsvProps) {
   return (
     <CsvButton

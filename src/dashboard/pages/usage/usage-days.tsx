@@ -13,11 +13,11 @@ const SHOWN_AT_ONCE = 50;
 
 type UsageDaysProps = {
   readonly rows: readonly UsageSummary[] | undefined;
-  /** Stands here when there are none. */
+  /** Shown when there are none. */
   readonly nothing: ReactNode;
 };
 
-/** What each model came to on each day. */
+/** The usage of each model on each day. */
 export function UsageDays({ rows, nothing }: UsageDaysProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();

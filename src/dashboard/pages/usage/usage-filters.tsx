@@ -1,4 +1,4 @@
-// The filters of the usage page. Each writes the address; the address is the filter.
+// The filters of the usage page. Each one writes the address; the address is the filter.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
@@ -61,7 +61,7 @@ function ModelFilter({ search, today }: FilterProps) {
   );
 }
 
-/** The models there was usage of, whichever of them is chosen. */
+/** The models with usage, whichever of them is chosen. */
 function useModelsUsed(search: UsageSearch, today: Day): readonly string[] {
   const { model, ...others } = search;
   const { data } = useQuery(
@@ -90,13 +90,13 @@ function KeyFilter({ chosen }: { readonly chosen: string | undefined }) {
           {name}
         </option>
       ))}
-      {/* A key of the address that is not ours: what is filtered by must be seen. */}
+      {/* A key in the address that is not the account's: an active filter must be visible. */}
       {chosen === undefined || keys.has(chosen) ? null : <option value={chosen}>{chosen}</option>}
     </SelectField>
   );
 }
 
-/** The names of the account's keys by their ids; those that have the same name also by how their secrets begin. */
+/** The names of the account's keys by their ids; equal names are followed by the start of the key. */
 export function useKeyNames(): ReadonlyMap<string, string> {
   const { data } = useAllKeys();
   const keys = data?.keys ?? [];

@@ -1,4 +1,4 @@
-// The words of the usage page.
+// The messages of the usage page.
 
 import type { Messages } from "../../i18n/language.tsx";
 
@@ -67,7 +67,7 @@ export const USAGE_MESSAGES = {
     perRequest: "Per permintaan",
     longContext: "Harga konteks panjang: token masuk di atas",
     counting: "Cara menghitung token",
-    reported: "Dilaporkan penyedia",
+    reported: "Dilaporkan upstream",
     late: "Ditagih kemudian",
     lateAbout: "Keluaran yang sudah Anda terima setelah catatan ini dibuat, ditagih kemudian.",
     unbilled: "Tidak ditagih, ditanggung operator",
@@ -75,17 +75,17 @@ export const USAGE_MESSAGES = {
     charged: "Ditagih",
     notCharged: "Di atas saldo, tidak ditagih",
     credited: "Dikembalikan",
-    clamped: "Angka dari penyedia di luar batas dan dipotong.",
+    clamped: "Angka dari upstream di luar batas dan dipotong.",
     exact: "Tepat",
     drained: "Dibaca sampai akhir",
     estimated: "Perkiraan",
     recovered: "Dipulihkan",
-    exactAbout: "Jumlah token dari penyedia.",
-    drainedAbout: "Klien pergi; jawaban penyedia dibaca sampai akhir dan jumlahnya dipakai.",
+    exactAbout: "Jumlah token dari upstream.",
+    drainedAbout: "Klien terputus; jawaban upstream dibaca sampai akhir dan jumlahnya dipakai.",
     estimatedAbout:
-      "Penyedia sudah mulai menjawab dan tidak memberi jumlah; kami menghitung masukan dan yang sudah dikirim, atau seluruh jawaban bila klien pergi dan jawaban dibaca sampai akhir.",
-    recoveredAbout: "Proses kami mati; yang ditagih hanya kemajuan yang sudah tercatat.",
-    freeAbout: "Tidak ada yang dikirim, atau klien pergi sebelum ada jawaban yang dimulai; tidak ada yang ditagih.",
+      "Upstream sudah mulai menjawab dan tidak memberi jumlah; kami menghitung masukan dan yang sudah dikirim, atau seluruh jawaban bila klien terputus dan jawaban dibaca sampai akhir.",
+    recoveredAbout: "Salah satu proses kami berhenti mendadak; yang ditagih hanya kemajuan yang sudah tercatat.",
+    freeAbout: "Tidak ada yang dikirim, atau klien terputus sebelum ada jawaban yang dimulai; tidak ada yang ditagih.",
   },
   en: {
     title: "Usage",
@@ -151,7 +151,7 @@ export const USAGE_MESSAGES = {
     perRequest: "Per request",
     longContext: "Long-context prices: more input tokens than",
     counting: "How tokens were counted",
-    reported: "Reported by the provider",
+    reported: "Reported by the upstream",
     late: "Charged later",
     lateAbout: "Output that you had received after this record was written, charged later.",
     unbilled: "Not billed, borne by the operator",
@@ -159,16 +159,16 @@ export const USAGE_MESSAGES = {
     charged: "Charged",
     notCharged: "Above the balance, not charged",
     credited: "Given back",
-    clamped: "Numbers of the provider were out of bounds and were cut.",
+    clamped: "Numbers from the upstream were out of bounds and were cut.",
     exact: "Exact",
     drained: "Drained",
     estimated: "Estimated",
     recovered: "Recovered",
-    exactAbout: "The provider's own count.",
-    drainedAbout: "The client left; the provider was read to its end and its count taken.",
+    exactAbout: "The upstream's own count.",
+    drainedAbout: "The client disconnected; the upstream's answer was read to its end and its counts are used.",
     estimatedAbout:
-      "The provider had begun to answer and gave no usable count; we counted the input and what was delivered, or the whole answer if the client left and it was read to its end.",
-    recoveredAbout: "A process of ours died; only the progress on record is charged.",
-    freeAbout: "Nothing was delivered, or the client left before any answer had begun; nothing is charged.",
+      "The upstream had begun to answer and gave no usable count; we counted the input and what was delivered, or the whole answer if the client disconnected and it was read to its end.",
+    recoveredAbout: "One of our processes stopped unexpectedly; only the recorded progress is charged.",
+    freeAbout: "Nothing was delivered, or the client disconnected before any answer had begun; nothing is charged.",
   },
 } satisfies Messages<Record<string, string>>;

@@ -1,4 +1,4 @@
-// What stands where there are no requests to show: for somebody new what to run, and the wait for it; else what to look at instead.
+// Shown where there are no requests: for a new account a command to run, and the wait for it; else what to try instead.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { LoaderCircle } from "lucide-react";
@@ -14,10 +14,10 @@ import { useChangeSearch } from "./change-search.ts";
 import { isFiltered, PRESETS, type UsageSearch } from "./usage-search.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
-/** How often an empty page looks whether the first request has come. A tab that is behind does not. */
+/** How often an empty page checks for the first request. A hidden tab does not. */
 export const WAITING_MS = 4_000;
 
-/** The piece for a filter that finds nothing. */
+/** Shown for a filter without results. */
 export function UsageNothing({ search }: { readonly search: UsageSearch }) {
   const { data, error } = useQuery(
     BillingService.method.listUsage,

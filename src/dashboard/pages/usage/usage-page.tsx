@@ -25,13 +25,13 @@ import { filterOf, rangeOf, type UsageSearch, type UsageUnit } from "./usage-sea
 import { UsageTotals } from "./usage-totals.tsx";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
-/** Where the money went: one filter, and from it the sums, the chart, both tables and the file. */
+/** Usage by one filter: the sums, the chart, both tables and the file. */
 export function UsagePage() {
   const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();
   const search = useSearch({ from: "/inside/usage" });
   const change = useChangeSearch();
-  // The one day that everything on the page is reckoned from, also when midnight comes while it is open.
+  // The one day that everything on the page counts from, also when midnight passes while it is open.
   const today = useToday();
   const range = rangeOf(search, today);
   const filter = useMemo(() => filterOf(search, today), [search, today]);
@@ -62,7 +62,7 @@ export function UsagePage() {
 type UsageFilter = ReturnType<typeof filterOf>;
 type Range = ReturnType<typeof rangeOf>;
 
-/** The sums of a filter. Until they have come, those of the filter before stay, with the range that they are of. */
+/** The sums of a filter. Until they are loaded, those of the previous filter stay, with their range. */
 function useSummary(filter: UsageFilter, range: Range, today: Day) {
   const { data, error, refetch, isPlaceholderData } = useQuery(
     BillingService.method.summarizeUsage,
@@ -79,7 +79,7 @@ function useSummary(filter: UsageFilter, range: Range, today: Day) {
     error,
     range: isPlaceholderData ? shown : range,
     isOld: isPlaceholderData,
-    /** Stands in the place of what could not be had. */
+    /** Shown in place of data that failed to load. */
     failed: data === undefined && error !== null ? <Failed error={error} retry={() => void refetch()} /> : undefined,
   };
 }
@@ -96,7 +96,7 @@ function Summary({ summary, unit }: { readonly summary: Summed; readonly unit: U
   );
 }
 
-/** What is of the filter before is dimmed, until that of this one has come. */
+/** Data of the previous filter is dimmed until the new data is loaded. */
 function Aging({ isOld, children }: { readonly isOld: boolean; readonly children: ReactNode }) {
   return (
     <div aria-busy={isOld} className={`flex flex-col gap-4 ${isOld ? "opacity-60" : ""}`}>

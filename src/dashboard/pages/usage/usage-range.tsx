@@ -1,4 +1,4 @@
-// Which days are looked at: so many until today, or two that are chosen.
+// The range of days: a number of days until today, or two chosen days.
 
 import { useEffect, useRef, useState } from "react";
 import { type Day, isDay } from "../../i18n/days.ts";
@@ -9,10 +9,10 @@ import { useChangeSearch } from "./change-search.ts";
 import { DEFAULT_DAYS, PRESETS, rangeOf, type UsageSearch } from "./usage-search.ts";
 import { USAGE_MESSAGES } from "./usage-messages.ts";
 
-/** With it, years have four digits to type; without, browsers ask for six. */
+/** With it, years have four digits; without it, browsers allow six. */
 const LAST_DAY = "2999-12-31";
 
-/** The presets, and the two fields where days are chosen. */
+/** The presets, and the two fields for chosen days. */
 export function RangeFilter({ search, today }: { readonly search: UsageSearch; readonly today: Day }) {
   const messages = useMessages(USAGE_MESSAGES);
   const change = useChangeSearch();
@@ -64,16 +64,18 @@ type DayFieldProps = {
   readonly onType: (day: string) => void;
 };
 
-/** A day is typed in pieces and is none until the last of them: that is told to whoever has left it so. */
+/**
+ * A day is typed in parts and is invalid until the last of them; the problem is shown when the field loses the focus.
+ */
 function DayField({ label, day, problem, onType }: DayFieldProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const [isLeft, setLeft] = useState(false);
-  const told = isLeft && !isDay(day) ? messages.dayMissing : problem;
+  const shownProblem = isLeft && !isDay(day) ? messages.dayMissing : problem;
   return (
     <TextField
       type="date"
       label={label}
-      {...(told === undefined ? {} : { problem: told })}
+      {...(shownProblem === undefined ? {} : { problem: shownProblem })}
       value={day}
       max={LAST_DAY}
       onChange={({ target }) => onType(target.value)}
@@ -84,13 +86,13 @@ function DayField({ label, day, problem, onType }: DayFieldProps) {
 }
 
 /**
- * Both days as they are typed. The address is written when they make a range, and as long as they do not it keeps the one before.
- * What the address comes to otherwise, as by going back, takes the place of what was typed.
+ * Both days as typed. The address is written when they make a range; until then it keeps the previous one. Any other
+ * change of the address, such as going back, replaces the typed days.
  */
 function useTypedDays({ from, to }: Days): [typed: Days, type: (days: Days) => void] {
   const change = useChangeSearch();
   const [typed, setTyped] = useState<Days>({ from, to });
-  // The ranges that were written here and have not come back from the address yet: by then, more may have been typed.
+  // The ranges that were written here and have not come back from the address yet: more may have been typed by then.
   const written = useRef<string[]>([]);
   useEffect(() => {
     const at = written.current.indexOf(`${from} ${to}`);

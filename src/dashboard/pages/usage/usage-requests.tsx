@@ -15,7 +15,7 @@ const PAGE_SIZE = 50;
 
 type UsageRequestsProps = {
   readonly filter: ReturnType<typeof filterOf>;
-  /** Stands here when there are none. */
+  /** Shown when there are none. */
   readonly nothing: ReactNode;
 };
 

@@ -5,7 +5,7 @@ import { filterOf, rangeOf, readUsageSearch } from "./usage-search.ts";
 const TODAY = "2026-11-21";
 
 describe("the address of the usage page", () => {
-  it("keeps what makes sense and forgets the rest", () => {
+  it("keeps valid fields and drops the others", () => {
     expect(readUsageSearch({ days: 7, model: "acme/large:v1.2", tab: "requests", unit: "tokens", other: 1 })).toEqual({
       days: 7,
       model: "acme/large:v1.2",
@@ -19,12 +19,12 @@ describe("the address of the usage page", () => {
     expect(readUsageSearch({ key })).toEqual({ key });
   });
 
-  it("looks back so many days, today included", () => {
+  it("covers the preset's number of days, today included", () => {
     expect(rangeOf({ days: 7 }, TODAY)).toEqual({ first: "2026-11-15", last: "2026-11-21" });
     expect(rangeOf({}, TODAY)).toEqual({ first: "2026-10-23", last: "2026-11-21" });
   });
 
-  it("asks for whole days, from midnight to midnight in Jakarta", () => {
+  it("filters whole days, from midnight to midnight in Jakarta", () => {
     const { from, until, bases } = filterOf({ from: "2026-11-20", to: "2026-11-20" }, TODAY);
     expect(timestampDate(from).toISOString()).toBe("2026-11-19T17:00:00.000Z");
     expect(timestampDate(until).toISOString()).toBe("2026-11-20T17:00:00.000Z");

@@ -1,10 +1,10 @@
-// What the usage page looks at, as it stands in its address.
+// The filters of the usage page in its address.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { UsageBasis } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { beginOf, type Day, daysLater, isDay } from "../../i18n/days.ts";
 
-/** How many days a preset looks back, today included. */
+/** How many days a preset covers, today included. */
 export const PRESETS = [7, 30, 90] as const;
 export const DEFAULT_DAYS = 30;
 
@@ -12,7 +12,7 @@ export type UsageStatus = "billed" | "free";
 type UsageTab = "days" | "requests";
 export type UsageUnit = "rupiah" | "tokens" | "requests";
 
-/** The address; what is left out has its default. */
+/** The address; an omitted field has its default. */
 export type UsageSearch = {
   readonly days?: number;
   readonly from?: Day;
@@ -28,7 +28,7 @@ export type UsageSearch = {
 const MOST_DAYS = 366;
 const KEY_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Keeps of an address what makes sense; the rest is as if it were not there. */
+/** Keeps the valid fields of an address; the others count as absent. */
 export function readUsageSearch(search: Readonly<Record<string, unknown>>): UsageSearch {
   const text = (name: string): string | undefined => {
     const value = search[name];
@@ -51,12 +51,12 @@ export function readUsageSearch(search: Readonly<Record<string, unknown>>): Usag
   });
 }
 
-/** Whether more than a range of days is asked for. */
+/** Whether there are filters besides the range of days. */
 export function isFiltered({ model, key, status }: UsageSearch): boolean {
   return model !== undefined || key !== undefined || status !== undefined;
 }
 
-/** The first and the last day that are looked at on a day. */
+/** The first and the last day of the range, on a given day. */
 export function rangeOf({ days, from, to }: UsageSearch, today: Day): { readonly first: Day; readonly last: Day } {
   if (from !== undefined && to !== undefined) return { first: from, last: to };
   return { first: daysLater(today, 1 - (days ?? DEFAULT_DAYS)), last: today };
@@ -74,7 +74,7 @@ export function filterOf(search: UsageSearch, today: Day) {
   };
 }
 
-/** How the tokens of requests are known that gave an answer. */
+/** How the tokens of answered requests were counted. */
 export const ANSWERED: UsageBasis[] = [
   UsageBasis.EXACT,
   UsageBasis.DRAINED,

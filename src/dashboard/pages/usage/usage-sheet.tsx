@@ -102,7 +102,7 @@ function Formula({ record, credited }: { readonly record: UsageRecord; readonly 
           </Fact>
         ))}
         {perRequest === "0" ? null : <Fact name={messages.perRequest}>{formats.exactRupiah(perRequest)}</Fact>}
-        {/* What was free cost less than it comes to; that is told above, and is no rounding. */}
+        {/* A free request costs less than its lines add up to; another line explains that, and it is no rounding. */}
         {rounding === "0" || rounding.startsWith("-") ? null : (
           <Fact name={messages.rounding}>{formats.exactRupiah(rounding)}</Fact>
         )}

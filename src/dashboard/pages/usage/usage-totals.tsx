@@ -8,11 +8,11 @@ import { USAGE_MESSAGES } from "./usage-messages.ts";
 
 type UsageTotalsProps = {
   readonly data: SummarizeUsageResponse | undefined;
-  /** They could not be had, and are not on their way. */
+  /** They failed to load, and are not loading again. */
   readonly isFailed: boolean;
 };
 
-/** The four numbers at the top. What could not be had is a dash. */
+/** The four numbers at the top. One that failed to load is a dash. */
 export function UsageTotals({ data, isFailed }: UsageTotalsProps) {
   const messages = useMessages(USAGE_MESSAGES);
   const formats = useFormats();

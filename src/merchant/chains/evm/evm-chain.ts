@@ -1,5 +1,5 @@
-// A chain of the Ethereum kind through viem: its native coin and ERC-20 tokens, with EIP-1559 fees. It holds no state; nonces
-// come from the engine. Nothing here is retried: the engine asks again with its next round.
+// A chain of the Ethereum kind through viem: its native coin and ERC-20 tokens, with EIP-1559 fees. It holds no state;
+// nonces come from the engine. Nothing here is retried: the engine calls again in its next round.
 
 import {
   createPublicClient,
@@ -35,7 +35,7 @@ import { openWallet } from "./wallet.ts";
 import { withoutUrlInErrors } from "./node-error.ts";
 import { findNonceHolder } from "./nonce-holder.ts";
 
-/** The networks this adapter knows, and the coin in which each takes its fees. */
+/** The networks of this adapter, and the coin in which each takes its fees. */
 export const nativeCurrencies = { ethereum: "ETH", bsc: "BNB" } as const satisfies Partial<Record<Network, string>>;
 export type EvmNetwork = keyof typeof nativeCurrencies;
 
@@ -47,25 +47,31 @@ export type EvmSettings = {
   readonly privateKey: string;
   /** The contract of each token, by currency code. */
   readonly tokens: Readonly<Record<string, string>>;
-  /** How many blocks make a transaction final, its own included; or what the chain itself calls final. */
+  /** How many blocks make a transaction final, its own included; or the chain's own finality. */
   readonly finality: FinalityRule;
-  /** A node of another provider, which has to agree before a large payment counts as final. Absent: there is none. */
+  /**
+   * A node of another provider, which has to agree before a large payment counts as final. Absent: no second node is
+   * asked.
+   */
   readonly second?: SecondNode;
-  /** Offers never go above so many gwei. */
+  /** The most that is offered, in gwei. */
   readonly maxFeeGwei: number;
-  /** A node that takes longer has not answered. */
+  /** A node that takes longer counts as not answering. */
   readonly timeoutMs: number;
 };
 
 export type SecondNode = {
   readonly rpcUrl: string;
-  /** Payments above so many whole coins need its agreement, by currency; every payment of a currency that is not named. */
+  /**
+   * Payments above so many whole coins need the second node's agreement, by currency; every payment of a currency that
+   * is not named.
+   */
   readonly above: Readonly<Record<string, string>>;
 };
 
 /**
- * What a transaction may use. Plain payments use 21 000 and tokens well below; a limit that is not used up costs nothing, and a
- * fixed one lets signing do without the network.
+ * The gas limit of a transaction. Plain payments use 21 000 and tokens well below; an unused limit costs nothing, and
+ * with a fixed one signing needs no network.
  */
 export const GAS_LIMIT = 120_000n;
 const GWEI = 1_000_000_000n;
@@ -76,7 +82,7 @@ const TOKEN_ABI = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 
-/** A transaction and the block it is in. `payment` is absent where it is not one of ours. */
+/** A transaction and its block. `payment` is absent where the transaction is not ours. */
 type SeenBlock = {
   readonly hash: string;
   readonly block: BlockName;
@@ -84,7 +90,7 @@ type SeenBlock = {
   readonly succeeded?: boolean;
 };
 
-/** Makes the chain. Errors: a key or an address that is none; nothing is asked of the network yet. */
+/** Makes the chain, without calling the network. Errors: an invalid key or address. */
 export function createEvmChain(settings: EvmSettings): PayoutChain {
   const { network, chainId } = settings;
   const wallet = openWallet(settings.privateKey, network);
@@ -108,7 +114,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     return { coin: findCoin(code, network), address: getAddress(address) };
   }
 
-  /** The contract of a currency; null: the native coin. */
+  /** The contract of a currency; null: it is the native coin. */
   function contractOf({ currencyCode }: Coin): Address | null {
     if (currencyCode === nativeCode) return null;
     const token = tokens.get(currencyCode);
@@ -116,7 +122,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     return token.address;
   }
 
-  /** How a mined transaction did what it was sent for. */
+  /** Whether a mined transaction delivered its payment. */
   function outcomeOf(
     receipt: TransactionReceipt,
     payment: ChainPayment | null,
@@ -124,7 +130,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     if (receipt.status !== "success") return { succeeded: false };
     const contract = payment === null ? null : contractOf(payment.coin);
     if (payment === null || contract === null) return { succeeded: true };
-    // A token may answer "no" without reverting, or keep a part of what it moves. What counts is what it delivered.
+    // A token may return false without reverting, or keep a part of the amount. The delivered amount counts.
     const delivered = parseEventLogs({ abi: TOKEN_ABI, eventName: "Transfer", logs: receipt.logs })
       .filter(
         (log) =>
@@ -147,13 +153,13 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
   }
 
   function needsSecond(payment: ChainPayment | null | undefined): boolean {
-    // What fills a nonce, or has taken one from us, gives money back or sends it again.
+    // Such a transaction fills a nonce, has taken one from us, or leads to a refund or a second payment.
     if (payment === null || payment === undefined) return true;
     const above = secondAbove.get(payment.coin.currencyCode);
     return above === undefined || payment.units > above;
   }
 
-  /** True: it agrees. False: it does not know yet. A text: it contradicts. */
+  /** True: it agrees. False: it has no answer yet. A text: it contradicts. */
   async function judgeBySecond(
     node: PublicClient,
     { hash, block, payment, succeeded }: SeenBlock,
@@ -170,7 +176,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
     if (receipt === null || receipt.blockHash !== block.hash)
       return "the second node does not have the transaction there";
     const agrees = payment === undefined || outcomeOf(receipt, payment).succeeded === succeeded;
-    return agrees || "the second node says that the transaction ended otherwise";
+    return agrees || "the second node reports another outcome of the transaction";
   }
 
   const chain: PayoutChain = {
@@ -238,7 +244,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
         client.estimateMaxPriorityFeePerGas(),
       ]);
       const cap = BigInt(settings.maxFeeGwei) * GWEI;
-      // The base fee may rise by an eighth with each block; twice of it lasts for six full ones.
+      // The base fee may rise by an eighth with each block; twice the base fee covers six full ones.
       const most = (baseFeePerGas ?? 0n) * 2n + priority;
       const suggested = { most: most < cap ? most : cap, priority: priority < cap ? priority : cap };
       if (replaced === null) return suggested;
@@ -263,7 +269,7 @@ export function createEvmChain(settings: EvmSettings): PayoutChain {
         });
         return { raw, hash: keccak256(raw) };
       } catch (error) {
-        // The key is in memory and nothing is asked of the network: what fails now fails for ever.
+        // The key is in memory and the network is not called: a failure here is permanent.
         throw new UnsignablePayment("the payment cannot be signed", { cause: error });
       }
     },

@@ -1,18 +1,20 @@
-// Decides which blocks of a node are final. A node's word for its height is not enough: the blocks that bury a transaction must
+// Decides which blocks of a node are final. A node's reported height is not enough: the blocks above a transaction must
 // exist, and each must name the one below it as its parent, down to the transaction's own block.
 
 import { BaseError, type Hex, type PublicClient } from "viem";
 import type { ChainHead } from "../payout-chain.ts";
 
-/** How many blocks make a transaction final, its own included; or what the chain itself calls final. */
+/** How many blocks make a transaction final, its own included; or the chain's own finality. */
 export type FinalityRule = number | "finalized";
 
 export type BlockName = { readonly number: number; readonly hash: string };
 
-/** `doubt`: the node calls the block final and its own blocks contradict that. */
+/** `doubt`: the node reports the block as final and its own blocks contradict that. */
 export type Verdict = { readonly isFinal: boolean; readonly doubt: string | null };
 
-/** Links that are checked at most. Further ones would cost a call each and prove nothing more about a chain of that depth. */
+/**
+ * The most parent links to check. Each further link costs a call and proves nothing more about a chain of that depth.
+ */
 const MOST_LINKS = 64;
 
 const OPEN: Verdict = { isFinal: false, doubt: null };
@@ -22,7 +24,7 @@ type Header = { readonly hash: Hex | null; readonly parentHash: Hex };
 export class Finality {
   readonly #client: PublicClient;
   readonly #rule: FinalityRule;
-  /** Headers that were read for one head: the payouts of a round lie in the same blocks. */
+  /** Headers that were read for one head: the payouts of a round are in the same blocks. */
   readonly #headers = new WeakMap<ChainHead, Map<number, Header | null>>();
 
   constructor(client: PublicClient, rule: FinalityRule) {
@@ -37,7 +39,7 @@ export class Finality {
     return { latest, final: number === null ? -1 : Math.min(Number(number), latest) };
   }
 
-  /** Whether a block is final: buried deep enough, and by blocks that descend from it. */
+  /** Whether a block is final: deep enough, and below blocks that descend from it. */
   async judge(block: BlockName, head: ChainHead): Promise<Verdict> {
     if (block.number > head.final) return OPEN;
     const depth = this.#rule === "finalized" ? head.final - block.number + 1 : this.#rule;
@@ -46,7 +48,7 @@ export class Finality {
     for (let number = block.number; number <= top; number += 1) {
       const header = await this.#header(number, head);
       if (header === null) return doubt(`block ${number} does not exist, though the node is at ${head.latest}`);
-      // Replaced since the transaction was looked up: the next round sees where it is now.
+      // Replaced since the transaction was looked up: the next round reads its new block.
       if (below === null && header.hash !== block.hash) return OPEN;
       if (below !== null && header.parentHash !== below)
         return doubt(`block ${number} does not follow block ${number - 1}`);
@@ -78,7 +80,7 @@ function doubt(text: string): Verdict {
   return { isFinal: false, doubt: text };
 }
 
-/** What was asked for; null: the node says by an error of that name that there is none. */
+/** The result; null: the node answers with an error of that name that there is none. */
 export async function absentAsNull<T>(name: string, ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();

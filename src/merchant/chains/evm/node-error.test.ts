@@ -49,21 +49,21 @@ const questions: readonly ((asked: PayoutChain) => Promise<unknown>)[] = [
   (asked) => asked.broadcast("0x02"),
 ];
 
-/** Everything that a logger could print of an error. */
+/** Everything of an error that a logger could print. */
 function everything(error: unknown): string {
   if (!(error instanceof Error)) return JSON.stringify(error);
   const own = Object.getOwnPropertyNames(error).map((name) => String(Reflect.get(error, name)));
   return [String(error), ...own, error.cause === undefined ? "" : everything(error.cause)].join("\n");
 }
 
-it.each<[how: string, told: string, timeoutMs: number, given: typeof answer]>([
+it.each<[how: string, expected: string, timeoutMs: number, given: typeof answer]>([
   ["hangs up", "HTTP request failed", PATIENT_MS, (response) => void response.destroy()],
   ["refuses", "HTTP request failed", PATIENT_MS, (response, url) => void response.writeHead(401).end(`no key: ${url}`)],
   ["answers nonsense", "NodeError", PATIENT_MS, (response) => void response.writeHead(200).end("nonsense")],
   ["is silent", "took too long", 50, () => undefined],
   [
     "quotes it",
-    // What the node itself says is told, because somebody has to act on it.
+    // The node's own message is kept, because an operator has to act on it.
     "nonce too low",
     PATIENT_MS,
     (response, url) => {
@@ -72,7 +72,7 @@ it.each<[how: string, told: string, timeoutMs: number, given: typeof answer]>([
       response.writeHead(200, { "content-type": "application/json" }).end(body);
     },
   ],
-])("no error says anything of the key in a node's URL, though the node %s", async (_how, told, timeoutMs, given) => {
+])("no error contains the key of a node's URL, though the node %s", async (_how, expected, timeoutMs, given) => {
   answer = given;
   const asked = chain(timeoutMs);
   const errors = await Promise.all(
@@ -83,11 +83,11 @@ it.each<[how: string, told: string, timeoutMs: number, given: typeof answer]>([
       ),
     ),
   );
-  expect(errors.filter((text) => !text.includes(told))).toEqual([]);
+  expect(errors.filter((text) => !text.includes(expected))).toEqual([]);
   expect(errors.filter((text) => text.includes(KEY) || text.includes("/v3/"))).toEqual([]);
 });
 
-it("an error that is not the node's stays what it is", async () => {
+it("an error that is not the node's stays unchanged", async () => {
   const payment = { coin: COIN, to: "no address", units: 1n };
   const signed = chain(PATIENT_MS).sign({ nonce: 0, payment, fee: { most: 1n, priority: 1n } });
   await expect(signed).rejects.toThrow(UnsignablePayment);

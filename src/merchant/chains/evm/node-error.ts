@@ -1,24 +1,24 @@
-// What a node answered, without where it was asked: the URL of a provider's node carries its key, and errors end in the log.
+// A node's error without its URL: the URL of a provider's node carries its key, and errors are logged.
 
 import { BaseError, RpcRequestError } from "viem";
 import type { PayoutChain } from "../payout-chain.ts";
 
-/** Parts of a URL that are shorter are words such as "v3", and no keys. */
+/** Shorter parts of a URL are words such as "v3", and no keys. */
 const SHORTEST_KEY = 8;
 
-/** A node's answer that is none, or none at all. It has no cause: viem's errors quote the URL and what was asked. */
+/** An invalid answer of a node, or a missing one. It has no cause: viem's errors quote the URL and the call. */
 export class NodeError extends Error {
   override readonly name = "NodeError";
 }
 
-/** The same chain, whose errors say nothing of its nodes' URLs. */
+/** The same chain, whose errors never contain its nodes' URLs. */
 export function withoutUrlInErrors(chain: PayoutChain, urls: readonly string[]): PayoutChain {
   const keys = urls.flatMap(keysIn).toSorted((one, other) => other.length - one.length);
   const guarded = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
     try {
       return await answer;
     } catch (error) {
-      throw error instanceof BaseError ? new NodeError(tellWithout(keys, error)) : error;
+      throw error instanceof BaseError ? new NodeError(redacted(keys, error)) : error;
     }
   };
   return {
@@ -35,14 +35,14 @@ export function withoutUrlInErrors(chain: PayoutChain, urls: readonly string[]):
   };
 }
 
-/** The kind of the error, its sentence, and what the node itself said where it said something. */
-function tellWithout(keys: readonly string[], error: BaseError): string {
-  const said = error.walk((each) => each instanceof RpcRequestError);
-  const told = [error.name, error.shortMessage, said instanceof RpcRequestError ? said.details : ""];
-  return keys.reduce((text, key) => text.replaceAll(key, "…"), told.filter((part) => part !== "").join(": "));
+/** The error's kind and message, and the node's own message where there is one. */
+function redacted(keys: readonly string[], error: BaseError): string {
+  const nodeError = error.walk((each) => each instanceof RpcRequestError);
+  const parts = [error.name, error.shortMessage, nodeError instanceof RpcRequestError ? nodeError.details : ""];
+  return keys.reduce((text, key) => text.replaceAll(key, "…"), parts.filter((part) => part !== "").join(": "));
 }
 
-/** The longest first, so that none is cut in two. */
+/** The longest first, so that none is replaced only in part. */
 function keysIn(url: string): string[] {
   const { href, host, pathname, search, searchParams, username, password } = new URL(url);
   const parts = [...pathname.split("/"), ...searchParams.values(), username, password, ...host.split(".")];

@@ -1,5 +1,6 @@
-// Finds the transaction that used up a nonce, whoever signed it: the only proof that a transaction of ours with that nonce is
-// dead. Nodes have no index for it, so it is looked for in the block in which the wallet's count of transactions passed it.
+// Finds the transaction that used up a nonce, whoever signed it: only this proves that our own transaction with that
+// nonce is dead. Nodes have no index for it, so it is searched in the block in which the wallet's transaction count
+// passed the nonce.
 
 import { type Address, type Hex, isAddressEqual, type PublicClient } from "viem";
 
@@ -7,8 +8,8 @@ type Question = { readonly address: Address; readonly nonce: number; readonly la
 type Found = { readonly hash: Hex; readonly block: { readonly number: number; readonly hash: Hex } };
 
 /**
- * The transaction of an address with a nonce, in blocks up to the latest. Null: nobody has used the nonce there. Errors: a node
- * that no longer knows the state of those blocks, or a chain that was reorganized while it was asked; then nothing is proven.
+ * The transaction of an address with a nonce, in blocks up to the latest. Null: the nonce is unused there. Errors: a
+ * node without the state of those blocks, or a chain that was reorganized during the search; then nothing is proven.
  */
 export async function findNonceHolder(
   client: PublicClient,
@@ -17,7 +18,7 @@ export async function findNonceHolder(
   const isUsedAt = async (block: number): Promise<boolean> =>
     (await client.getTransactionCount({ address, blockNumber: BigInt(block) })) > nonce;
   if (!(await isUsedAt(latest))) return null;
-  // Used at `used`, not at `free`. What is asked about is mostly new, so the steps back begin small.
+  // The nonce is used at `used`, and not at `free`. Most searches are for recent blocks, so the steps back begin small.
   let used = latest;
   let free = -1;
   for (let step = 1; used > 0; step *= 2) {

@@ -1,9 +1,9 @@
-// What becomes of a payment on the sandbox chain: the decimals of its amount say so, for every currency and network. `1.0004`
-// and `25.0004` are reverted; an amount with other decimals, or none, is simply paid.
+// The outcome of a payment on the sandbox chain: the decimals of its amount choose it, for every currency and network.
+// `1.0004` and `25.0004` are reverted; an amount with other decimals, or none, is simply paid.
 
 import type { ChainPayment } from "../payout-chain.ts";
 
-/** What can happen, by the four decimals that bring it about. */
+/** The outcomes, by the four decimals that choose them. */
 const OUTCOMES = {
   "0001": "delayed",
   "0002": "dropped",
@@ -17,10 +17,10 @@ const OUTCOMES = {
 
 export type Outcome = "paid" | (typeof OUTCOMES)[keyof typeof OUTCOMES];
 
-/** Every coin has more. */
+/** Every coin has more decimals. */
 const DECIMALS = 4;
 
-/** The outcome of a payment. A nonce that is filled is simply mined. */
+/** The outcome of a payment. A transaction that only fills a nonce is simply mined. */
 export function outcomeOf(payment: ChainPayment | null): Outcome {
   if (payment === null) return "paid";
   const { decimals } = payment.coin;

@@ -1,6 +1,6 @@
-// The embedded chain of sandbox transfers. It has blocks, nonces, fees, a mempool and finality like a real one, and everything
-// that can go wrong there is brought about by the decimals of an amount (outcomes.ts). It moves by the clock alone: what it
-// says depends on what was broadcast when, and on the time, so every process on one database sees the same chain.
+// The embedded chain of sandbox transfers. It has blocks, nonces, fees, a mempool and finality like a real one, and the
+// decimals of an amount trigger every possible fault (outcomes.ts). It depends only on the clock and on the broadcast
+// transactions, so every process on one database sees the same chain.
 
 import { createHash } from "node:crypto";
 import type { Database } from "../../../database/database.ts";
@@ -28,19 +28,19 @@ import {
 /** The pace of the chain, and how many blocks make a transaction final. */
 export const BLOCK_MS = 1_000;
 export const FINAL_AFTER_BLOCKS = 3;
-/** How long a delayed payment lies in the mempool. */
+/** How long a delayed payment stays in the mempool. */
 const DELAY_MS = 30_000;
-/** A reorganized payment loses its block when so many confirm it, and finds another one after that. */
+/** A reorganized payment loses its block after so many confirmations, and gets another one after that. */
 const REORGANIZED_AT = 2;
 const FOUND_AGAIN_AFTER = 3;
-/** Blocks are counted from here. */
+/** Block 0 is at this time. */
 const GENESIS_MS = Date.UTC(2026, 0, 1);
 const FEE: FeeOffer = { most: 1_000n, priority: 100n };
 const WALLET = "sandbox-hot-wallet";
-/** Somebody refills this wallet whenever it is looked at. */
+/** The wallet's balance, which never runs out. */
 const STOCK_COINS = 10n ** 15n;
 
-/** What is signed. JSON keeps a bigint as text. */
+/** The signed content. JSON keeps a bigint as text. */
 type Signed = { nonce: number; to: string | null; coin: string | null; units: string; most: string; outcome: string };
 
 /** Makes the chain on its tables. */
@@ -52,7 +52,7 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
     currencies: [...new Set(coins.map(({ currencyCode }) => currencyCode))],
     ownAddresses: [],
 
-    // There is nothing to configure.
+    // There is no configuration to check.
     check: () => Promise.resolve(),
 
     async head() {
@@ -82,7 +82,7 @@ export function createSandboxChain({ pool }: Pick<Database, "pool">, clock: Cloc
       };
     },
 
-    // What is final here is never replaced.
+    // A final block is never replaced here.
     hasBlock: () => Promise.resolve(true),
 
     nextNonce: () => readMinedCount(pool),
@@ -134,12 +134,12 @@ function signedOf(
     coin: payment === null ? null : `${payment.coin.currencyCode} on ${payment.coin.network}`,
     units: String(payment?.units ?? 0n),
     most: String(fee.most),
-    // Whoever pays more is mined.
+    // The higher offer is mined.
     outcome: outcome === "underpriced" && fee.most > FEE.most ? "paid" : outcome,
   };
 }
 
-/** When a transaction that is broadcast for the first time can be mined; null: it is forgotten, or pays too little. */
+/** When a transaction that is broadcast for the first time can be mined; null: it is dropped, or pays too little. */
 function firstReadyAt({ outcome }: Signed, now: number): number | null {
   if (outcome === "dropped") return null;
   if (outcome === "underpriced") return Number.MAX_SAFE_INTEGER;

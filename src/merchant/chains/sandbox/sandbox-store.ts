@@ -3,7 +3,7 @@
 import type { Pool } from "pg";
 import { waitForLocks, withTransaction } from "../../../database/transactions.ts";
 
-/** How many transactions one look at the clock mines at most; the rest follows with the next. */
+/** The most transactions that one round mines; the others follow with the next. */
 const MOST_MINED_AT_ONCE = 500;
 
 const ACCEPT = `
@@ -30,7 +30,7 @@ export type SandboxTransaction = {
   readonly hash: string;
   readonly nonce: number;
   readonly outcome: string;
-  /** When it can be mined; null: the node has forgotten it. */
+  /** When it can be mined; null: the node has dropped it. */
   readonly readyAtMs: number | null;
   readonly minedAtMs: number | null;
 };
@@ -43,7 +43,7 @@ type Columns = {
   mined_at_ms: bigint | null;
 };
 
-/** Takes a transaction into the mempool. One that was forgotten is taken for good; one whose nonce is used up is not taken. */
+/** Adds a transaction to the mempool. A dropped one is then kept for good; one whose nonce is used up is not added. */
 export async function acceptTransaction(
   pool: Pool,
   transaction: {
@@ -59,7 +59,7 @@ export async function acceptTransaction(
   await pool.query(ACCEPT, [hash, nonce, fee, outcome, firstReadyAtMs, readyAtMs]);
 }
 
-/** Mines what is due by now, in the order of the nonces, of each nonce the one that pays most. */
+/** Mines the transactions that are due by now, in the order of the nonces; of each nonce the one that pays most. */
 export async function mineDue(pool: Pool, now: number): Promise<void> {
   const { rows } = await pool.query<{ has_due: boolean }>(HAS_DUE, [now]);
   if (rows[0]?.has_due !== true) return;

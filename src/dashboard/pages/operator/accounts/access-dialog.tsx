@@ -1,4 +1,4 @@
-// Freezing an account, thawing it, and how much of it is served at once.
+// Freezing and unfreezing an account, and its limit of concurrent requests.
 
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
@@ -12,7 +12,7 @@ import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
 const MOST_REQUESTS = 1_000_000;
 
-/** What is done about an account's access. */
+/** The change of an account's access. */
 export type AccessOrder = "freeze" | "unfreeze" | "limit" | "recount";
 
 type AccessDialogProps = {
@@ -22,7 +22,7 @@ type AccessDialogProps = {
   readonly onClose: () => void;
 };
 
-/** The dialog of one of them. */
+/** The dialog of such a change. */
 export function AccessDialog({ order, accountId, most, onClose }: AccessDialogProps) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);

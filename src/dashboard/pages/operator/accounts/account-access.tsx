@@ -1,4 +1,4 @@
-// Whether and how much an account is served.
+// Whether an account is served, and how many requests at once.
 
 import { useState } from "react";
 import type { AccountLimits, AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
@@ -16,7 +16,7 @@ import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 const AccessDialog = later(() => import("./access-dialog.tsx"), "AccessDialog");
 const SignOutDialog = later(() => import("./sign-out-dialog.tsx"), "SignOutDialog");
 
-/** Frozen or not, how many requests at once, and the orders that change it. */
+/** Whether the account is frozen, its concurrency limit, and the orders that change them. */
 export function AccountAccess({
   account,
   limits,

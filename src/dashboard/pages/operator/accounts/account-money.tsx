@@ -1,4 +1,4 @@
-// Money on an account and off it, by hand.
+// Manual credits and adjustments of an account's balance.
 
 import { useState } from "react";
 import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";

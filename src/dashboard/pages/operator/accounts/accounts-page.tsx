@@ -48,7 +48,7 @@ export function AccountsPage() {
           columns={useColumns()}
           keyOf={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: "/operator/accounts/$accountId", params: { accountId: id } })}
-          empty={<Empty title={messages.nobody}>{messages.nobodyAbout}</Empty>}
+          empty={<Empty title={messages.noMatch}>{messages.noMatchAbout}</Empty>}
         />
       </Card>
     </Page>

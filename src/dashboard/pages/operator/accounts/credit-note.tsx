@@ -1,4 +1,4 @@
-// Giving back what a request was charged.
+// Giving back the charge of a request.
 
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
@@ -18,11 +18,11 @@ const LONGEST_NAME = 100;
 
 type CreditNoteDialogProps = {
   readonly onClose: () => void;
-  /** The request, where it is known already. */
+  /** The request, where it is already known. */
   readonly of?: string;
 };
 
-/** Writes a credit note. Its request and name make it happen once, however often it is sent. */
+/** Writes a credit note. The request and the order's name make it take effect once, however often it is sent. */
 export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);

@@ -15,7 +15,7 @@ import { OrderDialog, orderTexts, ReasonField, useNotifyOutcome, useOrder } from
 import { Review } from "../components/review.tsx";
 import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 
-/** What is done with the balance. */
+/** The change of the balance. */
 export type MoneyOrder = "credit" | "adjust";
 
 type MoneyDialogProps = {
@@ -25,7 +25,7 @@ type MoneyDialogProps = {
   readonly onClose: () => void;
 };
 
-/** The order, looked at once more before it is sent. */
+/** The order, shown for review before it is sent. */
 export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();

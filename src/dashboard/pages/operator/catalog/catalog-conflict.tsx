@@ -1,4 +1,4 @@
-// Somebody else has published since a draft was begun: who, when, and what can be done.
+// Another version was published after a draft was begun: its operator, its time, and the next step.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
@@ -10,12 +10,12 @@ import { Button } from "../../../components/button.tsx";
 import { useWhen } from "../components/amounts.ts";
 import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 
-/** So many versions are named; the others are in the history. */
+/** At most so many versions are listed; the others are in the history. */
 const MOST_NAMED = 10;
 
 type CatalogConflictProps = { readonly base: number; readonly version: number; readonly onRebase: () => void };
 
-/** Tells each version between the draft's and the live one, and lets the draft stand on the live one once it was looked at. */
+/** Lists each version between the draft's and the live one, and bases the draft on the live one after a review. */
 export function CatalogConflict({ base, version, onRebase }: CatalogConflictProps) {
   const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();

@@ -1,4 +1,4 @@
-// What changes between two catalogs: prices of each model as they were and will be, and everything else below.
+// The difference between two catalogs: the old and new prices of each model first, and all other changes below.
 
 import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
@@ -46,11 +46,11 @@ export function CatalogDifference({ changes }: { readonly changes: readonly Cata
   );
 }
 
-/** What happens to one entry, in a word. */
+/** The kind of change of one entry, in a word. */
 function ChangeBadge({ change }: { readonly change: CatalogChangeKind }) {
   const messages = useMessages(CATALOG_MESSAGES);
-  const told = KINDS[change];
-  return told === undefined ? null : <Badge tone={told.tone}>{messages[told.word]}</Badge>;
+  const kind = KINDS[change];
+  return kind === undefined ? null : <Badge tone={kind.tone}>{messages[kind.word]}</Badge>;
 }
 
 function usePriceColumns(hasOthers: boolean): readonly Column<CatalogChange>[] {
@@ -79,7 +79,7 @@ function priceColumn(name: PriceName, head: string): Column<CatalogChange> {
   return { key: name, head, right: true, cell: (change) => <PriceCell change={change} name={name} /> };
 }
 
-/** The moves of prices that few models have, each with its name. */
+/** The changes of prices that few models have, each with its name. */
 function OtherMoves({ change }: { readonly change: CatalogChange }) {
   const messages = useMessages(PRICE_MESSAGES);
   const formats = useFormats();

@@ -1,4 +1,4 @@
-// The draft: written, compared with what is live, and published against the version it was made from.
+// The draft: edited, compared with the live catalog, and published against the version it was made from.
 
 import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
@@ -25,7 +25,7 @@ import { type Draft, useDraft } from "./draft.ts";
 const LONGEST_DRAFT = 4_000_000;
 const CATALOG_KEY = createConnectQueryKey({ schema: OperatorService.method.getCatalog, cardinality: "finite" });
 
-/** A difference and the text it belongs to. */
+/** A difference and the draft's text that it was made from. */
 type Compared = { readonly of: string; readonly preview: PreviewCatalogResponse };
 
 /** The editor. Without a draft it shows the live catalog; the first change makes it a draft of that version. */
@@ -40,12 +40,12 @@ export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
   const compare = async (yaml: string) => {
     const answer = await preview.mutateAsync({ draft: { content: { case: "yaml", value: yaml } } });
     setCompared({ of: yaml, preview: answer });
-    // Somebody has published: what the page shows as live is not live any more.
+    // Another version was published: the version that the page shows as live is not live any more.
     if (answer.version !== live.version) void queries.invalidateQueries();
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // What is refused stands below the button; the mutation keeps it.
+    // A refusal is shown below the button; the mutation keeps it.
     compare(draft.yaml).catch(() => setCompared(null));
   };
   const madeFrom = draft.base === 0 ? messages.basedOnNone : `${messages.basedOn} ${formats.count(draft.base)}.`;
@@ -88,7 +88,8 @@ export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
           onRebase={(base) => setKept({ ...draft, base })}
           onCompareAgain={() => compare(draft.yaml)}
           onPublished={async () => {
-            // Until the new version is read, the editor would show the one before it, and take a change for a draft of that.
+            // Until the new version is loaded, the editor would show the previous one, and take a change for a draft of
+            // it.
             await queries.invalidateQueries({ queryKey: CATALOG_KEY }, { cancelRefetch: false });
             setKept(null);
             setCompared(null);

@@ -1,4 +1,4 @@
-// What was published: a list, and each version with what it changed and said.
+// The published versions: a list, and each version with its changes and its text.
 
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";

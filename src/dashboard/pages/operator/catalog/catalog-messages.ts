@@ -1,4 +1,4 @@
-// The words of the operators' pages of the catalog.
+// The messages of the operators' pages of the catalog.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
@@ -128,15 +128,15 @@ export const CATALOG_MESSAGES = {
       "The draft stays in this browser until it is published. What it leaves out is not sold any more. Never write a secret here: name its variable.",
     yaml: "The catalog as YAML",
     basedOn: "This draft was made from version",
-    basedOnNone: "This draft was made from the catalog that came along; no version has been published.",
-    untouched: "Nothing has been changed; it says what the live catalog says.",
+    basedOnNone: "This draft was made from the built-in catalog; no version has been published.",
+    untouched: "There are no changes; the draft equals the live catalog.",
     compare: "See the price difference",
     discard: "Discard draft",
     discardTitle: "Discard this draft?",
     discardAbout: "Changes that were not published are lost. The draft goes back to the live catalog.",
     discarded: "Draft discarded",
     difference: "Difference",
-    noDifference: "The draft says what the live catalog says",
+    noDifference: "The draft equals the live catalog",
     noDifferenceAbout: "There is nothing to publish.",
     priceChanges: "Prices, rupiah per 1M tokens",
     otherChanges: "Other changes",
@@ -164,23 +164,23 @@ export const CATALOG_MESSAGES = {
     unchanged: "Nothing changed; the version stays",
     conflict: "The catalog has changed since this draft was begun",
     conflictAbout:
-      "The difference below is against the catalog that is live now. Publishing this draft would also undo what others changed and the draft does not say. Copy their changes into the draft first, or go on knowingly.",
+      "The difference below is against the catalog that is live now. Publishing this draft would also undo changes of others that it does not contain. Copy those into the draft first, or continue knowingly.",
     publishedBy: "published by",
     rebase: "I have looked; base it on version",
     version: "Version",
     versions: "Published versions",
     noVersions: "Nothing was published yet",
-    noVersionsAbout: "Each publication will stand here with its difference and contents.",
+    noVersionsAbout: "Each published version will be listed here with its changes and contents.",
     operator: "Operator",
     reason: "Reason",
     when: "Time",
     asDraft: "Make it the draft",
     asDraftAbout:
-      "What this version said becomes a draft against the live catalog; nothing changes until it is published.",
+      "This version becomes a draft against the live catalog; nothing changes until it is published.",
     becameDraft: "The version is the draft now",
     replaceTitle: "Replace your draft?",
     replaceAbout:
-      "This browser keeps a draft that was not published. It is lost; what this version says takes its place.",
+      "This browser keeps a draft that was not published. It is lost and replaced by this version.",
     replace: "Replace draft",
     changes: "What this version changed",
     noVersionFound: "There is no such version",

@@ -1,4 +1,4 @@
-// The live catalog as a table, and one model with everything the catalog says of it.
+// The live catalog as a table, and one model with all its catalog data.
 
 import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -22,7 +22,7 @@ import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 /** So many at once: a catalog may have five thousand. */
 const SHOWN_AT_ONCE = 200;
 
-/** The models that are sold, those that the address asks for. */
+/** The catalog's models that match the address. */
 export function CatalogModels({ models }: { readonly models: readonly CatalogModel[] }) {
   const messages = useMessages(CATALOG_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);
@@ -168,7 +168,7 @@ type PriceFactsProps = {
   readonly as: "h3" | "h4";
   readonly title: ReactNode;
   readonly prices: CatalogPrices | undefined;
-  /** More facts, behind the prices. */
+  /** More facts, after the prices. */
   readonly children?: ReactNode;
 };
 

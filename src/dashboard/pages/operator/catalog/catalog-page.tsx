@@ -16,7 +16,7 @@ const CatalogHistory = later(() => import("./catalog-history.tsx"), "CatalogHist
 
 type View = "live" | "draft" | "history";
 
-/** What is sold: as it is live, as a draft that somebody works on, and as it was. */
+/** The catalog: the live version, the draft in this browser, and the history. */
 export function CatalogPage() {
   const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();

@@ -1,4 +1,4 @@
-// Publishing a draft: the second confirmation, with what it does once more.
+// Publishing a draft: the second confirmation, with its effects once more.
 
 import { useState } from "react";
 import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/saldo/operator/v1/catalog_pb.ts";
@@ -18,7 +18,7 @@ const MOST_NAMED = 8;
 type CatalogPublishProps = {
   readonly draft: Draft;
   readonly changes: readonly CatalogChange[];
-  /** Somebody was faster: the difference is asked for again, and says so. */
+  /** Another operator published first: the difference is fetched again and shows that. */
   readonly onConflict: () => Promise<void>;
   readonly onPublished: () => Promise<void>;
 };

@@ -1,4 +1,4 @@
-// Routes of a draft that can cost more than customers pay for them. They may be meant, so publishing goes on.
+// Routes of a draft that can cost more than customers pay. They may be intended, so publishing is not blocked.
 
 import { TriangleAlert } from "lucide-react";
 import { type CatalogWarning, CatalogWarningReason } from "#gen/saldo/operator/v1/catalog_pb.ts";
@@ -9,7 +9,7 @@ import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 
 const MOST_SHOWN = 20;
 
-/** The warnings, nothing where there are none. */
+/** The warnings; nothing where there are none. */
 export function CatalogWarnings({ warnings }: { readonly warnings: readonly CatalogWarning[] }) {
   const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();

@@ -1,5 +1,5 @@
-// A draft of the catalog. It stays in the browser of whoever writes it, with the version it was made from, so that neither a
-// reload nor a closed tab loses it and nobody's publication is undone unseen.
+// A draft of the catalog. It is stored in the operator's browser with the version it was made from: a reload or a
+// closed tab does not lose it, and publishing cannot overwrite another version unseen.
 
 import { useState } from "react";
 import { keep } from "../../../i18n/language.tsx";
@@ -8,7 +8,7 @@ export type Draft = { readonly yaml: string; readonly base: number };
 
 const KEPT_AS = "saldo.catalog-draft";
 
-/** The draft that is kept, and how to keep or forget one. Null: there is none. */
+/** The stored draft, and functions to store and delete it. Null: there is none. */
 export function useDraft(): readonly [Draft | null, (draft: Draft | null) => void] {
   const [draft, setDraft] = useState(readDraft);
   return [
@@ -20,12 +20,12 @@ export function useDraft(): readonly [Draft | null, (draft: Draft | null) => voi
   ];
 }
 
-/** Keeps a draft for whichever page opens next. */
+/** Stores a draft for the next page that opens. */
 export function keepDraft(draft: Draft | null): void {
   keep(KEPT_AS, draft === null ? "" : JSON.stringify(draft));
 }
 
-/** Reads what was kept. What makes no sense is as if there were none. */
+/** Reads the stored draft. An invalid one counts as none. */
 export function readDraft(): Draft | null {
   try {
     return fromText(localStorage.getItem(KEPT_AS) ?? "");

@@ -14,25 +14,25 @@ const change = create(CatalogChangeSchema, {
   priceDifference: { input: "+250.5", output: "0", cacheHit: "+1150.5" },
 });
 
-describe("the move of a price", () => {
-  it("tells what it was, what it becomes and how far that is", () => {
+describe("the change of a price", () => {
+  it("has the old price, the new price and their difference", () => {
     expect(priceMove(change, "input")).toEqual({ before: "1000", after: "1250.5", difference: "+250.5" });
   });
 
-  it("tells a price that goes away", () => {
+  it("has no new price where a price is removed", () => {
     expect(priceMove(change, "cacheHit")).toEqual({ before: "100", after: null, difference: "+1150.5" });
   });
 
-  it("is none where the price stays", () => {
+  it("is null where the price stays the same", () => {
     expect(priceMove(change, "output")).toBeNull();
   });
 
-  it("has no distance where a model comes", () => {
+  it("has no difference for a new model", () => {
     const added = create(CatalogChangeSchema, { fields: [{ field: "price.input", before: "", after: "1000" }] });
     expect(priceMove(added, "input")).toEqual({ before: null, after: "1000", difference: null });
   });
 
-  it("names the moves of kinds and of tiers, by rising threshold", () => {
+  it("names the changes of kinds and of tiers, by rising threshold", () => {
     const kinds = create(CatalogChangeSchema, {
       fields: [
         { field: "price.long_context.400000.input", before: '"20"', after: "" },
@@ -64,7 +64,7 @@ describe("the move of a price", () => {
     expect(otherMoves(change)).toEqual([]);
   });
 
-  it("knows prices from other fields", () => {
+  it("distinguishes prices from other fields", () => {
     expect(change.fields.map(isPriceField)).toEqual([true, true, false]);
   });
 });

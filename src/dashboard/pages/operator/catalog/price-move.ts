@@ -1,4 +1,4 @@
-// How the prices of a model move, read from the difference that the server made.
+// How the prices of a model change, read from the server's difference.
 
 import type { CatalogChange, CatalogFieldChange } from "#gen/saldo/operator/v1/catalog_pb.ts";
 import { OTHER_PRICES, type OtherPrice } from "../../../components/other-prices.ts";
@@ -6,14 +6,14 @@ import { OTHER_PRICES, type OtherPrice } from "../../../components/other-prices.
 /** A price by its name in the contract. */
 export type PriceName = "input" | "output" | "cacheHit" | OtherPrice;
 
-/** A price as it was and will be, decimal strings; null: it was not there, or is gone. `difference` has a sign, null: unknown. */
+/** The old and the new price, decimal strings; null: there was or is none. `difference` has a sign, null: unknown. */
 export type PriceMove = {
   readonly before: string | null;
   readonly after: string | null;
   readonly difference: string | null;
 };
 
-/** The move of a price that few models have. `above`: it is that of requests with a longer input. */
+/** The change of a price that few models have. `above`: the price of requests with a longer input. */
 export type OtherMove = { readonly name: PriceName; readonly above: number | null; readonly move: PriceMove };
 
 type Change = Pick<CatalogChange, "fields" | "priceDifference">;
@@ -32,17 +32,17 @@ const FILE_NAMES = {
 const TIER_FIELD = /^price\.long_context\.(\d+)\.(\w+)$/;
 const TIER_PRICES = ["input", "cacheHit", "cacheWrite", "cacheWrite1h", "output"] as const;
 
-/** Whether a field of the file is one of the prices that customers pay. */
+/** Whether a field of the file is one of the customers' prices. */
 export function isPriceField({ field }: Pick<CatalogFieldChange, "field">): boolean {
   return field.startsWith("price.");
 }
 
-/** The move of one price. Null: it stays. */
+/** The change of one price. Null: it is the same. */
 export function priceMove(change: Change, name: PriceName): PriceMove | null {
   return moveOf(change, `price.${FILE_NAMES[name]}`, change.priceDifference?.[name]);
 }
 
-/** The moves of the prices that few models have, first those of kinds of tokens and then those of tiers. */
+/** The changes of the prices that few models have, first those of token kinds and then those of tiers. */
 export function otherMoves(change: Change): OtherMove[] {
   const ofKinds = OTHER_PRICES.map((name) => ({ name, above: null, move: priceMove(change, name) }));
   const thresholds = new Set(change.fields.map(({ field }) => Number(TIER_FIELD.exec(field)?.[1])));
@@ -65,7 +65,7 @@ function moveOf({ fields }: Change, name: string, moved = "0"): PriceMove | null
   return { before: decimalOf(found.before), after: decimalOf(found.after), difference: moved === "0" ? null : moved };
 }
 
-/** A decimal out of JSON, where it is a number or a text. */
+/** A decimal from JSON, where it is a number or a string. */
 function decimalOf(json: string): string | null {
   const text = json.replace(/^"|"$/g, "");
   return /^-?\d+(\.\d+)?$/.test(text) ? text : null;

@@ -1,10 +1,10 @@
-// The address of a page of operators: what is looked up stands in it.
+// The search of an operators' page in its address.
 
 import { useNavigate } from "@tanstack/react-router";
 
 type Change = Readonly<Record<string, string | undefined>>;
 
-/** Changes what the address says of the page that is open; what is undefined or empty leaves it. */
+/** Changes fields of the open page's address; an undefined or empty field is removed. */
 export function useChangeAddress(): (change: Change) => void {
   const navigate = useNavigate();
   return (change) =>

@@ -1,15 +1,15 @@
-// How amounts of any asset and moments are written on the pages of operators.
+// Formats of amounts of any asset and of moments on the pages of operators.
 
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { type Decimal, UNKNOWN, useFormats } from "../../../i18n/format.ts";
 
-/** Writes a moment, or that it is not known. */
+/** A moment, or that it is unknown. */
 export function useWhen(): (at: Timestamp | undefined) => string {
   const formats = useFormats();
   return (at) => (at === undefined ? UNKNOWN : formats.time(timestampDate(at)));
 }
 
-/** Writes an amount of an asset such as `IDR/6`, every digit: rupiah as rupiah, coins with their code. */
+/** An amount of an asset such as `IDR/6`, with all digits: rupiah as rupiah, coins with their code. */
 export function useAssetAmount(): (amount: Decimal, asset: string) => string {
   const formats = useFormats();
   return (amount, asset) => {
@@ -18,5 +18,5 @@ export function useAssetAmount(): (amount: Decimal, asset: string) => string {
   };
 }
 
-/** The id of an account, a merchant, an event. */
+/** The id of an account, a merchant or an event. */
 export const UUID_PATTERN = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";

@@ -2,7 +2,7 @@ import { useMessages } from "../../../i18n/language.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 
-/** The first and the last day of a filter; both may be empty. */
+/** The first and the last day of a filter; either may be empty. */
 export function DayFields() {
   const messages = useMessages(OPERATOR_MESSAGES);
   return (

@@ -1,4 +1,4 @@
-// Fields that stand between the filters of several lists.
+// Fields that the filters of several lists share.
 
 import type { ReactNode } from "react";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -8,12 +8,12 @@ import { OPERATOR_MESSAGES } from "../operator-messages.ts";
 type ChoiceFilterProps = {
   readonly name: string;
   readonly label: string;
-  /** What can be chosen, as the address has it, with the words that are shown. */
+  /** The options by their value in the address, with their labels. */
   readonly choices: readonly (readonly [value: string, word: string])[];
   readonly className?: string;
 };
 
-/** One of several, or all of them. */
+/** One of several options, or all of them. */
 export function ChoiceFilter({ choices, ...field }: ChoiceFilterProps) {
   const messages = useMessages(OPERATOR_MESSAGES);
   return (
@@ -28,7 +28,7 @@ export function ChoiceFilter({ choices, ...field }: ChoiceFilterProps) {
   );
 }
 
-/** Yes, or what holds otherwise. */
+/** A check box: checked, or the default. */
 export function SwitchFilter({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <label className="flex min-h-9 items-center gap-2">

@@ -1,4 +1,4 @@
-// Filters of a list. They are sent as a form, by Enter or a choice, and stand in the address from then on.
+// Filters of a list. They are sent as a form, by Enter or by a choice, and are then in the address.
 
 import { Search } from "lucide-react";
 import { type ChangeEvent, type FormEvent, type ReactNode, useEffect, useRef } from "react";
@@ -10,14 +10,14 @@ import { useChangeAddress } from "./address.ts";
 const NOTHING = {};
 
 type FiltersProps = {
-  /** The fields inside by their names, as the address has them. */
+  /** The fields by their names in the address. */
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** What counts where the address says nothing, so that the fields show it. */
+  /** The defaults where the address has no value, so that the fields show them. */
   readonly defaults?: Readonly<Record<string, string>>;
   readonly children: ReactNode;
 };
 
-/** The form around fields that have `name`s; it fills them from the address and writes the address from them. */
+/** The form around fields that have `name`s; it fills them from the address and writes them to it. */
 export function Filters({ values, defaults = NOTHING, children }: FiltersProps) {
   const messages = useMessages(OPERATOR_MESSAGES);
   const change = useChangeAddress();
@@ -32,12 +32,12 @@ export function Filters({ values, defaults = NOTHING, children }: FiltersProps) 
     event.preventDefault();
     const typed = new FormData(event.currentTarget);
     change(Object.fromEntries(Object.keys(values).map((name) => [name, textOf(typed, name)])));
-    // What was emptied counts again as it does by default, and shows it.
+    // An emptied field returns to its default, and shows it.
     for (const [name, value] of Object.entries(defaults)) {
       if (textOf(typed, name) === undefined) fill(event.currentTarget, name, value);
     }
   };
-  // What is chosen counts at once; what is typed when it is sent. What is typed wrongly beside a choice says so.
+  // A choice applies at once, a typed text when the form is sent. A wrong text beside a choice is reported.
   const choose = ({ target }: ChangeEvent<HTMLFormElement>) => {
     const isChoice = target instanceof HTMLSelectElement || /^(checkbox|date)$/.test(target.type);
     if (isChoice && form.current?.reportValidity() === true) form.current.requestSubmit();
@@ -74,7 +74,7 @@ function textOf(typed: FormData, name: string): string | undefined {
 
 function fill(form: HTMLFormElement | null, name: string, value: string): void {
   const control = form?.elements.namedItem(name);
-  // What was held against another text; only typing takes it away by itself.
+  // Clears the problem of an earlier text; otherwise only typing clears it.
   if (control instanceof HTMLInputElement) control.setCustomValidity("");
   if (control instanceof HTMLInputElement && control.type === "checkbox") control.checked = value === control.value;
   else if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value;

@@ -1,19 +1,19 @@
-// Dialogs and views out of files of their own: a page is shown before what is opened on it has come.
+// Dialogs and views in files of their own: a page is shown before the parts that open on it are loaded.
 
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 import { isReachable } from "../../../api/reachable.ts";
 import { Failed } from "../../../components/states.tsx";
 
 /**
- * Makes a part that shows what a file has, given its properties; null shows nothing. The file is fetched once the page stands,
- * and `waiting` is in its place until it has come.
+ * Makes a component of a file's export, given its properties; null shows nothing. The file is fetched once the page is
+ * shown, and `waiting` is shown until it has loaded.
  */
 export function later<Name extends string, Props extends object>(
   load: () => Promise<Readonly<Record<Name, (props: Props) => ReactNode>>>,
   name: Name,
   waiting: ReactNode = null,
 ) {
-  // Once it has come it is there for every page that is opened later.
+  // Once loaded, it is there for every page that is opened later.
   let come: ComponentType<Props> | null = null;
 
   return function Later({ given }: { readonly given: Props | null }) {
@@ -28,7 +28,7 @@ export function later<Name extends string, Props extends object>(
           come ??= (await load())[name];
           if (!isGone) setPart(() => come);
         } catch (error) {
-          // Asked for again and still not there, while the server is: a file of a build before the last.
+          // A second attempt failed while the server can be reached: the file is one of an earlier build.
           if (tries > 0 && !isGone && (await isReachable())) window.location.reload();
           if (!isGone) setFailed({ error });
         }

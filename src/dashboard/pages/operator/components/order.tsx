@@ -1,5 +1,5 @@
-// Orders: what an operator has done. An order is written, looked at once more where it moves money, and then sent; a refusal
-// keeps what was written.
+// Orders: the changes that an operator makes. An order is written, reviewed where it moves money, and then sent; a
+// refusal keeps the input.
 
 import type { DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
@@ -16,7 +16,7 @@ import { Refused } from "./refused.tsx";
 /** The most characters of a reason. */
 const LONGEST_REASON = 500;
 
-/** Sends an order. Afterwards everything that is shown is asked for again. An answer with a secret is not remembered. */
+/** Sends an order. Afterwards all displayed data is fetched again. An answer with a secret is not cached. */
 export function useOrder<Input extends DescMessage, Output extends DescMessage>(
   method: DescMethodUnary<Input, Output>,
   { isSecret = false }: { readonly isSecret?: boolean } = {},
@@ -28,22 +28,27 @@ export function useOrder<Input extends DescMessage, Output extends DescMessage>(
   });
 }
 
-/** The words of an order, as every page of operators names them: `stopTitle`, `stopAbout` and `confirmStop` of "stop". */
+/**
+ * The messages of an order, by the same names on every page of operators: `stopTitle`, `stopAbout` and `confirmStop` of
+ * "stop".
+ */
 type OrderMessages<Name extends string> = Readonly<
   Record<`${Name}Title` | `${Name}About` | `confirm${Capitalize<Name>}`, string>
 >;
 
-/** What the dialog of an order says, by the order's name. */
+/** The texts of an order's dialog, by the order's name. */
 export function orderTexts<Name extends string>(messages: OrderMessages<Name>, name: Name) {
   const texts: Readonly<Record<string, string>> = messages;
   const confirm = `confirm${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return { title: texts[`${name}Title`] ?? "", about: texts[`${name}About`] ?? "", confirm: texts[confirm] ?? "" };
 }
 
-/** What the server says of an order that can arrive twice, or that a second operator has to approve. */
+/** The answer to an order that can arrive twice, or that a second operator has to approve. */
 type Outcome = { readonly isNew?: boolean | undefined; readonly pendingOrderId?: string };
 
-/** Says how an order ended: it waits, was carried out before, or is done (in the words given, or as such). */
+/**
+ * Shows how an order ended: it waits for approval, was carried out before, or is done (in the given words, or as such).
+ */
 export function useNotifyOutcome(): (outcome: Outcome, done?: string, about?: string) => void {
   const messages = useMessages(OPERATOR_MESSAGES);
   const notify = useNotify();
@@ -54,25 +59,25 @@ export function useNotifyOutcome(): (outcome: Outcome, done?: string, about?: st
 }
 
 type OrderDialogProps = {
-  /** Left out: it is open for as long as it is there. */
+  /** Left out: it is open as long as it is rendered. */
   readonly open?: boolean;
   readonly onClose: () => void;
   readonly title: ReactNode;
   readonly about?: ReactNode;
-  /** What is written. */
+  /** The form. */
   readonly children?: ReactNode;
-  /** What is shown before it is sent. Left out: it is sent from where it is written. */
+  /** The review before it is sent. Left out: the form itself sends it. */
   readonly review?: () => ReactNode;
-  /** The button that sends it. */
+  /** The label of the button that sends it. */
   readonly confirm: string;
   readonly isDanger?: boolean;
-  /** Sends it; when it throws, the dialog stays and says so. */
+  /** Sends it; when it throws, the dialog stays and shows why. */
   readonly onOrder: () => Promise<unknown>;
-  /** What can be done about a refusal besides trying again. `clear` takes the refusal away. */
+  /** A remedy for a refusal besides trying again. `clear` removes the refusal. */
   readonly onRefused?: (error: unknown, clear: () => void) => ReactNode;
 };
 
-/** The dialog of an order. While it is sent it cannot be closed, so that its answer is not lost. */
+/** The dialog of an order. It cannot be closed while the order is being sent, so that its answer is not lost. */
 export function OrderDialog({ open = true, onClose, title, about, ...order }: OrderDialogProps) {
   const [isBusy, setBusy] = useState(false);
   return (
@@ -159,13 +164,13 @@ function OrderForm({
 
 type ReasonDialogProps = Omit<OrderDialogProps, "open" | "review" | "onOrder"> & {
   readonly isReasonRequired?: boolean;
-  /** Who reads the reason, where that is not only the log. */
+  /** The readers of the reason, where they are not only those of the log. */
   readonly hint?: string | undefined;
   readonly review?: (reason: string) => ReactNode;
   readonly onOrder: (reason: string) => Promise<unknown>;
 };
 
-/** The dialog of an order for which nothing is written but its reason. */
+/** The dialog of an order that needs only a reason. */
 export function ReasonDialog({
   children,
   isReasonRequired = false,
@@ -192,7 +197,7 @@ export function ReasonDialog({
   );
 }
 
-/** Why it is done. */
+/** The reason of the order. */
 export function ReasonField({
   value,
   onChange,
@@ -202,7 +207,7 @@ export function ReasonField({
   readonly value: string;
   readonly onChange: (reason: string) => void;
   readonly required?: boolean;
-  /** Who reads it, where that is not only the log. */
+  /** The readers of the reason, where they are not only those of the log. */
   readonly hint?: string;
 }) {
   const messages = useMessages(OPERATOR_MESSAGES);

@@ -1,4 +1,4 @@
-// What the server said no to, in a sentence, with every field it names and the id to ask us about.
+// A refusal by the server as a sentence, with every field it names and the request id for support.
 
 import { CircleAlert } from "lucide-react";
 import type { ErrorFacts } from "#gen/saldo/errors/v1/errors_pb.ts";
@@ -44,7 +44,7 @@ const MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** Whether an order's name was used before for something else. */
+/** Whether an order's idempotency key was used before for another order. */
 export function isReusedName(error: unknown): boolean {
   return factsOf(error)?.details.some(({ rule }) => rule === "credit.reference") ?? false;
 }

@@ -9,7 +9,7 @@ type RowSheetProps<Row> = {
   /** The query of the list that the row is in. */
   readonly query: Pick<Paged, "error" | "refetch"> & { readonly isPending: boolean };
   readonly open: boolean;
-  /** Undefined: the list has no such row, not yet or not at all. */
+  /** Undefined: the list has no such row, or has not loaded it yet. */
   readonly row: Row | undefined;
   readonly title: string;
   readonly missing: { readonly title: string; readonly about: string };
@@ -17,7 +17,7 @@ type RowSheetProps<Row> = {
   readonly children: (row: Row) => ReactNode;
 };
 
-/** A sheet at the side with what a list knows of one of its rows. */
+/** A sheet at the side with the list's data of one row. */
 export function RowSheet<Row>({ query, open, row, title, missing, onClose, children }: RowSheetProps<Row>) {
   return (
     <Dialog side open={open} onClose={onClose} title={title}>

@@ -1,4 +1,4 @@
-// A list that comes page by page: it waits, is refused, is empty, or shows its rows and how to get more.
+// A list that loads in pages: loading, refused, empty, or its rows with a button for more.
 
 import type { ReactNode } from "react";
 import { factsOf } from "../../../api/transport.ts";
@@ -7,7 +7,7 @@ import { Failed, SkeletonLines } from "../../../components/states.tsx";
 import { Table, type TableProps } from "../../../components/table.tsx";
 import { Refused } from "./refused.tsx";
 
-/** What a query of pages says of itself. */
+/** The state of a paged query. */
 export type Paged = {
   readonly error: unknown;
   readonly refetch: () => unknown;
@@ -19,7 +19,7 @@ export type Paged = {
 
 type RowsProps<Row> = Omit<TableProps<Row>, "rows"> & {
   readonly query: Paged;
-  /** Undefined: they have not come yet. */
+  /** Undefined: not loaded yet. */
   readonly rows: readonly Row[] | undefined;
   readonly empty: ReactNode;
 };
@@ -41,7 +41,7 @@ export function Rows<Row>({ query, rows, empty, ...table }: RowsProps<Row>) {
   );
 }
 
-/** A filter that cannot be meant is told as such; everything else failed and can be tried again. */
+/** A refused filter is shown as such; any other failure can be tried again. */
 export function NotLoaded({ query }: { readonly query: Pick<Paged, "error" | "refetch"> }) {
   return factsOf(query.error)?.code === "validation_error" ? (
     <Refused error={query.error} />

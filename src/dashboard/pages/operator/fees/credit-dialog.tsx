@@ -1,4 +1,4 @@
-// Coins on a merchant's balance, by hand.
+// Manual credits of coins to a merchant's balance.
 
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
@@ -17,7 +17,7 @@ import { FEES_MESSAGES } from "./fees-messages.ts";
 const LONGEST_CURRENCY = 16;
 const LONGEST_NETWORK = 32;
 
-/** What is written; the amount as it is typed. */
+/** The form's values; the amount as typed. */
 type Written = {
   readonly currencyCode: string;
   readonly network: string;
@@ -31,7 +31,7 @@ type CreditDialogProps = {
   readonly onClose: () => void;
 };
 
-/** The order, looked at once more before it is sent. */
+/** The order, shown for review before it is sent. */
 export function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
   const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();

@@ -1,4 +1,4 @@
-// The words of the operators' page of fees and merchants.
+// The messages of the operators' page of fees and merchants.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
@@ -27,7 +27,7 @@ export const FEES_MESSAGES = {
     optional: "boleh kosong",
     since: "Sejak",
     nothing: "Tidak ada baris biaya",
-    nothingAbout: "Longgarkan filternya.",
+    nothingAbout: "Kurangi filternya.",
     set: "Tetapkan biaya…",
     setTitle: "Tetapkan biaya",
     setAbout: "Menambah versi baru; berlaku untuk perhitungan berikutnya.",
@@ -57,7 +57,7 @@ export const FEES_MESSAGES = {
   },
   en: {
     title: "Transfer fees",
-    about: "Terms of fees by scope. Older transfers keep the version that held when they were made.",
+    about: "Terms of fees by scope. Older transfers keep the version that was valid when they were made.",
     schedule: "Fee schedule",
     merchant: "Merchant id",
     merchantHint: "Empty: every merchant without a row of its own.",
@@ -82,12 +82,12 @@ export const FEES_MESSAGES = {
     nothingAbout: "Use fewer filters.",
     set: "Set a fee…",
     setTitle: "Set a fee",
-    setAbout: "Adds a new version, which counts for the next quote.",
+    setAbout: "Adds a new version, which applies from the next quote.",
     confirmSet: "Set",
     sample: "An amount received, to try",
     sampleCurrency: "Currency to try",
     preview: "Preview for this example",
-    outranked: "A more special row counts for this example, and still does after the new terms are set.",
+    outranked: "A more specific row applies to this example, and still does after the new terms are set.",
     now: "Now",
     afterwards: "Then",
     received: "Received",
@@ -95,12 +95,12 @@ export const FEES_MESSAGES = {
     total: "Total",
     merchants: "Merchants",
     noMerchants: "There are no merchants yet",
-    noMerchantsAbout: "Customers make them on their Transfers page; then they stand here.",
+    noMerchantsAbout: "Customers create them on their Transfers page; they are then listed here.",
     environment: "Environment",
     account: "Account",
     credit: "Credit coins…",
     creditTitle: "Credit a merchant's coins",
-    creditAbout: "Puts coins that came in on a merchant's balance.",
+    creditAbout: "Credits received coins to a merchant's balance.",
     confirmCredit: "Credit",
     network: "Network",
     networkHint: "Empty: the currency's usual one.",

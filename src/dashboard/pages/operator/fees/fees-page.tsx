@@ -25,7 +25,7 @@ const PAGE_SIZE = 50;
 
 const SetFeeDialog = later(() => import("./set-fee-dialog.tsx"), "SetFeeDialog");
 
-/** What transfers cost, and the merchants who make them. */
+/** The fees of transfers, and the merchants that pay them. */
 export function FeesPage() {
   const messages = useMessages(FEES_MESSAGES);
   const [isAsked, setAsked] = useState(false);
@@ -69,7 +69,7 @@ function useColumns(): readonly Column<FeeRow>[] {
   const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   const when = useWhen();
-  // A row for every currency has amounts of whichever coin is sent.
+  // A row for every currency has amounts in the currency of each transfer.
   const coins = (amount: string | undefined, currencyCode: string) =>
     amount === undefined ? UNKNOWN : formats.coins(amount, currencyCode).trim();
   return [

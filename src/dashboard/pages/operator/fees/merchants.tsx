@@ -1,4 +1,4 @@
-// Every merchant, and putting coins that came in on a balance.
+// Every merchant, and crediting incoming coins to a balance.
 
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
@@ -21,7 +21,7 @@ const PAGE_SIZE = 50;
 
 const CreditDialog = later(() => import("./credit-dialog.tsx"), "CreditDialog");
 
-/** The list. Each row has the order that credits. */
+/** The list. Each row has the order that credits the merchant. */
 export function Merchants() {
   const messages = useMessages(FEES_MESSAGES);
   const [credited, setCredited] = useState<string | null>(null);

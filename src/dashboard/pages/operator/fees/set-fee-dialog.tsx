@@ -1,4 +1,4 @@
-// New terms of a fee: written, tried on an example by the server, and set.
+// New terms of a fee: entered, tried on an example by the server, and set.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
@@ -19,11 +19,11 @@ import { Review } from "../components/review.tsx";
 import { FEES_MESSAGES } from "./fees-messages.ts";
 
 const LONGEST_CURRENCY = 16;
-/** A fee may be nothing. */
+/** A fee may be zero. */
 const FEE = { ...COINS, zero: true };
 const FIRST_SAMPLE = { amount: "100", currency: "TRX" } as const;
 
-/** What is written, as it is typed. Empty: not given. */
+/** The form's values, as typed. Empty: not given. */
 type Written = {
   readonly merchantId: string;
   readonly currencyCode: string;
@@ -162,7 +162,7 @@ function Reviewed({ written }: { readonly written: Written }) {
   );
 }
 
-/** A merchant's row comes before a currency's, which comes before everybody's. */
+/** A merchant's row takes precedence over a currency's, which takes precedence over the general one. */
 function specialty({ merchantId, currencyCode }: Pick<Written, "merchantId" | "currencyCode">): number {
   return (merchantId === "" ? 0 : 2) + (currencyCode === "" ? 0 : 1);
 }
@@ -195,7 +195,7 @@ function Previewed({ current, proposed, currencyCode }: PreviewedProps) {
   );
 }
 
-/** The terms that are sent. What is not understood keeps the form from being looked at. */
+/** The terms to send. A field that cannot be read keeps the form from the review. */
 function termsOf({ flat, rate, min, max }: Written): FeeTermsSent {
   const [least, most] = [amountOf(min, FEE), amountOf(max, FEE)];
   return {

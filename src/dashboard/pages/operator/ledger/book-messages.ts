@@ -1,10 +1,10 @@
-// Classes of accounts and reasons of postings for people. The books have short names of their own, by which operators also look
-// things up; these stand beside them.
+// The classes of ledger accounts and the reasons of postings, in words. The books have short names of their own, which
+// operators also search by; both are shown.
 
 import type { Messages } from "../../../i18n/language.tsx";
 import { REASON_MESSAGES } from "../../billing/billing-messages.ts";
 
-/** By the class the server gives; one that is not known here is shown by its own name. */
+/** By the server's class; an unknown one is shown by its own name. */
 export const CLASS_MESSAGES = {
   id: {
     customer_funds: "Saldo pelanggan",
@@ -40,7 +40,7 @@ export const CLASS_MESSAGES = {
   },
 } satisfies Messages<Record<string, string>>;
 
-/** Why something was posted: what customers see, and what only operators do. */
+/** The reasons of postings: those that customers see, and those that only operators see. */
 export const POSTING_REASON_MESSAGES = {
   id: {
     ...REASON_MESSAGES.id,

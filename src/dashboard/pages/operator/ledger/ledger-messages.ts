@@ -1,4 +1,4 @@
-// The words of the operators' pages of the ledger.
+// The messages of the operators' pages of the ledger.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
@@ -16,7 +16,7 @@ export const LEDGER_MESSAGES = {
     asset: "Aset",
     withoutUsage: "Pemakaian yang ditagih hanya tampil bila Anda memilih akun pelanggannya atau kelompoknya.",
     nothing: "Tidak ada mutasi yang cocok",
-    nothingAbout: "Longgarkan filternya. Untuk pemakaian, isi id akun pelanggannya.",
+    nothingAbout: "Kurangi filternya. Untuk pemakaian, isi id akun pelanggannya.",
     movement: "Dari → ke",
     amount: "Jumlah",
     time: "Waktu",
@@ -74,9 +74,9 @@ export const LEDGER_MESSAGES = {
     again: "Sum again",
     balanced: "Balanced",
     notBalanced: "Not balanced",
-    balancedAbout: "Every asset sums to zero, and every class has exactly what it says it has.",
+    balancedAbout: "Every asset sums to zero, and every class has exactly its recorded balance.",
     notBalancedAbout:
-      "An asset does not sum to zero, or a class says something else than its postings. See the audits in Service.",
+      "An asset does not sum to zero, or a class's balance differs from its postings. See the audits in Service.",
     class: "Class",
     debits: "Left (debits)",
     credits: "Came (credits)",

@@ -7,7 +7,7 @@ import { LEDGER_MESSAGES } from "./ledger-messages.ts";
 import { Postings } from "./postings.tsx";
 import { TrialBalance } from "./trial-balance.tsx";
 
-/** The books: every posting, and what they sum to. */
+/** The books: every posting, and their sums. */
 export function LedgerPage() {
   const messages = useMessages(LEDGER_MESSAGES);
   const change = useChangeAddress();

@@ -1,4 +1,4 @@
-// All postings of one event, at the right.
+// All postings of one event, in a sheet at the right.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
@@ -88,7 +88,7 @@ function OnePosting({ posting }: { readonly posting: Posting }) {
   );
 }
 
-/** A customer's funds lead to the customer. */
+/** A link from a customer's funds to the customer's account. */
 function Side({ account }: { readonly account: LedgerAccount | undefined }) {
   if (account === undefined) return null;
   const id = <span className="font-mono text-xs break-all">{account.id}</span>;

@@ -1,4 +1,4 @@
-// Postings that fit a filter. A row opens all postings of its event.
+// Postings that match a filter. A row opens all postings of its event.
 
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";

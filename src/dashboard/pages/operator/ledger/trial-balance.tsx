@@ -1,4 +1,4 @@
-// What the books sum to: every asset to zero, shown and not only claimed.
+// The sums of the books: every asset adds up to zero, shown row by row.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { RefreshCw } from "lucide-react";
@@ -17,7 +17,7 @@ import { Mono } from "../../../components/facts.tsx";
 import { LEDGER_MESSAGES } from "./ledger-messages.ts";
 import { ClassName } from "./named.tsx";
 
-/** The trial balance of a moment. It is summed when it is asked for, not whenever the window is looked at again. */
+/** The trial balance at a moment. It is summed on request, not on every focus of the window. */
 export function TrialBalance() {
   const messages = useMessages(LEDGER_MESSAGES);
   const when = useWhen();

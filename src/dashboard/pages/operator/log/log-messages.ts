@@ -1,4 +1,4 @@
-// The words of the operators' log.
+// The messages of the operators' log.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
@@ -13,10 +13,10 @@ export const LOG_MESSAGES = {
     reason: "Alasan",
     facts: "Rincian",
     nothing: "Tidak ada tindakan yang cocok",
-    nothingAbout: "Longgarkan filternya. Tindakan ditulis lengkap, misalnya “account freeze”.",
+    nothingAbout: "Kurangi filternya. Tindakan ditulis lengkap, misalnya “account freeze”.",
     entry: "Tindakan operator",
     missing: "Tindakan ini tidak ditemukan",
-    missingAbout: "Tidak ada di antara yang dimuat di daftar. Longgarkan filternya, atau muat lebih banyak.",
+    missingAbout: "Tidak ada di antara yang dimuat di daftar. Kurangi filternya, atau muat lebih banyak.",
     id: "Id",
     openAccount: "Buka akun",
   },

@@ -24,7 +24,7 @@ import { LOG_MESSAGES } from "./log-messages.ts";
 
 const PAGE_SIZE = 50;
 
-/** What operators did, the newest first. */
+/** The actions of operators, the newest first. */
 export function LogPage() {
   const messages = useMessages(LOG_MESSAGES);
   const change = useChangeAddress();
@@ -139,7 +139,7 @@ function Entry({ action }: { readonly action: OperatorAction }) {
   );
 }
 
-/** JSON over several lines; what is none is shown as it is. */
+/** JSON over several lines; other text is shown unchanged. */
 function readable(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json), null, 2);

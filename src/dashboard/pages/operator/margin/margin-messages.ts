@@ -1,4 +1,4 @@
-// The words of the operators' page of the margin.
+// The messages of the operators' page of the margin.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

@@ -23,7 +23,7 @@ import { MARGIN_MESSAGES } from "./margin-messages.ts";
 
 const DEFAULT_DAYS = 30;
 
-/** The groups as the address has them. */
+/** The groupings by their names in the address. */
 const GROUPS = {
   model: MarginGroup.MODEL,
   upstream: MarginGroup.UPSTREAM,
@@ -31,7 +31,7 @@ const GROUPS = {
 } as const;
 type Group = keyof typeof GROUPS;
 
-/** What requests brought in and what they cost us. */
+/** The revenue of requests and their cost at the upstreams. */
 export function MarginPage() {
   const messages = useMessages(MARGIN_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);

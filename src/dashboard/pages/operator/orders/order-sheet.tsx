@@ -1,4 +1,4 @@
-// One order with everything that whoever decides has to know, and the decision.
+// One order with everything that the deciding operator needs, and the decision.
 
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
@@ -17,7 +17,7 @@ import { ORDERS_MESSAGES } from "./orders-messages.ts";
 type Decision = "approve" | "refuse";
 type OrderSheetProps = { readonly order: PendingOrder; readonly onDecided: () => void };
 
-/** An order, and what can be decided of it. */
+/** An order, and the possible decisions. */
 export function OrderSheet({ order, onDecided }: OrderSheetProps) {
   const messages = useMessages(ORDERS_MESSAGES);
   const when = useWhen();

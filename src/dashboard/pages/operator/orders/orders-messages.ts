@@ -1,4 +1,4 @@
-// The words of the page of orders that wait for a second operator.
+// The messages of the page of orders that wait for a second operator.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

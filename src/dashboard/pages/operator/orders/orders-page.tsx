@@ -113,7 +113,7 @@ function useColumns(): readonly Column<PendingOrder>[] {
   ];
 }
 
-/** What has become of an order. */
+/** The state of an order. */
 export function StateBadge({ state }: { readonly state: OrderState }) {
   const messages = useMessages(ORDERS_MESSAGES);
   const name = NAMES.find((each) => STATES[each] === state);

@@ -1,4 +1,4 @@
-// One event of the security log with everything that is known of it.
+// One event of the security log with all its data.
 
 import type { SecurityEvent } from "#gen/saldo/accounts/v1/person_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
@@ -11,7 +11,7 @@ import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
 import { UUID } from "./security-search.ts";
 import { SECURITY_MESSAGES } from "./security-messages.ts";
 
-/** The name of an event; one that only a newer server knows, as the server writes it. */
+/** The name of an event; one that only a newer server knows, by the server's name. */
 function useKindName(): (kind: string) => string {
   const kinds: Readonly<Record<string, string>> = useMessages(EVENT_KIND_MESSAGES);
   return (kind) => kinds[kind] ?? kind;
@@ -19,7 +19,7 @@ function useKindName(): (kind: string) => string {
 
 type Event = { readonly event: SecurityEvent };
 
-/** What happened, in a word, with what the server adds to it. */
+/** The event in words, with the server's details. */
 export function EventName({ event: { kind, detail, times } }: Event) {
   const messages = useMessages(SECURITY_MESSAGES);
   const nameOf = useKindName();
@@ -38,7 +38,7 @@ export function EventName({ event: { kind, detail, times } }: Event) {
   );
 }
 
-/** What it was about: an id is cut, everything else is short. */
+/** The subject of the event: an id is shortened, everything else is short. */
 export function Subject({ subject }: { readonly subject: string }) {
   if (subject === "") return UNKNOWN;
   if (UUID.test(subject)) return <ShortId id={subject} />;
@@ -46,7 +46,7 @@ export function Subject({ subject }: { readonly subject: string }) {
   return <code className="font-mono text-[0.8125rem] wrap-anywhere">{subject}</code>;
 }
 
-/** The event, and the ways from it. */
+/** The event, and its links. */
 export function EventDetails({ event }: Event) {
   const messages = useMessages(SECURITY_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);

@@ -1,4 +1,4 @@
-// The names of the events of the security log. A test holds them against those that the server records.
+// The names of the events of the security log. A test compares them with the events that the server records.
 
 /** Every event that the server records, by its name. */
 export const EVENT_KIND_MESSAGES = {

@@ -1,4 +1,4 @@
-// The words of the security log.
+// The messages of the security log.
 
 import type { Messages } from "../../../i18n/language.tsx";
 

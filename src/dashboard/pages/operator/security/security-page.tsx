@@ -27,7 +27,7 @@ import { SECURITY_MESSAGES } from "./security-messages.ts";
 const PAGE_SIZE = 50;
 const LONGEST_EMAIL = 254;
 
-/** Who signed in, tried to, or was refused, the newest first. */
+/** Sign-ins, attempts and refusals, the newest first. */
 export function SecurityPage() {
   const messages = useMessages(SECURITY_MESSAGES);
   const change = useChangeAddress();
@@ -124,14 +124,14 @@ function useColumns(): readonly Column<SecurityEvent>[] {
   ];
 }
 
-/** How it ended. */
+/** The outcome of the event. */
 function OutcomeBadge({ outcome }: { readonly outcome: string }) {
   const messages = useMessages(SECURITY_MESSAGES);
   if (outcome === "succeeded") return <Badge tone="good">{messages.succeeded}</Badge>;
   return <Badge tone="bad">{outcome === "refused" ? messages.refused : outcome}</Badge>;
 }
 
-/** The account where the person has one; otherwise what little is known. The log holds no e-mail address. */
+/** The account where the person has one; otherwise the little that is recorded. The log holds no e-mail address. */
 function Who({ event: { accountId, personId, emailHash } }: { readonly event: SecurityEvent }) {
   const messages = useMessages(SECURITY_MESSAGES);
   const id = accountId || personId;

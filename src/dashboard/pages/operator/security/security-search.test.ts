@@ -4,7 +4,7 @@ import { filterOf } from "./security-search.ts";
 const PERSON = "0198c0de-0000-7000-8000-00000000abcd";
 const NOTHING = { personId: "", email: "", accountId: "", kind: "", outcome: "", withoutOperatorReads: true };
 
-it("asks for everything where the address says nothing", () => {
+it("returns every event for an empty address", () => {
   expect(filterOf({})).toEqual(NOTHING);
 });
 
@@ -13,7 +13,7 @@ it("takes an id of a person and an e-mail address in the same field", () => {
   expect(filterOf({ person: " Siti@Saldo.example " })).toEqual({ ...NOTHING, email: "siti@saldo.example" });
 });
 
-it("leaves out an event and an outcome that do not exist", () => {
+it("omits an unknown event and an unknown outcome", () => {
   expect(filterOf({ kind: "sign_in", outcome: "refused" })).toEqual({
     ...NOTHING,
     kind: "sign_in",
@@ -22,10 +22,10 @@ it("leaves out an event and an outcome that do not exist", () => {
   expect(filterOf({ kind: "constructor", outcome: "zzz" })).toEqual(NOTHING);
 });
 
-it("hands an account's id on in lower case", () => {
+it("converts an account's id to lower case", () => {
   expect(filterOf({ account: PERSON.toUpperCase() })).toEqual({ ...NOTHING, accountId: PERSON });
 });
 
-it("leaves out what operators read, unless it is asked for", () => {
+it("omits the reads of operators unless the address asks for them", () => {
   expect(filterOf({ reads: "yes" })).toEqual({ ...NOTHING, withoutOperatorReads: false });
 });

@@ -1,4 +1,4 @@
-// What the address of the security log looks up, as the server takes it.
+// The security log's filters in the address, as the contract takes them.
 
 import { EVENT_KIND_MESSAGES } from "./event-kind-messages.ts";
 
@@ -8,17 +8,17 @@ export type SecuritySearch = {
   readonly account?: string | undefined;
   readonly kind?: string | undefined;
   readonly outcome?: string | undefined;
-  /** Anything: what operators read is listed too. */
+  /** "yes": events of operators' reads are listed too. */
   readonly reads?: string | undefined;
 };
 
-/** How an event can end, as the server names it. */
+/** The outcomes of an event, by the server's names. */
 export const OUTCOMES = ["succeeded", "refused"] as const;
 
 /** The id of a person, an account or a session. */
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** One field takes an e-mail address or a person's id. An event or an outcome that does not exist is left out. */
+/** One field takes an e-mail address or a person's id. An unknown event or outcome is omitted. */
 export function filterOf({ person = "", account = "", kind = "", outcome = "", reads }: SecuritySearch) {
   const who = person.trim().toLowerCase();
   const isId = UUID.test(who);
@@ -27,7 +27,7 @@ export function filterOf({ person = "", account = "", kind = "", outcome = "", r
     email: isId ? "" : who,
     accountId: account.trim().toLowerCase(),
     kind: Object.hasOwn(EVENT_KIND_MESSAGES.id, kind) ? kind : "",
-    // An open page of operators reads every few seconds: sign-ins and refusals would be lost among the lines of that.
+    // An open page of operators reads every few seconds: sign-ins and refusals would be lost among those lines.
     withoutOperatorReads: reads === undefined,
     outcome: OUTCOMES.find((each) => each === outcome) ?? "",
   };

@@ -1,4 +1,4 @@
-// Making a service token: what it may do is chosen, looked at once more, and confirmed by a proof where the last one is old.
+// Making a service token: its scopes are chosen, reviewed, and confirmed by a proof where the last one is old.
 
 import { useState } from "react";
 import { AccountsService, type CreateServiceTokenResponse } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
@@ -15,7 +15,7 @@ import { type ScopeName, SCOPES } from "./scopes.ts";
 import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 
 const LONGEST_NAME = 100;
-/** The server takes 366 at most. */
+/** The server allows at most 366. */
 const LIFETIMES = ["7", "30", "90", "180", "366"] as const;
 
 type Written = {
@@ -33,7 +33,7 @@ type CreateTokenDialogProps = {
   readonly onClose: () => void;
 };
 
-/** The order of a token. Its answer has the secret, which goes to `onMade` and nowhere else. */
+/** The order of a token. Its answer has the secret, which goes only to `onMade`. */
 export function CreateTokenDialog({ onMade, onClose }: CreateTokenDialogProps) {
   const messages = useMessages(TOKENS_MESSAGES);
   const create = useOrder(AccountsService.method.createServiceToken, { isSecret: true });
@@ -74,7 +74,7 @@ function TokenFields({
         label={messages.name}
         hint={messages.nameHint}
         required
-        // Not only spaces, which the server would refuse.
+        // Spaces alone are refused, as by the server.
         pattern=".*\S.*"
         maxLength={LONGEST_NAME}
         autoComplete="off"

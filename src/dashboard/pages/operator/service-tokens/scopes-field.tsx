@@ -1,4 +1,4 @@
-// What a token may do: a check box for each scope, with what it allows.
+// The scopes of a token: a check box for each, with what it allows.
 
 import { useId } from "react";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -11,7 +11,7 @@ type ScopesFieldProps = {
   readonly onChange: (chosen: readonly ScopeName[]) => void;
 };
 
-/** At least one is chosen: the server would read none as the first. */
+/** At least one is required: the server would read none as the first. */
 export function ScopesField({ chosen, onChange }: ScopesFieldProps) {
   const messages = useMessages(TOKENS_MESSAGES);
   const ids = useId();

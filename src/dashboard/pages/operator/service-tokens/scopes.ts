@@ -1,4 +1,4 @@
-// What a service token may do, in the order in which it is offered.
+// The scopes of a service token, in the order in which they are offered.
 
 import { TokenScope } from "#gen/saldo/options/v1/options_pb.ts";
 
@@ -11,13 +11,13 @@ export const SCOPES = {
   transfers: TokenScope.TRANSFERS,
 } as const satisfies Record<string, TokenScope>;
 
-/** A scope as the page names it. */
+/** A scope by its name on the page. */
 export type ScopeName = keyof typeof SCOPES;
 
-/** Every scope there is. */
+/** All scopes. */
 export const SCOPE_NAMES = Object.keys(SCOPES) as ScopeName[];
 
-/** The names of a token's scopes; one that only a newer server knows is left out. */
+/** The names of a token's scopes; one that only a newer server knows is omitted. */
 export function scopeNamesOf(scopes: readonly TokenScope[]): ScopeName[] {
   return SCOPE_NAMES.filter((name) => scopes.includes(SCOPES[name]));
 }

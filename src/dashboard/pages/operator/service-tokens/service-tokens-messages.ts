@@ -1,4 +1,4 @@
-// The words of the page of service tokens.
+// The messages of the page of service tokens.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
@@ -58,7 +58,7 @@ export const TOKENS_MESSAGES = {
   },
   en: {
     title: "Service tokens",
-    about: "Tokens of internal services, each with its scopes and its end.",
+    about: "Tokens of internal services, each with its scopes and its expiry.",
     list: "Service tokens",
     create: "Create a token…",
     createTitle: "Create a service token",

@@ -17,7 +17,7 @@ import { useTokenColumns } from "./token-columns.tsx";
 import { TokenSecretDialog } from "./token-secret-dialog.tsx";
 import { workingFirst } from "./token-state.ts";
 
-/** Every token of an internal service, and how to make and revoke one. */
+/** The tokens of all internal services; creates and revokes them. */
 export function ServiceTokensPage() {
   const messages = useMessages(TOKENS_MESSAGES);
   const { data, error, refetch } = useQuery(AccountsService.method.listServiceTokens, {});

@@ -14,7 +14,7 @@ import { stateOf, type TokenState } from "./token-state.ts";
 
 const TONES = { working: "good", expired: "warn", revoked: "bad" } as const satisfies Record<TokenState, string>;
 
-/** The columns of the list. A token that works can be revoked. */
+/** The columns of the list. Only a working token can be revoked. */
 export function useTokenColumns(onRevoke: (token: ServiceToken) => void): readonly Column<ServiceToken>[] {
   const messages = useMessages(TOKENS_MESSAGES);
   const formats = useFormats();
@@ -48,12 +48,12 @@ export function useTokenColumns(onRevoke: (token: ServiceToken) => void): readon
   ];
 }
 
-/** The token as far as it is ever shown again. */
+/** The part of a token that can still be shown. */
 export function maskedToken({ prefix, lastFour }: Pick<ServiceToken, "prefix" | "lastFour">): string {
   return `${prefix}…${lastFour}`;
 }
 
-/** Where the page is narrow, what the other columns would say stands below the name. */
+/** On a narrow page, the content of the other columns is below the name. */
 function NameCell({ token }: { readonly token: ServiceToken }) {
   const messages = useMessages(TOKENS_MESSAGES);
   const formats = useFormats();

@@ -5,7 +5,7 @@ import { Dialog } from "../../../components/dialog.tsx";
 import { Secret } from "../../../components/secret.tsx";
 import { TOKENS_MESSAGES } from "./service-tokens-messages.ts";
 
-/** Shows a new token, once, until the reader says that it is kept. */
+/** Shows a new token, once, until the reader confirms that it is stored. */
 export function TokenSecretDialog({
   made,
   onClose,

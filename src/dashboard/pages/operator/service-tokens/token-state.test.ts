@@ -7,14 +7,14 @@ import { stateOf, workingFirst } from "./token-state.ts";
 const NOW = Date.UTC(2026, 10, 23);
 const [before, after] = [timestampFromMs(NOW - 1), timestampFromMs(NOW + 1)];
 
-it("tells a token that works from one that has ended or was revoked", () => {
+it("distinguishes working, expired and revoked tokens", () => {
   expect(stateOf({ expiresAt: after }, NOW)).toBe("working");
   expect(stateOf({ expiresAt: timestampFromMs(NOW) }, NOW)).toBe("expired");
   expect(stateOf({ expiresAt: after, revokedAt: before }, NOW)).toBe("revoked");
   expect(stateOf({ expiresAt: before, revokedAt: before }, NOW)).toBe("revoked");
 });
 
-it("puts tokens that work first, each group in the order in which it came", () => {
+it("lists working tokens first and keeps the order within each group", () => {
   const tokens = [
     { id: "a", expiresAt: before },
     { id: "b", expiresAt: after },

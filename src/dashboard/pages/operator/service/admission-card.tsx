@@ -1,4 +1,4 @@
-// The switch that stops new requests for everybody.
+// The switch that stops new requests of all accounts.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
@@ -17,7 +17,7 @@ import { SERVICE_MESSAGES } from "./service-messages.ts";
 
 const ASK_AGAIN_MS = 15_000;
 
-/** Whether requests are admitted, and the order that turns it. */
+/** Whether requests are admitted, and the order that changes it. */
 export function AdmissionCard() {
   const messages = useMessages(SERVICE_MESSAGES);
   const { data, error, refetch } = useQuery(OperatorService.method.getAdmission, {}, { refetchInterval: ASK_AGAIN_MS });
@@ -69,7 +69,7 @@ function SwitchDialog({ isStopped, onClose }: { readonly isStopped: boolean; rea
   const notifyOutcome = useNotifyOutcome();
   const stop = useOrder(OperatorService.method.stopAdmission);
   const start = useOrder(OperatorService.method.startAdmission);
-  // The dialog stays what it was opened as, while the switch beneath is asked for again.
+  // The dialog keeps the order it was opened for, while the switch below is fetched again.
   const [isStarting] = useState(isStopped);
   const [reason, setReason] = useState("");
   const send = async () => {

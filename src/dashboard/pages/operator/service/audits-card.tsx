@@ -1,4 +1,4 @@
-// What the audits last found, and when.
+// The latest findings of the audits, and when they ran.
 
 import { useQuery } from "@connectrpc/connect-query";
 import type { AuditState, AuditViolation } from "#gen/saldo/operator/v1/operation_pb.ts";
@@ -40,14 +40,14 @@ function Audit({ audit }: { readonly audit: AuditState }) {
   const messages = useMessages(SERVICE_MESSAGES);
   const when = useWhen();
   const name = audit.kind === "full" ? messages.full : audit.kind === "incremental" ? messages.incremental : audit.kind;
-  const told = (at: AuditState["startedAt"]) => (at === undefined ? messages.never : when(at));
+  const moment = (at: AuditState["startedAt"]) => (at === undefined ? messages.never : when(at));
   return (
     <Card flush title={`${messages.audits}: ${name}`} aside={<Outcome audit={audit} />}>
       <div className="px-4 pb-4">
         <Facts>
-          <Fact name={messages.started}>{told(audit.startedAt)}</Fact>
-          <Fact name={messages.finished}>{told(audit.finishedAt)}</Fact>
-          <Fact name={messages.covered}>{told(audit.coveredUntil)}</Fact>
+          <Fact name={messages.started}>{moment(audit.startedAt)}</Fact>
+          <Fact name={messages.finished}>{moment(audit.finishedAt)}</Fact>
+          <Fact name={messages.covered}>{moment(audit.coveredUntil)}</Fact>
         </Facts>
       </div>
       {audit.violations.length === 0 ? null : <Violations violations={audit.violations} />}

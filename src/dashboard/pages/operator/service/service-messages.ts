@@ -1,4 +1,4 @@
-// The words of the operators' page of how the service runs.
+// The messages of the operators' page of the service's state.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
@@ -53,11 +53,11 @@ export const SERVICE_MESSAGES = {
     admitted: "Admitted",
     stopped: "Stopped",
     admittedAbout: "New chat requests are admitted on every node.",
-    stoppedAbout: "New chat requests are refused on every node. What is running is finished; reading goes on.",
+    stoppedAbout: "New chat requests are refused on every node. Running requests are finished; reading still works.",
     since: "Since",
     stop: "Stop…",
     stopTitle: "Stop all new chat requests",
-    stopAbout: "Every node knows it within two seconds, for every customer. Customers do not see the reason.",
+    stopAbout: "It applies on every node within two seconds, for every customer. Customers do not see the reason.",
     confirmStop: "Stop now",
     start: "Admit again…",
     startTitle: "Admit chat requests again",

@@ -5,7 +5,7 @@ import { AuditsCard } from "./audits-card.tsx";
 import { SERVICE_MESSAGES } from "./service-messages.ts";
 import { SettingsCard } from "./settings-card.tsx";
 
-/** What holds for everybody, and whether the books are in order. */
+/** Settings of the whole service, and the results of the audits. */
 export function ServicePage() {
   const messages = useMessages(SERVICE_MESSAGES);
   return (

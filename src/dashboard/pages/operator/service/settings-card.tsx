@@ -1,4 +1,4 @@
-// What operators set for everybody.
+// The operators' settings for all accounts.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
@@ -16,7 +16,7 @@ import { OrderDialog, ReasonField, useNotifyOutcome, useOrder } from "../compone
 import { Review } from "../components/review.tsx";
 import { SERVICE_MESSAGES } from "./service-messages.ts";
 
-/** From nothing to ten million rupiah, as the contract takes it. */
+/** From zero to ten million rupiah, as the contract allows. */
 const WELCOME = { ...RUPIAH, zero: true };
 const MOST = "10000000";
 

@@ -1,4 +1,4 @@
-// One top-up with what its provider told, and asking the provider again.
+// One top-up with its provider's data, and asking the provider again.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
@@ -127,7 +127,7 @@ function OneEvent({ event }: { readonly event: PaymentEvent }) {
           </Badge>
         </Fact>
         <Fact name={messages.amount}>
-          {/* As the provider told it, which need not be a number. */}
+          {/* As the provider sent it, which need not be a number. */}
           <Mono>{event.amount}</Mono>
         </Fact>
         <Fact name={when(event.receivedAt)}>

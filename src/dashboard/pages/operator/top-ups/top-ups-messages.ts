@@ -1,4 +1,4 @@
-// The words of the operators' page of top-ups.
+// The messages of the operators' page of top-ups.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
@@ -12,7 +12,7 @@ export const TOP_UPS_MESSAGES = {
     state: "Status",
     onlyProblems: "Hanya yang perlu dilihat",
     nothing: "Tidak ada isi saldo yang cocok",
-    nothingAbout: "Longgarkan filternya.",
+    nothingAbout: "Kurangi filternya.",
     amount: "Jumlah",
     problem: "Perlu dilihat",
     topUp: "Isi saldo",
@@ -40,7 +40,7 @@ export const TOP_UPS_MESSAGES = {
   },
   en: {
     title: "Top-ups",
-    about: "Top-ups of all accounts. A provider's notification is never believed: the provider is asked.",
+    about: "Top-ups of all accounts. A provider's notification is never trusted: the provider is asked.",
     list: "Top-ups",
     account: "Account id",
     provider: "Provider",

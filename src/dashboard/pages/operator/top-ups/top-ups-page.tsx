@@ -26,7 +26,7 @@ import { TOP_UPS_MESSAGES } from "./top-ups-messages.ts";
 const PAGE_SIZE = 50;
 const PROVIDERS = ["sandbox", "midtrans", "xendit"] as const;
 
-/** The states as the address has them. */
+/** The states by their names in the address. */
 const STATES = {
   created: TopUpState.CREATED,
   pending: TopUpState.PENDING,
@@ -40,7 +40,7 @@ const STATES = {
   charged_back: TopUpState.CHARGED_BACK,
 } as const;
 
-/** Everybody's top-ups, those that need a look among them. */
+/** The top-ups of all accounts, including those that need a review. */
 export function TopUpsPage() {
   const messages = useMessages(TOP_UPS_MESSAGES);
   const change = useChangeAddress();

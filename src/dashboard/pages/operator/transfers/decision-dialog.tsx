@@ -1,4 +1,4 @@
-// Approving and rejecting a transfer: a reason, one more look, and the order.
+// Approving and rejecting a transfer: a reason, a review, and the order.
 
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
@@ -13,7 +13,7 @@ import { orderTexts, ReasonDialog, useNotifyOutcome, useOrder } from "../compone
 import { Review } from "../components/review.tsx";
 import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
-/** What an operator decides about a transfer. */
+/** An operator's decision on a transfer. */
 export type Decision = "approve" | "reject";
 
 type DecisionDialogProps = {
@@ -22,7 +22,7 @@ type DecisionDialogProps = {
   readonly onClose: () => void;
 };
 
-/** The dialog of a decision. What was decided before is told as such. */
+/** The dialog of a decision. A transfer that was already decided is shown as such. */
 export function DecisionDialog({ transfer, decision, onClose }: DecisionDialogProps) {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();

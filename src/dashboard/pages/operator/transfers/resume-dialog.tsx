@@ -1,4 +1,4 @@
-// Letting a wallet that has stopped sign again.
+// Lets a stopped wallet sign again.
 
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import type { PayoutWallet } from "#gen/saldo/operator/v1/transfer_pb.ts";
@@ -12,7 +12,7 @@ import { Review } from "../components/review.tsx";
 import { useChainName } from "./chain-name.ts";
 import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
-/** The order, looked at once more before it is sent. */
+/** The order, shown for review before it is sent. */
 export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWallet; readonly onClose: () => void }) {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const shared = useMessages(OPERATOR_MESSAGES);
@@ -22,7 +22,7 @@ export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWalle
   const chainName = useChainName();
   const resume = useOrder(OperatorService.method.resumePayoutWallet);
   const send = async (reason: string) => {
-    // The stop that is shown here: the wallet may have gone on meanwhile and stopped again for something else.
+    // The stop that is shown here: the wallet may have resumed meanwhile and stopped again for another reason.
     const { isNew, foreignNonces } = await resume.mutateAsync({
       chain: wallet.chain,
       reason,

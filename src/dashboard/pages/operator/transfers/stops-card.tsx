@@ -1,4 +1,5 @@
-// The stops of payouts that operators have ordered: what is stopped, by whom and why, and the orders that set and end one.
+// The stops of payouts that operators have ordered: their scope, operator and reason, and the orders that set and end
+// one.
 
 import { useState } from "react";
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
@@ -64,7 +65,7 @@ export function StopsCard({ stops }: { readonly stops: readonly PayoutStop[] }) 
   );
 }
 
-/** Asks for the reason and orders it. */
+/** Asks for the reason and sends the order. */
 export function StopDialog({
   asked: { kind, scope },
   onClose,

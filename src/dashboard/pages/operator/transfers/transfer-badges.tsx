@@ -5,7 +5,7 @@ import { StatusBadge } from "../../transfers/transfer-status.tsx";
 import { Environment } from "../components/environment.tsx";
 import { TRANSFERS_MESSAGES } from "./transfers-messages.ts";
 
-/** How a transfer stands and in which world. What waits for an operator says so instead of that it waits. */
+/** The state and the environment of a transfer. One that waits for an operator shows that instead of its status. */
 export function TransferBadges({
   transfer: { status, environment },
   awaitsApproval,

@@ -1,4 +1,4 @@
-// The words of the operators' page of transfers and payout wallets.
+// The messages of the operators' page of transfers and payout wallets.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
@@ -14,7 +14,7 @@ export const TRANSFERS_MESSAGES = {
     status: "Status",
     onlyApproval: "Hanya yang menunggu persetujuan",
     nothing: "Tidak ada transfer yang cocok",
-    nothingAbout: "Longgarkan filternya.",
+    nothingAbout: "Kurangi filternya.",
     received: "Diterima",
     owner: "Akun",
     needsApproval: "Perlu persetujuan",
@@ -98,14 +98,14 @@ export const TRANSFERS_MESSAGES = {
     log: "Operator log",
     approve: "Approve…",
     approveTitle: "Approve this transfer",
-    approveAbout: "The transfer goes on and is paid on its chain soon. What has been sent cannot be taken back.",
+    approveAbout: "The transfer goes on and is paid on its chain soon. A sent payment cannot be taken back.",
     confirmApprove: "Approve transfer",
     reject: "Reject…",
     rejectTitle: "Reject this transfer",
-    rejectAbout: "What the merchant's balance holds is given back. Its external ID stays used.",
-    rejectReasonHint: "The merchant reads this reason. Written down under your name.",
+    rejectAbout: "The held balance is returned to the merchant. Its external ID stays used.",
+    rejectReasonHint: "The merchant reads this reason. Recorded under your name.",
     confirmReject: "Reject transfer",
-    tooLate: "Its payment has begun to be sent, or the transfer has ended. Reload to see how it stands.",
+    tooLate: "Its payment has begun to be sent, or the transfer has ended. Reload to see its state.",
     address: "Destination address",
     total: "Total from the balance",
     wallets: "Payout wallets",
@@ -128,7 +128,7 @@ export const TRANSFERS_MESSAGES = {
     waiting: "Waiting transfers",
     dailyCap: "Sent today / daily cap",
     payouts: "Payouts",
-    payoutsAbout: "While they are stopped, nothing is signed or sent. What the network already has is still watched.",
+    payoutsAbout: "While they are stopped, nothing is signed or sent. Transactions that the network already has are still watched.",
     running: "Running",
     stoppedByOrder: "Stopped by an operator",
     stopScope: "What is stopped",
@@ -136,7 +136,7 @@ export const TRANSFERS_MESSAGES = {
     stoppedBy: "Stopped by",
     stopPayouts: "Stop all payouts…",
     stopPayoutsTitle: "Stop payouts",
-    stopPayoutsAbout: "The stop counts on every node and survives restarts.",
+    stopPayoutsAbout: "The stop applies on every node and survives restarts.",
     confirmStopPayouts: "Stop payouts",
     startPayouts: "Start again…",
     startPayoutsTitle: "Start payouts again",

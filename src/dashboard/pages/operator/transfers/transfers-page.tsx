@@ -26,12 +26,12 @@ import { WalletsCard } from "./wallets-card.tsx";
 
 const PAGE_SIZE = 50;
 const LONGEST_NAME = 128;
-/** How often the list is asked for again while something in it is under way. */
+/** How often the list is fetched again while one of its transfers is under way. */
 const FOLLOWED_EVERY_MS = 5_000;
 
 const TransferSheet = later(() => import("./transfer-sheet.tsx"), "TransferSheet");
 
-/** Everybody's transfers, those that wait for an operator among them, and the wallets that pay them. */
+/** The transfers of all merchants, including those that wait for an operator, and the wallets that pay them. */
 export function TransfersPage() {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const change = useChangeAddress();
@@ -80,7 +80,7 @@ export function TransfersPage() {
   );
 }
 
-/** What moves by itself; what waits for an operator does not. */
+/** Transfers that proceed by themselves; those that wait for an operator do not. */
 function isUnderWay({ transfer, awaitsApproval }: AccountTransfer): boolean {
   return transfer !== undefined && isOpen(transfer.status) && !awaitsApproval;
 }
@@ -116,7 +116,7 @@ function useColumns(): readonly Column<AccountTransfer>[] {
           <>
             <span className="block font-mono text-[0.8125rem] break-all">{transfer.externalId}</span>
             <span className="block text-xs text-muted">{formats.time(new Date(transfer.createdAt))}</span>
-            {/* Where the page is narrow, instead of a column of their own. */}
+            {/* On a narrow page, in place of columns of their own. */}
             <span className="mt-1 block md:hidden">
               <TransferBadges transfer={transfer} awaitsApproval={awaitsApproval} />
             </span>

@@ -1,4 +1,4 @@
-// The wallets that pay transfers: what each has, what keeps it, and letting a stopped one sign again.
+// The wallets that pay transfers: their balances, the reason of a stop, and resuming a stopped one.
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";

@@ -1,11 +1,11 @@
-// The words of the operators' page of upstreams.
+// The messages of the operators' page of upstreams.
 
 import type { Messages } from "../../../i18n/language.tsx";
 
 export const UPSTREAMS_MESSAGES = {
   id: {
     title: "Upstream",
-    about: "Siapa yang menjawab, dan seberapa baik. Angka dari semua node, diperbarui tiap sepuluh detik.",
+    about: "Upstream dan kinerjanya. Angka dari semua node, diperbarui tiap sepuluh detik.",
     list: "Daftar upstream",
     nothing: "Belum ada upstream",
     nothingAbout: "Upstream ditambahkan di katalog, atau lewat variabel lingkungan.",
@@ -40,10 +40,10 @@ export const UPSTREAMS_MESSAGES = {
   },
   en: {
     title: "Upstreams",
-    about: "Who answers, and how well. Figures of all nodes, renewed every ten seconds.",
+    about: "The upstreams and their performance. Figures of all nodes, refreshed every ten seconds.",
     list: "Upstreams",
     nothing: "There are no upstreams yet",
-    nothingAbout: "Upstreams are added in the catalog, or by a variable of the environment.",
+    nothingAbout: "Upstreams are added in the catalog, or by an environment variable.",
     upstream: "Upstream",
     credential: "Credential",
     isSet: "Set",

@@ -18,7 +18,7 @@ import { UPSTREAMS_MESSAGES } from "./upstreams-messages.ts";
 
 const ASK_AGAIN_MS = 10_000;
 
-/** Every upstream and how it does. It asks again by itself while somebody looks. */
+/** Every upstream and its state. It refreshes by itself while the page is visible. */
 export function UpstreamsPage() {
   const messages = useMessages(UPSTREAMS_MESSAGES);
   const change = useChangeAddress();
@@ -121,10 +121,10 @@ function Answers({ figures }: { readonly figures: UpstreamFigures | undefined })
 function FirstByte({ figures }: { readonly figures: UpstreamFigures | undefined }) {
   const messages = useMessages(UPSTREAMS_MESSAGES);
   const formats = useFormats();
-  const told = (ms: number | undefined) => (ms === undefined ? UNKNOWN : `≤ ${formats.count(ms)} ${messages.ms}`);
+  const latency = (ms: number | undefined) => (ms === undefined ? UNKNOWN : `≤ ${formats.count(ms)} ${messages.ms}`);
   return (
     <span className="whitespace-nowrap">
-      {told(figures?.firstByteP50Ms)} / {told(figures?.firstByteP95Ms)}
+      {latency(figures?.firstByteP50Ms)} / {latency(figures?.firstByteP95Ms)}
     </span>
   );
 }
