@@ -1,5 +1,5 @@
 // What a coding agent is to saldo-agents: where its files are, and which of their settings point it at a gateway. An agent
-// says what should stand where; editing, remembering and taking back are the same for all of them (change.ts).
+// defines the settings it needs; editing, remembering and taking back are the same for all of them (change.ts).
 
 import type { Path, Value, ValueMap } from "./editing/edits.ts";
 import type { Format } from "./editing/format.ts";

@@ -21,7 +21,7 @@ export const waitingAgents: Readonly<Record<string, string>> = {
   claude: "/v1/messages",
 };
 
-/** Agents that were named: those that can be configured, and what is to be said of those that cannot yet. */
+/** Agents that were named: those that can be configured, and the messages for those that cannot yet. */
 export type NamedAgents = { readonly chosen: readonly Agent[]; readonly waiting: readonly string[] };
 
 /** The agents of these ids. Errors: Refused, where an id is unknown or none of them can be configured. */

@@ -44,7 +44,7 @@ export async function readCatalog(apiUrl: string, key: string): Promise<CatalogM
   return data.flatMap(modelOf);
 }
 
-/** What the key can still use, in rupiah; null where the gateway does not tell. Errors: as readCatalog. */
+/** What the key can still use, in rupiah; null where the gateway does not report it. Errors: as readCatalog. */
 export async function readBalance(apiUrl: string, key: string): Promise<string | null> {
   const { available } = await ask(`${apiUrl}/balance`, key, { mayBeMissing: true });
   return typeof available === "string" && /^-?\d{1,20}(\.\d{1,20})?$/.test(available) ? available : null;
@@ -138,7 +138,7 @@ function modelOf(entry: unknown): CatalogModel[] {
   ];
 }
 
-/** Gateways that do not tell are taken for middling ones. */
+/** Gateways that do not report it are taken for middling ones. */
 function tokens(value: unknown, otherwise: number): number {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise;
 }

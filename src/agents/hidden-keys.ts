@@ -1,9 +1,9 @@
 // A key may come in any place of the command line by mistake, and every message repeats what it did not understand. So a key
-// is taken out of what is said in one place, behind all of them (run.ts).
+// is taken out of the output in one place, behind all of them (run.ts).
 
 import { type Machine, variable } from "./machine.ts";
 
-/** What a gateway's keys begin with; the first four characters behind it may be shown, and tell keys apart. */
+/** What a gateway's keys begin with; the first four characters behind it may be shown, and distinguish keys. */
 const KEY = /gw_[\w-]{5,}/gi;
 const HIDDEN = "(a key)";
 /** A shorter text is no key, and hiding it would make holes in words. */

@@ -112,7 +112,7 @@ async function writePlan(
   const written: WrittenFile[] = [];
   const undoing: (() => Promise<void>)[] = [];
   try {
-    // All that is needed to take it back comes first. Whoever is killed in between has a memory of a change that is not
+    // All that is needed to take it back comes first. A run that is killed in between has a record of a change that is not
     // there, which reset passes over.
     for (const { file, record, origin, isUntouched } of planned) {
       const backup = isUntouched ? null : await orRefuse(file.path, () => backUp(file, now));
@@ -147,7 +147,7 @@ type Written = { readonly ours: Buffer; readonly before: Buffer | null };
 async function takeBack(path: string, { ours, before }: Written): Promise<void> {
   await orRefuse(path, async () => {
     const now = await readConfigFile(path);
-    if (now.bytes?.equals(ours) !== true) return; // somebody else has written it since, and that stays
+    if (now.bytes?.equals(ours) !== true) return; // another program has written it since, and that stays
     try {
       await (before === null ? removeConfigFile(now) : replaceConfigFile(now, before));
     } catch (error) {

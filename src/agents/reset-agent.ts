@@ -1,4 +1,4 @@
-// Takes one agent off the gateway: byte for byte where nobody has touched its file since, else only what is ours.
+// Takes one agent off the gateway: byte for byte where its file was not changed since, else only what is ours.
 
 import { readFile } from "node:fs/promises";
 import type { Agent } from "./agent.ts";
@@ -27,7 +27,7 @@ export type ReturnedFile = {
   readonly how: PlannedReturn["how"];
   /** The copy of what was there until now. */
   readonly backup: string | null;
-  /** Copies from before, which nobody needs but their owner. */
+  /** Copies from before, which only their owner needs. */
   readonly leftCopies: readonly string[];
 };
 
@@ -84,7 +84,7 @@ async function carryOutReset(
     const recordPaths = past.map(({ recordPath }) => recordPath);
     await orRefuse(folder, () => forget(folder, recordPaths));
     if (how === "removed") for (const { madeFolder } of past) await removeMadeFolders(file.realPath, madeFolder);
-    // A copy of what stands in the file again is needed by nobody.
+    // A copy that equals the file is not needed any more.
     const unneeded = copiesOf("bytes" in each ? each.bytes : how === "forgotten" ? file.bytes : null, past);
     for (const path of unneeded) await forgetBackup(path);
     const left = leftCopies.filter((path) => !unneeded.includes(path));

@@ -35,7 +35,7 @@ const KEY_IN_WORDS =
   "Warning: a key on the command line shows in the list of processes and in the shell's history. " +
   "Set SALDO_API_KEY instead, or run saldo-agents without a command, which asks for it.";
 
-/** Runs saldo-agents and gives the exit code. Whatever it says is without keys. */
+/** Runs saldo-agents and gives the exit code. Its output is without keys. */
 export async function run(words: readonly string[], given: World): Promise<number> {
   const hide = keyHider(words, given.machine);
   const world = {

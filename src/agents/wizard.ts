@@ -1,4 +1,4 @@
-// The questions to a person at a terminal. Whoever leaves a question leaves everything as it was.
+// The questions to a person at a terminal. Leaving a question changes nothing.
 
 import type { Readable, Writable } from "node:stream";
 import { confirm, intro, isCancel, multiselect, outro, password, select, text } from "@clack/prompts";
@@ -20,7 +20,7 @@ const SHOWN_MODELS = 12;
 /** Thrown when a person leaves a question. */
 class Left extends Error {}
 
-/** Somebody at a terminal, who can be asked. */
+/** A person at a terminal, who can be asked. */
 export function createPerson(terminal: Terminal): Person {
   return {
     async confirm(question) {

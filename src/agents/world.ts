@@ -15,11 +15,11 @@ export type World = {
   readonly version: string;
   /** The gateway that served this program; null where none did. */
   readonly servedBy: string | null;
-  /** Asks a person; null where nobody sits there. */
+  /** Asks a person; null where there is no terminal. */
   readonly person: Person | null;
 };
 
-/** Somebody at a terminal. */
+/** A person at a terminal. */
 export type Person = {
   confirm(question: string): Promise<boolean>;
   /** Everything from the address to the last yes. */

@@ -111,7 +111,7 @@ const kindsOfPrices = fc.record({
   other: fc.option(otherPrices),
 });
 
-/** The price of a request per kind, said once more in another way: the tier first, then what a kind falls back to. */
+/** The price of a request per kind, computed in a second way: the tier first, then what a kind falls back to. */
 function oraclePrices({ input, output, cacheHit, other }: PriceSnapshot, inputTokens: number) {
   let ofTier: bigint | undefined;
   let base: Omit<LongContextPrices, "above"> = {

@@ -1,9 +1,9 @@
-// Telling a customer that the balance runs low: once, when it falls below the threshold, and again only after it has risen to
+// The alert that a customer's balance runs low: sent once, when it falls below the threshold, and again only after it has risen to
 // it. The balance is the posted one less what is owed, which cannot be spent; what is held for a running request comes back in a
 // moment, and a mail for it would be a false alarm.
 //
-// A mail is owed from the moment a fall is seen, in a row of the database. Whoever sends it first takes the row for a while
-// and afterwards says that it was sent. A process that dies in between has the mail sent again by another, so a customer may get
+// A mail is owed from the moment a fall is seen, in a row of the database. The sending process first claims the row for a while
+// and afterwards marks it as sent. A process that dies in between has the mail sent again by another, so a customer may get
 // it twice, and never more often than MAX_ATTEMPTS. A balance that rises before the mail was sent takes it back.
 
 import type { Pool } from "pg";
@@ -53,7 +53,7 @@ WITH page AS (
 )
 SELECT max(account_id::text) AS last, count(*)::int AS seen FROM page`;
 
-// Taken for a while that doubles: whoever dies with it leaves it to the next.
+// Taken for a while that doubles: if the process dies, another one claims it later.
 const CLAIM = `
 UPDATE low_balance_alert l
 SET attempts = l.attempts + 1,
@@ -122,7 +122,7 @@ export async function sendLowBalanceNotices(
         await pool.query(SENT, [notice.accountId]);
         sent += 1;
       } catch (error) {
-        failures.push(error); // told by the caller; the row comes due again
+        failures.push(error); // reported by the caller; the row comes due again
       }
     }
     if (owed.length < NOTICES_PER_CLAIM) return { sent, failures };

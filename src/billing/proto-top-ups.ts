@@ -24,7 +24,7 @@ export const protoState = {
   charged_back: ProtoState.CHARGED_BACK,
 } as const satisfies Record<TopUpState, ProtoState>;
 
-/** Where a payer can still pay, the page is told. */
+/** The states in which the payment page is returned: the payer can still pay. */
 const PAYABLE: ReadonlySet<TopUpState> = new Set(["created", "pending"]);
 
 type TopUpMethods = "createTopUp" | "getTopUp" | "watchTopUp" | "listTopUps";

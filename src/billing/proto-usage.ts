@@ -32,7 +32,7 @@ const basisOf = new Map<ProtoBasis, UsageBasis>(
 
 const rupiah = (units: bigint): string => formatMoney(idr(units));
 
-/** The filter; an unset one means all. Errors: ValidationError when a basis is not said. */
+/** The filter; an unset one means all. Errors: ValidationError when a basis is unspecified. */
 export function fromProtoFilter(filter: ProtoFilter | undefined): UsageFilter {
   if (filter === undefined) return {};
   return {
@@ -44,7 +44,7 @@ export function fromProtoFilter(filter: ProtoFilter | undefined): UsageFilter {
   };
 }
 
-/** What the rows are told for; the contract lets no other value through. */
+/** What the rows are grouped by; the contract lets no other value through. */
 export function fromProtoGrouping(grouping: ProtoGrouping): UsageGrouping {
   return grouping === ProtoGrouping.KEY ? "key" : "model_and_day";
 }

@@ -29,7 +29,7 @@ export type BillingServiceDependencies = {
   readonly requests?: Pick<Database, "pool">;
   /** The account a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
-  /** Whether an operator calls. Left out: nobody is one. */
+  /** Whether an operator calls. Left out: no caller is one. */
   readonly isOperator?: (context: HandlerContext) => boolean;
 };
 

@@ -21,7 +21,7 @@ const MAX_MEETINGS = 10;
 const LAST = `SELECT version, value FROM operator_setting WHERE name = $1 ORDER BY version DESC LIMIT 1`;
 const ADD = `INSERT INTO operator_setting (name, version, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
 
-/** Reads the settings. Nothing is given before somebody has said so. */
+/** Reads the settings. The welcome credit is 0 until an operator sets it. */
 export async function readBillingSettings(client: Pool | PoolClient): Promise<BillingSettings> {
   return { welcomeCredit: BigInt((await lastOf(client, WELCOME_CREDIT))?.value ?? 0) };
 }

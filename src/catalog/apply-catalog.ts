@@ -1,4 +1,4 @@
-// The operator's side of the catalog: what a file would change, making the catalog what it says, and writing it as such a file.
+// The operator's side of the catalog: what a file would change, applying it, and writing the catalog as such a file.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
@@ -32,7 +32,7 @@ export type CatalogPresets = {
   readonly presetModels?: readonly CatalogModel[];
 };
 
-/** A file that somebody wants the catalog to be. */
+/** A catalog file to be applied. */
 export type CatalogDraft = CatalogPresets & {
   readonly yaml: string;
   /**
@@ -50,7 +50,7 @@ export type ComparedCatalog = {
   readonly warnings: readonly CatalogWarning[];
 };
 
-/** Tells what a file would change, and changes nothing. Errors: ValidationError with every problem of the file. */
+/** Returns what a file would change, and changes nothing. Errors: ValidationError with every problem of the file. */
 export async function previewCatalog(database: Pick<Database, "pool">, draft: CatalogDraft): Promise<ComparedCatalog> {
   const file = readCatalogFile(draft.yaml, draft.presetUpstreams);
   return atOneMoment(database, async (client) => {
@@ -73,7 +73,7 @@ export type CatalogOrder = CatalogDraft & {
 };
 
 /**
- * Makes the catalog what the file says, all of it or nothing, inside the caller's transaction; what the file leaves out is
+ * Applies a file to the catalog, all of it or nothing, inside the caller's transaction; what the file leaves out is
  * retired. Nodes serve the new catalog within a minute. A file that changes nothing makes no version. Errors: ValidationError
  * with every problem of the file, or when it was made from another version than the one that is live.
  */

@@ -31,11 +31,11 @@ const model: FileModel = {
 const active = { upstreams: [upstream], models: [model] };
 const withModel = (fields: Partial<FileModel>) => ({ ...active, models: [{ ...model, ...fields }] });
 
-test("tells nothing where nothing differs", () => {
+test("reports nothing where nothing differs", () => {
   expect(compareCatalogs(active, active)).toEqual([]);
 });
 
-test("tells what is added and what is left out, with all there is to know of it", () => {
+test("reports what is added and what is left out, with all its fields", () => {
   const [added, retired] = compareCatalogs(active, withModel({ id: "acme/new" }));
   expect(added).toMatchObject({ kind: "model", id: "acme/new", change: "added", priceDifference: null });
   expect(added?.fields).toContainEqual({ field: "price.input", before: null, after: "5000" });
@@ -43,7 +43,7 @@ test("tells what is added and what is left out, with all there is to know of it"
   expect(retired?.fields).toContainEqual({ field: "price.output", before: "15000", after: null });
 });
 
-test("tells how far the prices of a changed model move, cached tokens by what they really cost", () => {
+test("reports how far the prices of a changed model move, cached tokens by what they really cost", () => {
   expect(compareCatalogs(active, withModel({ inputPrice: 5_500_000_000n, cacheHitPrice: 950_000_000n }))).toEqual([
     {
       kind: "model",
@@ -102,7 +102,7 @@ test("names each price of a kind and of a tier, and how far it moves from what a
   ]);
 });
 
-test("tells a change without a price, and the order of routes as one", () => {
+test("reports a change without a price, and the order of routes as one", () => {
   const [changed] = compareCatalogs(
     active,
     withModel({ routes: [{ upstream: "local", model: "n" }, ...model.routes] }),
@@ -111,7 +111,7 @@ test("tells a change without a price, and the order of routes as one", () => {
   expect(changed?.priceDifference).toBeNull();
 });
 
-test("tells changes of upstreams before those of models", () => {
+test("reports changes of upstreams before those of models", () => {
   const file = { upstreams: [{ ...upstream, idleTimeoutMs: 1_000 }], models: [] };
   expect(compareCatalogs(active, file)).toMatchObject([
     {

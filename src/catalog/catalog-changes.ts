@@ -1,4 +1,4 @@
-// What a file would change. Compared is what the two say in the words of the file, so a change is told as it was written.
+// What a file would change. The two are compared in the words of the file, so a change is reported as it was written.
 
 import type { UpstreamConfig } from "./catalog-model.ts";
 import { writeModel, type CatalogFile, type FileModel } from "./catalog-file.ts";
@@ -22,7 +22,7 @@ export type CatalogChange = {
   readonly priceDifference: PriceDifference | null;
 };
 
-/** Compares what is active with what a file says. What is equal in both is not told. */
+/** Compares what is active with a file. What is equal in both is not reported. */
 export function compareCatalogs(active: CatalogFile, file: CatalogFile): CatalogChange[] {
   return [
     ...compareEntries<UpstreamConfig>("upstream", active.upstreams, file.upstreams, writeUpstream, () => null),

@@ -105,7 +105,7 @@ describe("a catalog file", () => {
     ]);
   });
 
-  test("tells every problem at once, with where it is", () => {
+  test("reports every problem at once, with its path", () => {
     const models = [
       { ...goodModel, price: { input: 5000, output: "-1" }, colour: "red" },
       { ...goodModel, routes: [{ upstream: "nowhere", model: "m" }] },

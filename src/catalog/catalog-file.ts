@@ -8,10 +8,10 @@ import { readPrices, writePrices } from "./price-file.ts";
 import { pricesOf } from "./prices.ts";
 import { readUpstream, TIMEOUT_RANGE_MS, writeUpstream } from "./upstream-file.ts";
 
-/** A model as the file says it. When it entered the catalog is the database's to know. */
+/** A model of the file. The database has the time at which it entered the catalog. */
 export type FileModel = Omit<CatalogModel, "createdAt">;
 
-/** All that a file says. */
+/** The content of a file. */
 export type CatalogFile = { readonly upstreams: readonly UpstreamConfig[]; readonly models: readonly FileModel[] };
 
 const MAX_FILE_LENGTH = 4_000_000;
@@ -35,7 +35,7 @@ const MODEL_ID = /^[A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*$/;
 export function readCatalogFile(yaml: string, presetUpstreams: readonly UpstreamConfig[] = []): CatalogFile {
   const problems: FieldProblem[] = [];
   const root = new FileField("", parseYaml(yaml), problems).mapping(["upstreams", "models"]);
-  // A file without models would retire them all: that has to be said, as `models: []`.
+  // A file without models would retire them all: that has to be written as `models: []`.
   if (root?.models.isAbsent === true) root.models.note("required", "must be given");
   const upstreams = readEntries(root?.upstreams.list({ max: MAX_UPSTREAMS }) ?? [], readUpstream);
   const upstreamIds = new Set([...upstreams, ...presetUpstreams].map(({ id }) => id));

@@ -1,4 +1,4 @@
-// What a catalog says: models, their prices and routes, and upstreams.
+// The content of a catalog: models, their prices and routes, and upstreams.
 
 import type { OtherPrices } from "../kernel/token-prices.ts";
 
@@ -16,7 +16,7 @@ export type RouteCost = {
   readonly other?: OtherPrices | null;
 };
 
-/** One way to an upstream: its id, the model's name there, and what it costs us where the operator has said so. */
+/** One way to an upstream: its id, the model's name there, and what it costs us where the operator has set it. */
 export type Route = {
   readonly upstream: string;
   readonly model: string;
@@ -40,7 +40,7 @@ export type CatalogModel = {
   readonly mediaTokens: Readonly<Record<MediaModality, number>>;
   /**
    * Whether it writes output that is charged and not shown as it is produced, such as reasoning that is kept back. Then what
-   * was relayed does not tell what a stream costs, and the whole bound of its output is held.
+   * was relayed does not determine what a stream costs, and the whole bound of its output is held.
    */
   readonly hiddenOutput: boolean;
   readonly inputPrice: bigint;

@@ -1,4 +1,4 @@
-// The door of the room: what is sold, at which price, and who answers. The operator's side is in apply-catalog.ts.
+// What the request path reads of the catalog: what is sold, at which price, and who answers. The operator's side is in apply-catalog.ts.
 
 import type { Database } from "../database/database.ts";
 import { isDatabaseAway } from "../database/transactions.ts";
@@ -21,7 +21,7 @@ export interface NodeCatalog extends Catalog {
 
 export type CatalogDependencies = {
   readonly database: Pick<Database, "pool">;
-  /** Tells when a snapshot was taken. */
+  /** Called when a snapshot was taken. */
   readonly clock?: Clock;
   /** Ages are counted on a clock that never goes back, whatever happens to the time of day. */
   readonly monotonicClock?: Clock;

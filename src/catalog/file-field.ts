@@ -9,7 +9,7 @@ const PRINTABLE = /^[^\p{Cc}\p{Cs}]*$/u;
 
 /**
  * One place in a file that an operator wrote: reads what stands there and notes what is wrong with it, so that all problems
- * are told at once. Messages never repeat what was written: it may be a credential in the wrong place.
+ * are reported at once. Messages never repeat what was written: it may be a credential in the wrong place.
  */
 export class FileField {
   readonly path: string;

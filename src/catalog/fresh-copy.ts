@@ -43,7 +43,7 @@ export function createFreshCopy<Value>({
     if (running !== null || nowMs < notBeforeMs) return;
     notBeforeMs = nowMs + RETRY_PAUSE_MS;
     refresh().catch(() => {
-      // The copy there is still serves; once it is too old a request waits for the read and is told what is wrong.
+      // The copy there is still serves; once it is too old a request waits for the read and gets its error.
     });
   }
 

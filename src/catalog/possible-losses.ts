@@ -27,7 +27,7 @@ export type CatalogWarning = {
       readonly sold: string;
       readonly cost: string;
     }
-  /** The upstream charges for cache writes, and nothing says how much. */
+  /** The upstream charges for cache writes, and the catalog has no cost for them. */
   | { readonly reason: "cost_without_cache_write" }
   /** The upstream charges for cache writes, which are sold as input. */
   | { readonly reason: "price_without_cache_write" }
@@ -94,7 +94,7 @@ function kindsOf(...lists: readonly PriceSnapshot[]): (keyof PricesOfAllKinds)[]
 }
 
 function missingWritePrices(price: PriceSnapshot, cost: RouteCost | undefined): Loss[] {
-  // A cost that says it was compared with what is paid, which is the input price where there is no other.
+  // A cost that states it was compared with what is paid, which is the input price where there is no other.
   if (cost?.other?.cacheWrite !== undefined) return [];
   return [
     ...(cost === undefined ? [] : [{ reason: "cost_without_cache_write" } as const]),

@@ -1,4 +1,4 @@
-// What a catalog that comes over the network may not change. Whoever publishes decides where the value of a key's variable is sent and
+// What a catalog that comes over the network may not change. The publisher decides where the value of a key's variable is sent and
 // what this machine connects to; so a new host for a key that exists and private addresses are set on the command line, by those who
 // have the machine anyway.
 

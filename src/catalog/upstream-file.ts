@@ -2,14 +2,14 @@ import type { OutputCapField, UpstreamConfig, UpstreamKind } from "./catalog-mod
 import type { FileField } from "./file-field.ts";
 import { kindOfHost } from "../outbound/public-address.ts";
 
-/** How long an upstream may take where nothing else was said. Models that think send their first byte late. */
+/** How long an upstream may take by default. Models that think send their first byte late. */
 export const DEFAULT_TIMEOUTS_MS = { connect: 5_000, firstByte: 120_000, idle: 60_000 } as const;
 
 const KINDS = ["openai-compatible", "demo"] as const satisfies readonly UpstreamKind[];
 const CAP_FIELDS = ["max_tokens", "max_completion_tokens"] as const satisfies readonly OutputCapField[];
 const UPSTREAM_ID = /^[a-z0-9][a-z0-9._-]*$/;
-// Whoever publishes a catalog chooses where the value of this variable is sent. So it may be none that this service has for
-// itself: those of payment providers are told apart by their names, and app/config/chains.ts takes no wallet's key from a name
+// The publisher of a catalog chooses where the value of this variable is sent. So it may be none that this service has for
+// itself: those of payment providers are recognized by their names, and app/config/chains.ts takes no wallet's key from a name
 // that ends like this. A credential written here by mistake is unlikely to look like one.
 const KEY_VARIABLE = /^(?!SALDO_|MIDTRANS_|XENDIT_)[A-Z_][A-Z0-9_]*_API_KEY$/;
 /** How long any time-out of the file may be. */
@@ -31,7 +31,7 @@ const HOST_FACTS: ReadonlyMap<string, HostFacts> = new Map([
   ["openrouter.ai", { outputCapField: "max_tokens", chargesCacheWrites: true }],
 ]);
 
-/** What an upstream at this address reads and charges for unless the operator says otherwise. */
+/** What an upstream at this address reads and charges for unless the operator sets something else. */
 export function hostFactsOf(baseUrl: string): HostFacts {
   return HOST_FACTS.get(URL.parse(baseUrl)?.hostname ?? "") ?? ANY_HOST;
 }

@@ -67,7 +67,7 @@ function toResult({ accountId }: { accountId: string }, limits: AccountLimits) {
   return { json: { accountId, ...toJson(limits) } };
 }
 
-/** The limits as a command tells them. */
+/** The limits as a command prints them. */
 export function toJson({ frozenAt, maxOpenRequests, openRequests }: AccountLimits) {
   return { frozenAt: frozenAt?.toISOString() ?? null, maxOpenRequests, openRequests };
 }

@@ -69,11 +69,11 @@ export async function runCommand(words: readonly string[], config: Config, outpu
   } catch (error) {
     const message = explain(error, config);
     output.err(message);
-    // A program that asked for JSON gets it, also when there is nothing good to tell.
+    // A program that asked for JSON gets it, also when the command failed.
     if (words.includes("--json")) output.out(JSON.stringify({ error: codeOf(error), message }));
     return error instanceof UsageError ? EXIT.usage : EXIT.failed;
   } finally {
-    // A database that could not be opened has been told already.
+    // A database that could not be opened has been reported already.
     await opened?.then((openedDatabase) => openedDatabase.close()).catch(() => {});
   }
 }
@@ -99,7 +99,7 @@ function explain(error: unknown, { logLevel }: Config): string {
     return error.details.map(({ field, message }) => `${field === "" ? "" : `${field} `}${message}`).join("\n");
   }
   if (!(error instanceof Error)) return String(error);
-  // What went wrong, for an operator; where in our code, for whoever asks for it.
+  // What went wrong, for an operator; where in our code, only on request.
   const isOurs = error instanceof UsageError || error instanceof DomainError;
   return !isOurs && logLevel === "debug" ? (error.stack ?? error.message) : error.message || error.name;
 }

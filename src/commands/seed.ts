@@ -27,7 +27,7 @@ const ACTION = "seed";
 const DAYS = 30;
 /** Months of usage that need a partition: those of the days, and the one after them. */
 const MONTHS = 3;
-/** Any number that nobody else locks: two seeds at once take turns. */
+/** Any number that no other code locks: two seeds at once take turns. */
 const SEED_LOCK = 5_841_020_121;
 /** In the order in which a plan names them. The last one is a build that is no longer used. */
 const KEY_NAMES = ["laptop", "produksi", "ci"] as const;
@@ -87,7 +87,7 @@ async function seedInTurn({ config, database, seed }: SeedOrder): Promise<Seeded
   const { spent, topUps } = await seedAccount({ config, database, accountId, requests, nowMs });
   const by = await orderedHere(() => Promise.resolve(database));
   const transfers = await seedTransfers(database, by, merchantId);
-  // Somebody may have rolled up the days that were empty until now.
+  // A worker may have rolled up the days that were empty until now.
   await recountUsage(database.pool, accountId);
   await rollUpUsage(database.pool);
   const done = { days: DAYS, requests: requests.length, spent: formatMoney(idr(spent)), topUps, transfers };

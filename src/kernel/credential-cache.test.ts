@@ -25,7 +25,7 @@ function lookupUnderTest() {
 describe("the secret lookup", () => {
   const secret = newSecretToken("gw_");
 
-  test("asks nobody about a text that cannot be a gateway key", async () => {
+  test("makes no lookup for a text that cannot be a gateway key", async () => {
     const { lookUp, reads } = lookupUnderTest();
     const typo = secret.slice(0, -1) + (secret.endsWith("0") ? "1" : "0");
     for (const text of ["", "gw_", typo, `${secret} `, newSecretToken("st_"), newSecretToken("sk_")]) {

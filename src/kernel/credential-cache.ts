@@ -30,11 +30,11 @@ export type SecretLookup<Owner> = {
   (secret: string): Promise<Owner | null>;
   /** The same from memory alone and at once. Undefined: a look-up is needed. */
   known(secret: string): Owner | undefined;
-  /** Whether the secret was somebody's when it was last read, however long ago. It may have been revoked since. */
+  /** Whether the secret had an owner when it was last read, however long ago. It may have been revoked since. */
   hasWorked(secret: string): boolean;
 };
 
-/** Makes the function that tells whose a secret is: one read at a time per secret, remembered for a short while. */
+/** Makes the function that finds the owner of a secret: one read at a time per secret, remembered for a short while. */
 export function createSecretLookup<Owner extends object>({
   prefix,
   read,

@@ -98,7 +98,7 @@ describe("formatDecimal", () => {
     );
   });
 
-  test("puts the point where the scale says", () => {
+  test("puts the point where the scale requires it", () => {
     expect(formatDecimal(6_500_000n, 6)).toBe("6.5");
     expect(formatDecimal(1n, 18)).toBe("0.000000000000000001");
     expect(formatDecimal(10n ** 38n, 18)).toBe("100000000000000000000");

@@ -4,7 +4,7 @@
 import { codeOf, formatMoney, type Money } from "./money.ts";
 import { rupiahText } from "./rupiah-text.ts";
 
-/** Every error a caller can meet. Both doors translate exactly these. */
+/** Every error a caller can get. REST and RPC translate exactly these. */
 export type ErrorCode =
   | "validation_error"
   | "invalid_api_key"
@@ -60,7 +60,7 @@ export class ValidationError extends DomainError {
   }
 }
 
-/** The key is missing, malformed, unknown or revoked. Nobody is told which. */
+/** The key is missing, malformed, unknown or revoked. The answer does not show which. */
 export class InvalidApiKey extends DomainError {
   readonly code = "invalid_api_key";
   constructor() {
@@ -68,7 +68,7 @@ export class InvalidApiKey extends DomainError {
   }
 }
 
-/** The merchant pair is missing, malformed, unknown, revoked or of the other environment. Nobody is told which. */
+/** The merchant pair is missing, malformed, unknown, revoked or of the other environment. The answer does not show which. */
 export class InvalidCredentials extends DomainError {
   readonly code = "invalid_credentials";
   constructor() {
@@ -165,7 +165,7 @@ export class ModelNotFound extends DomainError {
   }
 }
 
-/** What was asked for does not exist, or belongs to somebody else. */
+/** What was asked for does not exist, or belongs to another account. */
 export class NotFound extends DomainError {
   readonly code = "not_found";
   constructor(message = "There is nothing here.") {
@@ -231,7 +231,7 @@ export class TooManyRequests extends DomainError {
   }
 }
 
-/** Somebody, or somebody at the same address, has tried too often. */
+/** A caller, or another one at the same address, has tried too often. */
 export class TooManyTries extends DomainError {
   readonly code = "rate_limit";
   readonly retryAfterSeconds: number;
@@ -241,7 +241,7 @@ export class TooManyTries extends DomainError {
   }
 }
 
-/** E-mail address and password do not belong together. Nobody is told which of the two is wrong. */
+/** E-mail address and password do not belong together. The answer does not show which of the two is wrong. */
 export class WrongPassword extends DomainError {
   readonly code = "invalid_credentials";
   constructor() {
@@ -257,7 +257,7 @@ export class WrongProof extends DomainError {
   }
 }
 
-/** Nobody is signed in, or not any more. */
+/** The caller is not signed in, or not any more. */
 export class NotSignedIn extends DomainError {
   readonly code = "invalid_credentials";
   constructor() {

@@ -16,7 +16,7 @@ export const REQUEST_FAILPOINTS = [
 /** The places that a merchant's transfer passes, in this order. */
 export const TRANSFER_FAILPOINTS = ["before-transfer-commit", "after-transfer-commit"] as const;
 
-/** The place that a payment provider's notification passes: it is durable, and the provider has not been told so. */
+/** The place that a payment provider's notification passes: it is durable, and the provider has no answer yet. */
 export const TOP_UP_FAILPOINTS = ["mid-webhook"] as const;
 
 /** The places that a payout passes, in this order. */
@@ -46,7 +46,7 @@ export type Failpoint = (typeof FAILPOINTS)[number];
 /** The place to die at, when it is reached for the nth time. */
 export type FailpointSetting = { readonly name: Failpoint; readonly nth: number };
 
-/** Tells that a place is reached: `failpoint?.("mid-settle")`. Undefined unless one is armed, which is all a request pays. */
+/** Reports that a place is reached: `failpoint?.("mid-settle")`. Undefined unless one is armed, which is all a request pays. */
 export let failpoint: ((reached: Failpoint) => void) | undefined;
 
 /** Reads `name` or `name:nth`. Undefined: there is no such place. */

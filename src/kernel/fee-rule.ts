@@ -1,4 +1,4 @@
-// What somebody keeps of a payment: a part of it, a flat amount, or both. Written `4000`, `0.7%` or `2.9%+2000`, in rupiah.
+// What a provider keeps of a payment: a part of it, a flat amount, or both. Written `4000`, `0.7%` or `2.9%+2000`, in rupiah.
 
 import { divideCeil } from "./money.ts";
 

@@ -16,7 +16,7 @@ describe("uuidv7", () => {
     );
   });
 
-  test("tells the millisecond it was made", () => {
+  test("contains the millisecond it was made", () => {
     fc.assert(
       fc.property(moment, (ms) => {
         expect(timeOfUuidv7(uuidv7(ms))).toBe(ms);

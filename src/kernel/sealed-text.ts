@@ -26,7 +26,7 @@ export function useSecretsKeys(secrets: readonly string[]): void {
   }));
 }
 
-/** The form in which a secret is stored. `name` says which secret it is: a text copied to another row cannot be opened there. */
+/** The form in which a secret is stored. `name` identifies the secret: a text copied to another row cannot be opened there. */
 export function sealText(name: string, text: string): string {
   const [key] = keys;
   if (key === undefined) return text;

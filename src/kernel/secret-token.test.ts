@@ -15,7 +15,7 @@ describe("a secret token", () => {
     }
   });
 
-  test("keeps its length for the smallest and the largest random value, and tells them apart", () => {
+  test("keeps its length for the smallest and the largest random value, and keeps them distinct", () => {
     const smallest = newSecretToken("gw_", allBytes(0));
     const largest = newSecretToken("gw_", allBytes(255));
     expect(smallest).toMatch(/^gw_0{43}/);

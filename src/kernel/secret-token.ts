@@ -1,11 +1,11 @@
 // Secrets that the service gives out: gateway keys, merchant pairs, service tokens. 256 random bits cannot be guessed, so
 // neither a pepper nor a slow hash is needed, and SHA-256 of the whole token is all that is ever stored. The checksum at
-// the end tells a mistyped or made-up token apart without asking the database.
+// the end detects a mistyped or made-up token without asking the database.
 
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** How a token begins; it says what the token is for. The environment of a merchant pair is part of it. */
+/** How a token begins; it shows what the token is for. The environment of a merchant pair is part of it. */
 export type SecretTokenPrefix = "gw_" | "st_" | "mk_" | "sk_" | "mk_test_" | "sk_test_" | "ct_" | "cs_";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -22,7 +22,7 @@ export function newSecretToken(prefix: SecretTokenPrefix, random: (bytes: number
   return prefix + body + checksumOf(prefix + body);
 }
 
-/** Whether a text has the form of a token of this prefix, checksum included. It says nothing about whether we issued it. */
+/** Whether a text has the form of a token of this prefix, checksum included. It does not mean that we issued it. */
 export function isSecretToken(text: string, prefix: SecretTokenPrefix): boolean {
   if (text.length !== prefix.length + BODY_LENGTH + CHECKSUM_LENGTH || !text.startsWith(prefix)) return false;
   if (!BODY_AND_CHECKSUM.test(text.slice(prefix.length))) return false;

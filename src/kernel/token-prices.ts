@@ -11,7 +11,7 @@ export type PriceSnapshot = {
 
 /**
  * Prices of kinds of tokens that few models charge apart, in micro-rupiah per 1M tokens. A kind without a price costs what
- * `costOf` in billing/cost.ts says.
+ * `costOf` in billing/cost.ts defines.
  */
 export type OtherPrices = {
   readonly cacheWrite?: bigint;
@@ -64,7 +64,7 @@ export function pricesAt(prices: PriceSnapshot, inputTokens: number): PricesOfAl
   const tier = longContextOf(other, inputTokens);
   const input = tier?.input ?? prices.input;
   const output = tier?.output ?? prices.output;
-  // A tier tells all of its prices: what it leaves out costs as much as its input.
+  // A tier has all of its prices: what it leaves out costs as much as its input.
   const cacheWrite = (tier === null ? other?.cacheWrite : tier.cacheWrite) ?? input;
   const ownWrite1h = other?.cacheWrite1h ?? 0n;
   return {

@@ -5,7 +5,7 @@ export type ApiKey = {
   readonly keyId: string;
   readonly accountId: string;
   readonly name: string;
-  /** The first characters of the secret, to tell keys apart. */
+  /** The first characters of the secret, to distinguish keys. */
   readonly prefix: string;
   readonly lastFour: string;
   /** Requests in any 60 seconds; 0: no limit. */

@@ -1,4 +1,4 @@
-// The rate windows of everybody who is not a key: people, merchant pairs and service tokens, each exact over all nodes, by the
+// The rate windows of all callers but keys: people, merchant pairs and service tokens, each exact over all nodes, by the
 // same SQL functions as a key's. A pair or token that was revoked is refused here on its own row, from the commit of the
 // revocation on, whatever a process remembers of it.
 
@@ -19,7 +19,7 @@ export type WindowedCaller = { readonly kind: CallerKind; readonly callerId: str
  */
 export type TakeCallerSlot = (caller: WindowedCaller) => Promise<void>;
 
-/** Makes the windows of one node. A caller that was told to wait is refused without the database until then. */
+/** Makes the windows of one node. A caller that was asked to wait is refused without the database until then. */
 export function createCallerWindows({
   pool,
   limits,

@@ -7,13 +7,13 @@ import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import { requireKeyName, type ApiKey } from "./api-key.ts";
 import { countWorkingKeys, insertKey, lockAccount } from "./store.ts";
 
-/** The limit a key has unless an operator says otherwise: requests in any 60 seconds. */
+/** The limit a key has unless an operator sets another: requests in any 60 seconds. */
 export const DEFAULT_RATE_LIMIT = 60;
 /** The largest limit a key can have. */
 export const MAX_RATE_LIMIT = 1_000_000;
 /** How many keys of one account may work at the same time. */
 export const MAX_WORKING_KEYS = 100;
-// `gw_` and four characters: enough for its owner to tell keys apart, of no use to anybody else.
+// `gw_` and four characters: enough for its owner to distinguish keys, and useless to others.
 const SHOWN_PREFIX_LENGTH = 7;
 const SHOWN_END_LENGTH = 4;
 

@@ -30,7 +30,7 @@ export async function listKeys(
     throw new ValidationError([{ field: "page_token", rule: "page_token", message: "must come from the page before" }]);
   }
   const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
-  // One more than asked for tells whether there is another page.
+  // One more than asked for shows whether there is another page.
   const keys = await readKeys(pool, { accountId, beforeId: pageToken === "" ? null : pageToken, limit: size + 1 });
   const page = keys.slice(0, size);
   return { keys: page, nextPageToken: keys.length > size ? (page.at(-1)?.keyId ?? "") : "" };

@@ -1,4 +1,4 @@
-// The door of the room for the request path: who a secret belongs to, and whether its key may do one more request now.
+// What the request path needs of keys: who a secret belongs to, and whether its key may do one more request now.
 // Issuing, listing, renaming and revoking keys are in issue-key.ts and issued-keys.ts.
 
 import type { Database } from "../database/database.ts";
@@ -26,7 +26,7 @@ export interface Keys {
    * UpstreamBusy when the database is away.
    */
   takeSlot(key: VerifiedKey): Promise<RateState>;
-  /** Refuses a key that was told to wait and has not waited, without asking the database. Errors: RateLimited. */
+  /** Refuses a key that was asked to wait and has not waited, without asking the database. Errors: RateLimited. */
   refuseWhileLimited(key: VerifiedKey): void;
   /** Remembers that no slot of the key is free for so long. */
   rememberLimited(key: VerifiedKey, retryAfterMs: number): void;

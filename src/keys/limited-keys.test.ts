@@ -11,7 +11,7 @@ function limitedKeysUnderTest() {
 }
 
 describe("the memory of limited keys", () => {
-  test("refuses until the very moment and says how long that is", () => {
+  test("refuses until the very moment and returns how long that is", () => {
     const { clock, limited } = limitedKeysUnderTest();
     expect(() => limited.refuseWhileLimited(key)).not.toThrow();
     limited.rememberLimited(key, 1_500);
@@ -22,7 +22,7 @@ describe("the memory of limited keys", () => {
     expect(() => limited.refuseWhileLimited(key)).not.toThrow();
   });
 
-  test("says nothing about another key", () => {
+  test("does not refuse another key", () => {
     const { limited } = limitedKeysUnderTest();
     limited.rememberLimited(key, 1_500);
     expect(() => limited.refuseWhileLimited({ ...key, keyId: "other" })).not.toThrow();
@@ -43,7 +43,7 @@ describe("the memory of limited keys", () => {
     expect(() => limited.refuseWhileLimited({ ...key, rateLimit: 600 })).not.toThrow();
   });
 
-  test("never tells anybody to wait less than a second or more than sixty", () => {
+  test("never asks a caller to wait less than a second or more than sixty", () => {
     expect([0, 1, 1_000, 1_001, 60_000, 61_000].map(retryAfterSeconds)).toEqual([1, 1, 1, 2, 60, 60]);
   });
 });

@@ -1,4 +1,4 @@
-// The keys, and other callers with a window, that were told to wait and have not waited yet, remembered on this node alone: a client that storms on after a
+// The keys, and other callers with a window, that were asked to wait and have not waited yet, remembered on this node alone: a client that storms on after a
 // 429 is refused without the database. It only ever refuses what the database has refused, so forgetting is harmless.
 
 import { LRUCache } from "lru-cache";
@@ -27,7 +27,7 @@ export interface LimitedKeys {
 export function createLimitedKeys({ clock }: { clock: Clock }): LimitedKeys {
   const refusals = new LRUCache<string, Refusal>({ max: MAX_LIMITED_KEYS });
 
-  /** The refusal that still holds. One under another limit says nothing about the limit the key has now. */
+  /** The refusal that still holds. One under another limit does not count for the key's present limit. */
   function current(key: LimitedCaller): Refusal | undefined {
     const refusal = refusals.get(key.keyId);
     return refusal !== undefined && refusal.untilMs > clock.now() && refusal.limit === key.rateLimit
@@ -60,7 +60,7 @@ export function createLimitedKeys({ clock }: { clock: Clock }): LimitedKeys {
   };
 }
 
-/** Whole seconds to tell a client to wait, 1 to 60. */
+/** Whole seconds that a client has to wait, 1 to 60. */
 export function retryAfterSeconds(waitMs: number): number {
   return Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
 }

@@ -1,5 +1,5 @@
 // The key of an account's playground: people who are signed in ask models without a key, and what they ask is limited, held and
-// billed like every other request, on a key of the account that nobody has the secret of.
+// billed like every other request, on a key of the account without a known secret.
 
 import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";

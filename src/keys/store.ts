@@ -80,11 +80,11 @@ INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, is_playgro
 VALUES ($1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', true)
 ON CONFLICT (account_id) WHERE is_playground DO NOTHING`;
 
-// A key of the playground has no secret that anybody has.
+// The secret of a playground key is not known to any person.
 const REVOKE_ALL = `
 UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL AND NOT is_playground`;
 
-// Without its secret parts. The window keeps its newest slot until the next request replaces it, so it tells the last use,
+// Without its secret parts. The window keeps its newest slot until the next request replaces it, so it shows the last use,
 // and for free.
 const MANAGED_COLUMNS = `
   id, account_id, name, prefix, last_four, rate_limit, created_at, slots[cardinality(slots)] AS last_used_at, revoked_at,
@@ -237,7 +237,7 @@ export async function writeKeyName(
 }
 
 /**
- * Marks a key as revoked now, unless it was before, and says which. Null: there is no such key, or it is not of the account
+ * Marks a key as revoked now, unless it was before, and returns which. Null: there is no such key, or it is not of the account
  * that is given.
  */
 export async function writeRevocation(

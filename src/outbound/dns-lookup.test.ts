@@ -57,11 +57,11 @@ test("gives every address of a name, so that each can be checked", async () => {
   expect(await resolved("both.example.com")).toEqual(["93.184.215.14", "10.0.0.1"]);
 });
 
-test("says so when a name has none, or its server does not answer in time", async () => {
+test("fails when a name has none, or its server does not answer in time", async () => {
   await expect(resolved("none.example.com")).rejects.toThrow(/ENODATA/);
   await expect(resolved("silent.example.com")).rejects.toThrow(/ETIMEOUT/);
 });
 
-test("asks nobody for this machine's own name", async () => {
+test("asks no server for this machine's own name", async () => {
   expect(await resolved("localhost")).toEqual(["127.0.0.1", "::1"]);
 });

@@ -23,7 +23,7 @@ export function createDnsLookup(servers?: readonly string[]): LookupFunction {
     ask(hostname, (error, addresses) => callback(error, error === null ? [...addresses] : []));
 }
 
-/** Every address of a name. Errors: what the servers said when there is none. */
+/** Every address of a name. Errors: the servers' error when there is none. */
 async function askDns(hostname: string, servers: readonly string[] | undefined): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: ASK_WITHIN_MS, tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);

@@ -36,7 +36,7 @@ test("lets addresses of the public internet and names pass", () => {
   expect([...PUBLIC, "api.example.com", ""].filter((address) => isPrivateAddress(address))).toEqual([]);
 });
 
-test("tells hosts of URLs apart as the URL parser writes them", () => {
+test("distinguishes hosts of URLs as the URL parser writes them", () => {
   const inside = ["http://localhost:1", "http://x.localhost.", "http://[::1]/", "http://0x7f.1/", "http://2130706433"];
   const dressed = [
     "http://0177.0.0.1",

@@ -1,5 +1,5 @@
 // Which addresses are of the public internet. Every URL that a client or an operator gives us is held against this, so that
-// nobody reaches our own network, or the machine's metadata, through us.
+// no caller reaches our own network, or the machine's metadata, through us.
 
 import { BlockList, isIP } from "node:net";
 
@@ -66,7 +66,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || isLoopbackAddress(host);
 }
 
-/** What a URL's host is as far as its name tells: an address of either kind, or a name that only the resolver knows. */
+/** What a URL's host is by its name alone: an address of either kind, or a name that only the resolver knows. */
 export function kindOfHost(hostname: string): "private" | "public" | "name" {
   const host = plainHost(hostname);
   if (isLoopbackHost(host) || isPrivateAddress(host)) return "private";

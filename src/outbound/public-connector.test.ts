@@ -89,6 +89,6 @@ test("lets only loopback through where that is allowed", async () => {
   );
 });
 
-test("says so when a name has no address", async () => {
+test("fails when a name has no address", async () => {
   expect(await fetched("nowhere.example.com", { ...resolver([]) })).toContain("no address");
 });

@@ -25,7 +25,7 @@ export type OutsideRules = {
 };
 
 /**
- * Makes undici's `connect` for addresses that others chose. Whoever uses it follows no redirect, or holds each against the
+ * Makes undici's `connect` for addresses that others chose. The caller follows no redirect, or holds each against the
  * same rules. Errors, to the request: PrivateAddressError.
  */
 export function outsideConnector(rules: OutsideRules): buildConnector.connector {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export type Tick = {
   readonly name: string;
   readonly everyMs: number;
-  /** One round of work. What it throws is reported and does not stop the next round. Long rounds end when `signal` says so. */
+  /** One round of work. What it throws is reported and does not stop the next round. Long rounds end when `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
 };
 
@@ -22,7 +22,7 @@ export function startTicks(ticks: readonly Tick[], onError: (name: string, error
       try {
         await run(stopping.signal);
       } catch (error) {
-        // A round that was told to end has not failed.
+        // A round that was aborted has not failed.
         if (!stopping.signal.aborted) onError(name, error);
       }
       // Aborted: the loop ends.

@@ -57,7 +57,7 @@ test("runs without a lock before them enter one by one", async () => {
   expect(await together(5)).toBe(1);
 });
 
-test("a lock that a dead run was taking over keeps nobody out", async () => {
+test("a lock that a dead run was taking over keeps no other run out", async () => {
   await withAgentLock(join(folder, "state"), "other", async () => {
     await writeFile(join(folder, "state", "lock-codex"), GONE);
     await writeFile(join(folder, "state", "lock-codex.takeover"), GONE);

@@ -1,4 +1,4 @@
-// What the doctor says of a machine where something is wrong, and of one where nothing is.
+// The doctor's report about a machine where something is wrong, and about one where nothing is.
 
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ it("finds nothing wrong where nothing is, with the key that stands in a file", a
   });
 });
 
-it("says that there is no key to ask with, and which programs do not use the gateway", async () => {
+it("reports that there is no key to ask with, and which programs do not use the gateway", async () => {
   await using home = await newHome();
   await install(home.path, "qwen");
   expect(await doctor(home.path)).toEqual({

@@ -1,4 +1,4 @@
-// The editors on texts that nobody has thought of: an edit says what it should, and taking it back gives the text back.
+// The editors on generated texts: an edit has the result it should have, and taking it back gives the text back.
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

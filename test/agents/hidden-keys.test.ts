@@ -1,4 +1,4 @@
-// The key is never shown, in whichever place of the command line somebody puts it by mistake.
+// The key is never shown, in whichever place of the command line it is put by mistake.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPerson } from "../../src/agents/wizard.ts";

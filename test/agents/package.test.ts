@@ -45,7 +45,7 @@ it("is one file without dependencies that knows the gateway it came from", async
   );
 });
 
-it("is built once for everybody who asks", async () => {
+it("is built once for all callers", async () => {
   let asked = 0;
   const give = agentsPackage(() => {
     asked += 1;

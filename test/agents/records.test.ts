@@ -1,4 +1,4 @@
-// What saldo-agents remembers: it is there before a change is, outlives whoever is killed, and gives back what was replaced.
+// What saldo-agents remembers: it is there before a change is, outlives a run that is killed, and gives back what was replaced.
 
 import { chmod, chown, link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const reset = (home: string, ...more: string[]) => saldoAgents(home, ["reset", "
 const without = (files: Awaited<ReturnType<typeof snapshot>>, part: string) =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !path.includes(part)));
 
-it("changes no file when it cannot remember the change, and says why for each agent", async () => {
+it("changes no file when it cannot remember the change, and prints the reason for each agent", async () => {
   await using home = await newHome();
   await putFiles(home.path, "kimi", "another provider");
   await putFiles(home.path, "pi", "another provider");
@@ -52,7 +52,7 @@ it("puts the first file of an agent back when the second cannot be written", asy
   const before = await snapshot(home.path);
   const settings = join(home.path, ".pi/agent/settings.json");
   const models = join(home.path, ".pi/agent/models.json");
-  // The hour is asked for between planning and writing: somebody else writes the second file then.
+  // The hour is asked for between planning and writing: another program writes the second file then.
   const now = () => {
     writeFileSync(settings, '{ "theirs": true }');
     return new Date();
@@ -172,7 +172,7 @@ describe("an entry of the user's under our own name", () => {
   });
 });
 
-it("takes nothing away from a gateway that nobody named", async () => {
+it("takes nothing away from a gateway that was not named", async () => {
   await using home = await newHome();
   const path = fileOf(home.path, "droid");
   await mkdir(dirname(path), { recursive: true });
@@ -217,7 +217,7 @@ it("writes into config.json of opencode where that is all there is", async () =>
   expect(await readFile(path, "utf8")).toBe('{ "theme": "dark" }\n');
 });
 
-it("says which record is damaged, and goes on once that is moved away", async () => {
+it("names the damaged record, and goes on once that is moved away", async () => {
   await using home = await newHome();
   await putFiles(home.path, "kimi", "another provider");
   await apply(home.path, "kimi");
@@ -229,7 +229,7 @@ it("says which record is damaged, and goes on once that is moved away", async ()
   expect(await readFile(fileOf(home.path, "kimi"), "utf8")).not.toContain("saldo");
 });
 
-it("says how to take it back in a command that does", async () => {
+it("prints a command that takes it back", async () => {
   await using home = await newHome();
   const { out } = await apply(home.path, "kimi,pi");
   const [, hint = ""] = /^To take it back: npm run saldo-agents -- (.*)$/m.exec(out) ?? [];

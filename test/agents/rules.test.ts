@@ -88,7 +88,7 @@ describe("refuses with 2 and writes nothing", () => {
   });
 });
 
-it("says 1 when the gateway is away, and what it asked", async () => {
+it("exits with 1 when the gateway is away, and prints what it asked", async () => {
   await using home = await newHome();
   const server = createServer();
   const url = await listen(server);
@@ -113,7 +113,7 @@ it("does not send the key on to another host", async () => {
   await closeServer(server);
 });
 
-it("says so when the gateway points to what is no address", async () => {
+it("reports a gateway setting that is no address", async () => {
   await using home = await newHome();
   const server = createServer((_, response) => response.writeHead(302, { location: "http://[" }).end());
   const url = await listen(server);
@@ -162,7 +162,7 @@ it("writes both files of an agent or none", async () => {
   expect(await snapshot(home.path)).toEqual(before);
 });
 
-it("writes nothing on --dry-run, and says what it would", async () => {
+it("writes nothing on --dry-run, and prints what it would", async () => {
   await using home = await newHome();
   await putFiles(home.path, "droid", "comments");
   const before = await snapshot(home.path);
@@ -208,7 +208,7 @@ it("never takes a file away that the user made after ours was removed", async ()
   expect(await readFile(join(home.path, ".kimi-code/config.toml"), "utf8")).toBe("# my own\n");
 });
 
-it("takes a file that Cline wrote anew on its run for applied, and still gives back what was replaced", async () => {
+it("takes a file that Cline wrote again on its run for applied, and still gives back what was replaced", async () => {
   await using home = await newHome();
   await putFiles(home.path, "cline", "another provider");
   const path = join(home.path, ".cline/data/settings/providers.json");
@@ -257,7 +257,7 @@ it.each(HOSTILE)("a model called %j is only a name", async (id) => {
   expect(await snapshot(home.path)).toEqual(before);
 });
 
-it("does not write over what somebody else wrote meanwhile", async () => {
+it("does not write over what another program wrote meanwhile", async () => {
   await using home = await newHome();
   const path = join(home.path, "settings.json");
   await writeFile(path, "{}");

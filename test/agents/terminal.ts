@@ -1,4 +1,4 @@
-// A terminal with somebody in front of it, who presses keys once the screen shows what they answer.
+// A terminal with a person in front of it, who presses keys once the screen shows what they answer.
 
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";

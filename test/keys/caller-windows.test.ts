@@ -45,7 +45,7 @@ async function age(callerId: string, seconds: number): Promise<void> {
   await pool.query(text, [callerId, seconds]);
 }
 
-test("several nodes together let in as many as the limit says, also on the first call ever", async () => {
+test("several nodes together let in as many as the limit allows, also on the first call ever", async () => {
   const caller = person();
   const nodes = [newNode(), newNode()];
   const [a, b] = await Promise.all(nodes.map(({ take }) => takeAtOnce(() => take(caller), 10)));
@@ -118,7 +118,7 @@ test("a token's last use is written, and not for every call", async () => {
   expect(await row()).toEqual(first);
 });
 
-test("windows that nobody uses are removed, and one that is used again begins anew", async () => {
+test("unused windows are removed, and one that is used again begins empty", async () => {
   const [old, young] = [person(), person()];
   await newNode().take(old);
   await newNode().take(young);

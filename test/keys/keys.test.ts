@@ -153,7 +153,7 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
     await expect(revokeKey(database, { keyId: key.keyId, accountId: await newAccount() })).rejects.toThrow(NotFound);
   });
 
-  test("tells when a key was last used", async () => {
+  test("shows when a key was last used", async () => {
     const { key, keys } = await newKey();
     const before = await listKeys(database, key);
     await keys.takeSlot(key);
@@ -196,7 +196,7 @@ describe.each(testBackends())("keys on the %s server", (backend) => {
     const used = await newKey(1);
     await takeAll(used, 1);
     await expect(used.keys.takeSlot(used.key)).rejects.toThrow(RateLimited);
-    // The database would let it in now; the node keeps to what the client was told.
+    // The database would let it in now; the node keeps to what it answered the client.
     await letTimePass(used.key, "60 seconds");
     await expect(used.keys.takeSlot(used.key)).rejects.toThrow(RateLimited);
     expect(() => used.keys.refuseWhileLimited(used.key)).toThrow(RateLimited);

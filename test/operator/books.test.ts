@@ -23,7 +23,7 @@ afterAll(() => served.stop());
 const rupiah = (text: string): bigint => parseMoney(text, IDR).units;
 
 describe("the books", () => {
-  test("balance in every asset, and are told when they do not", async () => {
+  test("balance in every asset, and are reported when they do not", async () => {
     const { operator, database } = served;
     const accountId = await served.newCustomer();
     await billRequest(database, { accountId, charge: rupiah("5") });
@@ -50,7 +50,7 @@ describe("the books", () => {
     const wrong = await operator.getTrialBalance({});
     expect(wrong.isBalanced).toBe(false);
     expect(wrong.sums.find(({ asset }) => asset === "IDR/6")?.balance).toBe("0.000001");
-    // And the audit tells where.
+    // And the audit reports where.
     await audit(database.pool, { kind: "incremental" });
     const { audits } = await operator.listAudits({});
     expect(audits.map(({ kind }) => kind)).toEqual(["incremental", "full"]);
@@ -166,7 +166,7 @@ describe("what operators did", () => {
 });
 
 describe("operation", () => {
-  test("keeps what is set for everybody, and writes a change down once", async () => {
+  test("keeps the service-wide settings, and records a change once", async () => {
     const { operator } = served;
     expect((await operator.getSettings({})).settings).toMatchObject({ welcomeCredit: "0" });
     const order = { settings: { welcomeCredit: "2500.5" }, reason: "a campaign" };

@@ -72,12 +72,12 @@ models:
     expect(await rulesOf('base_url: "https://10.0.0.7/v1", allow_private_address: true')).toEqual([
       "upstreams.evil.allow_private_address catalog.private_address",
     ]);
-    // A preset's own host may have its key, and a further upstream a key that is nobody's yet.
+    // A preset's own host may have its key, and a further upstream a key without an owner yet.
     await operator.previewCatalog(of('base_url: "https://api.openai.com/v2", api_key_env: SET_API_KEY'));
     await operator.previewCatalog(of('base_url: "https://llm.example.com/v1", api_key_env: NEW_API_KEY'));
   });
 
-  test("is previewed, published against its version, and told to whoever comes late", async () => {
+  test("is previewed, published against its version, and reported to a late publisher", async () => {
     const { operator } = served;
     const first = await operator.previewCatalog({ draft: draft(yaml("5000")) });
     expect(first.version).toBe(0);
@@ -138,7 +138,7 @@ models:
     ]);
   });
 
-  test("takes prices of every kind as messages, tells how far they move, and warns of a loss", async () => {
+  test("takes prices of every kind as messages, shows how far they move, and warns of a loss", async () => {
     const { operator } = served;
     const { version, catalog } = await operator.getCatalog({});
     const [model] = catalog?.models ?? [];

@@ -1,5 +1,5 @@
 // Every method of OperatorService, whatever there comes to be: what changes something writes one line of who did it, what reads
-// writes none, and nobody but an operator gets in.
+// writes none, and only operators are admitted.
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel, type Timestamp } from "@bufbuild/protobuf/wkt";
@@ -206,7 +206,7 @@ describe("every method of OperatorService", () => {
     expect(Object.keys(requests).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test("the lines cannot be changed or removed by whoever serves", async () => {
+  test("the lines cannot be changed or removed by a serving process", async () => {
     for (const change of ["UPDATE operator_action SET operator = 'x'", "DELETE FROM operator_action"])
       await expect(served.database.pool.query(change)).rejects.toThrow("permission denied");
   });

@@ -60,7 +60,7 @@ describe("an order above the sum", () => {
     ];
     expect([first.isNew, again.isNew, first.order?.state]).toEqual([true, false, OrderState.APPROVED]);
     expect(await available(accountId)).toBe("1001");
-    // Now its first name tells what came of it.
+    // Now its first name returns its result.
     expect(await served.operator.creditAccount(request)).toMatchObject({
       pendingOrderId: "",
       order: { isNew: false, available: "1001" },
@@ -131,7 +131,7 @@ describe("an order above the sum", () => {
     expect(told.rules).toEqual(["idempotencyKey credit.reference"]);
   });
 
-  test("that cannot be carried out stays pending, and says why", async () => {
+  test("that cannot be carried out stays pending, and shows why", async () => {
     const accountId = await served.newCustomer();
     const order = { ...credit(accountId, "-2000"), idempotencyKey: uuidv7() };
     const { pendingOrderId: orderId } = await served.operator.adjustAccount(order);
@@ -219,7 +219,7 @@ describe("a transfer that waits for approval", () => {
     expect(shown.transfer?.transfer?.status).toBe("PENDING");
   });
 
-  test("is approved by nobody whose own it is", async () => {
+  test("is not approved by the operator who ordered it", async () => {
     const create = { email: OPERATOR, openAccount };
     const { accountId } = await withTransaction(served.database, (client) => createCustomer(client, create));
     const transferId = await waiting(await merchantOf(accountId), "5");

@@ -42,7 +42,7 @@ it("an order that names a top-up in capitals is about the same payment", async (
   const order = { topUpId: topUpId.toUpperCase(), reason: null };
   const { topUps, desk } = process;
   await desk.act(paymentUrl?.split("/").at(-1) ?? "", "pay_silently");
-  // By itself, too: whoever asks may have the id from anywhere.
+  // By itself, too: the operator may have the id from anywhere.
   expect(await topUps.verifyNow(order.topUpId)).toMatchObject({ topUpId, state: "paid" });
   const verified = await orderVerification(by, (id) => topUps.verifyNow(id), order);
   expect(verified).toMatchObject({ topUpId, state: "paid" });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-test("top-ups are listed across accounts, filtered, page by page, and shown with what was told of them", async () => {
+test("top-ups are listed across accounts, filtered, page by page, and shown with their notifications", async () => {
   const { operator, database } = served;
   const [one, other] = [await served.newCustomer(), await served.newCustomer()];
   const ids = [
@@ -49,7 +49,7 @@ test("top-ups are listed across accounts, filtered, page by page, and shown with
   expect(await refusal(operator.getTopUp({ topUpId: uuidv7() }))).toMatchObject({ code: "not_found" });
 });
 
-test("a top-up's provider is asked when an operator says so, and that is written down", async () => {
+test("a top-up's provider is asked when an operator orders it, and that is recorded", async () => {
   const { operator, database } = served;
   const accountId = await served.newCustomer();
   const topUpId = await openTopUp(database, { accountId });
@@ -63,7 +63,7 @@ test("a top-up's provider is asked when an operator says so, and that is written
     reason: "the customer asks",
     facts: { accountId, state: "created" },
   });
-  // One that is not there asks nobody and leaves no line.
+  // One that is not there asks no provider and leaves no line.
   const { count } = await served.actions();
   expect(await refusal(operator.verifyTopUp({ topUpId: uuidv7() }))).toMatchObject({ code: "not_found" });
   expect(served.asked).toEqual([topUpId]);

@@ -88,7 +88,7 @@ describe("transfers of all merchants", () => {
 });
 
 describe("a transfer that waits for approval", () => {
-  test("goes on once it is approved, once, however often that is said", async () => {
+  test("goes on once it is approved, once, however often that is repeated", async () => {
     const { order, balance } = await newMerchant();
     const transferId = await order("12");
     expect((await refusal(served.member.approveTransfer({ transferId, reason: REASON }))).code).toBe(
@@ -125,7 +125,7 @@ describe("a transfer that waits for approval", () => {
     expect(await served.linesOf(transferId)).toHaveLength(1);
   });
 
-  test("gives its funds back once it is rejected, once, however often that is said", async () => {
+  test("gives its funds back once it is rejected, once, however often that is repeated", async () => {
     const { order, balance } = await newMerchant();
     const transferId = await order("12");
     expect((await refusal(served.member.rejectTransfer({ transferId, reason: "no" }))).code).toBe("permission_denied");

@@ -54,7 +54,7 @@ describe("wallets", () => {
   const walletsByChain = async () =>
     new Map((await served.operator.listPayoutWallets({})).wallets.map((wallet) => [wallet.chain, wallet]));
 
-  test("are told with what their chains say, and that a chain did not answer", async () => {
+  test("are listed with their chains' answers, and that a chain did not answer", async () => {
     await openWallet(served.database.pool, { chain: "tron", address: "T1", nextNonce: 3 });
     const wallets = await walletsByChain();
     expect([...wallets.keys()]).toEqual(["bsc", "ethereum", "sandbox", "tron"]);
@@ -119,7 +119,7 @@ describe("wallets", () => {
     expect(await served.linesOf("bsc 0xbb")).toEqual([]);
   });
 
-  test("do not sign again by the word of somebody who has looked at another stop", async () => {
+  test("do not sign again by the order of an operator who has looked at another stop", async () => {
     const { database } = served;
     const { pool } = database;
     const { walletId } = await openWallet(pool, { chain: "polygon", address: "0xcc", nextNonce: 0 });

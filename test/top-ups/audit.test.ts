@@ -33,7 +33,7 @@ async function found(): Promise<string[]> {
 
 const run = (text: string, ...values: unknown[]) => world.money.pool.query(text, values);
 
-/** Does something wrong, tells what the audit finds, and mends it. */
+/** Does something wrong, returns what the audit finds, and mends it. */
 async function wrong(damage: string, mend: string, ...values: unknown[]): Promise<string[]> {
   await run(damage, ...values);
   const checks = await found();
@@ -57,7 +57,7 @@ describe("the audit finds", () => {
     expect(await found()).toEqual([]);
   });
 
-  it("a top-up that says paid and was never credited", async () => {
+  it("a top-up that is marked paid and was never credited", async () => {
     const { topUpId } = await world.open(process, await world.money.account(0n));
     const checks = await wrong(
       "UPDATE top_up SET state = 'paid', paid_at = now() WHERE id = $1",
@@ -67,7 +67,7 @@ describe("the audit finds", () => {
     expect(checks).toEqual([CREDITED]);
   });
 
-  it("a top-up that was credited and does not say so, or says another amount or account", async () => {
+  it("a top-up that was credited and is not marked so, or has another amount or account", async () => {
     const accountId = await world.money.account(0n);
     const other = await world.money.account(0n);
     const { topUpId } = await world.paid(process, accountId);

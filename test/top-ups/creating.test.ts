@@ -75,7 +75,7 @@ describe("an idempotency key", () => {
     },
   );
 
-  it("is opened by nobody else for as long as the provider may take for all its calls", async () => {
+  it("is opened by no other call for as long as the provider may take for all its calls", async () => {
     const timeoutMs = 50_000;
     const slow = await world.process("xendit", { timeoutMs });
     const accountId = await world.money.account(0n);
@@ -89,7 +89,7 @@ describe("an idempotency key", () => {
     expect(await opening).toBe("failed");
   });
 
-  it("whose order nobody ever opened runs out", async () => {
+  it("whose order was never opened runs out", async () => {
     const accountId = await world.money.account(0n);
     world.fake.misbehave(503);
     await expect(world.open(one, accountId)).rejects.toMatchObject({ code: "upstream_busy" });

@@ -1,4 +1,4 @@
-// What becomes of a payment: credited once, for the order's own amount, whatever is told, how often and in which order.
+// What becomes of a payment: credited once, for the order's own amount, whatever is reported, how often and in which order.
 
 import { describe, expect, it } from "vitest";
 import { one, other, stateOf, useTwoProcesses, world } from "./two-processes.ts";
@@ -22,7 +22,7 @@ describe("a payment", () => {
     expect(paid.paidAt).toBeInstanceOf(Date);
   });
 
-  it("told in 50 copies at once to two processes is one event, one credit", async () => {
+  it("reported in 50 copies at once to two processes is one event, one credit", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.open(one, accountId);
     world.fake.set(topUpId, { status: "paid" });
@@ -59,7 +59,7 @@ describe("a payment", () => {
     ["a payment that is looked at first", ["pending", "challenged", "captured"], "paid"],
     ["an expiry and nothing else", ["pending", "expired", "pending"], "expired"],
     ["a card that was refused when it was looked at", ["challenged", "failed"], "failed"],
-  ] as const)("told as %s ends as it should", async (_name, statuses, state) => {
+  ] as const)("reported as %s ends as it should", async (_name, statuses, state) => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.open(one, accountId);
     for (const status of statuses) await world.happens(one, topUpId, { status });
@@ -67,7 +67,7 @@ describe("a payment", () => {
     expect(await world.creditsOf(topUpId)).toBe(state === "paid" || state === "refunded" ? 1 : 0);
   });
 
-  it("whose settlement was told before it was pending, by copies that come in any order, is credited once", async () => {
+  it("whose settlement was reported before it was pending, by copies that come in any order, is credited once", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.open(one, accountId);
     world.fake.set(topUpId, { status: "pending" });
@@ -95,7 +95,7 @@ describe("a payment", () => {
     expect(await world.creditsOf(topUpId)).toBe(1);
   });
 
-  it("of which nobody tells us is found by asking", async () => {
+  it("without a notification is found by asking", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.open(one, accountId);
     world.fake.set(topUpId, { status: "paid" });
@@ -163,7 +163,7 @@ describe("a payment", () => {
     expect(await world.standing(accountId)).toEqual({ available: RUPIAH - 10_000, owed: 0 });
   });
 
-  it("that nobody makes expires: by the provider's word, and by our clock where it knows no payment", async () => {
+  it("that is never made expires: by the provider's answer, and by our clock where it knows no payment", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.open(one, accountId);
     expect((await one.topUps.verifyNow(topUpId)).state).toBe("pending");
@@ -235,7 +235,7 @@ describe("a payment", () => {
     expect((await xendit.topUps.verifyNow(topUpId)).state).toBe("paid");
   });
 
-  it("of an order we never made is kept and credits nobody", async () => {
+  it("of an order we never made is kept and credits no account", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.open(one, accountId);
     world.fake.set(topUpId, { status: "paid", toldOrderId: "another-shop-77" });

@@ -22,12 +22,12 @@ export type FakePayment = {
   /** What the payer pays, fees included. */
   gross: number;
   refunded: number;
-  /** In how many refunds of the same size that was, where the format tells each. */
+  /** In how many refunds of the same size that was, where the format has each. */
   refunds: number;
   /** What the payer's bank took back of it in part. */
   chargedBack: number;
   currency: string;
-  /** What Xendit says it keeps of the payment; null: it says nothing. */
+  /** What Xendit reports that it keeps of the payment; null: nothing is reported. */
   kept: number | null;
   /** The order id its answers name, where that is another one. */
   toldOrderId: string;
@@ -74,7 +74,7 @@ const MIDTRANS_STATUS: Readonly<Record<FakePayment["status"], readonly [status: 
     charged_back: ["chargeback", "200", "accept"],
   };
 
-/** A payment as Midtrans tells it. All values are texts, as theirs are. */
+/** A payment as Midtrans reports it. All values are texts, as theirs are. */
 export function midtransBody({
   transactionId,
   toldOrderId,

@@ -17,7 +17,7 @@ const needingAttention = (accountId: string) =>
   });
 
 describe("money that is given back", () => {
-  it("by a chargeback that is won is told to the operator, and credited by nobody but the operator", async () => {
+  it("by a chargeback that is won is shown to the operator, and credited only by the operator", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(one, accountId);
     await world.happens(one, topUpId, { status: "charged_back" });
@@ -59,7 +59,7 @@ describe("money that is given back", () => {
     expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
   });
 
-  it("before anybody told us that it was paid is credited and taken back in one step", async () => {
+  it("before it was reported as paid is credited and taken back in one step", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.open(one, accountId);
     await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
@@ -76,7 +76,7 @@ describe("money that is given back", () => {
     expect(await world.standing(accountId)).toEqual({ available: 1_000, owed: 0 });
   });
 
-  it("by nobody knows how much is told to the operator and takes nothing", async () => {
+  it("by an unknown amount is shown to the operator and takes nothing", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(one, accountId);
     await world.happens(one, topUpId, { status: "partially_refunded", refunded: 0 });
@@ -116,7 +116,7 @@ describe("money that is given back", () => {
     },
   );
 
-  it("in larger parts by the payer's bank is heard of each time, and asked for where nobody tells", async () => {
+  it("in larger parts by the payer's bank is noticed each time, and asked for without a notification", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(one, accountId);
     await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 5_000 });
@@ -160,7 +160,7 @@ describe("money that is given back", () => {
   });
 
   it.each(["failed", "expired"] as const)(
-    "though the provider only says %s of what it had confirmed is told to the operator and takes nothing",
+    "though the provider only reports %s of what it had confirmed is shown to the operator and takes nothing",
     async (status) => {
       const accountId = await world.money.account(0n);
       const { topUpId } = await world.paid(one, accountId);
@@ -173,7 +173,7 @@ describe("money that is given back", () => {
     },
   );
 
-  it("told by twenty at once on two processes is taken once", async () => {
+  it("reported by twenty at once on two processes is taken once", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(one, accountId);
     await world.spend(accountId, 20_000n * MICRO);

@@ -1,4 +1,4 @@
-// A provider that hangs delays its own orders and nobody else's.
+// A provider that hangs delays its own orders and no others.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTicks } from "../../src/workers/tick.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it("orders of a provider that answers are credited while another one answers nobody", async () => {
+it("orders of a provider that answers are credited while another one does not answer", async () => {
   // It hangs for longer than this test waits.
   const patient = await world.process("midtrans", { timeoutMs: 50_000 });
   const accountId = await world.money.account(0n);

@@ -59,7 +59,7 @@ it("closes what is open at the demo's sandbox, and credits none of it, paid or n
   expect(await world.money.audit()).toEqual(SOUND);
 });
 
-it("waits for an order that somebody is just asking about, instead of failing a start", async () => {
+it("waits for an order that another process is just asking about, instead of failing a start", async () => {
   const demo = await world.process("sandbox");
   const { topUpId } = await world.open(demo, await world.money.account(0n));
   const lock = `SELECT FROM top_up WHERE id = '${topUpId}' FOR NO KEY UPDATE`;

@@ -94,7 +94,7 @@ it.each(Object.entries(filters))("asking for %s finds them and reads few rows", 
   expect(read().most).toBeLessThan(MOST_ROWS);
 });
 
-it("a list that takes too long ends, and whoever asked is told to come again", async () => {
+it("a list that takes too long ends, and the caller is asked to try again", async () => {
   const page = { filter: EVERY, beforeId: null, limit: LIMIT };
   await expect(findTopUps(pausing(opened.database.pool), page, 50)).rejects.toBeInstanceOf(UpstreamBusy);
 });

@@ -77,26 +77,23 @@ describe("a top-up at the sandbox", () => {
     ["with a doubled notification", ["pay_twice"], [TopUpState.PENDING, TopUpState.PAID]],
     ["with a notification that never comes", ["pay_silently"], [TopUpState.PENDING, TopUpState.PAID]],
     ["after it has expired", ["expire", "pay"], [TopUpState.PENDING, TopUpState.EXPIRED, TopUpState.PAID]],
-  ] as const)(
-    "paid %s is seen by whoever watches at another process, and is on the balance",
-    async (_how, actions, told) => {
-      const buyer = await customer();
-      const { id, paymentUrl, state, provider } = await createAt(one, buyer);
-      expect({ state, provider }).toEqual({ state: TopUpState.PENDING, provider: "sandbox" });
-      const { states, ended } = watch(other, id, buyer);
-      for (const [step, action] of actions.entries()) {
-        // Each once the one before has been seen, or a watcher would rightly be told of the last alone.
-        await expect.poll(() => states, { timeout: 20_000 }).toEqual(told.slice(0, step + 1));
-        expect((await press(paymentUrl, action)).status).toBe(303);
-      }
-      await ended;
-      expect(states).toEqual(told);
-      expect(await world.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
-      expect(await world.creditsOf(id)).toBe(1);
-      const { balance } = await billingOf(other).getBalance({}, buyer);
-      expect(balance).toMatchObject({ available: String(RUPIAH), owed: "0" });
-    },
-  );
+  ] as const)("paid %s is seen by a watcher at another process, and is on the balance", async (_how, actions, told) => {
+    const buyer = await customer();
+    const { id, paymentUrl, state, provider } = await createAt(one, buyer);
+    expect({ state, provider }).toEqual({ state: TopUpState.PENDING, provider: "sandbox" });
+    const { states, ended } = watch(other, id, buyer);
+    for (const [step, action] of actions.entries()) {
+      // Each once the one before has been seen, or a watcher would rightly be told of the last alone.
+      await expect.poll(() => states, { timeout: 20_000 }).toEqual(told.slice(0, step + 1));
+      expect((await press(paymentUrl, action)).status).toBe(303);
+    }
+    await ended;
+    expect(states).toEqual(told);
+    expect(await world.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    expect(await world.creditsOf(id)).toBe(1);
+    const { balance } = await billingOf(other).getBalance({}, buyer);
+    expect(balance).toMatchObject({ available: String(RUPIAH), owed: "0" });
+  });
 
   it("shows a page that loads nothing and works without a script", async () => {
     const { paymentUrl } = await createAt(one, await customer());
@@ -125,7 +122,7 @@ describe("a top-up at the sandbox", () => {
     expect((await press(paymentUrl, "x".repeat(5_000))).status).toBe(413);
   });
 
-  it("canceled and refused is told as such", async () => {
+  it("canceled and refused is reported as such", async () => {
     const buyer = await customer();
     for (const [action, state] of [
       ["cancel", TopUpState.CANCELED],
@@ -143,7 +140,7 @@ describe("a top-up at the sandbox", () => {
 
 describe("the contract", () => {
   it.each(["9999", "10000.5", "-10000", "1e15", '"10000"', "010000", "1000000001", "", " 10000", "１００００"])(
-    "refuses the amount %j and says which field is wrong",
+    "refuses the amount %j and names the wrong field",
     async (amount) => {
       const buyer = await customer();
       const error = await createAt(one, buyer, amount).catch((thrown: unknown) => ConnectError.from(thrown));
@@ -239,7 +236,7 @@ describe("an operator's commands", () => {
 });
 
 describe("a process that dies between keeping a notification and answering it", () => {
-  it("leaves one credit, by whoever lives, however often the provider sends it again", async () => {
+  it("leaves one credit, by a living process, however often the provider sends it again", async () => {
     const { midtrans } = world.fake;
     const settings = {
       SALDO_PAYMENT_PROVIDER: "midtrans",

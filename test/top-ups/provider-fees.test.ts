@@ -1,4 +1,4 @@
-// The money at a provider by our books is what its statement says: less what it keeps, and with what was paid above an order.
+// The money at a provider by our books equals its statement: less what it keeps, and with what was paid above an order.
 
 import { describe, expect, it } from "vitest";
 import { ValidationError } from "../../src/kernel/errors.ts";
@@ -59,7 +59,7 @@ describe("what a provider keeps of a payment", () => {
     expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH, provider_fee: 4_500 });
   });
 
-  it("is what the operator has set, where the provider says nothing", async () => {
+  it("is what the operator has set, where the provider reports nothing", async () => {
     const process = await world.process("midtrans", { fee: parseFeeRule("0.7%+1000") ?? null });
     const { topUpId } = await opened(process);
     world.fake.set(topUpId, { status: "pending" });
@@ -70,7 +70,7 @@ describe("what a provider keeps of a payment", () => {
     expect(await movedOf(topUpId)).toEqual({ top_up: RUPIAH, provider_fee: 1_175 });
   });
 
-  it("is posted by hand once for each reference, and then by nobody else", async () => {
+  it("is posted by hand once for each reference, and then not by an answer", async () => {
     const by = { database: one.database, operator: "test" };
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(one, accountId);

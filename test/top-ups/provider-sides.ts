@@ -96,7 +96,7 @@ export function makeSides({
   };
 }
 
-/** An order of Rp 25.000 that nobody has opened. */
+/** An order of Rp 25.000 that was not opened. */
 export function order(changed: Partial<PaymentOrder> = {}): PaymentOrder {
   return {
     orderId: uuidv7(),

@@ -1,4 +1,4 @@
-// What is told of an order and asking does not tell, cannot be kept, or is one too many.
+// Notifications that an answer would not contain, that cannot be kept, or that are one too many.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findTopUps } from "../../src/billing/top-ups/find-top-ups.ts";
@@ -23,7 +23,7 @@ describe("a dispute at Xendit", () => {
   const tell = (topUpId: string, status: Parameters<typeof world.fake.xenditDisputeNotification>[1]) =>
     process.topUps.takeNotification("xendit", world.fake.xenditDisputeNotification(topUpId, status));
 
-  it("is told to the operator until it is won or all was given back, and takes nothing by itself", async () => {
+  it("is shown to the operator until it is won or all was given back, and takes nothing by itself", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(process, accountId);
     const problem = async () => troubleOf(await process.topUps.get({ accountId, topUpId }));
@@ -41,7 +41,7 @@ describe("a dispute at Xendit", () => {
     await process.topUps.verifyNow(topUpId);
     expect(await problem()).toBeNull();
     expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
-    // What was told until then is settled, whatever becomes of another one.
+    // What was reported until then is settled, whatever becomes of another one.
     await tell(topUpId, "UNDER_REVIEW");
     expect(await problem()).toBeNull();
     const tellOther = (status: Parameters<typeof tell>[1]) => {
@@ -59,7 +59,7 @@ describe("a dispute at Xendit", () => {
     expect(await problem()).toMatch(/disputes.*taken it back/);
   });
 
-  it("is over once it has ended, whatever of its beginning is told later", async () => {
+  it("is over once it has ended, whatever of its beginning is reported later", async () => {
     const accountId = await world.money.account(0n);
     const { topUpId } = await world.paid(process, accountId);
     const dispute = async () => (await process.topUps.get({ accountId, topUpId })).dispute;

@@ -22,7 +22,7 @@ export function useTwoProcesses(): void {
   afterAll(() => world.close());
 }
 
-/** How a top-up stands, as its account is told. */
+/** The state of a top-up, as its account sees it. */
 export async function stateOf(accountId: string, topUpId: string): Promise<string> {
   return (await one.topUps.get({ accountId, topUpId })).state;
 }

@@ -20,7 +20,7 @@ async function follow(accountId: string, topUpId: string) {
   return watching;
 }
 
-it("an account follows ten at a time, others as many, and whoever leaves makes room", async () => {
+it("an account follows ten at a time, others as many, and a leaving client makes room", async () => {
   const [one, other] = [await world.money.account(0n), await world.money.account(0n)];
   const { topUpId } = await world.open(process, one);
   const watching = await Promise.all(Array.from({ length: MOST_OF_ACCOUNT }, () => follow(one, topUpId)));

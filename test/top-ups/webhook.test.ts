@@ -113,7 +113,7 @@ describe("a notification", () => {
     expect(await world.findingsOf(topUpId)).toEqual([]);
   });
 
-  it("of more than 64 KiB is refused, also when its length is not told", async () => {
+  it("of more than 64 KiB is refused, also when its length is not sent", async () => {
     const { topUpId } = await paidOrder();
     const told = world.fake.midtransNotification(topUpId);
     const padding = Buffer.alloc(TOO_LARGE - told.body.length, " ");
@@ -128,7 +128,7 @@ describe("a notification", () => {
     expect((await post("midtrans", { ...told, body: exact })).status).toBe(200);
   });
 
-  it("of another amount or an unknown order is kept and credits nobody", async () => {
+  it("of another amount or an unknown order is kept and credits no account", async () => {
     const { accountId, topUpId } = await paidOrder();
     world.fake.set(topUpId, { gross: 1 });
     expect((await post("midtrans", world.fake.midtransNotification(topUpId))).status).toBe(200);

@@ -109,7 +109,7 @@ export class TopUpWorld {
     return process.topUps.verifyNow(topUpId);
   }
 
-  /** Midtrans tells a process what it knows of an order now. */
+  /** Midtrans sends a process what it knows of an order now. */
   notify({ topUps }: TopUpProcess, topUpId: string, edited: Record<string, string> = {}): Promise<void> {
     return topUps.takeNotification("midtrans", this.fake.midtransNotification(topUpId, edited));
   }
@@ -122,7 +122,7 @@ export class TopUpWorld {
     return { body, headers: { "content-type": "application/json", [SIGNATURE_HEADER]: signature } };
   }
 
-  /** Moves a payment on at the provider and lets the process hear of it and do what is due. */
+  /** Moves a payment on at the provider and lets the process be notified and do what is due. */
   async happens(process: TopUpProcess, topUpId: string, changed: Partial<FakePayment>): Promise<void> {
     this.fake.set(topUpId, changed);
     await this.notify(process, topUpId);
@@ -135,7 +135,7 @@ export class TopUpWorld {
     await this.money.pool.query(text, [topUpId]);
   }
 
-  /** Whether somebody has to ask about a top-up now. */
+  /** Whether a process has to ask about a top-up now. */
   async isDue(topUpId: string): Promise<boolean> {
     const text = "SELECT next_check_at <= clock_timestamp() AS due FROM top_up WHERE id = $1";
     return (await this.money.pool.query<{ due: boolean }>(text, [topUpId])).rows[0]?.due === true;

@@ -78,7 +78,7 @@ export async function planAll(chosen: readonly Agent[], wanted: Wanted, machine:
   );
 }
 
-/** Says what would be changed for an agent. */
+/** Prints what would be changed for an agent. */
 export function tellPlan(plan: AgentPlan, { out, err }: Pick<World, "out" | "err">): void {
   const { agent } = plan;
   if ("refused" in plan) return err(`${agent.name}: ${printable(plan.refused)}`);
@@ -90,7 +90,7 @@ export function tellPlan(plan: AgentPlan, { out, err }: Pick<World, "out" | "err
   }
 }
 
-/** Writes what was planned and says what was done. */
+/** Writes what was planned and prints what was done. */
 export async function writeAll(plans: readonly AgentPlan[], world: World): Promise<number> {
   let hasFailed = false;
   const pointed: string[] = [];

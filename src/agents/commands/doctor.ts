@@ -1,4 +1,4 @@
-// Looks for what keeps an agent from working, and says what to do about it.
+// Looks for what keeps an agent from working, and prints what to do about it.
 
 import { stat } from "node:fs/promises";
 import { join } from "node:path";

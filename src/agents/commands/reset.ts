@@ -27,7 +27,7 @@ export async function reset(options: Options, world: World): Promise<number> {
     const names = options.agents === undefined ? "all agents" : chosen.map(({ name }) => name).join(", ");
     if (!(await world.person.confirm(`Take ${names} off the gateway?`))) return EXIT.done;
   }
-  // A gateway that nobody named is no reason to take anything away. What is remembered is read before the first agent's part
+  // A gateway that was not named is no reason to take anything away. What is remembered is read before the first agent's part
   // of it is forgotten: other files may point to the same gateway.
   const named = options.isBaseUrlNamed ? [apiUrlOf(options.baseUrl, { insecure: true })] : [];
   const remembered = (await readRecords(recordsFolder(world.machine))).flatMap((record) => record.baseUrls);

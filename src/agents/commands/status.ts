@@ -64,7 +64,7 @@ export function keyIn(states: readonly AgentState[]): string | undefined {
     .find((key): key is string => typeof key === "string" && /^[\w-]+$/.test(key));
 }
 
-/** What the gateway says of a key; null where it was not asked or did not answer. */
+/** The gateway's answer about a key; null where it was not asked or did not answer. */
 export async function askAbout(apiUrl: string, key: string | undefined) {
   const unknown = { keyValid: null, balance: null };
   if (key === undefined) return { ...unknown, problem: null };

@@ -1,4 +1,4 @@
-// What is to change in a configuration, told without its syntax: the same edits serve JSON, YAML and TOML. They are also
+// What is to change in a configuration, without its syntax: the same edits serve JSON, YAML and TOML. They are also
 // carried out here on plain values, which is what an edited text is held against.
 
 /** What a configuration file can hold. */
@@ -39,7 +39,7 @@ export function valueAt(root: Value, path: Path): Value | undefined {
   return value;
 }
 
-/** Whether two values say the same; the order of a map's keys says nothing. */
+/** Whether two values are equal; the order of a map's keys does not count. */
 export function isSame(one: Value | undefined, other: Value | undefined): boolean {
   if (isList(one) && isList(other)) {
     return one.length === other.length && one.every((item, index) => isSame(item, other[index]));
@@ -62,7 +62,7 @@ export function withEdit(root: Value, edit: Edit): Value {
   return withValue(root, { path: edit.path, value: edit.kind === "set" ? edit.value : undefined });
 }
 
-/** Says that something else stands where a map or a list should. */
+/** The error for another value in the place of a map or a list. */
 export function wrongShape(path: Path, expected: string): UneditableFile {
   return new UneditableFile(`has something else than ${expected} at ${path.join(".") || "its root"}`);
 }

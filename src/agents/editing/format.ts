@@ -51,7 +51,7 @@ export function editText(format: Format, text: string, edits: readonly Edit[]): 
   return edited;
 }
 
-/** A map without entries says nothing, and TOML has no place for it once its last table is gone. */
+/** A map without entries has no meaning, and TOML has no place for it once its last table is gone. */
 function withoutEmptyMaps(value: Value): Value {
   if (!isMap(value)) return value;
   const entries = Object.entries(value).map(([key, item]) => [key, withoutEmptyMaps(item)] as const);

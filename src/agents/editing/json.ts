@@ -1,4 +1,4 @@
-// JSON and JSON with comments. Texts are spliced at the places their tree tells: no byte outside an edit moves.
+// JSON and JSON with comments. Texts are spliced at the places of their syntax tree: no byte outside an edit moves.
 
 import { getNodeValue, type Node, type ParseError, parseTree, stripComments } from "jsonc-parser";
 import { type Edit, isList, isMap, type Path, UneditableFile, type Value, wrongShape } from "./edits.ts";
@@ -35,7 +35,7 @@ function below(comments: string, change: Edit): string {
 function treeOf(text: string): Node {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
-  // A text that says a name twice is read differently by different agents.
+  // A text that has a name twice is read differently by different agents.
   if (tree === undefined || errors.length > 0 || hasTwins(tree)) throw new UneditableFile("is not readable as JSON");
   return tree;
 }

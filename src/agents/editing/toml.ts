@@ -1,4 +1,4 @@
-// TOML. A text is seen as statements, each of which is kept or replaced whole; smol-toml says what they mean.
+// TOML. A text is seen as statements, each of which is kept or replaced whole; smol-toml parses what they mean.
 
 import { parse } from "smol-toml";
 import { type Edit, isList, isMap, type Path, UneditableFile, type Value, type ValueMap } from "./edits.ts";
@@ -19,7 +19,7 @@ export const toml: Format = {
 
 type Cut = { readonly text: string; readonly at: number | null; readonly comment?: string };
 
-/** Takes out every statement that says something at or below a path, and tells where the first of them stood. */
+/** Takes out every statement at or below a path, and returns where the first of them was. */
 function dropStatements(text: string, path: Path): Cut {
   const isBelow = ({ path: full }: Statement): boolean => path.every((step, index) => full[index] === step);
   const dropped = statementsOf(text).filter(isBelow);

@@ -1,5 +1,5 @@
 // YAML, as far as an agent of ours needs it: settings at the root, and lists of entries. Texts are spliced at the places
-// the parser tells; writing a document anew would move its comments.
+// the parser reports; writing a document again would move its comments.
 
 import { isMap as isYamlMap, isSeq, parseDocument, stringify, type Pair, type Document, type YAMLSeq } from "yaml";
 import { type Edit, type Path, UneditableFile, type Value } from "./edits.ts";
@@ -27,7 +27,7 @@ export const yaml: Format = {
 };
 
 function documentOf(text: string): Document.Parsed {
-  // Nobody reads the places of its errors, and to find them is quadratic in a long line.
+  // The places of its errors are not read, and finding them is quadratic in a long line.
   const document = parseDocument(text, { prettyErrors: false });
   if (document.errors.length > 0) throw new UneditableFile("is not readable as YAML");
   return document;

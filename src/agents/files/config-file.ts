@@ -1,5 +1,5 @@
 // A user's configuration file: read with all that must survive, and replaced in one step. What is written stands in a new
-// file beside it that takes its name; whoever is killed on the way leaves the old file or the new one.
+// file beside it that takes its name; a run that is killed on the way leaves the old file or the new one.
 
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, chown, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";

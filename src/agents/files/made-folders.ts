@@ -18,7 +18,7 @@ export async function folderToMake(path: string): Promise<string | null> {
   return missing;
 }
 
-/** Removes the folders that were made for a file, from the innermost on, as far as nobody else uses them by now. */
+/** Removes the folders that were made for a file, from the innermost on, as far as they are empty by now. */
 export async function removeMadeFolders(path: string, outermost: string | null): Promise<void> {
   if (outermost === null) return;
   for (let folder = dirname(path); folder.startsWith(outermost); folder = dirname(folder)) {

@@ -39,7 +39,7 @@ export type FileRecord = Memory & {
 /** A record, and the file that it is in. */
 export type KnownRecord = FileRecord & { readonly recordPath: string };
 
-/** What is remembered cannot be read: taking back would lose what it says. */
+/** What is remembered cannot be read: taking back would lose its content. */
 export class UnreadableRecords extends Error {}
 
 const VERSION = 1;
@@ -107,7 +107,7 @@ async function readRecord(path: string): Promise<KnownRecord[]> {
       return [{ ...record, recordPath: path }];
     }
   } catch {
-    // Said below: what is wrong with it does not matter to its reader.
+    // Reported below: what is wrong with it does not matter to its reader.
   }
   throw new UnreadableRecords(`${path} is damaged. Move it away to go on; reset then removes entries without it.`);
 }

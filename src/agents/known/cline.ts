@@ -1,4 +1,4 @@
-// Cline: one slot for OpenAI-compatible providers, which is ours while it points at us. Cline writes the file anew on every
+// Cline: one slot for OpenAI-compatible providers, which is ours while it points at us. Cline writes the file again on every
 // run and drops one that it cannot read, so it is plain JSON or left alone.
 
 import { join } from "node:path";

@@ -37,7 +37,7 @@ export const pi: Agent = {
               input: model.inputModalities.includes("image") ? ["text", "image"] : ["text"],
               contextWindow: model.contextLength,
               maxTokens: model.maxOutputTokens,
-              // Pi reckons in dollars; what a request costs is told by the gateway, in rupiah.
+              // Pi reckons in dollars; the gateway shows what a request costs, in rupiah.
               cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
             },
           ],

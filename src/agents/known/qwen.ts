@@ -29,7 +29,7 @@ export const qwen: Agent = {
             kind: "setting",
             path: ["security", "auth", "selectedType"],
             value: "openai",
-            // Somebody who uses another model of this protocol by now still needs it.
+            // A person who uses another model of this protocol by now still needs it.
             isOurs: (value, root) => value === "openai" && isOurModel(valueAt(root, ["model", "name"]), root),
           },
           { kind: "setting", path: ["model", "name"], value: model.id, isOurs: isOurModel },

@@ -1,5 +1,4 @@
-// The mail that tells a customer that the balance runs low. Which mails are owed is billing's rule; whose address it is, the
-// accounts' knowledge.
+// The mail to a customer whose balance runs low. Billing decides which mails are owed; the caller finds the address.
 
 import type { Pool } from "pg";
 import { lookAtLowBalances, type LowBalanceNotice, sendLowBalanceNotices } from "../low-balance.ts";
@@ -12,7 +11,7 @@ const MINUTE_MS = 60_000;
 export type LowBalanceWork = {
   readonly pool: Pool;
   readonly mailer: { send(mail: { to: string; subject: string; text: string }): Promise<void> };
-  /** Where an account's mail goes. Null: it belongs to nobody. */
+  /** Where an account's mail goes. Null: it belongs to no person. */
   readonly emailOf: (accountId: string) => Promise<string | null>;
   /** Where to top up. */
   readonly topUpUrl: () => string;

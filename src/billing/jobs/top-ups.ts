@@ -3,9 +3,9 @@ import { collectFreed } from "../top-ups/receivables.ts";
 import type { TopUps } from "../top-ups/top-ups.ts";
 import type { Tick } from "../../workers/tick.ts";
 
-/** A payer watches: what a notification woke is asked about within this time. */
+/** The payer is waiting, so an order with a notification is asked about within this time. */
 const CHECK_MS = 1_000;
-/** What is owed and free cannot be spent meanwhile, so nothing hurries. */
+/** Money that is owed cannot be spent meanwhile, so this is not urgent. */
 const COLLECT_MS = 15_000;
 
 /** Collects what accounts owe where nothing else has: what a recovered hold has given back. */
@@ -18,7 +18,7 @@ export function receivableTick(pool: Pool): Tick {
 }
 
 /**
- * Asks providers about the top-ups that are due: those a notification is about, and those nothing was heard of. A
+ * Asks providers about the top-ups that are due: those with a notification, and those without one. A
  * tick for each provider, so that one that hangs delays only its own orders.
  */
 export function topUpTicks(topUps: Pick<TopUps, "checkDue" | "providers">): Tick[] {

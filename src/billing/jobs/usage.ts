@@ -6,7 +6,7 @@ const FIVE_MINUTES_MS = 5 * 60_000;
 /** The part of its time that the database works for roll-ups beside requests. */
 const SHARE = 0.2;
 
-/** Rolls usage up, and tells of accounts whose roll-ups had missed a record. */
+/** Rolls usage up, and reports accounts whose roll-ups had missed a record. */
 export function usageTick(pool: Pool, onMissed: (accountIds: readonly string[]) => void): Tick {
   return {
     name: "roll usage up",

@@ -1,5 +1,5 @@
-// What billing needs of a payment provider: a page to pay at, the truth about an order, and whether a notification is really
-// the provider's. An adapter translates; it decides nothing about money, and keeps nothing.
+// What billing needs of a payment provider: a page to pay at, the state of an order, and whether a notification really
+// comes from the provider. An adapter translates; it decides nothing about money, and keeps nothing.
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { ReportedState } from "../top-ups/states.ts";
@@ -27,55 +27,55 @@ export type PaymentOrder = {
 export type OpenedPayment = {
   /** The provider's page; an https address. */
   readonly paymentUrl: string;
-  /** The provider's own name for the payment; null where it tells one later. */
+  /** The provider's own name for the payment; null where it assigns one later. */
   readonly reference: string | null;
 };
 
 export type AskedOrder = {
   readonly orderId: string;
-  /** As an earlier answer or a verified notification told it. */
+  /** From an earlier answer or a verified notification. */
   readonly reference: string | null;
   /** Whether it was credited: then what was given back is asked for as well. */
   readonly isCredited: boolean;
 };
 
-/** What the provider says of an order, when it is asked. */
+/** The provider's answer about an order. */
 export type PaymentFacts = {
   /** `unknown`: it knows no payment of this order yet, as before the payer has chosen a way to pay. */
   readonly state: ReportedState | "unknown";
-  /** What the payer pays in micro-rupiah, fees for the payer included; null where the provider says none that can be read. */
+  /** What the payer pays in micro-rupiah, fees for the payer included; null where the provider's answer has no readable amount. */
   readonly amount: bigint | null;
-  /** What was given back in all, in micro-rupiah; null where the provider does not say how much. */
+  /** What was given back in all, in micro-rupiah; null where the provider's answer does not contain it. */
   readonly givenBack: bigint | null;
   readonly reference: string | null;
   /**
-   * What the provider keeps of the payment for itself, in micro-rupiah: as it says, or else by the configured rule. Null or left out:
-   * neither does.
+   * What the provider keeps of the payment for itself, in micro-rupiah: from its answer, or else by the configured rule. Null or left out:
+   * neither has one.
    */
   readonly fee?: bigint | null;
 };
 
-/** What is said of an order that the provider knows no payment of. */
+/** The answer for an order without a payment at the provider. */
 export const UNKNOWN_PAYMENT: PaymentFacts = { state: "unknown", amount: null, givenBack: null, reference: null };
 
-/** What a verified notification is about. Nothing in it is believed but which order to ask about. */
+/** What a verified notification is about. Only the order to ask about is taken from it. */
 export type Notification = {
   /** The same for the same event, whenever and however often it is sent. At most 200 characters. */
   readonly eventKey: string;
   readonly orderId: string;
   readonly reference: string | null;
-  /** As told, for the record. */
+  /** As received, for the record. */
   readonly status: string;
-  /** As told, a decimal text, for the record. */
+  /** As received, a decimal text, for the record. */
   readonly amount: string;
   /**
-   * How a dispute of the payer stands, where asking about the order does not tell of disputes. An operator is told; it moves no money.
+   * How a dispute of the payer stands, where the answer about the order does not show disputes. It is shown to operators and moves no money.
    * Left out: the notification is about none.
    */
   readonly dispute?: ToldDispute;
 };
 
-/** How a dispute stands, as it was told. */
+/** The state of a dispute, as it was received. */
 export type ToldDispute = {
   /** The provider's own name for it. At most 100 characters. */
   readonly id: string;
@@ -86,13 +86,13 @@ export type NotificationRequest = { readonly headers: IncomingHttpHeaders; reado
 
 export interface PaymentProvider {
   readonly name: ProviderName;
-  /** How long `open` takes at most. Nobody else opens the order for so long: some providers would then have two that can be paid. */
+  /** How long `open` takes at most. No other call opens the order for so long: some providers would then have two that can be paid. */
   readonly opensWithinMs: number;
   /** Whether it has a secret to verify notifications by. Without one none is taken. */
   readonly takesNotifications: boolean;
   /**
    * Opens the order's page. Opening an order again gives a page that works, and never a second payment beside the first where the
-   * provider can tell. Errors: PaymentProviderError.
+   * provider can prevent it. Errors: PaymentProviderError.
    */
   open(order: PaymentOrder): Promise<OpenedPayment>;
   /** Asks what has become of an order. Errors: PaymentProviderError. */
@@ -105,8 +105,8 @@ export interface PaymentProvider {
 }
 
 /**
- * The provider could not be asked, or its answer is of no use. The message is for our log and holds neither a secret nor a word
- * of the provider's.
+ * The provider could not be asked, or its answer is of no use. The message is for our log and contains neither a secret nor a text
+ * of the provider.
  */
 export class PaymentProviderError extends Error {
   /** `away`: worth another try soon. `refused`: it answered, and will answer the same again. */

@@ -1,5 +1,5 @@
-// How adapters call their provider: one bounded request at a time, JSON both ways, the key in a header and nowhere else. What goes
-// wrong is told in our own words: an answer's text may name payers, and a provider's error may repeat what it was sent.
+// How adapters call their provider: one bounded request at a time, JSON both ways, the key in a header and nowhere else. Errors
+// have our own texts: an answer's text may name payers, and a provider's error may repeat what it was sent.
 
 import { Agent, request } from "undici";
 import { PaymentProviderError } from "./payment-provider.ts";
@@ -20,7 +20,7 @@ export type ProviderClientOptions = {
 /** A parsed JSON object of a provider. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An answer with a status that the caller has said it understands. `body` null: it was no JSON object or array. */
+/** An answer with a status that the caller listed as understood. `body` null: it was no JSON object or array. */
 export type ProviderAnswer = { readonly status: number; readonly body: unknown };
 
 type Call = {
@@ -85,7 +85,7 @@ export class ProviderClient {
       });
       return { status: response.statusCode, text: await response.body.text() };
     } catch (error) {
-      // The error itself may hold the request; its code says what there is to know.
+      // The error itself may hold the request; its code is enough.
       const code = error instanceof Error ? ("code" in error ? String(error.code) : error.name) : "unknown";
       throw new PaymentProviderError("away", `the provider could not be asked: ${code}`);
     }
@@ -109,7 +109,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * What an answer tells, once it is known to be an object. `kind`: what it means when it is none, `refused` where the call has
+ * An answer's content, once it is known to be an object. `kind`: what it means when it is none, `refused` where the call has
  * made something. Errors: PaymentProviderError.
  */
 export function objectOf(answer: unknown, kind: PaymentProviderError["kind"] = "away"): JsonObject {
@@ -117,7 +117,7 @@ export function objectOf(answer: unknown, kind: PaymentProviderError["kind"] = "
   return answer;
 }
 
-/** An answer without what it has to tell. */
+/** The error for an answer that lacks a required member. */
 export function unreadable(kind: PaymentProviderError["kind"]): PaymentProviderError {
   return new PaymentProviderError(kind, "the provider's answer cannot be read");
 }
@@ -145,7 +145,7 @@ export function rupiah(text: string): bigint | null {
   return whole === undefined ? null : BigInt(whole + fraction.padEnd(6, "0"));
 }
 
-/** The address of a payer's page, as a provider tells it. Errors: PaymentProviderError where a browser should not go there. */
+/** The address of a payer's page, as a provider sent it. Errors: PaymentProviderError where a browser should not go there. */
 export function pageOf(text: string): string {
   const url = text.length <= 2_048 ? URL.parse(text) : null;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
-/** Whether two texts are the same, in a time that tells nothing of where they differ. */
+/** Whether two texts are the same, in a time that does not depend on where they differ. */
 export function isSameSecret(a: string, b: string): boolean {
   // Of one length, whatever was sent.
   return timingSafeEqual(hash("sha256", a, "buffer"), hash("sha256", b, "buffer"));

@@ -1,4 +1,4 @@
-// What a provider says of an order becomes what our books say: one transaction changes the state and moves the money, behind the
+// Applies a provider's answer about an order to our books: one transaction changes the state and moves the money, behind the
 // lock of the account and then of the top-up. Whatever is repeated or comes late finds that there is nothing left to do.
 
 import type { PoolClient } from "pg";
@@ -27,16 +27,16 @@ type Decision = {
   readonly problem: string | null;
 };
 
-/** What a provider has said. */
+/** A provider's answer. */
 export type PaymentReport = PaymentFacts & {
-  /** Whether it said, asked again after the credit, that the payment is none. Left out: false. */
+  /** Whether its answer, asked for again after the credit, is that there is no payment. Left out: false. */
   readonly isUndone?: boolean;
-  /** Whether it said, asked after the chargeback, that the payment is paid. Left out: false. */
+  /** Whether its answer, asked for after the chargeback, is that the payment is paid. Left out: false. */
   readonly isWonBack?: boolean;
 };
 
 /**
- * Applies what a provider has said and gives the top-up as it is then. `at`: when it was paid, in a made-up history; null, it is
+ * Applies a provider's answer and returns the updated top-up. `at`: when it was paid, in a made-up history; null, it is
  * now. Errors: NotFound.
  */
 export function applyPayment(
@@ -59,7 +59,7 @@ async function applyIn(
   const topUp = await lockTopUp(client, topUpId);
   invariant(topUp !== null, "a top-up stays where it is");
   const decision = decide(topUp, facts);
-  // Asking tells nothing of a dispute, so no answer settles it but that all was given back since.
+  // Answers do not show disputes, so one is settled only when all was given back since.
   const isSettled = decision.givenBack === topUp.amount && topUp.givenBack < topUp.amount;
   const dispute = isSettled ? null : topUp.dispute;
   const providerReference = facts.reference ?? topUp.providerReference;
@@ -89,7 +89,7 @@ async function applyIn(
 const WON_BACK =
   "The provider says paid of a payment that was charged back: the dispute may be won. Nothing was credited for it.";
 
-/** What a report changes. Pure but for its words. */
+/** What a report changes. */
 function decide(topUp: TopUp, facts: PaymentReport): Decision {
   const nothing: Decision = { steps: [], givenBack: topUp.givenBack, problem: topUp.problem };
   if (facts.state === "unknown") return nothing;

@@ -65,7 +65,7 @@ describe("an order", () => {
     }
   });
 
-  test("that is anything else, or is said to be, is not over by our clock", () => {
+  test("in any other state, ours or the provider's, is not over by our clock", () => {
     expect(hasRunOut({ state: "review", expiresAt }, "pending", START + 365 * DAY_MS)).toBe(false);
     expect(hasRunOut({ state: "paid", expiresAt }, "unknown", START + 365 * DAY_MS)).toBe(false);
     expect(hasRunOut({ state: "pending", expiresAt }, "paid", START + 365 * DAY_MS)).toBe(false);

@@ -1,4 +1,4 @@
-// When to ask a provider about an order again, though nobody told us anything. Often while the payer is at it, then less and
+// When to ask a provider about an order again without a notification. Often while the payer is at it, then less and
 // less, and not for ever.
 
 import { DAY_MS } from "../../kernel/clock.ts";
@@ -50,7 +50,7 @@ export function nextCheck(
   return nowMs + (ageMs < FRESH_MS ? FRESH_STEP_MS : Math.min(ageMs / 4, LONGEST_STEP_MS));
 }
 
-/** Whether an order that nobody paid is over by our own clock. */
+/** Whether an unpaid order is over by our own clock. */
 export function hasRunOut(
   { state, expiresAt }: Pick<TopUp, "state" | "expiresAt">,
   reported: string,

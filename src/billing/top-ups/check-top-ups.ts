@@ -1,5 +1,5 @@
 // Asking providers what has become of orders: those a notification woke, those it is time for, and the one an operator points at.
-// The provider is asked outside of any transaction; what it says is applied in one.
+// The provider is asked outside of any transaction; its answer is applied in one.
 
 import type { Database } from "../../database/database.ts";
 import { NotFound, UpstreamBusy } from "../../kernel/errors.ts";
@@ -23,7 +23,7 @@ export type TopUpChecks = {
   readonly clock: Clock;
   /** When what is ordered and paid happens, in a made-up history. Null: when it does. */
   readonly happensAt: (() => Date) | null;
-  /** Hears why an order could not be asked about or applied. It comes again. */
+  /** Called with the reason when an order could not be asked about or applied. It is tried again. */
   readonly onFailure: (topUpId: string, error: unknown) => void;
 };
 
@@ -74,7 +74,7 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   const provider = providers.of(topUp.provider);
   if (provider === null) throw new PaymentProviderError("refused", `the provider ${topUp.provider} is not configured`);
   const asked = {
-    // As the row has it: the provider compares a text, and whoever asks may have written the id in capitals.
+    // As the row has it: the provider compares a text, and the caller may have written the id in capitals.
     orderId: topUp.topUpId,
     reference: topUp.providerReference,
     isCredited: isCredited(topUp.state),

@@ -1,4 +1,4 @@
-// Opening a top-up: the order is written down under the caller's own key, then opened at the provider, then its page is kept.
+// Opening a top-up: the order is stored under the caller's own key, then opened at the provider, then its page is kept.
 // Whatever breaks in between, the same key goes on where it stopped.
 
 import type { Database } from "../../database/database.ts";
@@ -29,7 +29,7 @@ export const MOST_AMOUNT = parseMoney("1000000000", IDR).units;
 const WHOLE_RUPIAH = parseMoney("1", IDR).units;
 /** How many orders of an account may wait to be paid. */
 const MOST_OPEN_ORDERS = 20;
-/** So much longer than the provider takes to open an order at most, somebody else may open it. */
+/** So much longer than the provider takes to open an order at most, another call may open it. */
 const OPENING_GRACE_MS = 10_000;
 
 export type TopUpCreation = {
@@ -43,7 +43,7 @@ export type TopUpCreation = {
   readonly expiresAfterMs: number;
   /** Where the payer comes back to. */
   readonly returnUrlOf: (topUpId: string) => string;
-  /** Hears why a provider did not open an order. */
+  /** Called with the reason when a provider did not open an order. */
   readonly onFailure: (topUpId: string, error: unknown) => void;
 };
 

@@ -1,4 +1,4 @@
-// Disputes of payers that a provider tells of and cannot be asked about. They move no money: somebody has to look there, and adjust
+// Disputes of payers, which a provider reports but cannot be asked about. They move no money: an operator has to look there, and adjust
 // the account by hand when the bank has taken the payment back.
 
 import type { PoolClient } from "pg";
@@ -6,7 +6,7 @@ import type { ToldDispute } from "../payments/payment-provider.ts";
 import { lockTopUp } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
 
-// Providers tell in any order. What has ended stays so, whatever is told of it later; only another end may come.
+// Notifications come in any order. A dispute that has ended stays so, whatever is reported later; only another end may come.
 const TELL = `
 INSERT INTO payment_dispute AS d (provider, dispute_id, top_up_id, state) VALUES ($1, $2, $3::uuid, $4)
 ON CONFLICT (provider, dispute_id) DO UPDATE SET state = excluded.state, told_at = clock_timestamp()
@@ -19,15 +19,15 @@ FROM (
 ) latest
 WHERE t.id = $1::uuid AND t.dispute IS DISTINCT FROM latest.dispute`;
 
-// All of the payment went back, so there is nothing left to take for those that were told until then.
+// All of the payment went back, so there is nothing left to take for those that were reported until then.
 const SETTLE = `UPDATE payment_dispute SET state = 'settled' WHERE top_up_id = $1::uuid AND state IN ('open', 'lost')`;
 
-/** Keeps what a provider has told of a dispute, and has the top-up show how its disputes stand. */
+/** Stores a provider's report of a dispute, and updates the top-up's summary of its disputes. */
 export async function tellDispute(
   client: PoolClient,
   { provider, topUpId, dispute }: { provider: string; topUpId: string; dispute: ToldDispute },
 ): Promise<void> {
-  // Behind its lock each sees what the one before has told.
+  // Behind its lock each report sees the one before.
   await lockTopUp(client, topUpId);
   const { rowCount } = await client.query(TELL, [provider, dispute.id, topUpId, dispute.state]);
   if (rowCount === 1) await client.query(SHOW, [topUpId]);

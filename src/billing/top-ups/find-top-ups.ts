@@ -1,4 +1,4 @@
-// Top-ups as an operator goes through them: of all accounts, newest first, and what their providers told.
+// Top-ups as an operator goes through them: of all accounts, newest first, and their providers' notifications.
 
 import type { Pool } from "pg";
 import { readWithin } from "../../database/bounded-read.ts";
@@ -16,7 +16,7 @@ export type TopUpFilter = {
   readonly needsAttention: boolean;
 };
 
-/** An operator waits for a page; when nobody does any more, nothing is read on. */
+/** An operator waits for a page; after this time the reading stops. */
 const ANSWER_WITHIN_MS = 5_000;
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 

@@ -1,6 +1,6 @@
 // What of a payment is not the customer's: the fee that the provider keeps, and what the payer paid above the order. Both are
-// posted, so that the money at a provider by our books is what its statement says. Every posting is made behind the lock of the
-// top-up and under a reference of its own, so a provider may be asked as often as anybody likes.
+// posted, so that our books agree with the provider's statement. Every posting is made behind the lock of the
+// top-up and under a reference of its own, so a provider may be asked any number of times.
 
 import type { PoolClient } from "pg";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
@@ -44,7 +44,7 @@ export async function postProviderMoney(
       postings.map((posting) => ({ id: uuidv7(), ...posting })),
     );
   if (fee === null || fee === 0n) return;
-  // An operator may have posted it by hand before the provider said it.
+  // An operator may have posted it by hand before the provider reported it.
   const { rows } = await client.query<{ has_fee: boolean }>(HAS_FEE, [topUpId]);
   if (rows[0]?.has_fee === true) return;
   await insertPostings(client, [feePosting({ accountId, topUpId, amount: fee, reference: `top-up:${topUpId}:fee` })]);

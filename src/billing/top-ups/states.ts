@@ -1,9 +1,9 @@
 // The states of a top-up as a table. Reports come late, twice and in any order, and two processes may ask the provider at the
-// same time, so a report never says what was "before": it says what somebody saw, and the table says what that can still change.
+// same time, so a report does not contain what was "before": it is an observation, and the table defines what it can still change.
 
 import type { TopUpState } from "./top-up.ts";
 
-/** What a provider can say of a payment: every state but the one that only we know. */
+/** What a provider can report of a payment: every state but the one that only we know. */
 export type ReportedState = Exclude<TopUpState, "created">;
 
 const CREDITED = ["paid", "partially_refunded", "refunded", "charged_back"] as const satisfies TopUpState[];
@@ -49,7 +49,7 @@ const TRANSITIONS: Readonly<Record<TopUpState, Partial<Readonly<Record<ReportedS
 
 const UNPAID: ReadonlySet<string> = new Set<ReportedState>(["expired", "failed", "canceled"]);
 
-/** Whether a report says that nothing was paid in the end. */
+/** Whether a report means that nothing was paid in the end. */
 export function isUnpaid(reported: string): boolean {
   return UNPAID.has(reported);
 }

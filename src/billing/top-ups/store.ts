@@ -44,7 +44,7 @@ UPDATE top_up SET state = $2, given_back = $3::bigint, problem = $4, provider_re
   revision = revision + 1, changed_at = clock_timestamp()
 WHERE id = $1::uuid`;
 
-/** What is claimed comes back by itself when whoever claimed it has died. */
+/** A claim ends by itself when its process has died. */
 const CLAIM_DUE = `
 UPDATE top_up t SET next_check_at = clock_timestamp() + interval '1 minute', failures = t.failures + 1
 FROM (
@@ -129,7 +129,7 @@ export async function insertTopUp(
   return (await reader.query(INSERT, values)).rowCount === 1;
 }
 
-/** Takes the opening of an order's page for so long. False: there is a page, none is needed, or somebody else is at it. */
+/** Takes the opening of an order's page for so long. False: there is a page, none is needed, or another call is opening it. */
 export async function claimOpening(reader: Reader, topUpId: string, forMs: number): Promise<boolean> {
   return (await reader.query(CLAIM_OPENING, [topUpId, forMs])).rowCount === 1;
 }
@@ -173,7 +173,7 @@ export type DueTopUp = {
   readonly claim: string;
 };
 
-/** Takes top-ups whose provider is to be asked, of the named providers. Whoever else looks passes over them. */
+/** Takes top-ups whose provider is to be asked, of the named providers. Other processes skip them. */
 export async function claimDue(
   reader: Reader,
   { providers, limit }: { providers: readonly string[]; limit: number },
@@ -182,7 +182,7 @@ export async function claimDue(
   return rows.map(({ id, failures, claim }) => ({ topUpId: id, failures, claim }));
 }
 
-/** Says when to ask again; null: never. A look that somebody has asked for since the claim comes all the same. */
+/** Stores when to ask again; null: never. A look that was requested since the claim is still made. */
 export async function reschedule(
   reader: Reader,
   { topUpId, claim }: DueTopUp,

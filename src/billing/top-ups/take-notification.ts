@@ -1,5 +1,5 @@
-// What a payment provider tells us by itself: verified, kept once, and answered when it is durable. It credits nothing. It only
-// lets somebody ask the provider, whose answer alone is believed.
+// A payment provider's notification: verified, stored once, and answered when it is durable. It credits nothing. It only
+// makes a tick ask the provider, and only that answer is trusted.
 
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
@@ -12,7 +12,7 @@ import type { Notification, NotificationRequest, PaymentProvider } from "../paym
 import { tellDispute } from "./disputes.ts";
 import { countEvents, insertEvent, type PaymentEvent, selectOrder, wake } from "./store.ts";
 
-/** Real providers tell some ten times of an order. What comes above is somebody's play with edited copies. */
+/** Real providers send some ten notifications of an order. More are edited copies of signed ones. */
 const MOST_EVENTS_OF_ORDER = 200;
 
 /**
@@ -44,11 +44,11 @@ type Client = Parameters<Parameters<typeof withTransaction>[1]>[0];
 async function keep(client: Client, provider: string, notification: Notification): Promise<void> {
   const { eventKey, orderId, reference, status, amount } = notification;
   const topUpId = isUuid(orderId) ? orderId : null;
-  // Some payments are told under another order id than they were opened with, but under the provider's own name for them.
+  // Some notifications name another order id than the payment was opened with, but under the provider's own name for them.
   const named =
     (await selectOrder(client, { topUpId, provider, reference })) ??
     (reference === null ? null : await selectOrder(client, { topUpId: null, provider, reference }));
-  // An order stays with the provider it was opened at. What another one says of it is kept, and asks for nothing.
+  // An order stays with the provider it was opened at. A notification from another one is stored and has no effect.
   const order = named?.provider === provider ? named : null;
   const event: PaymentEvent = {
     eventId: uuidv7(),

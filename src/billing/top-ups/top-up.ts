@@ -1,4 +1,4 @@
-/** Where a top-up can stand. What moves it on is in states.ts. */
+/** The states of a top-up. The transitions are in states.ts. */
 export const TOP_UP_STATES = [
   "created",
   "pending",
@@ -22,16 +22,16 @@ export type TopUp = {
   /** The provider it was opened at; it never changes, whatever is configured later. */
   readonly provider: string;
   readonly state: TopUpState;
-  /** The provider's own name for the payment; null until it has told one. */
+  /** The provider's own name for the payment; null until it has assigned one. */
   readonly providerReference: string | null;
   readonly paymentUrl: string | null;
   /** What the provider has given back to the payer so far. */
   readonly givenBack: bigint;
   /** What of that the account did not have, and still owes. */
   readonly owed: bigint;
-  /** What an operator should know: why it is not credited though the provider says paid, and the like. */
+  /** What an operator should know: why it is not credited though the provider reports paid, and the like. */
   readonly problem: string | null;
-  /** How disputes of the payer stand that an operator should know of; null: there are none, or they were won. */
+  /** The state of the payer's disputes that an operator should know of; null: there are none, or they were won. */
   readonly dispute: "open" | "lost" | null;
   /** Grows with every change that can be seen. */
   readonly revision: number;

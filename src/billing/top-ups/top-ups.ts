@@ -1,4 +1,4 @@
-// The door to top-ups: for the service, the webhook route, the workers and the operator.
+// Everything other modules do with top-ups: for the service, the webhook route, the workers and the operator.
 
 import type { Database } from "../../database/database.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -16,17 +16,17 @@ import { TopUpWatch } from "./watch-top-ups.ts";
 export type TopUpPage = { readonly topUps: readonly TopUp[]; readonly nextPageToken: string };
 
 export type TopUps = {
-  /** Opens a top-up; its errors are told at createTopUp. */
+  /** Opens a top-up; for its errors see createTopUp. */
   create(order: { accountId: string; amount: bigint; idempotencyKey: string }): Promise<TopUp>;
   /** Errors: NotFound, also for another account's. */
   get(asked: { accountId: string; topUpId: string }): Promise<TopUp>;
   /** An account's top-ups, newest first. Errors: ValidationError when the page token is none. */
   list(query: { accountId: string; pageSize: number; pageToken: string }): Promise<TopUpPage>;
-  /** Follows a top-up; told at TopUpWatch.watch. */
+  /** Follows a top-up; see TopUpWatch.watch. */
   watch(asked: { accountId: string; topUpId: string }, signal: AbortSignal): AsyncGenerator<TopUp, void>;
-  /** Asks the provider now, of whatever account's top-up. Errors: NotFound; UpstreamBusy when the provider does not answer. */
+  /** Asks the provider now, about a top-up of any account. Errors: NotFound; UpstreamBusy when the provider does not answer. */
   verifyNow(topUpId: string): Promise<TopUp>;
-  /** Takes a provider's notification; told at takeNotification. */
+  /** Takes a provider's notification; see takeNotification. */
   takeNotification(provider: string, request: NotificationRequest): Promise<void>;
   /** Whether there is a route for a provider's notifications. */
   takesNotificationsOf(provider: string): boolean;
@@ -47,11 +47,11 @@ export type TopUpsOptions = {
   /** How long an order can be paid. */
   readonly expiresAfterMs: number;
   readonly returnUrlOf: (topUpId: string) => string;
-  /** Hears of a provider that did not do what it was asked. What it was asked for comes again. */
+  /** Called when a provider did not do what it was asked. It is asked again. */
   readonly onFailure: (topUpId: string, error: unknown) => void;
 };
 
-/** Makes the door. */
+/** Creates the top-ups of a process. */
 export function createTopUps(options: TopUpsOptions): TopUps {
   const { database, providers, clock, happensAt = null, expiresAfterMs, returnUrlOf, onFailure } = options;
   const checks = { database, clock, happensAt, onFailure, providers };

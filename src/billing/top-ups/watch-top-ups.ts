@@ -1,5 +1,5 @@
-// Following top-ups. Whoever changes one may be another process, so the rows are looked at: one small statement now and then for
-// everybody who waits in this process, and none while nobody does.
+// Following top-ups. Another process may change one, so the rows are polled: one small statement now and then for
+// all waiting calls of this process, and none while there are none.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
@@ -9,7 +9,7 @@ import { selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
 
 const LOOK_MS = 500;
-/** Whoever waits for longer asks again. */
+/** A client that waits for longer calls again. */
 const MOST_WATCH_MS = 30 * 60_000;
 /** A browser has one for each tab in which a top-up is open. */
 const MOST_WATCHERS_OF_ACCOUNT = 10;
@@ -99,7 +99,7 @@ export class TopUpWatch {
     }
   }
 
-  /** Looks for as long as anybody waits. */
+  /** Polls for as long as a call waits. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;

@@ -1,4 +1,4 @@
-// The audit of roll-ups: usage per account, model and time is what the ledger's own records say. A full run compares every
+// The audit of roll-ups: usage per account, model and time equals the sum of the ledger's records. A full run compares every
 // quarter of an hour, an incremental one the last hour of each account that was rolled up since the run before.
 
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";

@@ -31,7 +31,7 @@ describe("csvFile", () => {
     expect((await fileOf(RECORDS_PER_PIECE + 1)).asked).toEqual([undefined, RECORDS_PER_PIECE - 1]);
   });
 
-  it("reads nothing for somebody who has left", async () => {
+  it("reads nothing for a client that has left", async () => {
     await expect(fileOf(1, AbortSignal.abort(new Error("left")))).rejects.toThrow("left");
   });
 });

@@ -7,7 +7,7 @@ import { csvLine, type CsvField } from "./csv.ts";
 export const RECORDS_PER_PIECE = 1_000;
 
 type CsvSource<Row> = {
-  /** What stands in the first line. */
+  /** The names in the first line. */
   readonly columns: readonly string[];
   readonly fieldsOf: (row: Row) => readonly CsvField[];
   /** The next rows behind this one, `RECORDS_PER_PIECE` at most. Undefined: the first. */

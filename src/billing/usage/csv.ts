@@ -1,6 +1,6 @@
 // RFC 4180: a line per record, fields between commas, ended by CR LF, in quotes where they need it.
 
-/** A field: a text of whoever, or a number that we have written ourselves. */
+/** A field: a text of any origin, or a number that we have written ourselves. */
 export type CsvField = string | number | boolean | bigint;
 
 // A spreadsheet runs what begins like this, also behind spaces and in full width. An apostrophe makes it a text.

@@ -27,7 +27,7 @@ export type MarginLine = {
   readonly uncollected: bigint;
   /** Cost at customers' prices that was never billed: tokens reported above what was billed, attempts that were given up. */
   readonly unbilled: bigint;
-  /** Requests that were answered and whose upstream cost nobody knows: the margin is too high by that. */
+  /** Requests that were answered and whose upstream cost is unknown: the margin is too high by that. */
   readonly withoutCost: number;
 };
 
@@ -74,7 +74,7 @@ FROM posting p JOIN usage_record u ON u.account_id = p.account_id AND u.request_
 WHERE p.debit = '${systemAccounts.revenue}' AND p.reason = 'credit_note' AND p.id >= $1::uuid
   AND p.group_id >= $1::uuid AND p.group_id < $2::uuid GROUP BY 1`;
 
-// What requests came to whose record recovery had written before: the record tells neither all of the charge nor the cost.
+// What requests came to whose record recovery had written before: the record has neither all of the charge nor the cost.
 const lateOf = (key: string): string => `
 SELECT ${key} AS key, sum(l.charge) AS revenue, sum(greatest(0, l.cost - u.cost) - l.charge) AS uncollected,
        sum(l.unbilled_cost) AS unbilled, coalesce(sum(l.upstream_cost), 0) AS "upstreamCost",
@@ -127,7 +127,7 @@ export async function reportMargin(
     const untilMs = Math.min(fromMs + spanMs, endMs);
     const rows = await lookByTime<UsageRow>(usageOf(KEYS[by]), range(untilMs));
     const requestsSeen = rows.reduce((seen, { requests }) => seen + requests, 0);
-    // Somebody waits for a month in which little happened: most of its hours would be spent on asking and pausing.
+    // An operator may wait for a month in which little happened: most of its hours would be spent on asking and pausing.
     spanMs = requestsSeen * 2 <= mostAtOnce ? Math.min(2 * spanMs, DAY_MS) : HOUR_MS;
     fromMs = untilMs;
     for (const row of rows) {

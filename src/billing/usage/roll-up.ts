@@ -5,7 +5,7 @@
 // the oldest open hold nothing can still come, but from a request that has an id and no hold yet; those take minutes at most,
 // and the mark stays ten behind the clock. What comes even later (a machine that stood still in between) moves the account's
 // balance past what its roll-ups and the records behind the mark charge. Readers see that in their own snapshot and sum the
-// records instead; the worker sees it too and makes the account's roll-ups anew. A record that is late and charges nothing
+// records instead; the worker sees it too and makes the account's roll-ups again. A record that is late and charges nothing
 // moves no balance: the audit, which compares every roll-up with its records, finds it.
 
 import type { Pool, PoolClient } from "pg";
@@ -31,7 +31,7 @@ export type RollUpOptions = {
 export type RollUpReport = {
   /** Stretches that were made. */
   readonly stretches: number;
-  /** Accounts whose roll-ups had missed a record and were made anew. */
+  /** Accounts whose roll-ups had missed a record and were made again. */
   readonly recounted: readonly string[];
 };
 
@@ -85,8 +85,8 @@ UPDATE usage_rolled_up
 SET before_quarter = greatest(before_quarter, $2::int), charge = charge + $3::numeric, rolled_at = clock_timestamp()
 WHERE account_id = $1::uuid`;
 
-// Accounts that charge something else than their roll-ups and the records behind them. Where making them anew did not help,
-// the books are wrong and not the roll-ups: the audit tells, and here it is tried again an hour later.
+// Accounts that charge something else than their roll-ups and the records behind them. Where making them again did not help,
+// the books are wrong and not the roll-ups: the audit reports it, and here it is tried again an hour later.
 const MISSED = `
 SELECT m.account_id AS id FROM usage_rolled_up m JOIN account a ON a.id = m.account_id
 WHERE m.account_id = ANY ($1::uuid[]) AND (m.recounted_at IS NULL OR m.recounted_at < clock_timestamp() - interval '1 hour')
@@ -102,7 +102,7 @@ SET recounted_at = clock_timestamp(),
 WHERE account_id = $1::uuid`;
 const MARK = `SELECT before_quarter AS before FROM usage_rolled_up WHERE account_id = $1::uuid`;
 
-/** Rolls up what is new of every account, and makes anew what has missed a record. */
+/** Rolls up what is new of every account, and makes those again that missed a record. */
 export async function rollUpUsage(pool: Pool, { share = 1, signal }: RollUpOptions = {}): Promise<RollUpReport> {
   const gently = { share, ...(signal === undefined ? {} : { signal }) };
   const work: Work = { pool, ...gently, look: createLook(pool, gently) };
@@ -126,7 +126,7 @@ export async function rollUpUsage(pool: Pool, { share = 1, signal }: RollUpOptio
   }
 }
 
-/** Makes all roll-ups of an account anew and gives the number of stretches. Readers are right meanwhile. */
+/** Makes all roll-ups of an account again and returns the number of stretches. Readers are right meanwhile. */
 export function recountUsage(pool: Pool, accountId: string): Promise<number> {
   return recount({ pool, share: 1, look: createLook(pool, { share: 1 }) }, accountId);
 }

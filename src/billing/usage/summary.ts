@@ -1,7 +1,7 @@
 // Sums of usage. Whole quarters of an hour that a worker has rolled up are read from the roll-ups, the rest from the records,
 // in one snapshot. So a sum is always that of the records a list would show at that moment.
 //
-// Why a roll-up may be believed: the account's balance says what its records charge in all. Where roll-ups and the records
+// Why a roll-up may be trusted: the account's balance shows what its records charge in all. Where roll-ups and the records
 // behind them do not come to that, a record came behind the roll-up's back, and the records are summed instead.
 
 import type { Pool } from "pg";
@@ -28,9 +28,9 @@ export type UsageSum = {
   readonly savedByCache: bigint;
 };
 
-/** What a row of a summary is told for. */
+/** What the rows of a summary are grouped by. */
 export type UsageGrouping = "model_and_day" | "key";
-/** A row; what it is not told for is empty. */
+/** A row; what it is not grouped by is empty. */
 export type UsageSummaryRow = UsageSum & { readonly day: string; readonly model: string; readonly keyId: string };
 export type UsageSummary = {
   readonly rows: readonly UsageSummaryRow[];

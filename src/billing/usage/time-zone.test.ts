@@ -19,7 +19,7 @@ describe("isoWriter", () => {
     ]);
   });
 
-  it("tells one moment in every zone of the database", () => {
+  it("reads one moment in every zone of the database", () => {
     for (const zone of Intl.supportedValuesOf("timeZone")) {
       requireTimeZone(zone);
       const iso = isoWriter(zone);

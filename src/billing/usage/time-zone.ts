@@ -19,7 +19,7 @@ export function requireTimeZone(name: string): void {
   }
 }
 
-/** What a caller who names another zone is told. */
+/** The message for a caller who names another zone. */
 export function unknownTimeZone(options?: ErrorOptions): ValidationError {
   const message = "must be a time zone of the IANA database, such as Asia/Jakarta";
   return new ValidationError([{ field: "timeZone", rule: "time_zone", message }], options);

@@ -49,7 +49,7 @@ WHERE id >= $1::uuid AND id < $2::uuid
 ORDER BY id DESC LIMIT $6::int`;
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** Writes the line of an action, inside its transaction. Errors: ValidationError for a reason that says nothing. */
+/** Writes the line of an action, inside its transaction. Errors: ValidationError for an empty reason. */
 export async function recordAction(client: PoolClient, action: OperatorAction): Promise<void> {
   const { operator, action: name, subject, reason, facts = {} } = action;
   if (reason?.trim() === "") {
@@ -59,8 +59,8 @@ export async function recordAction(client: PoolClient, action: OperatorAction): 
 }
 
 /**
- * Does what an operator ordered and writes down who, in one transaction. `line` says what was done; null: nothing was changed,
- * so there is nothing to tell.
+ * Does what an operator ordered and writes down who, in one transaction. `line` describes what was done; null: nothing was changed,
+ * so there is nothing to record.
  */
 export function doAndRecord<Outcome>(
   { database, operator, within }: OrderedBy,

@@ -71,7 +71,7 @@ const ADJUSTMENT = "operator_adjustment";
 
 /**
  * What a correction of that name is posted under, behind the lock of its account. Credits and corrections have names of their own:
- * the key of one says nothing of the other. Until 2026-11-22 they shared them, and whoever repeats an order of then means
+ * the key of one does not count for the other. Until 2026-11-22 they shared them, and whoever repeats an order of then means
  * the one that is posted.
  */
 async function adjustmentReference(client: PoolClient, name: string): Promise<string> {
@@ -114,7 +114,7 @@ export function orderCreditNote(by: OrderedBy, order: CreditNote): Promise<Writt
   );
 }
 
-/** Which account, and why where somebody has said so. */
+/** Which account, and why, where a reason was given. */
 type AccountOrder = { readonly accountId: string; readonly reason: string | null };
 
 /** Admits none of an account's requests any more, and ends the sessions of its person. Errors: NotFound. */
@@ -148,7 +148,7 @@ function changeLimits(
   return doAndRecord(by, change, ({ isChanged }) => (isChanged ? { action, subject: accountId, reason, facts } : null));
 }
 
-/** Counts an account's open requests anew, where the audit says that the count is wrong. Errors: NotFound. */
+/** Counts an account's open requests again, where the audit found the count wrong. Errors: NotFound. */
 export function orderRecount(
   by: OrderedBy,
   { accountId, reason }: AccountOrder,

@@ -3,7 +3,7 @@
 import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { type CatalogOrder, type ComparedCatalog, publishCatalog } from "../../catalog/apply-catalog.ts";
 
-/** Makes the catalog what a file says. Errors: as publishCatalog. */
+/** Applies a file to the catalog. Errors: as publishCatalog. */
 export function orderCatalog(by: OrderedBy, order: Omit<CatalogOrder, "operator">): Promise<ComparedCatalog> {
   return doAndRecord(
     by,

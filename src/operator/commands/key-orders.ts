@@ -21,7 +21,7 @@ export function orderKey(
   );
 }
 
-/** Revokes a key for good, whoever owns it; revoking it again changes nothing. Errors: NotFound. */
+/** Revokes a key of any account for good; revoking it again changes nothing. Errors: NotFound. */
 export function orderRevocation(by: OrderedBy, { keyId }: { keyId: string }): Promise<RevokedKey> {
   return doAndRecord(
     by,

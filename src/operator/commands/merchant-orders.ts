@@ -72,7 +72,7 @@ export function orderCallbacks(
   );
 }
 
-/** Adds a version of the fee of a merchant, a currency, both, or everybody else. Errors: as setFee. */
+/** Adds a version of the fee of a merchant, a currency, both, or all others. Errors: as setFee. */
 export function orderFee(by: OrderedBy, { reason, ...order }: FeeOrder & { reason: string | null }): Promise<SetFee> {
   return doAndRecord(
     by,

@@ -1,4 +1,4 @@
-// Changing what is set for everybody, by an operator.
+// Changes of the service-wide settings, by an operator.
 
 import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { type BillingSettings, readBillingSettings, setWelcomeCredit } from "../../billing/settings.ts";

@@ -11,7 +11,7 @@ import { NotFound } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 
 /**
- * Has the provider asked about a top-up now, and what it says applied. Errors: NotFound, which leaves no line; UpstreamBusy when the
+ * Has the provider asked about a top-up now, and its answer applied. Errors: NotFound, which leaves no line; UpstreamBusy when the
  * provider does not answer.
  */
 export async function orderVerification(
@@ -23,7 +23,7 @@ export async function orderVerification(
   return verifyNow(topUpId);
 }
 
-/** Posts what a provider kept of a payment, as its statement says. Errors: as postProviderFee. */
+/** Posts what a provider kept of a payment according to its statement. Errors: as postProviderFee. */
 export function orderProviderFee(by: OrderedBy, order: ProviderFee): Promise<PostedFee> {
   return doAndRecord(
     by,
@@ -58,7 +58,7 @@ export async function orderSandboxReturn(
 
 /**
  * Writes the line of an order about a top-up that there is, with how it stands. What is done next is done to the id it gives: a
- * provider compares ids as texts, and whoever orders may have written one in capitals.
+ * provider compares ids as texts, and the operator may have written one in capitals.
  */
 function recordOrder(
   by: OrderedBy,

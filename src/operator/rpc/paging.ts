@@ -5,13 +5,13 @@ import { isUuid } from "../../kernel/ids.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** What a request says of the page it wants. */
+/** The page that a request asks for. */
 export type PageRequest = { readonly pageSize: number; readonly pageToken: string };
 
 /** A page and what asks for the next one; empty: this was the last. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly nextPageToken: string };
 
-/** Where to read, and how much: one more than the page, which tells whether there is another. */
+/** Where to read, and how much: one more than the page, which shows whether there is another. */
 export type PageRange = { readonly beforeId: string | null; readonly limit: number };
 
 /** Reads one page. Errors: ValidationError when the token is none; whatever reading raises. */

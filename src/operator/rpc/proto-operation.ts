@@ -13,7 +13,7 @@ import { readPage } from "./paging.ts";
 import { fromRupiah, given, type Methods, moment, orNull, type Parts, rupiah, timeRange } from "./proto-parts.ts";
 import { orderSettings } from "../commands/settings-orders.ts";
 
-/** The days of one report: it reads by the hour and gently, and somebody waits for it. */
+/** The days of one report: it reads by the hour and gently, and an operator waits for it. */
 const MAX_MARGIN_DAYS = 31;
 const MAX_MARGIN_LINES = 1_000;
 

@@ -17,7 +17,7 @@ import { formatMoney, idr, IDR, parseMoney } from "../../kernel/money.ts";
 /** What the methods of a subject are built from. */
 export type Parts = CatalogPresets & {
   readonly database: Database;
-  /** Whether a variable of the environment is set. What it holds is nobody's to see. */
+  /** Whether a variable of the environment is set. Its value is never shown. */
   readonly isSet: (variable: string) => boolean;
   /** Asks the provider of a top-up now. Errors: NotFound, UpstreamBusy. */
   readonly verifyTopUp: (topUpId: string) => Promise<TopUp>;

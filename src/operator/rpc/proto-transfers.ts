@@ -85,7 +85,7 @@ function toProtoAccountTransfer({ transfer, accountId }: Pick<OwnedTransfer, "tr
     transfer: toProtoTransfer(transfer),
     merchantId,
     accountId,
-    // One that has ended without it keeps the mark, and waits for nobody.
+    // One that has ended without it keeps the mark, and waits for no decision.
     awaitsApproval: awaitsApproval && status === "WAITING",
   };
 }

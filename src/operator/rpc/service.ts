@@ -24,7 +24,7 @@ export type OperatorServiceDependencies = CatalogPresets & {
   readonly database: Database;
   /** Whether a variable of the environment is set. */
   readonly isSet: (variable: string) => boolean;
-  /** Asks the provider of a top-up now; its errors are told at verifyTopUpNow. */
+  /** Asks the provider of a top-up now; for its errors see verifyTopUpNow. */
   readonly verifyTopUp: (topUpId: string) => Promise<TopUp>;
   /** The chains that transfers are paid on in this process. */
   readonly payoutChains: readonly PayoutChain[];

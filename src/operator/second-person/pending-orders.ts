@@ -1,5 +1,5 @@
 // Orders that another operator has to approve before they take effect. An order is stored with everything that carrying it out needs;
-// whoever approves it carries it out in the transaction of the approval, under the name of the one who ordered it.
+// the approval carries it out in its own transaction, under the name of the operator who ordered it.
 
 import type { Pool } from "pg";
 import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
@@ -21,7 +21,7 @@ import {
 import { carryOutAlone } from "./ordered-alone.ts";
 import { isAboveSum, type SecondPersonRule } from "./second-person.ts";
 
-/** How long an order waits. One that nobody decided is not carried out any more. */
+/** How long an order waits. An undecided one is not carried out any more. */
 const LIFETIME_MS = 72 * 3_600_000;
 
 /** Who orders, and when another operator has to approve. Null: never. */
@@ -60,7 +60,7 @@ export async function order<K extends OrderKind>(
     }
   }
   const stored = await store(by, toStore(by, kind, ordered, look));
-  // What was approved is carried out again by its own name, which changes nothing and tells what came of it.
+  // What was approved is carried out again by its own name, which changes nothing and returns its result.
   if (stored.state === "approved") return done();
   if (stored.state === "pending") return { outcome: null, pendingOrderId: stored.orderId };
   const message = `names an order that ${stored.state === "refused" ? "was refused" : "has expired"}; a further one needs a name of its own`;

@@ -60,7 +60,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
       },
       topUps("store.ts", "ON CONFLICT (provider, event_key) DO NOTHING RETURNING id", "RETURNING id"),
     ],
-    noticedBy: crediting("told in 50 copies at once to two processes is one event"),
+    noticedBy: crediting("reported in 50 copies at once to two processes is one event"),
   },
   {
     name: "neither the account nor the top-up is locked before a payment is applied",
@@ -163,7 +163,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   {
     name: "the next answer of the provider forgets a dispute",
     edits: [topUps("apply-payment.ts", "const dispute = isSettled ? null : topUp.dispute;", "const dispute = null;")],
-    noticedBy: { file: "test/top-ups/telling.test.ts", test: "is told to the operator until it is won" },
+    noticedBy: { file: "test/top-ups/telling.test.ts", test: "is shown to the operator until it is won" },
   },
   {
     name: "a dispute that has ended is opened again by what comes late",
@@ -191,7 +191,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   {
     name: "an order may be opened a second time while the first call may still open it",
     edits: [payments("xendit/xendit-provider.ts", "opensWithinMs: 2 * timeoutMs", "opensWithinMs: timeoutMs")],
-    noticedBy: { file: "test/top-ups/creating.test.ts", test: "is opened by nobody else for as long" },
+    noticedBy: { file: "test/top-ups/creating.test.ts", test: "is opened by no other call for as long" },
   },
   {
     name: "a notification's signature is not looked at",

@@ -193,7 +193,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
         "if (haltedAt.getTime() < stoppedAt.getTime()) {",
       ),
     ],
-    noticedBy: operator("wallets", "do not sign again by the word of somebody who has looked at another stop"),
+    noticedBy: operator("wallets", "do not sign again by the order of an operator who has looked at another stop"),
   },
   {
     name: "a fee that is in force is set again",

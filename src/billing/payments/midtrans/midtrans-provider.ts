@@ -1,4 +1,4 @@
-// Midtrans: a Snap page to pay at, and the Core API for the truth. A notification's signature covers neither the status nor a
+// Midtrans: a Snap page to pay at, and the Core API for the payment's state. A notification's signature covers neither the status nor a
 // time, so nothing of it but the order is used.
 
 import { hash } from "node:crypto";
@@ -34,7 +34,7 @@ export type MidtransConfig = {
   readonly snapUrl: string;
   readonly apiUrl: string;
   readonly timeoutMs: number;
-  /** What Midtrans keeps of a payment, which its answers do not say. Null or left out: nothing is posted for it. */
+  /** What Midtrans keeps of a payment; its answers do not contain it. Null or left out: nothing is posted for it. */
   readonly fee?: FeeRule | null;
 };
 
@@ -77,7 +77,7 @@ export function createMidtransProvider(config: MidtransConfig, now: () => number
     async ask({ orderId, reference }: AskedOrder): Promise<PaymentFacts> {
       const url = `${apiUrl}/v2/${encodeURIComponent(orderId)}/status`;
       const answer = await client.call({ method: "GET", url, understood: [404] });
-      // Until the payer has chosen a way to pay there is no payment, which they tell as 404, some within an answer of 200.
+      // Until the payer has chosen a way to pay there is no payment: Midtrans answers 404, sometimes inside an answer of 200.
       if (answer.status === 404) return UNKNOWN_PAYMENT;
       const body = objectOf(answer.body);
       const code = textOf(body, "status_code");
@@ -128,7 +128,7 @@ function factsOf(body: JsonObject, transaction: string, fee: FeeRule | null): Pa
 function stateOf(said: string, body: JsonObject): PaymentFacts["state"] {
   const fraud = textOf(body, "fraud_status");
   const isGood = textOf(body, "status_code") === "200";
-  // A card's payment is captured while somebody looks whether it is stolen.
+  // A card's payment is captured while the provider still checks it for fraud.
   if (said === "capture") {
     if (fraud === "accept" && isGood) return "paid";
     return fraud === "deny" ? "failed" : "review";
@@ -152,7 +152,7 @@ function givenBackOf(said: string, body: JsonObject, amount: bigint | null): big
   }
 }
 
-/** What the provider gave back and what a bank took back are told beside each other, whichever came last. */
+/** What the provider gave back and what a bank took back are reported side by side, whichever came last. */
 const RETURNED = ["refund_amount", "chargeback_amount"] as const;
 
 /** The sum of what can be read; null where nothing can. */

@@ -1,5 +1,5 @@
-// Where sandbox payments are moved: by the buttons of the page, and by whoever tries refunds and chargebacks. A move is committed
-// first; then the provider's notification goes out as the chosen button says: once, late, twice, or not at all.
+// Where sandbox payments are moved: by the buttons of the page, and by tests of refunds and chargebacks. A move is committed
+// first; then the provider's notification goes out as the chosen button determines: once, late, twice, or not at all.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
@@ -25,7 +25,7 @@ const ONCE: Delivery = { copies: 1, delayMs: 0 };
 const NEVER: Delivery = { copies: 0, delayMs: 0 };
 const TWICE: Delivery = { copies: 2, delayMs: 0 };
 const LATE_MS = 5_000;
-/** A real provider goes on for hours; whoever does not answer by then is asked about by the reconciler. */
+/** A real provider retries for hours; after these tries the reconciler asks about the payment. */
 const PAUSES_MS = [500, 2_000, 8_000];
 
 const OPEN: readonly SandboxStatus[] = ["pending", "review"];
@@ -52,7 +52,7 @@ export type SandboxDesk = {
   find(token: string): Promise<SandboxPayment>;
   /** What can still be done with a payment. */
   actionsOf(payment: SandboxPayment): SandboxAction[];
-  /** Does what a button says; a payment that has gone on meanwhile stays. Errors: NotFound. */
+  /** Carries out a button's action; a payment that has gone on meanwhile stays. Errors: NotFound. */
   act(token: string, action: SandboxAction): Promise<void>;
   /** Gives back a part of a payment, or with null all that is left. Errors: NotFound; ValidationError where there is not so much to give. */
   refund(orderId: string, amount: bigint | null): Promise<void>;

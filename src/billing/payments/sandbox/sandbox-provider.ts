@@ -1,4 +1,4 @@
-// The provider of the demo. It keeps payments in a table of its own and is asked and believed like any other; what moves a
+// The provider of the demo. It keeps payments in a table of its own and is asked like any other; what moves a
 // payment is the desk (sandbox-desk.ts), behind its page.
 
 import { createHmac, randomBytes } from "node:crypto";
@@ -79,15 +79,15 @@ function signatureOf(secret: string, body: Buffer): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
-function notificationOf(told: unknown): Notification {
-  const eventKey = isObject(told) ? textOf(told, "event_id") : "";
-  if (!isObject(told) || eventKey === "" || eventKey.length > 200)
+function notificationOf(notification: unknown): Notification {
+  const eventKey = isObject(notification) ? textOf(notification, "event_id") : "";
+  if (!isObject(notification) || eventKey === "" || eventKey.length > 200)
     throw new ValidationError([{ field: "event_id", rule: "required", message: "is required" }]);
   return {
     eventKey,
-    orderId: textOf(told, "order_id"),
+    orderId: textOf(notification, "order_id"),
     reference: null,
-    status: textOf(told, "status"),
-    amount: textOf(told, "amount"),
+    status: textOf(notification, "status"),
+    amount: textOf(notification, "amount"),
   };
 }

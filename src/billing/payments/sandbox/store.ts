@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 
-/** Where a sandbox payment stands, in the provider's own words. */
+/** The status of a sandbox payment, in the provider's own words. */
 export type SandboxStatus =
   | "pending"
   | "review"
@@ -15,7 +15,7 @@ export type SandboxStatus =
 /** A payment as the sandbox provider keeps it. Money is micro-rupiah. */
 export type SandboxPayment = {
   readonly orderId: string;
-  /** In the address of the page; nobody can guess it. */
+  /** In the address of the page; it cannot be guessed. */
   readonly token: string;
   readonly amount: bigint;
   readonly paid: bigint;
@@ -55,7 +55,7 @@ export async function paymentOfToken(pool: Pool, token: string): Promise<Sandbox
   return (await pool.query<SandboxPayment>(OF_TOKEN, [token])).rows[0] ?? null;
 }
 
-/** Moves a payment on if it stands in one of these. Null: it does not. */
+/** Changes a payment's status if it is one of these. Null: it is not. */
 export async function movePayment(
   pool: Pool,
   moved: Pick<SandboxPayment, "orderId" | "status" | "paid" | "givenBack">,

@@ -37,7 +37,7 @@ export type XenditConfig = {
   /** Such as https://api.xendit.co, without a slash at the end. */
   readonly apiUrl: string;
   readonly timeoutMs: number;
-  /** What Xendit keeps of a payment, where an invoice does not say it. Null or left out: nothing is posted then. */
+  /** What Xendit keeps of a payment, where an invoice does not contain it. Null or left out: nothing is posted then. */
   readonly fee?: FeeRule | null;
 };
 
@@ -173,8 +173,8 @@ function factsOf(invoice: JsonObject, fee: FeeRule | null): PaymentFacts {
 }
 
 /**
- * What an invoice says Xendit keeps: what is paid less what we receive. Not every invoice has it, and an older field may be 0
- * beside it; null where neither says anything.
+ * What Xendit keeps according to an invoice: what is paid less what we receive. Not every invoice has it, and an older field may be 0
+ * beside it; null where neither is there.
  */
 function keptOf(invoice: JsonObject, paid: bigint): bigint | null {
   const received = rupiah(textOf(invoice, "adjusted_received_amount"));
@@ -187,16 +187,16 @@ function keptOf(invoice: JsonObject, paid: bigint): bigint | null {
 const DISPUTES: Readonly<Record<string, ToldDispute["state"]>> = { WON: "won", LOST: "lost" };
 
 /**
- * Of a dispute, which is about a payment of an invoice and names it by our own name for it. An invoice says nothing of its disputes.
+ * Of a dispute, which is about a payment of an invoice and names it by our own name for it. An invoice does not show its disputes.
  */
-function disputeOf(told: JsonObject): Notification {
-  const [disputeId, status] = [textOf(told, "id"), textOf(told, "status")];
+function disputeOf(notification: JsonObject): Notification {
+  const [disputeId, status] = [textOf(notification, "id"), textOf(notification, "status")];
   if (disputeId === "" || disputeId.length > 100) throw mustBeAbout("a dispute");
-  const amounts = isObject(told["amount"]) ? told["amount"] : {};
+  const amounts = isObject(notification["amount"]) ? notification["amount"] : {};
   const parts = ["dispute", disputeId, status];
   return {
     eventKey: hash("sha256", JSON.stringify(parts), "hex"),
-    orderId: textOf(told, "reference_id"),
+    orderId: textOf(notification, "reference_id"),
     reference: null,
     status: `dispute ${status}`,
     amount: textOf(amounts, "terminal") || textOf(amounts, "initial"),
@@ -212,18 +212,25 @@ function mustBeAbout(what: string): ValidationError {
 }
 
 /** Of an invoice, or of one of its refunds or disputes. */
-function notificationOf(told: unknown): Notification {
-  if (isObject(told) && textOf(told, "event").startsWith("dispute.")) return disputeOf(told);
-  const refund = isObject(told) && isObject(told["data"]) ? told["data"] : null;
-  const invoiceId = isObject(told) ? textOf(refund ?? told, refund === null ? "id" : "invoice_id") : "";
-  if (!isObject(told) || invoiceId === "" || invoiceId.length > 100) throw mustBeAbout("an invoice");
-  const status = refund === null ? textOf(told, "status") : `refund ${textOf(refund, "status")}`;
-  const amount = refund === null ? textOf(told, "paid_amount") || textOf(told, "amount") : textOf(refund, "amount");
-  const parts = [invoiceId, textOf(told, "external_id"), status, amount, refund === null ? "" : textOf(refund, "id")];
+function notificationOf(notification: unknown): Notification {
+  if (isObject(notification) && textOf(notification, "event").startsWith("dispute.")) return disputeOf(notification);
+  const refund = isObject(notification) && isObject(notification["data"]) ? notification["data"] : null;
+  const invoiceId = isObject(notification) ? textOf(refund ?? notification, refund === null ? "id" : "invoice_id") : "";
+  if (!isObject(notification) || invoiceId === "" || invoiceId.length > 100) throw mustBeAbout("an invoice");
+  const status = refund === null ? textOf(notification, "status") : `refund ${textOf(refund, "status")}`;
+  const amount =
+    refund === null ? textOf(notification, "paid_amount") || textOf(notification, "amount") : textOf(refund, "amount");
+  const parts = [
+    invoiceId,
+    textOf(notification, "external_id"),
+    status,
+    amount,
+    refund === null ? "" : textOf(refund, "id"),
+  ];
   return {
     eventKey: hash("sha256", JSON.stringify(parts), "hex"),
     // A refund names the invoice alone.
-    orderId: textOf(told, "external_id"),
+    orderId: textOf(notification, "external_id"),
     reference: invoiceId,
     status,
     amount,
