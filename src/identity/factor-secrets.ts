@@ -4,7 +4,7 @@
 import { hkdfSync } from "node:crypto";
 import type { Pool } from "pg";
 import { hashRecoveryCodes } from "./recovery-codes.ts";
-import { readOutdatedFactors, replaceFactorSecrets, type StoredFactor } from "./second-factor-store.ts";
+import { readFactor, readOutdatedFactors, replaceFactorSecrets, type StoredFactor } from "./second-factor-store.ts";
 
 /** A secret with the number by which what it has encrypted names it. */
 export type NumberedSecret = { readonly version: number; readonly value: string };
@@ -66,8 +66,9 @@ export function createFactorSecrets(secrets: readonly string[]): FactorSecrets {
           ? backupCodes
           : await hashRecoveryCodes(JSON.parse(await decrypt(backupCodes)) as string[]),
       };
-      await replaceFactorSecrets(pool, factor, now);
-      return now;
+      if (await replaceFactorSecrets(pool, factor, now)) return now;
+      // Another process was first, and its hashes are others.
+      return (await readFactor(pool, factor.personId)) ?? now;
     },
   };
 }

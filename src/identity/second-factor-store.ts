@@ -69,9 +69,10 @@ export async function readOutdatedFactors(
   return (await client.query<StoredFactor>(OUTDATED, [current, after, limit])).rows;
 }
 
-/** Stores the same factor in another form, unless it was changed meanwhile. */
-export async function replaceFactorSecrets(client: Queryable, was: StoredFactor, now: StoredFactor): Promise<void> {
-  await client.query(REPLACE, [was.personId, was.secret, was.backupCodes, now.secret, now.backupCodes]);
+/** Stores the same factor in another form. False: it was changed meanwhile, and stays as it is. */
+export async function replaceFactorSecrets(client: Queryable, was: StoredFactor, now: StoredFactor): Promise<boolean> {
+  const values = [was.personId, was.secret, was.backupCodes, now.secret, now.backupCodes];
+  return (await client.query(REPLACE, values)).rowCount === 1;
 }
 
 /** The passkeys of a person, oldest first. */

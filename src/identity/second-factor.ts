@@ -153,6 +153,8 @@ export function createSecondFactor({ database, factorSecrets, baseUrl, send }: S
     async before(route, session, fields) {
       if (session === null) return async () => {};
       const { sessionId, personId, proof } = session;
+      // The right password is a proof here, too, so it is guessed no more often than elsewhere.
+      if (route.path === "/change-password") await takeCodeTry(pool, personId);
       if (route.passkey === "authentication") {
         const { id } = fields["response"] as { id: string };
         // A passkey of somebody else would put another person behind the page that asks.

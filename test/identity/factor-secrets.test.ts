@@ -3,6 +3,7 @@
 import { symmetricEncrypt } from "better-auth/crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFactorSecrets, FactorUnreadable, renewAllFactors } from "../../src/identity/factor-secrets.ts";
+import { readFactor } from "../../src/identity/second-factor-store.ts";
 import { factorSteps } from "./factor-steps.ts";
 import { type ServedPeople, servePeople } from "./served-people.ts";
 
@@ -58,6 +59,18 @@ test("an app and codes of before are good at their first use, and are stored ane
   statuses.push(await signIn(again.email, "/two-factor/verify-backup-code", again.codes[3] ?? ""));
   expect(statuses).toEqual([200, 401]);
   expect(await signIn(email, "/two-factor/verify-backup-code", codes[9] ?? "")).toBe(200);
+});
+
+test("whoever stores a factor anew at the same time as others goes on with what was stored", async () => {
+  const { pool } = served.opened.database;
+  const { email } = await withOldFactor();
+  const { rows } = await pool.query<{ id: string }>(`SELECT id FROM auth.person WHERE email = $1`, [email]);
+  const factor = await readFactor(pool, rows[0]?.id ?? "");
+  if (factor === null) throw new Error("the person has a factor");
+  const secrets = createFactorSecrets([NEWER, FORMER]);
+  const renewed = await Promise.all([secrets.renewed(pool, factor), secrets.renewed(pool, factor)]);
+  const { codes } = await rowOf(email);
+  expect(renewed.map(({ backupCodes }) => backupCodes)).toEqual([codes, codes]);
 });
 
 test("what nobody uses is stored anew at the start, under the first secret, and needs the former one no longer", async () => {

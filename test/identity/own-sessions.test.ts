@@ -26,6 +26,21 @@ test("changing the password by the former one is a fresh proof of a person witho
   expect((await browser.auth("/revoke-other-sessions", {})).status).toBe(200);
 });
 
+test("a session guesses the password of its owner no more often at a change than at a proof", async () => {
+  const [browser, email] = [served.newBrowser(), served.newEmail()];
+  await browser.auth("/sign-up/email", { email, password: PASSWORD });
+  await browser.open(await served.mails.linkTo(email, /verify-email/));
+  const newPassword = `${PASSWORD}-two`;
+  const statuses: number[] = [];
+  for (let i = 0; i < 7; i += 1)
+    statuses.push(
+      (await browser.auth("/change-password", { currentPassword: `a-wrong-guess-${i}`, newPassword })).status,
+    );
+  expect(statuses.slice(0, 6)).not.toContain(429);
+  expect(statuses[6]).toBe(429);
+  expect((await browser.auth("/second-factor/verify-password", { password: PASSWORD })).status).toBe(429);
+});
+
 test("sessions of elsewhere are ended after a fresh proof, so that a thief does not end the owner's; the own one always", async () => {
   const { browser, email } = await newOperator();
   const secret = await setUpApp(browser);

@@ -2,13 +2,14 @@
 
 import { once } from "node:events";
 import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect as connectPlain } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { GatewayService, grpcJsClient } from "../../src/client/client.ts";
+import { BoundedSessions, HTTP2_BOUNDS, http2Options } from "../../src/transport/grpc/http2-bounds.ts";
 import { createHttp2Server } from "../../src/transport/grpc/http2-server.ts";
 import { BEARER, startServers } from "../facade/fakes.ts";
 
@@ -54,6 +55,24 @@ it("takes a renewed certificate without a restart, and keeps the former one whil
     await put("renewed-key", tls.keyFile);
     await expect.poll(() => serialAt(port), { timeout: 10_000 }).not.toBe(first);
   } finally {
+    server.close();
+  }
+});
+
+it("bounds the connections that have not agreed on TLS yet", async () => {
+  const tls = { certFile: pemOf("localhost-cert"), keyFile: pemOf("localhost-key") };
+  const bounds = { ...HTTP2_BOUNDS, maxSessions: 2 };
+  const server = createHttp2Server(http2Options(bounds), tls, () => {});
+  const refused: string[] = [];
+  const sessions = new BoundedSessions(server, bounds, (reason) => refused.push(reason));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const silent = Array.from({ length: 7 }, () => connectPlain(port, "127.0.0.1").on("error", () => {}));
+  try {
+    await expect.poll(() => refused, { timeout: 5_000 }).toEqual(["sessions", "sessions", "sessions"]);
+    expect(sessions.all).toEqual([]);
+  } finally {
+    for (const socket of silent) socket.destroy();
     server.close();
   }
 });

@@ -32,6 +32,8 @@ it("reads a setting from the file that NAME_FILE names, as a vault writes it", a
   expect(() => readConfig({ ...files, SALDO_AUTH_SECRET: secret })).toThrow(
     /SALDO_AUTH_SECRET_FILE must not be set both/,
   );
+  const empty = await fileWith("empty", "\n");
+  expect(() => readConfig({ SALDO_SECRETS_KEY_FILE: empty })).toThrow(/^SALDO_SECRETS_KEY_FILE names an empty file/);
   const missing = join(folder, "nowhere");
   expect(() => readConfig({ SALDO_AUTH_SECRET_FILE: missing })).toThrow(/^SALDO_AUTH_SECRET_FILE names a file/);
 });

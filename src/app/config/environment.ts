@@ -19,7 +19,7 @@ export type Settings = {
 export function openSettings(environment: Environment): Settings {
   const values = { ...environment };
   const names = new Set<string>();
-  const files = new Map<string, string | null>();
+  const files = new Map<string, string>();
 
   function valueOf(name: string): string | null {
     names.add(name);
@@ -46,12 +46,16 @@ export function openSettings(environment: Environment): Settings {
   };
 }
 
-function readValue(name: string, file: string): string | null {
+function readValue(name: string, file: string): string {
+  let value;
   try {
-    return readFileSync(file, "utf8").trim() || null;
+    value = readFileSync(file, "utf8").trim();
   } catch (cause) {
     throw new ConfigError(`${name}_FILE names a file that cannot be read`, { cause });
   }
+  // A vault that has not written it yet: the service must not start without the secret.
+  if (value === "") throw new ConfigError(`${name}_FILE names an empty file`);
+  return value;
 }
 
 /** A catalog may name any of these. */

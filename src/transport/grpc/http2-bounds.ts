@@ -42,6 +42,9 @@ const STREAM_RESETS = { streamResetBurst: 500, streamResetRate: 33 };
 /** Megabytes that one session may hold in frames and headers. The bodies are bounded where they are read. */
 const MAX_SESSION_MEMORY = 10;
 
+/** So many connections may be open for each session that may be, those that have not agreed on TLS among them. */
+const CONNECTIONS_PER_SESSION = 2;
+
 /** The options of a server within the bounds. */
 export function http2Options({ maxStreamsPerSession }: Http2Bounds) {
   return {
@@ -63,6 +66,9 @@ export class BoundedSessions {
   constructor(server: Http2Server, bounds: Http2Bounds, onRefused: (reason: RefusedAtPort) => void) {
     this.#bounds = bounds;
     this.#onRefused = onRefused;
+    // A connection becomes a session once both sides have agreed on TLS, which takes seconds where the client is slow.
+    server.maxConnections = CONNECTIONS_PER_SESSION * bounds.maxSessions;
+    server.on("drop", () => onRefused("sessions"));
     server.on("session", (session: ServerHttp2Session) => this.#admitSession(session));
   }
 

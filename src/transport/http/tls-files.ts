@@ -31,15 +31,16 @@ export function tlsOptions(files: TlsFiles): TlsOptions {
 
 /** Lets a server that was made with the options of these files use a renewed certificate, until it is closed. */
 export function renewCertificate(server: TlsServer, files: TlsFiles, lookAgainMs = LOOK_AGAIN_MS): void {
-  let seen = changedAt(files);
+  // The first look reads the files in any case: they may have changed since the server was made.
+  let seen: string | null = null;
   const timer = setInterval(() => {
-    const now = changedAt(files);
-    if (now === seen) return;
     try {
+      const now = changedAt(files);
+      if (now === seen) return;
       server.setSecureContext({ ...read(files), ...PROTOCOL });
       seen = now;
     } catch {
-      // The files are being replaced: the former certificate serves until both fit together.
+      // The files are being replaced, or may not be read: the former certificate serves until both fit together.
     }
   }, lookAgainMs).unref();
   server.once("close", () => clearInterval(timer));

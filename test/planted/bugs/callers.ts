@@ -195,6 +195,48 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     noticedBy: machines("reaches no method from the moment it ends"),
   },
   {
+    name: "connections that never agree on TLS are not bounded",
+    edits: [
+      {
+        file: "src/transport/grpc/http2-bounds.ts",
+        find: "server.maxConnections = CONNECTIONS_PER_SESSION * bounds.maxSessions;",
+        replace: "",
+      },
+    ],
+    noticedBy: {
+      file: "test/rpc/grpc-tls.test.ts",
+      test: "bounds the connections that have not agreed on TLS yet",
+    },
+  },
+  {
+    name: "files of a certificate that cannot be looked at end the process",
+    edits: [
+      {
+        file: "src/transport/http/tls-files.ts",
+        find: "const timer = setInterval(() => { try { const now = changedAt(files);",
+        replace: "const timer = setInterval(() => { const now = changedAt(files); try {",
+      },
+    ],
+    noticedBy: {
+      file: "src/transport/http/tls-files.test.ts",
+      test: "keeps the former certificate while the files cannot be looked at, and uses the new one afterwards",
+    },
+  },
+  {
+    name: "an empty file counts as a setting that is not set",
+    edits: [
+      {
+        file: "src/app/config/environment.ts",
+        find: 'if (value === "") throw new ConfigError(`${name}_FILE names an empty file`);',
+        replace: "",
+      },
+    ],
+    noticedBy: {
+      file: "src/app/config/environment.test.ts",
+      test: "reads a setting from the file that NAME_FILE names, as a vault writes it",
+    },
+  },
+  {
     name: "a service token never ends",
     edits: [
       ON_ITS_ROW,

@@ -120,6 +120,34 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     },
   },
   {
+    name: "whoever was not first to hash recovery codes looks a code up in hashes that were not stored",
+    edits: [
+      {
+        file: "src/identity/factor-secrets.ts",
+        find: "if (await replaceFactorSecrets(pool, factor, now)) return now;",
+        replace: "await replaceFactorSecrets(pool, factor, now);\nif (now !== factor) return now;",
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/factor-secrets.test.ts",
+      test: "whoever stores a factor anew at the same time as others goes on with what was stored",
+    },
+  },
+  {
+    name: "a session guesses the password at a change as often as it likes",
+    edits: [
+      {
+        file: "src/identity/second-factor.ts",
+        find: 'if (route.path === "/change-password") await takeCodeTry(pool, personId);',
+        replace: "",
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/own-sessions.test.ts",
+      test: "a session guesses the password of its owner no more often at a change than at a proof",
+    },
+  },
+  {
     name: "somebody else's passkey confirms",
     edits: [
       {
