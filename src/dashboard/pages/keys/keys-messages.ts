@@ -103,7 +103,8 @@ export const KEYS_MESSAGES = {
     emptyAbout:
       "Your programs and coding agents call models with a key. Create one, copy it, and send a first request.",
     playground: "Playground",
-    playgroundAbout: "Requests from the playground are recorded under this key. It has no secret, so there is nothing to revoke.",
+    playgroundAbout:
+      "Requests from the playground are recorded under this key. It has no secret, so there is nothing to revoke.",
     openPlayground: "See its usage",
   },
 } satisfies Messages<Record<string, string>>;

@@ -22,7 +22,8 @@ export const METERING_MESSAGES = {
   en: {
     thinking_in_total: "Tokens that only the total counts are billed as output: the model was thinking.",
     audio_in_total: "Tokens that only the total counts are billed as audio.",
-    impossible_count: "A number from the upstream was impossible (negative, fractional or too large) and was corrected.",
+    impossible_count:
+      "A number from the upstream was impossible (negative, fractional or too large) and was corrected.",
     total_below_parts: "The upstream's total is less than its parts; the parts are billed.",
     input_above_bound: "The upstream reported more input than this request can have; the count was cut.",
     output_above_bound: "The upstream reported more output than this request's bound; the count was cut.",

@@ -175,12 +175,10 @@ export const CATALOG_MESSAGES = {
     reason: "Reason",
     when: "Time",
     asDraft: "Make it the draft",
-    asDraftAbout:
-      "This version becomes a draft against the live catalog; nothing changes until it is published.",
+    asDraftAbout: "This version becomes a draft against the live catalog; nothing changes until it is published.",
     becameDraft: "The version is the draft now",
     replaceTitle: "Replace your draft?",
-    replaceAbout:
-      "This browser keeps a draft that was not published. It is lost and replaced by this version.",
+    replaceAbout: "This browser keeps a draft that was not published. It is lost and replaced by this version.",
     replace: "Replace draft",
     changes: "What this version changed",
     noVersionFound: "There is no such version",

@@ -128,7 +128,8 @@ export const TRANSFERS_MESSAGES = {
     waiting: "Waiting transfers",
     dailyCap: "Sent today / daily cap",
     payouts: "Payouts",
-    payoutsAbout: "While they are stopped, nothing is signed or sent. Transactions that the network already has are still watched.",
+    payoutsAbout:
+      "While they are stopped, nothing is signed or sent. Transactions that the network already has are still watched.",
     running: "Running",
     stoppedByOrder: "Stopped by an operator",
     stopScope: "What is stopped",
