@@ -2,7 +2,7 @@
 
 import type { DescService } from "@bufbuild/protobuf";
 import { documentedPath, routesOf } from "../rest/http-rules.ts";
-import { errorSchemas } from "./errors.ts";
+import { errorSchemas } from "./error-schemas.ts";
 import { writeOperation, merchantServers } from "./operations.ts";
 import { SchemaBook } from "./schemas.ts";
 import { textOf } from "./text.ts";

@@ -4,9 +4,10 @@ import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { callersOf, isForMerchants } from "../calls/authorise.ts";
+import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
 import { errorResponses } from "./errors.ts";
-import type { SchemaBook } from "./schemas.ts";
+import type { Schema, SchemaBook } from "./schemas.ts";
 import { textOf } from "./text.ts";
 
 const CHAT = GatewayService.method.createChatCompletion.name;
@@ -34,7 +35,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     summary: text.summary,
     ...(text.rest === "" ? {} : { description: text.rest }),
     security: securityOf(method),
-    ...optional("parameters", [...parametersOf(route, book), ...(isChat ? [IDEMPOTENCY_PARAMETER] : [])]),
+    ...optional("parameters", [...parametersOf(route, book), ...(isChat ? [IDEMPOTENCY_PARAMETER] : []), ...(route.inEnvelope ? [] : [ERROR_FORMAT_PARAMETER])]),
     ...(route.hasBody
       ? {
           requestBody: {
@@ -54,6 +55,14 @@ const IDEMPOTENCY_PARAMETER = {
   description:
     "The client's name for the request, so that a retry is not billed again. Names are kept for 24 hours for each API key.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+const ERROR_FORMAT_PARAMETER = {
+  name: ERROR_FORMAT_HEADER,
+  in: "header",
+  required: false,
+  description: "`openai`: errors have the shape of OpenAI's. Any other value: the shape with the code in `error`.",
+  schema: { type: "string" },
 };
 
 function securityOf(method: DescMethod): object[] {
@@ -126,9 +135,18 @@ function chatAnswer(method: DescMethod, book: SchemaBook): object {
       "x-saldo-demo": { description: "`1` when the demo upstream answered.", schema: { type: "string" } },
     },
     content: {
-      "application/json": { schema: book.response(method.output, { open: true }) },
-      "text/event-stream": { schema: book.response(piece, { open: true }) },
+      "application/json": { schema: book.relayed(method.output) },
+      "text/event-stream": { schema: chatEvent(book.relayed(piece)) },
     },
+  };
+}
+
+/** The data of one event. OpenAPI 3.1 has no schema for a sequence of them. */
+function chatEvent(piece: Schema): Schema {
+  return {
+    description:
+      "The data of each event. After the last one of a complete answer comes `data: [DONE]`, which is no JSON. An event with `error` ends an answer that broke off.",
+    anyOf: [piece, { $ref: "#/components/schemas/StreamError" }],
   };
 }
 
