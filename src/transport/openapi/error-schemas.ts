@@ -102,7 +102,10 @@ export const errorSchemas = {
         properties: {
           message,
           type: openAiType,
-          param: { type: ["string", "null"], description: "The first field that was wrong. Null: it is about no field." },
+          param: {
+            type: ["string", "null"],
+            description: "The first field that was wrong. Null: it is about no field.",
+          },
           code: openAiCode,
           ...chatFacts,
         },

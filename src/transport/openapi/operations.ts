@@ -35,7 +35,11 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     summary: text.summary,
     ...(text.rest === "" ? {} : { description: text.rest }),
     security: securityOf(method),
-    ...optional("parameters", [...parametersOf(route, book), ...(isChat ? [IDEMPOTENCY_PARAMETER] : []), ...(route.inEnvelope ? [] : [ERROR_FORMAT_PARAMETER])]),
+    ...optional("parameters", [
+      ...parametersOf(route, book),
+      ...(isChat ? [IDEMPOTENCY_PARAMETER] : []),
+      ...(route.inEnvelope ? [] : [ERROR_FORMAT_PARAMETER]),
+    ]),
     ...(route.hasBody
       ? {
           requestBody: {

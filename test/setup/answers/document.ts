@@ -44,7 +44,9 @@ export class DocumentedAnswers {
     const path = url.split("?", 1)[0] ?? "";
     const found = this.#paths.find(({ form }) => form.test(path));
     const verb = method.toLowerCase();
-    return found === undefined || this.#at(["paths", found.path, verb]) === undefined ? null : { path: found.path, verb };
+    return found === undefined || this.#at(["paths", found.path, verb]) === undefined
+      ? null
+      : { path: found.path, verb };
   }
 
   /** What contradicts the document in an answer to an operation, in words; null: nothing. */

@@ -49,7 +49,9 @@ function keepAnswer(request: IncomingMessage, response: ServerResponse, report: 
 /** The headers as they were written: Node remembers no others that were given to writeHead. */
 function headersOf(response: ServerResponse): Headers {
   const lines = (response as unknown as { _header: string | null })._header?.split("\r\n").slice(1) ?? [];
-  const pairs = lines.filter((line) => line.includes(":")).map((line) => line.split(/:\s*(.*)/s, 2) as [string, string]);
+  const pairs = lines
+    .filter((line) => line.includes(":"))
+    .map((line) => line.split(/:\s*(.*)/s, 2) as [string, string]);
   return new Headers(pairs);
 }
 
