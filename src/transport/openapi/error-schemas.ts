@@ -155,6 +155,12 @@ export const errorSchemas = {
           message,
           statusCode: { type: "integer", description: "The HTTP status." },
           error: { type: "string", description: "The code: what a program acts on." },
+          differingFields: {
+            type: "array",
+            items: { type: "string" },
+            description:
+              "The fields that differ from those of the first order under the `externalId`. Only with `external_id_conflict`.",
+          },
           ...facts,
         },
       },

@@ -5,6 +5,7 @@ import { errors } from "#gen/saldo/options/v1/options_pb.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
 import { httpStatus } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
+import { exampleNames } from "./error-examples.ts";
 import type { errorSchemas } from "./error-schemas.ts";
 
 const codes = Object.keys(httpStatus) as ErrorCode[];
@@ -21,7 +22,7 @@ export function errorResponses(route: HttpRoute): Record<string, object> {
           ? { "retry-after": { $ref: "#/components/headers/RetryAfter" } }
           : {}),
       },
-      content: { "application/json": { schema: schemaOf(route) } },
+      content: { "application/json": { schema: schemaOf(route), examples: examplesOf(route, group) } },
     };
   }
   return responses;
@@ -31,6 +32,11 @@ const ref = (name: keyof typeof errorSchemas) => ({ $ref: `#/components/schemas/
 
 function schemaOf({ inEnvelope }: HttpRoute): object {
   return inEnvelope ? ref("MerchantError") : { anyOf: [ref("Error"), ref("OpenAiError")] };
+}
+
+function examplesOf({ inEnvelope }: HttpRoute, group: readonly ErrorCode[]): Record<string, object> {
+  const names = exampleNames(group, inEnvelope);
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/examples/${name}` }]));
 }
 
 function codesOf(route: HttpRoute): ErrorCode[] {

@@ -6,7 +6,9 @@ import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { callersOf, isForMerchants } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
+import { invariant } from "../../kernel/invariant.ts";
 import { errorResponses } from "./errors.ts";
+import { type Example, examples } from "./examples.ts";
 import type { Schema, SchemaBook } from "./schemas.ts";
 import { textOf } from "./text.ts";
 
@@ -28,6 +30,8 @@ export function merchantServers(method: DescMethod): Record<string, unknown> {
 export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaBook): object {
   const { method } = route;
   const text = textOf(method);
+  const example = examples[method.name];
+  invariant(example !== undefined, `${method.name} has an example`);
   const isChat = method.parent.typeName === GatewayService.typeName && method.name === CHAT;
   return {
     operationId: method.localName + (isAlias ? "Alias" : ""),
@@ -36,7 +40,7 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     ...(text.rest === "" ? {} : { description: text.rest }),
     security: securityOf(method),
     ...optional("parameters", [
-      ...parametersOf(route, book),
+      ...parametersOf(route, book, example.parameters),
       ...(isChat ? [IDEMPOTENCY_PARAMETER] : []),
       ...(route.inEnvelope ? [] : [ERROR_FORMAT_PARAMETER]),
     ]),
@@ -44,11 +48,16 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
       ? {
           requestBody: {
             required: true,
-            content: { "application/json": { schema: book.request(method.input, { open: isChat }) } },
+            content: {
+              "application/json": { schema: book.request(method.input, { open: isChat }), example: example.body },
+            },
           },
         }
       : {}),
-    responses: { "200": isChat ? chatAnswer(method, book) : answerOf(route, book), ...errorResponses(route) },
+    responses: {
+      "200": isChat ? chatAnswer(method, book, example) : answerOf(route, book, example),
+      ...errorResponses(route),
+    },
   };
 }
 
@@ -78,7 +87,7 @@ function securityOf(method: DescMethod): object[] {
   ];
 }
 
-function parametersOf(route: HttpRoute, book: SchemaBook): object[] {
+function parametersOf(route: HttpRoute, book: SchemaBook, example: Example["parameters"]): object[] {
   const inQuery = route.hasBody ? [] : route.method.input.fields.filter((field) => field !== route.pathField);
   const parameter = (field: DescField, place: "path" | "query") => ({
     name: field.jsonName,
@@ -86,6 +95,7 @@ function parametersOf(route: HttpRoute, book: SchemaBook): object[] {
     required: place === "path",
     description: textOf(field).whole,
     schema: book.field(field, "request"),
+    ...(example?.[field.jsonName] === undefined ? {} : { example: example[field.jsonName] }),
   });
   return [
     ...(route.pathField === null ? [] : [parameter(route.pathField, "path")]),
@@ -95,7 +105,7 @@ function parametersOf(route: HttpRoute, book: SchemaBook): object[] {
 
 const successHeaders = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
-function answerOf(route: HttpRoute, book: SchemaBook): object {
+function answerOf(route: HttpRoute, book: SchemaBook, example: Example): object {
   const { output } = route.method;
   const data =
     route.responseField === null ? book.response(output, { open: false }) : book.field(route.responseField, "response");
@@ -113,12 +123,19 @@ function answerOf(route: HttpRoute, book: SchemaBook): object {
   return {
     description: textOf(output).whole,
     headers: successHeaders,
-    content: { "application/json": { schema } },
+    content: {
+      "application/json": {
+        schema,
+        example: route.inEnvelope
+          ? { data: example.data, meta: { message: "OK", statusCode: 200, ...example.meta } }
+          : example.data,
+      },
+    },
   };
 }
 
 /** Chat answers with JSON, or with events when `stream` is true. Both may hold more than is named here. */
-function chatAnswer(method: DescMethod, book: SchemaBook): object {
+function chatAnswer(method: DescMethod, book: SchemaBook, { data, events }: Example): object {
   const piece = method.parent.methods.find((each) => each.name === CHAT_STREAM)?.output ?? method.output;
   return {
     description: textOf(method.output).whole,
@@ -139,10 +156,14 @@ function chatAnswer(method: DescMethod, book: SchemaBook): object {
       "x-saldo-demo": { description: "`1` when the demo upstream answered.", schema: { type: "string" } },
     },
     content: {
-      "application/json": { schema: book.relayed(method.output) },
-      "text/event-stream": { schema: chatEvent(book.relayed(piece)) },
+      "application/json": { schema: book.relayed(method.output), example: data },
+      "text/event-stream": { schema: chatEvent(book.relayed(piece)), examples: named(events ?? {}) },
     },
   };
+}
+
+function named(values: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
 /** The data of one event. OpenAPI 3.1 has no schema for a sequence of them. */

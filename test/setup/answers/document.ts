@@ -56,17 +56,18 @@ export class DocumentedAnswers {
     if (response === undefined) return `the status ${status} is not documented`;
     const content = this.#at([...pointer, "content", mediaType]);
     if (content === undefined) return `the media type ${mediaType} of ${status} is not documented`;
-    return this.#problemAt([...pointer, "content", mediaType, "schema"], values);
+    return this.problemAt([...pointer, "content", mediaType, "schema"], values);
   }
 
   /** What is wrong with an error of a path that the document does not know; null: nothing. */
   problemOfError(values: readonly unknown[]): string | null {
     const names = ["Error", "OpenAiError", "MerchantError"];
-    const problems = names.map((name) => this.#problemAt(["components", "schemas", name], values));
+    const problems = names.map((name) => this.problemAt(["components", "schemas", name], values));
     return problems.includes(null) ? null : problems.join("; ");
   }
 
-  #problemAt(pointer: readonly string[], values: readonly unknown[]): string | null {
+  /** What contradicts the schema at a place of the document; null: nothing. */
+  problemAt(pointer: readonly string[], values: readonly unknown[]): string | null {
     const reference = `#/${pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`;
     const validate = this.#validators.get(reference) ?? this.#compile(reference);
     this.#validators.set(reference, validate);
