@@ -1,8 +1,12 @@
 // openapi/openapi.json against itself: examples follow their schemas, and the comparison of answers with it finds what is wrong.
 
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { DocumentedAnswers } from "../setup/answers/document.ts";
+import { takeProblems } from "../setup/answers/problems.ts";
 
 type Shown = { value?: unknown; $ref?: string };
 type Media = { example?: unknown; examples?: Record<string, Shown> };
@@ -103,5 +107,25 @@ describe("the comparison of an answer with the document", () => {
     expect(pathOf("/sandbox/v1/merchant-transfers/some-id")).toBe("/v1/merchant-transfers/{id}");
     expect(pathOf("/v1/merchant-transfers/calculate")).toBeUndefined();
     expect(pathOf("/v1/nothing")).toBeUndefined();
+  });
+});
+
+describe("an answer of a server in a test", () => {
+  it.each([
+    { path: "/v1/balance", type: "application/json", body: '{"currency":"IDR"}', says: "GET /v1/balance 200:" },
+    { path: "/v1/balance", type: "application/json", body: "no JSON", says: "no JSON" },
+    { path: "/v1/balance", type: "text/plain", body: "{}", says: "text/plain" },
+    { path: "/v1/elsewhere", type: "application/json", body: "{}", says: "no operation" },
+  ])("is compared with the document: $type $body at $path", async ({ path, type, body, says }) => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": type, "cross-origin-resource-policy": "same-origin" });
+      response.write(body.slice(0, 3));
+      response.end(body.slice(3));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    expect(await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)).text()).toBe(body);
+    server.close();
+    await once(server, "close");
+    expect(takeProblems()).toEqual([expect.stringContaining(says)]);
   });
 });

@@ -1,12 +1,14 @@
 // openapi/openapi.json as validators: one for each schema of an answer, compiled when it is first needed.
 
-import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
 import type { ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 
 type Json = { [key: string]: Json } & { readonly $ref?: string };
 export type Operation = { readonly path: string; readonly verb: string };
 
-const require = createRequire(import.meta.url);
+const DOCUMENT = new URL("../../../openapi/openapi.json", import.meta.url);
 
 /** A schema that names its properties holds no others, unless it says so. Clients are not to rely on that; the service is. */
 function close(value: unknown): void {
@@ -16,7 +18,7 @@ function close(value: unknown): void {
   for (const [name, part] of Object.entries(schema)) if (name !== "examples" && name !== "example") close(part);
 }
 
-/** The document, which is read and compiled lazily: most processes of the tests answer nothing that it describes. */
+/** The document, whose schemas are compiled when they are first needed. */
 export class DocumentedAnswers {
   readonly #document: Json;
   readonly #validators = new Map<string, ValidateFunction>();
@@ -24,9 +26,7 @@ export class DocumentedAnswers {
   readonly #paths: readonly { readonly path: string; readonly form: RegExp }[];
 
   constructor() {
-    const { Ajv2020 } = require("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js");
-    const { default: addFormats } = require("ajv-formats") as typeof import("ajv-formats");
-    const document = structuredClone(require("../../../openapi/openapi.json"));
+    const document = JSON.parse(readFileSync(DOCUMENT, "utf8"));
     close(document);
     // The document as a whole is no schema: its own members are unknown keywords.
     const ajv = new Ajv2020({ strict: false, validateSchema: false });
@@ -68,7 +68,7 @@ export class DocumentedAnswers {
 
   /** What contradicts the schema at a place of the document; null: nothing. */
   problemAt(pointer: readonly string[], values: readonly unknown[]): string | null {
-    const reference = `#/${pointer.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`;
+    const reference = `#/${pointer.map(pointerPart).join("/")}`;
     const validate = this.#validators.get(reference) ?? this.#compile(reference);
     this.#validators.set(reference, validate);
     for (const value of values) {
@@ -88,9 +88,14 @@ export class DocumentedAnswers {
   }
 }
 
-/** Where the document says that a merchant path also stands, its base is left out: routes.test.ts compares the bases. */
+function pointerPart(name: string): string {
+  return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+/** What a documented path matches, also under /sandbox: routes.test.ts compares where merchant paths stand. */
 function formOf(path: string): RegExp {
   const form = path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
+  // The document cannot say that an id may contain slashes.
   const variable = path === "/v1/models/{id}" ? ".+" : "[^/]+";
   return new RegExp(`^(/sandbox)?${form.replaceAll(/\{[^}]+\}/g, variable)}/?$`);
 }

@@ -3,7 +3,10 @@
 
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { DocumentedAnswers } from "./document.ts";
+import { createRequire } from "node:module";
+import type { DocumentedAnswers } from "./document.ts";
+
+const require = createRequire(import.meta.url);
 
 /** Paths of the contracts. Pages, RPC, sign-in and webhooks have none of these beginnings. */
 const IN_CONTRACT = /^(\/sandbox)?\/v1(\/|$|\?)/;
@@ -12,7 +15,15 @@ const MAX_BYTES = 4_194_304;
 /** Every answer of the port has it (src/transport/http/answer-headers.ts), and no upstream that a test plays. */
 const OURS = "cross-origin-resource-policy";
 
-let documented: DocumentedAnswers | null = null;
+let known: DocumentedAnswers | null = null;
+
+/** Loaded with the first answer: most processes of the tests have none to compare. */
+function documentedAnswers(): DocumentedAnswers {
+  if (known !== null) return known;
+  const loaded = require("./document.ts") as { DocumentedAnswers: new () => DocumentedAnswers };
+  known = new loaded.DocumentedAnswers();
+  return known;
+}
 
 /** Calls `report` with each contradiction, from now on. */
 export function watchAnswers(report: (problem: string) => void): void {
@@ -30,6 +41,7 @@ function keepAnswer(request: IncomingMessage, response: ServerResponse, report: 
     length += chunk.length;
     // A copy: the memory of a piece is used again once it is written.
     if (length <= MAX_BYTES) pieces.push(Buffer.from(chunk as Uint8Array));
+    else pieces.length = 0;
   };
   for (const name of ["write", "end"] as const) {
     const original = response[name];
@@ -48,7 +60,8 @@ function keepAnswer(request: IncomingMessage, response: ServerResponse, report: 
 
 /** The headers as they were written: Node remembers no others that were given to writeHead. */
 function headersOf(response: ServerResponse): Headers {
-  const lines = (response as unknown as { _header: string | null })._header?.split("\r\n").slice(1) ?? [];
+  const written: unknown = Reflect.get(response, "_header");
+  const lines = typeof written === "string" ? written.split("\r\n").slice(1) : [];
   const pairs = lines
     .filter((line) => line.includes(":"))
     .map((line) => line.split(/:\s*(.*)/s, 2) as [string, string]);
@@ -62,16 +75,27 @@ function problemOf(
   text: string,
 ): string | null {
   if (method === "HEAD" || (method === "OPTIONS" && statusCode === 204)) return null;
-  documented ??= new DocumentedAnswers();
   const mediaType = headers.get("content-type")?.split(";", 1)[0] ?? "";
-  const values = mediaType === "text/event-stream" ? eventsOf(text) : writableFinished ? [JSON.parse(text)] : [];
+  // Of an answer that was cut, only the events that were written to their end are compared.
+  const bodies = mediaType === "text/event-stream" ? eventsOf(text) : writableFinished ? [text] : [];
+  const values = bodies.map(parse);
+  if (values.includes(undefined)) return `no JSON in ${text.slice(0, 600)}`;
+  const documented = documentedAnswers();
   const operation = documented.operationOf(method, url);
   if (operation !== null) return documented.problemOf(operation, statusCode, mediaType, values);
   return statusCode < 400 ? "no operation is documented" : documented.problemOfError(values);
 }
 
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The data of every event that was written to its end. */
-function eventsOf(text: string): unknown[] {
+function eventsOf(text: string): string[] {
   const events = text.split(/\r?\n\r?\n/).slice(0, -1);
   const data = events.map((event) =>
     event
@@ -80,5 +104,5 @@ function eventsOf(text: string): unknown[] {
       .map((line) => line.slice(5).trimStart())
       .join("\n"),
   );
-  return data.filter((each) => each !== "" && each !== "[DONE]").map((each) => JSON.parse(each));
+  return data.filter((each) => each !== "" && each !== "[DONE]");
 }
