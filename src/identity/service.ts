@@ -7,6 +7,7 @@ import { Language as ProtoLanguage, Role } from "#gen/saldo/accounts/v1/person_p
 import { TokenScope as ProtoTokenScope } from "#gen/saldo/options/v1/options_pb.ts";
 import type { Database } from "../database/database.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
+import { wrongPageToken } from "../kernel/page-token.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { invariant } from "../kernel/invariant.ts";
 import { orderSignOut } from "./end-sessions.ts";
@@ -109,10 +110,7 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
     },
 
     async listSecurityEvents({ pageSize, pageToken, ...filter }) {
-      if (pageToken !== "" && !isUuid(pageToken)) {
-        const message = "must come from the page before";
-        throw new ValidationError([{ field: "pageToken", rule: "page_token", message }]);
-      }
+      if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
       const limit = pageSize === 0 ? EVENTS_PER_PAGE : pageSize;
       const found = await listSecurityEvents(pool, {
         filter: givenOf(filter),

@@ -4,6 +4,7 @@ import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound, ValidationError } from "../kernel/errors.ts";
+import { wrongPageToken } from "../kernel/page-token.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { requireKeyName, type ApiKey } from "./api-key.ts";
 import { countWorkingKeysOf, readKeys, writeKeyName, writeRevocation } from "./store.ts";
@@ -24,11 +25,9 @@ export async function listKeys(
 ): Promise<KeyPage> {
   if (!Number.isInteger(pageSize) || pageSize < 0 || pageSize > MAX_PAGE_SIZE) {
     const message = `must be a whole number from 0 to ${MAX_PAGE_SIZE}`;
-    throw new ValidationError([{ field: "page_size", rule: "page_size.range", message }]);
+    throw new ValidationError([{ field: "pageSize", rule: "page_size.range", message }]);
   }
-  if (pageToken !== "" && !isUuid(pageToken)) {
-    throw new ValidationError([{ field: "page_token", rule: "page_token", message: "must come from the page before" }]);
-  }
+  if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
   const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
   // One more than asked for shows whether there is another page.
   const keys = await readKeys(pool, { accountId, beforeId: pageToken === "" ? null : pageToken, limit: size + 1 });

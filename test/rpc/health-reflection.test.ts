@@ -43,8 +43,8 @@ function check(service: string): Promise<number> {
   return promise;
 }
 
-const openReflection = (by = client) =>
-  by.makeBidiStreamRequest("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", asBuffer, asIs);
+const openReflection = (by = client, version = "v1") =>
+  by.makeBidiStreamRequest(`/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`, asBuffer, asIs);
 
 const questionOf = (messageRequest: ServerReflectionRequest["messageRequest"]) =>
   asBuffer(toBinary(ServerReflectionRequestSchema, create(ServerReflectionRequestSchema, { messageRequest })));
@@ -52,13 +52,27 @@ const questionOf = (messageRequest: ServerReflectionRequest["messageRequest"]) =
 /** Asks one question after the other on one stream. */
 async function reflectAll(
   questions: readonly ServerReflectionRequest["messageRequest"][],
+  version?: string,
 ): Promise<ServerReflectionResponse[]> {
-  const call = openReflection();
+  const call = openReflection(client, version);
   for (const question of questions) call.write(questionOf(question));
   call.end();
   const answers: Buffer[] = await call.toArray();
   return answers.map((answer) => fromBinary(ServerReflectionResponseSchema, answer));
 }
+
+test("reflection answers older tools under the name v1alpha as it answers under v1", async () => {
+  const questions = [
+    { case: "listServices" as const, value: "" },
+    { case: "fileContainingSymbol" as const, value: "saldo.gateway.v1.GatewayService" },
+  ];
+  const answers = await reflectAll(questions, "v1alpha");
+  expect(answers.map(({ messageResponse }) => messageResponse.case)).toEqual([
+    "listServicesResponse",
+    "fileDescriptorResponse",
+  ]);
+  expect(answers).toEqual(await reflectAll(questions));
+});
 
 async function reflect(question: ServerReflectionRequest["messageRequest"]): Promise<ServerReflectionResponse> {
   const [answer] = await reflectAll([question]);

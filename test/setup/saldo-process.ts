@@ -5,8 +5,11 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { noteProblem } from "./answers/problems.ts";
 
 const ENTRY = fileURLToPath(new URL("../../src/main.js", import.meta.url));
+/** Its answers are compared with openapi/openapi.json. */
+const WATCHED = ["--import", new URL("answers/of-process.ts", import.meta.url).href];
 /** A bound, not a promise: machines that test are busy. */
 const READY_WITHIN_MS = 60_000;
 
@@ -41,7 +44,7 @@ export class SaldoProcess {
   /** Starts `saldo serve`, with flags of Node if there are any, and waits until it serves. */
   static async start(settings: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<SaldoProcess> {
     const ports = { SALDO_HTTP_PORT: "0", SALDO_GRPC_PORT: "0", SALDO_METRICS_PORT: "0", SALDO_DEMO_PACE_MS: "0" };
-    const child = spawn(process.execPath, [...flags, ENTRY, "serve"], {
+    const child = spawn(process.execPath, [...WATCHED, ...flags, ENTRY, "serve"], {
       env: environmentOf({ ...ports, ...settings }),
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -108,6 +111,7 @@ export class SaldoProcess {
         said.push(line);
         if (!line.startsWith("{")) return;
         const entry = JSON.parse(line) as LogLine;
+        if (typeof entry["undocumented"] === "string") return noteProblem(entry["undocumented"]);
         this.log.push(entry);
         if (entry["msg"] !== "serving") return;
         this.#ports = entry as LogLine & Ports;

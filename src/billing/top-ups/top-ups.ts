@@ -2,7 +2,8 @@
 
 import type { Database } from "../../database/database.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { wrongPageToken } from "../../kernel/page-token.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import type { NotificationRequest } from "../payments/payment-provider.ts";
 import type { PaymentProviders } from "../payments/payment-providers.ts";
@@ -65,10 +66,7 @@ export function createTopUps(options: TopUpsOptions): TopUps {
       return topUp;
     },
     async list({ accountId, pageSize, pageToken }) {
-      if (pageToken !== "" && !isUuid(pageToken)) {
-        const message = "must come from the page before";
-        throw new ValidationError([{ field: "pageToken", rule: "page_token", message }]);
-      }
+      if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
       const beforeId = pageToken === "" ? null : pageToken;
       const found = await selectTopUpsOfAccount(database.pool, { accountId, beforeId, limit: pageSize + 1 });
       const topUps = found.slice(0, pageSize);

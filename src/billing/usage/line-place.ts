@@ -1,6 +1,6 @@
 // The place of a line in an account's ledger: its time in microseconds, credits before debits of the same time, then its id.
 
-import { ValidationError } from "../../kernel/errors.ts";
+import { wrongPageToken } from "../../kernel/page-token.ts";
 
 export type LinePlace = { readonly micros: bigint; readonly isDebit: boolean; readonly id: string };
 
@@ -21,9 +21,6 @@ export function tokenOf({ micros, isDebit, id }: LinePlace): string {
 export function readLinePlace(pageToken: string): LinePlace | null {
   if (pageToken === "") return null;
   const { micros, side, id } = TOKEN.exec(pageToken)?.groups ?? {};
-  if (micros === undefined || id === undefined) {
-    const message = "must come from the page before";
-    throw new ValidationError([{ field: "pageToken", rule: "page_token", message }]);
-  }
+  if (micros === undefined || id === undefined) throw wrongPageToken();
   return { micros: BigInt(micros), isDebit: side === "d", id };
 }

@@ -1,7 +1,8 @@
 // Usage records as they are read: newest first, page by page. They are written by the ledger's settlement and never change.
 
 import type { Pool } from "pg";
-import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { wrongPageToken } from "../../kernel/page-token.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { readCredited } from "../../ledger/credit-note.ts";
 import { readOneSnapshot } from "../../database/throttled-reader.ts";
@@ -46,5 +47,5 @@ export function readPageToken(pageToken: string): string | null {
   if (pageToken === "") return null;
   // In small letters, as ids are compared here.
   if (isUuid(pageToken)) return pageToken.toLowerCase();
-  throw new ValidationError([{ field: "pageToken", rule: "page_token", message: "must come from the page before" }]);
+  throw wrongPageToken();
 }

@@ -4,6 +4,7 @@ import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { wrongPageToken } from "../../kernel/page-token.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { newSecretToken } from "../../kernel/secret-token.ts";
 import { requireMerchant } from "../merchants/store.ts";
@@ -111,10 +112,7 @@ export async function listDeliveries(
 ): Promise<DeliveryPage> {
   const { merchantId, transferId, pageSize, pageToken } = page;
   await requireMerchant(pool, merchantId);
-  if (pageToken !== "" && !isUuid(pageToken)) {
-    const message = "must be the next_page_token of an answer";
-    throw new ValidationError([{ field: "page_token", rule: "page_token", message }]);
-  }
+  if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
   const found = await readDeliveries(pool, {
     merchantId,
     transferId: transferId === "" ? null : transferId,

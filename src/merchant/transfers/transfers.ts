@@ -5,6 +5,7 @@ import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { billingDay, DAY_MS, isBillingDay, startOfBillingDay } from "../../kernel/clock.ts";
 import { NotFound, ValidationError } from "../../kernel/errors.ts";
+import { wrongPageToken } from "../../kernel/page-token.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type Transfer, type TransferEvent, type TransferStatus } from "./transfer.ts";
@@ -138,9 +139,7 @@ async function readPage<Item>(
   read: (behind: { status: TransferStatus | null; behindId: string | null; limit: number }) => Promise<Item[]>,
   transferOf: (item: Item) => Transfer = (item) => item as Transfer,
 ): Promise<{ items: Item[]; nextPageToken: string }> {
-  if (pageToken !== "" && !isUuid(pageToken)) {
-    throw new ValidationError([{ field: "page_token", rule: "page_token", message: "must come from the page before" }]);
-  }
+  if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
   const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
   const behindId = pageToken === "" ? null : pageToken;
   // One row more than requested shows whether there is another page.

@@ -1,6 +1,6 @@
 // Lists by ids that begin with their time, newest first: a page's token is the id of its last item.
 
-import { ValidationError } from "../../kernel/errors.ts";
+import { wrongPageToken } from "../../kernel/page-token.ts";
 import { isUuid } from "../../kernel/ids.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -20,7 +20,7 @@ export async function readPage<Item>(
   read: (range: PageRange) => Promise<readonly Item[]>,
   idOf: (item: Item) => string,
 ): Promise<Page<Item>> {
-  if (pageToken !== "" && !isUuid(pageToken)) throw wrongToken();
+  if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
   const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
   const found = await read({ beforeId: pageToken === "" ? null : pageToken.toLowerCase(), limit: size + 1 });
   const items = found.slice(0, size);
@@ -34,15 +34,11 @@ export function readNumberedPage<Item>(
   read: (range: { before: number | null; limit: number }) => Promise<readonly Item[]>,
   numberOf: (item: Item) => number,
 ): Promise<Page<Item>> {
-  if (!/^\d{0,9}$/.test(pageToken)) throw wrongToken();
+  if (!/^\d{0,9}$/.test(pageToken)) throw wrongPageToken();
   const before = pageToken === "" ? null : Number(pageToken);
   return readPage(
     { pageSize, pageToken: "" },
     ({ limit }) => read({ before, limit }),
     (item) => String(numberOf(item)),
   );
-}
-
-function wrongToken(): ValidationError {
-  return new ValidationError([{ field: "pageToken", rule: "page_token", message: "must come from the page before" }]);
 }

@@ -7,6 +7,7 @@ import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import {
   DomainError,
+  ExternalIdConflict,
   InsufficientBalance,
   InternalError,
   NotFound,
@@ -134,6 +135,7 @@ function factsOf(error: DomainError, requestId: string) {
     owedIdr: error instanceof InsufficientBalance && error.owed !== null ? formatMoney(error.owed) : "",
     neededIdr: error instanceof InsufficientBalance ? formatMoney(error.needed) : "",
     answeredRequestId: error instanceof AlreadyAnswered ? error.requestId : "",
+    differingFields: error instanceof ExternalIdConflict ? [...error.differingFields] : [],
     answeredCostIdr: error instanceof AlreadyAnswered ? formatMoney(error.cost) : "",
   });
 }

@@ -14,7 +14,7 @@ import { BoundedSessions, HTTP2_BOUNDS, http2Options, type Http2Bounds } from ".
 import type { RefusedAtPort } from "./port-refusals.ts";
 import { createHttp2Server } from "./http2-server.ts";
 import { createInterceptors, createOpenInterceptors, type CallPorts } from "../calls/interceptors.ts";
-import { createReflection } from "./reflection.ts";
+import { createReflection, ServerReflectionAlpha } from "./reflection.ts";
 import { type BodyMeter, uncounted } from "../calls/read-message.ts";
 import { registerServices, services, type Implementations } from "../calls/services.ts";
 import { connectionsOf, endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
@@ -110,7 +110,11 @@ function createAdapter(
       const interceptors = createInterceptors(ports);
       registerServices(router, implementations, { interceptors, protocols: PROTOCOLS, meter });
       router.service(Health, createHealth(names, ready, stopping), open);
-      if (reflection) router.service(ServerReflection, createReflection([...reflected, ServerReflection]), open);
+      if (reflection) {
+        const answers = createReflection([...reflected, ServerReflection]);
+        router.service(ServerReflection, answers, open);
+        router.service(ServerReflectionAlpha, answers, open);
+      }
       keepGrpcMessagesReadable(router);
     },
   });

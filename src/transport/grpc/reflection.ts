@@ -1,13 +1,13 @@
-// grpc.reflection.v1, so that a tool such as grpcurl needs no .proto files. It shows what the contracts say, nothing more. Anybody
+// grpc.reflection.v1 and v1alpha, so that a tool such as grpcurl needs no .proto files. It shows what the contracts say, nothing more. Anybody
 // may ask, and answers are a thousand times as long as questions: they are encoded once, and a stream is given each file once.
 
 import { createRegistry, toBinary, type DescFile, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
-import type {
+import {
   ServerReflection,
-  ServerReflectionRequest,
-  ServerReflectionResponseSchema,
+  type ServerReflectionRequest,
+  type ServerReflectionResponseSchema,
 } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { OpenCalls } from "./open-calls.ts";
@@ -19,6 +19,14 @@ type Question = ServerReflectionRequest["messageRequest"];
 export const MAX_QUESTIONS = 200;
 /** The most streams of a process. */
 const MAX_STREAMS = 100;
+
+/** The name that older tools ask for. Only the name differs: its messages are those of v1. */
+export const ServerReflectionAlpha = underName(ServerReflection, "grpc.reflection.v1alpha.ServerReflection");
+
+function underName<Service extends DescService>(service: Service, typeName: string): Service {
+  const renamed = { ...service, typeName };
+  return Object.assign(renamed, { methods: service.methods.map((method) => ({ ...method, parent: renamed })) });
+}
 
 /** Answers questions about the given services and every file they are built from. */
 export function createReflection(reflected: readonly DescService[]): ServiceImpl<typeof ServerReflection> {

@@ -2,7 +2,8 @@
 
 import type { DescService } from "@bufbuild/protobuf";
 import { documentedPath, routesOf } from "../rest/http-rules.ts";
-import { errorSchemas } from "./errors.ts";
+import { errorExamples } from "./error-examples.ts";
+import { errorSchemas } from "./error-schemas.ts";
 import { writeOperation, merchantServers } from "./operations.ts";
 import { SchemaBook } from "./schemas.ts";
 import { textOf } from "./text.ts";
@@ -21,6 +22,7 @@ export function writeDocument(services: readonly DescService[]): object {
       item[route.verb.toLowerCase()] = writeOperation(route, isAlias, book);
     }
   }
+  const sortedPaths = sortKeys(paths);
   return {
     openapi: "3.1.0",
     info: {
@@ -32,9 +34,10 @@ export function writeDocument(services: readonly DescService[]): object {
     },
     servers: [{ url: "/" }],
     tags,
-    paths: sortKeys(paths),
+    paths: sortedPaths,
     components: {
       schemas: sortKeys({ ...book.schemas(), ...errorSchemas }),
+      examples: sortKeys(usedExamples(sortedPaths)),
       headers: {
         RequestId: { description: "The id of the request, a UUID.", schema: { type: "string", format: "uuid" } },
         RetryAfter: {
@@ -52,6 +55,14 @@ export function writeDocument(services: readonly DescService[]): object {
       },
     },
   };
+}
+
+/** The examples of errors that some operation refers to. */
+function usedExamples(paths: object): Record<string, object> {
+  const text = JSON.stringify(paths);
+  return Object.fromEntries(
+    Object.entries(errorExamples()).filter(([name]) => text.includes(`"#/components/examples/${name}"`)),
+  );
 }
 
 function sortKeys<T>(record: Record<string, T>): Record<string, T> {

@@ -4,9 +4,12 @@ import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { callersOf, isForMerchants } from "../calls/authorise.ts";
+import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
+import { invariant } from "../../kernel/invariant.ts";
 import { errorResponses } from "./errors.ts";
-import type { SchemaBook } from "./schemas.ts";
+import { type Example, examples } from "./examples.ts";
+import type { Schema, SchemaBook } from "./schemas.ts";
 import { textOf } from "./text.ts";
 
 const CHAT = GatewayService.method.createChatCompletion.name;
@@ -27,6 +30,8 @@ export function merchantServers(method: DescMethod): Record<string, unknown> {
 export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaBook): object {
   const { method } = route;
   const text = textOf(method);
+  const example = examples[method.name];
+  invariant(example !== undefined, `${method.name} has an example`);
   const isChat = method.parent.typeName === GatewayService.typeName && method.name === CHAT;
   return {
     operationId: method.localName + (isAlias ? "Alias" : ""),
@@ -34,16 +39,25 @@ export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaB
     summary: text.summary,
     ...(text.rest === "" ? {} : { description: text.rest }),
     security: securityOf(method),
-    ...optional("parameters", [...parametersOf(route, book), ...(isChat ? [IDEMPOTENCY_PARAMETER] : [])]),
+    ...optional("parameters", [
+      ...parametersOf(route, book, example.parameters),
+      ...(isChat ? [IDEMPOTENCY_PARAMETER] : []),
+      ...(route.inEnvelope ? [] : [ERROR_FORMAT_PARAMETER]),
+    ]),
     ...(route.hasBody
       ? {
           requestBody: {
             required: true,
-            content: { "application/json": { schema: book.request(method.input, { open: isChat }) } },
+            content: {
+              "application/json": { schema: book.request(method.input, { open: isChat }), example: example.body },
+            },
           },
         }
       : {}),
-    responses: { "200": isChat ? chatAnswer(method, book) : answerOf(route, book), ...errorResponses(route) },
+    responses: {
+      "200": isChat ? chatAnswer(method, book, example) : answerOf(route, book, example),
+      ...errorResponses(route),
+    },
   };
 }
 
@@ -56,6 +70,14 @@ const IDEMPOTENCY_PARAMETER = {
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
+const ERROR_FORMAT_PARAMETER = {
+  name: ERROR_FORMAT_HEADER,
+  in: "header",
+  required: false,
+  description: "`openai`: errors have the shape of OpenAI's. Any other value: the shape with the code in `error`.",
+  schema: { type: "string" },
+};
+
 function securityOf(method: DescMethod): object[] {
   const allowed = callersOf(method);
   if (allowed.has(Caller.PUBLIC)) return [{}];
@@ -65,7 +87,7 @@ function securityOf(method: DescMethod): object[] {
   ];
 }
 
-function parametersOf(route: HttpRoute, book: SchemaBook): object[] {
+function parametersOf(route: HttpRoute, book: SchemaBook, example: Example["parameters"]): object[] {
   const inQuery = route.hasBody ? [] : route.method.input.fields.filter((field) => field !== route.pathField);
   const parameter = (field: DescField, place: "path" | "query") => ({
     name: field.jsonName,
@@ -73,6 +95,7 @@ function parametersOf(route: HttpRoute, book: SchemaBook): object[] {
     required: place === "path",
     description: textOf(field).whole,
     schema: book.field(field, "request"),
+    ...(example?.[field.jsonName] === undefined ? {} : { example: example[field.jsonName] }),
   });
   return [
     ...(route.pathField === null ? [] : [parameter(route.pathField, "path")]),
@@ -82,7 +105,7 @@ function parametersOf(route: HttpRoute, book: SchemaBook): object[] {
 
 const successHeaders = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
-function answerOf(route: HttpRoute, book: SchemaBook): object {
+function answerOf(route: HttpRoute, book: SchemaBook, example: Example): object {
   const { output } = route.method;
   const data =
     route.responseField === null ? book.response(output, { open: false }) : book.field(route.responseField, "response");
@@ -100,12 +123,19 @@ function answerOf(route: HttpRoute, book: SchemaBook): object {
   return {
     description: textOf(output).whole,
     headers: successHeaders,
-    content: { "application/json": { schema } },
+    content: {
+      "application/json": {
+        schema,
+        example: route.inEnvelope
+          ? { data: example.data, meta: { message: "OK", statusCode: 200, ...example.meta } }
+          : example.data,
+      },
+    },
   };
 }
 
 /** Chat answers with JSON, or with events when `stream` is true. Both may hold more than is named here. */
-function chatAnswer(method: DescMethod, book: SchemaBook): object {
+function chatAnswer(method: DescMethod, book: SchemaBook, { data, events }: Example): object {
   const piece = method.parent.methods.find((each) => each.name === CHAT_STREAM)?.output ?? method.output;
   return {
     description: textOf(method.output).whole,
@@ -126,9 +156,22 @@ function chatAnswer(method: DescMethod, book: SchemaBook): object {
       "x-saldo-demo": { description: "`1` when the demo upstream answered.", schema: { type: "string" } },
     },
     content: {
-      "application/json": { schema: book.response(method.output, { open: true }) },
-      "text/event-stream": { schema: book.response(piece, { open: true }) },
+      "application/json": { schema: book.relayed(method.output), example: data },
+      "text/event-stream": { schema: chatEvent(book.relayed(piece)), examples: named(events ?? {}) },
     },
+  };
+}
+
+function named(values: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+}
+
+/** The data of one event. OpenAPI 3.1 has no schema for a sequence of them. */
+function chatEvent(piece: Schema): Schema {
+  return {
+    description:
+      "The data of each event. After the last one of a complete answer comes `data: [DONE]`, which is no JSON. An event with `error` ends an answer that broke off.",
+    anyOf: [piece, { $ref: "#/components/schemas/StreamError" }],
   };
 }
 

@@ -1,5 +1,5 @@
 // Messages as JSON Schema. A message that is only ever answered says which of its fields are always there; one that is sent
-// says which must be.
+// says which must be; of one that an upstream writes only what this service puts into it is certain.
 
 import { getOption, ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { rest } from "#gen/saldo/options/v1/options_pb.ts";
@@ -10,10 +10,17 @@ import { textOf } from "./text.ts";
 /** A JSON Schema. */
 export type Schema = Record<string, unknown>;
 
-/** Where a schema is used. */
-export type Direction = "request" | "response";
+/** Where a schema is used. `relayed`: in an answer whose bytes come from an upstream. */
+export type Direction = "request" | "response" | "relayed";
 
 type Entry = { readonly desc: DescMessage; directions: Set<Direction>; open: boolean };
+
+/** What this service writes into a relayed answer itself, or makes sure of. Everything else may be absent or null. */
+const CERTAIN: Readonly<Record<string, readonly string[]>> = {
+  CreateChatCompletionResponse: ["id", "model", "choices", "usage"],
+  StreamChatCompletionResponse: ["id", "model", "choices"],
+  Usage: ["prompt_tokens", "completion_tokens", "total_tokens", "cost_idr"],
+};
 
 const wellKnown: Record<string, Schema> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
@@ -60,11 +67,23 @@ export class SchemaBook {
     return this.#refer(desc, "response", open);
   }
 
+  /** A reference to a message that an upstream wrote. It may hold more fields than are named. */
+  relayed(desc: DescMessage): Schema {
+    return this.#refer(desc, "relayed", true);
+  }
+
   /** The schema of one field, without its comment. */
   field(field: DescField, direction: Direction, open = false): Schema {
+    if (direction !== "relayed") return this.#plain(field, direction, open);
+    const schema = this.#plain(field, direction, open);
+    return isCertain(field) ? schema : orNull(schema);
+  }
+
+  #plain(field: DescField, direction: Direction, open: boolean): Schema {
     const options = getOption(field, rest);
     if (options.decimalNumber) return { type: "number" };
-    const rules = rulesOf(field).schema;
+    // The rules judge what is sent.
+    const rules = direction === "relayed" ? {} : rulesOf(field).schema;
     if (options.orArrayOf !== "") {
       const part = field.parent.file.messages.find((message) => message.name === options.orArrayOf);
       invariant(part !== undefined, `${options.orArrayOf} is a message of ${field.parent.file.name}`);
@@ -92,18 +111,25 @@ export class SchemaBook {
 
   /** Notes the message and everything it holds. */
   #refer(desc: DescMessage, direction: Direction, open: boolean): Schema {
-    const entry = this.#entries.get(desc.name) ?? { desc, directions: new Set<Direction>(), open: false };
-    invariant(entry.desc.typeName === desc.typeName, `only one message in REST is called ${desc.name}`);
-    this.#entries.set(desc.name, entry);
+    const name = this.#nameOf(desc, direction);
+    const entry = this.#entries.get(name) ?? { desc, directions: new Set<Direction>(), open: false };
+    invariant(entry.desc.typeName === desc.typeName, `only one message in REST is called ${name}`);
+    this.#entries.set(name, entry);
     const isNews = !entry.directions.has(direction) || (open && !entry.open);
     entry.directions.add(direction);
     entry.open ||= open;
     if (isNews) for (const field of restFields(desc)) this.field(field, direction, entry.open);
-    return { $ref: `#/components/schemas/${desc.name}` };
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** The request of an operation is written before its answer. */
+  #nameOf({ name }: DescMessage, direction: Direction): string {
+    const isSent = this.#entries.get(name)?.directions.has("request") === true;
+    return direction === "relayed" && isSent ? `Answered${name}` : name;
   }
 
   #write({ desc, directions, open }: Entry): Schema {
-    const direction = directions.has("request") ? "request" : "response";
+    const direction = (["request", "relayed"] as const).find((each) => directions.has(each)) ?? "response";
     const fields = restFields(desc);
     const required = fields.filter((field) => isRequired(field, direction)).map((field) => field.jsonName);
     return {
@@ -127,8 +153,18 @@ function restFields(desc: DescMessage): DescField[] {
  * request the rules say what must be there.
  */
 function isRequired(field: DescField, direction: Direction): boolean {
+  if (direction === "relayed") return isCertain(field);
   const isWritten = direction === "response" && !hasPresence(field) && !getOption(field, rest).leftOutEmpty;
   return rulesOf(field).required || isWritten;
+}
+
+function isCertain(field: DescField): boolean {
+  return CERTAIN[field.parent.name]?.includes(field.jsonName) ?? false;
+}
+
+function orNull(schema: Schema): Schema {
+  if (typeof schema["type"] === "string") return { ...schema, type: [schema["type"], "null"] };
+  return "$ref" in schema ? { anyOf: [schema, { type: "null" }] } : schema;
 }
 
 function hasPresence(field: DescField): boolean {

@@ -1,6 +1,7 @@
 // Errors on the REST face. The code and the facts come from the domain; status, headers and body shape are decided here.
 
 import {
+  ExternalIdConflict,
   InsufficientBalance,
   InternalError,
   MethodNotAllowed,
@@ -79,6 +80,7 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   const facts = {
     ...(error instanceof ValidationError ? { details: error.details } : {}),
     ...(error instanceof InsufficientBalance && error.owed !== null ? { owed_idr: formatMoney(error.owed) } : {}),
+    ...(error instanceof ExternalIdConflict ? { differingFields: error.differingFields } : {}),
     ...(error instanceof InternalError ? { requestId } : {}),
     ...(error instanceof AlreadyAnswered
       ? { request_id: error.requestId, cost_idr: formatMoney(error.cost), status: ANSWERED_STATUS }

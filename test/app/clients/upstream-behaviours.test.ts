@@ -8,6 +8,7 @@ import { type Behaviour, type Billed, MAX_TOKENS, scriptOf } from "../../gateway
 import { streamedBehaviours } from "../../gateway/streamed-behaviours.ts";
 import { wholeBehaviours } from "../../gateway/whole-behaviours.ts";
 import { type Customer, type ServedSaldo, serveSaldo, type UsageLine } from "./served-saldo.ts";
+import { allowProblems } from "../../setup/answers/problems.ts";
 
 let served: ServedSaldo;
 let customer: Customer;
@@ -101,6 +102,9 @@ describe.each([
   { kind: "whole", stream: false, behaviours: wholeBehaviours },
   { kind: "streamed", stream: true, behaviours: streamedBehaviours },
 ])("an upstream asked for a $kind answer", ({ stream, behaviours }) => {
+  // An upstream's usage that is no object is relayed as it came; the gateway's own usage is in a chunk of its own.
+  beforeAll(() => allowProblems(/ 200: \/usage must be object .*"usage":"14 tokens"/));
+
   it.each(behaviours)("is seen and billed by its rule: $name", async (behaviour) => {
     const known = (await served.usage(customer.accountId)).length;
     const before = await served.balance(customer.accountId);

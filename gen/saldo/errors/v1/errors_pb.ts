@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file saldo/errors/v1/errors.proto.
  */
 export const file_saldo_errors_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEigAIKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJIjwKDEZpZWxkUHJvYmxlbRINCgVmaWVsZBgBIAEoCRIMCgRydWxlGAIgASgJEg8KB21lc3NhZ2UYAyABKAliBnByb3RvMw");
+  fileDesc("ChxzYWxkby9lcnJvcnMvdjEvZXJyb3JzLnByb3RvEg9zYWxkby5lcnJvcnMudjEimgIKCkVycm9yRmFjdHMSDAoEY29kZRgBIAEoCRIbChNyZXRyeV9hZnRlcl9zZWNvbmRzGAIgASgNEi4KB2RldGFpbHMYAyADKAsyHS5zYWxkby5lcnJvcnMudjEuRmllbGRQcm9ibGVtEhIKCnJlcXVlc3RfaWQYBCABKAkSFQoNYXZhaWxhYmxlX2lkchgFIAEoCRISCgpuZWVkZWRfaWRyGAYgASgJEg4KBnJlYXNvbhgHIAEoCRIbChNhbnN3ZXJlZF9yZXF1ZXN0X2lkGBQgASgJEhkKEWFuc3dlcmVkX2Nvc3RfaWRyGBUgASgJEhAKCG93ZWRfaWRyGBYgASgJEhgKEGRpZmZlcmluZ19maWVsZHMYFyADKAkiPAoMRmllbGRQcm9ibGVtEg0KBWZpZWxkGAEgASgJEgwKBHJ1bGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCWIGcHJvdG8z");
 
 /**
  * The facts of an error, attached to every RPC error as a detail. REST bodies are made from the same facts.
@@ -92,6 +92,14 @@ export type ErrorFacts = Message<"saldo.errors.v1.ErrorFacts"> & {
    * @generated from field: string owed_idr = 22;
    */
   owedIdr: string;
+
+  /**
+   * The fields of the order that differ from those of the transfer with the same externalId, by their REST names. Only with
+   * `external_id_conflict`; else empty.
+   *
+   * @generated from field: repeated string differing_fields = 23;
+   */
+  differingFields: string[];
 };
 
 /**

@@ -1,0 +1,88 @@
+// An example of each error on the REST face, written by what answers errors there.
+
+import {
+  AddressInvalid,
+  AmountPrecision,
+  CurrencyUnsupported,
+  ExternalIdConflict,
+  FreshAuthenticationRequired,
+  InsufficientBalance,
+  InsufficientFunds,
+  InternalError,
+  InvalidApiKey,
+  InvalidCredentials,
+  LimitExceeded,
+  MethodNotAllowed,
+  ModelNotFound,
+  NotFound,
+  PayloadTooLarge,
+  PermissionDenied,
+  RateLimited,
+  SecondFactorRequired,
+  UnsupportedMediaType,
+  UpstreamBusy,
+  ValidationError,
+  type DomainError,
+  type ErrorCode,
+} from "../../kernel/errors.ts";
+import { RequestTimeout } from "../../kernel/intake-errors.ts";
+import { idr, parseMoney } from "../../kernel/money.ts";
+import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
+import { answerError, type ErrorFormat } from "../rest/error-answer.ts";
+
+const requestId = "01a20a18-90e1-71af-abb6-25530962f602";
+
+const errors: Readonly<Record<ErrorCode, DomainError>> = {
+  validation_error: new ValidationError([{ field: "amount", rule: "required", message: "must be sent" }]),
+  invalid_api_key: new InvalidApiKey(),
+  invalid_credentials: new InvalidCredentials(),
+  permission_denied: new PermissionDenied(),
+  second_factor_required: new SecondFactorRequired(),
+  fresh_authentication_required: new FreshAuthenticationRequired(),
+  insufficient_balance: new InsufficientBalance({ available: idr(500_000n), needed: idr(1_250_000n) }),
+  model_not_found: new ModelNotFound("acme/lage", "acme/large"),
+  not_found: new NotFound(),
+  method_not_allowed: new MethodNotAllowed(["GET"]),
+  payload_too_large: new PayloadTooLarge(65_536),
+  unsupported_media_type: new UnsupportedMediaType(),
+  request_timeout: new RequestTimeout(),
+  rate_limit: new RateLimited({ retryAfterSeconds: 17, limit: 60 }),
+  upstream_busy: new UpstreamBusy(),
+  external_id_conflict: new ExternalIdConflict(["amount"]),
+  already_running: new AlreadyRunning(),
+  already_answered: new AlreadyAnswered({ requestId, cost: idr(105_000n) }),
+  idempotency_conflict: new IdempotencyConflict(),
+  amount_precision: new AmountPrecision({ currencyCode: "TRX", network: "tron", decimals: 6 }),
+  address_invalid: new AddressInvalid("The address is not one of the network tron."),
+  currency_unsupported: new CurrencyUnsupported(),
+  limit_exceeded: new LimitExceeded("A transfer of TRX is at most 1000."),
+  internal_error: new InternalError(),
+};
+
+const fundsMissing = new InsufficientFunds({
+  available: parseMoney("5", "TRX/6"),
+  needed: parseMoney("11.1", "TRX/6"),
+});
+
+/** The shapes of an area's errors, each with what its examples have behind the code in their names. */
+const suffixes = { plain: "", openai: ".openai", envelope: ".merchant" } as const satisfies Record<ErrorFormat, string>;
+
+/** The names of the examples of some codes, where errors have the merchants' shape or one of the others. */
+export function exampleNames(codes: readonly ErrorCode[], inEnvelope: boolean): string[] {
+  const formats = inEnvelope ? (["envelope"] as const) : (["plain", "openai"] as const);
+  return codes.flatMap((code) => formats.map((format) => code + suffixes[format]));
+}
+
+/** Every example that can be referred to, by its name. */
+export function errorExamples(): Record<string, { readonly value: unknown }> {
+  const codes = Object.keys(errors) as ErrorCode[];
+  const formats = Object.keys(suffixes) as ErrorFormat[];
+  return Object.fromEntries(
+    codes.flatMap((code) => formats.map((format) => [code + suffixes[format], { value: bodyOf(code, format) }])),
+  );
+}
+
+function bodyOf(code: ErrorCode, format: ErrorFormat): unknown {
+  const error = format === "envelope" && code === "insufficient_balance" ? fundsMissing : errors[code];
+  return JSON.parse(answerError(error, format, requestId).body);
+}

@@ -1,0 +1,169 @@
+// The schemas of error bodies: ours, OpenAI's, that of an error inside a stream, and the merchants' envelope.
+
+import { VALIDATION_REASONS } from "../../kernel/errors.ts";
+
+const message = { type: "string", description: "What went wrong, for a person." };
+
+const field = {
+  type: "object",
+  description: "One field that was wrong.",
+  required: ["field", "rule", "message"],
+  properties: {
+    field: { type: "string", description: "Where it is, such as `messages[0].role`. Empty: the body as a whole." },
+    rule: {
+      type: "string",
+      description:
+        "The rule it breaks, such as `required`. A program may compare it. `too_complex`: the body has more than 200 000 brackets, commas and colons outside of strings.",
+    },
+    message: { type: "string", description: "What is wrong, for a person." },
+  },
+};
+
+const details = {
+  type: "array",
+  items: { $ref: "#/components/schemas/FieldProblem" },
+  description: "The fields that were wrong. Only with `validation_error`.",
+};
+
+const facts = {
+  details,
+  requestId: {
+    type: "string",
+    format: "uuid",
+    description: "The id to name when asking for help. Only with `internal_error`.",
+  },
+};
+
+const owed = {
+  type: "string",
+  description:
+    "What the account owes for payments that were reversed, in rupiah, a decimal string; the next top-up pays it first. Only with `insufficient_balance`, where something is owed.",
+};
+
+const retryAfter = {
+  type: "integer",
+  minimum: 1,
+  maximum: 60,
+  description: "Seconds after which a try makes sense. Only with `rate_limit`, `upstream_busy` and `already_running`.",
+};
+
+const chatFacts = {
+  ...facts,
+  retry_after: retryAfter,
+  request_id: {
+    type: "string",
+    description: "The request that was answered under the same `Idempotency-Key`. Only with `already_answered`.",
+  },
+  cost_idr: {
+    type: "string",
+    description: "What that request was charged, in rupiah, a decimal string. Only with `already_answered`.",
+  },
+  status: {
+    type: "integer",
+    description: "The HTTP status of that request's answer. Only with `already_answered`.",
+  },
+  owed_idr: owed,
+};
+
+const openAiType = { type: "string", description: "The kind of error, as OpenAI has it, such as `server_error`." };
+const openAiCode = {
+  type: "string",
+  description:
+    "What a program acts on: the code, or with `validation_error` the reason where there is one, such as `context_length_exceeded`.",
+};
+
+/** The schemas of error bodies, by name. */
+export const errorSchemas = {
+  FieldProblem: field,
+  Error: {
+    type: "object",
+    description: "What went wrong.",
+    required: ["error", "message"],
+    properties: {
+      error: { type: "string", description: "The code: what a program acts on." },
+      code: {
+        type: "string",
+        enum: VALIDATION_REASONS,
+        description:
+          "What is wrong with the request, where a program can act on it. Only with `validation_error`: `context_length_exceeded` when the input, or the input with the bound on the output, is longer than the model's context window; `content_policy_violation` when the model's provider refuses the content.",
+      },
+      message,
+      ...chatFacts,
+    },
+  },
+  OpenAiError: {
+    type: "object",
+    description: "What went wrong, in OpenAI's shape. Only with the request header `x-saldo-error-format: openai`.",
+    required: ["error"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["message", "type", "param", "code"],
+        properties: {
+          message,
+          type: openAiType,
+          param: {
+            type: ["string", "null"],
+            description: "The first field that was wrong. Null: it is about no field.",
+          },
+          code: openAiCode,
+          ...chatFacts,
+        },
+      },
+    },
+  },
+  StreamError: {
+    type: "object",
+    description: "Why a stream broke off. It has OpenAI's shape, whichever form was asked for.",
+    required: ["error"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["message", "type", "code"],
+        properties: {
+          message,
+          type: openAiType,
+          code: openAiCode,
+          details,
+          retry_after: retryAfter,
+          cost_idr: {
+            type: "string",
+            description: "What was charged for the part that was delivered, in rupiah, a decimal string.",
+          },
+          available: {
+            type: "string",
+            description: "Rupiah available on the account, a decimal string. Only with `insufficient_balance`.",
+          },
+          needed: {
+            type: "string",
+            description: "Rupiah that the answer needed, a decimal string. Only with `insufficient_balance`.",
+          },
+          owed_idr: owed,
+        },
+      },
+    },
+  },
+  MerchantError: {
+    type: "object",
+    description: "What went wrong.",
+    required: ["meta"],
+    properties: {
+      meta: {
+        type: "object",
+        required: ["message", "statusCode", "error"],
+        properties: {
+          message,
+          statusCode: { type: "integer", description: "The HTTP status." },
+          error: { type: "string", description: "The code: what a program acts on." },
+          differingFields: {
+            type: "array",
+            items: { type: "string" },
+            description:
+              "The fields that differ from those of the first order under the `externalId`. Only with `external_id_conflict`.",
+          },
+          ...facts,
+        },
+      },
+    },
+  },
+} as const;

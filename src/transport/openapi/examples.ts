@@ -1,0 +1,145 @@
+// Examples of the operations, by the name of their method. A test compares each with its schema.
+
+/** What is sent and what is answered. `parameters` by name; `body` and `data` without the envelope of merchant paths. */
+export type Example = {
+  readonly parameters?: Readonly<Record<string, string | number>>;
+  readonly body?: object;
+  readonly data: unknown;
+  /** What stands in `meta` beside `message` and `statusCode`. */
+  readonly meta?: object;
+  /** The data of events, by what each shows. */
+  readonly events?: Readonly<Record<string, object>>;
+};
+
+const model = {
+  id: "acme/large",
+  object: "model",
+  created: 1_795_392_000,
+  owned_by: "acme",
+  name: "Acme Large",
+  description: "A large model for long conversations.",
+  context_length: 131_072,
+  max_output_tokens: 8192,
+  architecture: { input_modalities: ["text", "image"] },
+  pricing: {
+    currency: "IDR",
+    unit: "per_1m_tokens",
+    input: "5000",
+    output: "15000",
+    cache_hit: "500",
+    cache_hit_percent: 10,
+  },
+};
+
+const chatId = "chatcmpl-01a20a18-90e1-71af-abb6-25530962f602";
+const usage = {
+  prompt_tokens: 12,
+  completion_tokens: 3,
+  total_tokens: 15,
+  prompt_tokens_details: { cached_tokens: 0 },
+  cost_idr: "0.105",
+};
+const piece = { id: chatId, object: "chat.completion.chunk", created: 1_795_392_000, model: model.id };
+
+const quote = { currencyCode: "TRX", network: "tron", receivedAmount: 10, fee: 1.1, totalAmount: 11.1 };
+
+const transferId = "01a20a18-90e1-71af-abb6-25530962f603";
+const orderedAt = "2026-11-23T08:00:00.000Z";
+const order = {
+  externalId: "order-1",
+  currencyCode: "TRX",
+  amount: 10,
+  address: "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC",
+};
+const pendingEvent = {
+  id: "01a20a18-90e1-71af-abb6-25530962f604",
+  status: "PENDING",
+  confirmations: 0,
+  createdAt: orderedAt,
+};
+const pending = {
+  id: transferId,
+  slug: "t-06k0m3c8qz",
+  externalId: order.externalId,
+  status: "PENDING",
+  amount: 11.1,
+  totalAmount: 11.1,
+  fee: 1.1,
+  receivedAmount: 10,
+  currencyCode: "TRX",
+  network: "tron",
+  address: order.address,
+  confirmations: 0,
+  paymentType: "BALANCE",
+  createdAt: orderedAt,
+  updatedAt: orderedAt,
+  history: [pendingEvent],
+};
+const sent = {
+  confirmations: 19,
+  transactionHash: "4d7a1f0c9b8e6a5d3c2b1a09f8e7d6c5b4a3928170605f4e3d2c1b0a99887766",
+};
+const confirmedAt = "2026-11-23T08:02:00.000Z";
+const confirmed = { ...pending, ...sent, status: "CONFIRMED", updatedAt: confirmedAt, confirmedAt };
+const confirmedEvent = {
+  ...sent,
+  id: "01a20a18-90e1-71af-abb6-25530962f605",
+  status: "CONFIRMED",
+  createdAt: confirmedAt,
+};
+const canceledEvent = { ...pendingEvent, id: confirmedEvent.id, status: "CANCELED", createdAt: confirmedAt };
+
+/** The examples by method. */
+export const examples: Readonly<Record<string, Example>> = {
+  CreateChatCompletion: {
+    body: { model: model.id, messages: [{ role: "user", content: "Say hello in Indonesian." }], max_tokens: 100 },
+    data: {
+      id: chatId,
+      object: "chat.completion",
+      created: piece.created,
+      model: model.id,
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: "Halo!", refusal: null },
+          logprobs: null,
+          finish_reason: "stop",
+        },
+      ],
+      usage,
+    },
+    events: {
+      text: {
+        ...piece,
+        choices: [{ index: 0, delta: { content: "Halo!" }, logprobs: null, finish_reason: null }],
+        usage: null,
+      },
+      end: { ...piece, choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }], usage: null },
+      usage: { ...piece, choices: [], usage },
+      error: {
+        error: {
+          message: "The answer was cut off by the upstream. Rp 0.105 were billed for what was delivered.",
+          type: "server_error",
+          code: "upstream_busy",
+          cost_idr: "0.105",
+        },
+      },
+    },
+  },
+  ListModels: { data: { object: "list", data: [model] } },
+  GetModel: { parameters: { id: model.id }, data: model },
+  GetBalance: { data: { currency: "IDR", available: "9750.5", held: "249.5", posted: "10000", owed: "0" } },
+  CalculateTransfer: { body: { currencyCode: "TRX", amount: 10 }, data: quote },
+  CreateTransfer: { body: order, data: pending },
+  GetTransfer: { parameters: { id: transferId }, data: { ...confirmed, history: [pendingEvent, confirmedEvent] } },
+  ListTransfers: {
+    parameters: { page: 1, perPage: 10, fromDate: "2026-11-01", toDate: "2026-11-30", status: "CONFIRMED" },
+    data: [{ ...confirmed, history: [] }],
+    meta: { page: 1, perPage: 10, totalData: 1, totalPage: 1 },
+  },
+  CancelTransfer: {
+    parameters: { id: transferId },
+    data: { ...pending, status: "CANCELED", updatedAt: confirmedAt, history: [pendingEvent, canceledEvent] },
+  },
+  ListBalances: { data: [{ currencyCode: "TRX", available: 988.9, held: 11.1 }] },
+};
