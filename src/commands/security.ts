@@ -1,6 +1,6 @@
 import { orderSignOut } from "../identity/end-sessions.ts";
 import { listSecurityEvents, type SecurityEventRow } from "../identity/read-security-log.ts";
-import { signingSecret } from "../identity/signing-secret.ts";
+import { signingSecrets } from "../identity/signing-secret.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { choiceOption, integerOption, uuidOption } from "./option-values.ts";
@@ -35,7 +35,7 @@ export const securityCommands: readonly Command[] = [
         },
         beforeId: null,
         limit: limit === undefined ? LINES : integerOption(limit, "limit", { min: 1, max: MAX_LINES }),
-        secret: () => signingSecret(pool, config.authSecrets),
+        secrets: () => signingSecrets(pool, config.authSecrets),
       });
       const json = events.map(({ occurredAt, ...event }) => ({ ...event, occurredAt: occurredAt.toISOString() }));
       return { json: { events: json }, text: events.map(lineOf).join("\n") };

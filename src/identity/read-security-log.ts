@@ -37,8 +37,8 @@ export type SecurityEventPage = {
   /** Lines before this one; null: from the newest on. */
   readonly beforeId: string | null;
   readonly limit: number;
-  /** The secret under which addresses are hashed. */
-  readonly secret: () => Promise<string>;
+  /** The secrets under which addresses are hashed, or were. */
+  readonly secrets: () => Promise<readonly string[]>;
 };
 
 const COLUMNS = `
@@ -47,7 +47,7 @@ e.network, e.subject, e.detail, e.times`;
 const LIST = `
 SELECT ${COLUMNS} FROM auth.security_event e LEFT JOIN auth.person p ON p.id = e.person_id
 WHERE e.id < $1::uuid AND ($2::text IS NULL OR e.kind = $2) AND ($3::text IS NULL OR e.outcome = $3)
-  AND ($4::text IS NULL OR e.email_hash = $4 OR e.person_id = (SELECT id FROM auth.person WHERE email = $7::text))
+  AND ($7::text IS NULL OR e.email_hash = ANY ($4::text[]) OR e.person_id = (SELECT id FROM auth.person WHERE email = $7::text))
   AND ($5::uuid IS NULL OR e.person_id = $5)
   AND ($8::uuid IS NULL OR e.person_id = ANY (ARRAY(SELECT id FROM auth.person WHERE account_id = $8::uuid)))
   AND ($2::text IS NOT NULL OR NOT $9::boolean OR e.kind <> 'operator_read')
@@ -56,7 +56,7 @@ const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Lines of the log, newest first. */
 export async function listSecurityEvents(pool: Pool, page: SecurityEventPage): Promise<SecurityEventRow[]> {
-  const { filter = {}, beforeId, limit, secret } = page;
+  const { filter = {}, beforeId, limit, secrets } = page;
   const {
     kind = null,
     outcome = null,
@@ -65,13 +65,13 @@ export async function listSecurityEvents(pool: Pool, page: SecurityEventPage): P
     accountId = null,
     withoutOperatorReads = false,
   } = filter;
-  const emailHash = email === undefined ? null : emailHashOf(email, await secret());
+  const emailHashes = email === undefined ? [] : (await secrets()).map((secret) => emailHashOf(email, secret));
   const address = email?.trim().toLowerCase() ?? null;
   const values = [
     beforeId ?? LAST_UUID,
     kind,
     outcome,
-    emailHash,
+    emailHashes,
     personId,
     limit,
     address,

@@ -29,8 +29,8 @@ export type AccountsServiceDependencies = {
   readonly personOf: (context: HandlerContext) => { personId: string; sessionId: string; proof: SessionProof };
   readonly operatorOf: (context: HandlerContext) => { email: string };
   readonly recordSecurityEvent: RecordSecurityEvent;
-  /** The secret under which the security log hashes addresses. */
-  readonly secret: () => Promise<string>;
+  /** The secrets under which the security log hashes addresses, or did. */
+  readonly secrets: () => Promise<readonly string[]>;
 };
 
 const MAX_SESSIONS = 100;
@@ -43,7 +43,7 @@ const languages = { id: ProtoLanguage.INDONESIAN, en: ProtoLanguage.ENGLISH } as
 
 /** Makes the service. */
 export function createAccountsService(dependencies: AccountsServiceDependencies): ServiceImpl<typeof AccountsService> {
-  const { database, isDemo, accountOf, personOf, operatorOf, recordSecurityEvent, secret } = dependencies;
+  const { database, isDemo, accountOf, personOf, operatorOf, recordSecurityEvent, secrets } = dependencies;
   const { pool } = database;
   return {
     async getMe(_request, context) {
@@ -116,7 +116,7 @@ export function createAccountsService(dependencies: AccountsServiceDependencies)
         filter: givenOf(filter),
         beforeId: pageToken === "" ? null : pageToken.toLowerCase(),
         limit: limit + 1,
-        secret,
+        secrets,
       });
       const events = found.slice(0, limit);
       const nextPageToken = found.length > limit ? (events.at(-1)?.eventId ?? "") : "";

@@ -61,6 +61,15 @@ test("an app and codes of before are good at their first use, and are stored ane
   expect(await signIn(email, "/two-factor/verify-backup-code", codes[9] ?? "")).toBe(200);
 });
 
+test("a recovery code is taken once, however many use it at the same time", async () => {
+  const { email, codes } = await withOldFactor();
+  const use = (): Promise<number> => signIn(email, "/two-factor/verify-backup-code", codes[0] ?? "");
+  const statuses = await Promise.all([use(), use(), use()]);
+  expect(statuses.filter((status) => status === 200)).toEqual([200]);
+  expect(statuses.filter((status) => status !== 200 && (status < 400 || status > 499))).toEqual([]);
+  expect(JSON.parse((await rowOf(email)).codes)).toHaveLength(9);
+});
+
 test("whoever stores a factor anew at the same time as others goes on with what was stored", async () => {
   const { pool } = served.opened.database;
   const { email } = await withOldFactor();

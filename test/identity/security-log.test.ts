@@ -2,6 +2,7 @@
 
 import type { Pool } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { listSecurityEvents } from "../../src/identity/read-security-log.ts";
 import {
   createSecurityLog,
   emailHashOf,
@@ -69,6 +70,18 @@ test("an event is written with who, from where and how it ended, and its e-mail 
     }),
   ]);
   expect(JSON.stringify(written).toLowerCase()).not.toContain("example.com");
+});
+
+test("the lines of an address are found also after another secret has come before the one of their time", async () => {
+  const log = newLog();
+  const email = "former@example.com";
+  log.recordSecurityEvent({ kind: "sign_in", outcome: "refused", email });
+  await log.close();
+  const found = async (...secrets: string[]): Promise<number> => {
+    const page = { filter: { email }, beforeId: null, limit: 10, secrets: async () => secrets };
+    return (await listSecurityEvents(opened.database.pool, page)).length;
+  };
+  expect([await found("another secret", SECRET), await found("another secret")]).toEqual([1, 0]);
 });
 
 test("equal events are one row with their number", async () => {

@@ -100,7 +100,7 @@ export function createAppPeople({ config, database, logger, baseUrl }: PeopleOpt
       personOf,
       operatorOf,
       recordSecurityEvent,
-      secret: () => signingSecret(pool, config.authSecrets),
+      secrets: () => signingSecrets(pool, config.authSecrets),
     }),
   };
 }

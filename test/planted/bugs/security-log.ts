@@ -55,11 +55,25 @@ export const SECURITY_LOG_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: READ_LOG,
-        find: "e.email_hash = $4 OR e.person_id = (SELECT id FROM auth.person WHERE email = $7::text)",
-        replace: "e.email_hash = $4 OR $7::text IS NULL",
+        find: "e.email_hash = ANY ($4::text[]) OR e.person_id = (SELECT id FROM auth.person WHERE email = $7::text)",
+        replace: "e.email_hash = ANY ($4::text[]) OR $7::text IS NULL",
       },
     ],
     noticedBy: log("the security log is read by call and by command"),
+  },
+  {
+    name: "an address is looked up under the secret of now alone",
+    edits: [
+      {
+        file: READ_LOG,
+        find: "(await secrets()).map((secret)",
+        replace: "(await secrets()).slice(0, 1).map((secret)",
+      },
+    ],
+    noticedBy: {
+      file: "test/identity/security-log.test.ts",
+      test: "the lines of an address are found also after another secret has come before the one of their time",
+    },
   },
   {
     name: "security events of every account are listed for one",
