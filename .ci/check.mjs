@@ -24,6 +24,7 @@ const checks = [
   ["contracts: breaking", checkBreaking],
   ["contracts: generated", checkGenerated],
   ["architecture", command("vitest", "run", "--config", "test/vitest.config.ts", "test/architecture")],
+  ["entities", command("vitest", "run", "--config", "test/vitest.config.ts", "test/database/entities.test.ts")],
   ["lock file", checkLockFile],
   ["advisories", command("node", ".ci/advisories.mjs")],
   ["machine paths", checkMachinePaths],

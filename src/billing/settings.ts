@@ -2,6 +2,7 @@
 // why, is a line of operator_action in the same transaction.
 
 import type { Pool, PoolClient } from "pg";
+import { entitiesOn } from "../database/orm.ts";
 import { LimitExceeded } from "../kernel/errors.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
@@ -17,9 +18,6 @@ export const MAX_WELCOME_CREDIT = 10n ** 7n * 10n ** 6n;
 const WELCOME_CREDIT = "welcome_credit";
 /** Setters that meet take the next version in turn. */
 const MAX_MEETINGS = 10;
-
-const LAST = `SELECT version, value FROM operator_setting WHERE name = $1 ORDER BY version DESC LIMIT 1`;
-const ADD = `INSERT INTO operator_setting (name, version, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
 
 /** Reads the settings. The welcome credit is 0 until an operator sets it. */
 export async function readBillingSettings(client: Pool | PoolClient): Promise<BillingSettings> {
@@ -37,8 +35,8 @@ export async function setWelcomeCredit(client: PoolClient, units: bigint): Promi
   for (let meetings = 0; meetings < MAX_MEETINGS; meetings += 1) {
     const last = await lastOf(client, WELCOME_CREDIT);
     if (BigInt(last?.value ?? 0) === units) return false;
-    const { rowCount } = await client.query(ADD, [WELCOME_CREDIT, (last?.version ?? 0) + 1, String(units)]);
-    if (rowCount === 1) return true;
+    if (await add(client, { name: WELCOME_CREDIT, version: (last?.version ?? 0) + 1, value: String(units) }))
+      return true;
   }
   throw new LimitExceeded("Others are changing this setting. Look at it and try again.");
 }
@@ -47,5 +45,16 @@ async function lastOf(
   client: Pool | PoolClient,
   name: string,
 ): Promise<{ version: number; value: string } | undefined> {
-  return (await client.query<{ version: number; value: string }>(LAST, [name])).rows[0];
+  const { em, OperatorSetting } = await entitiesOn(client);
+  return (await em.findOne(OperatorSetting, { name }, { orderBy: { version: "desc" } })) ?? undefined;
+}
+
+/** Adds a version; false when another setter took it. */
+async function add(
+  client: PoolClient,
+  setting: { readonly name: string; readonly version: number; readonly value: string },
+): Promise<boolean> {
+  const { em, OperatorSetting } = await entitiesOn(client);
+  const insert = em.createQueryBuilder(OperatorSetting).insert(setting).onConflict().ignore();
+  return (await insert.execute("run")).affectedRows === 1;
 }

@@ -1,6 +1,7 @@
-// The table of service tokens in SQL.
+// The table of service tokens.
 
 import type { Pool, PoolClient } from "pg";
+import { entitiesOn } from "../database/orm.ts";
 import type { TokenScope } from "./principal.ts";
 
 /** Whatever runs a statement: the pool, or a transaction. */
@@ -45,7 +46,6 @@ WHERE $2::uuid IS NULL OR EXISTS (SELECT FROM account WHERE id = $2::uuid) RETUR
 const WORKING_BY_DIGEST = `
 SELECT id AS "tokenId", account_id AS "accountId", scopes FROM service_token
 WHERE digest = $1::bytea AND revoked_at IS NULL AND expires_at > clock_timestamp()`;
-const LIST = `SELECT ${COLUMNS} FROM service_token ORDER BY id DESC`;
 const REVOKE = `
 UPDATE service_token SET revoked_at = clock_timestamp() WHERE id = $1::uuid AND revoked_at IS NULL RETURNING ${COLUMNS}`;
 const REVOKE_ALL = `UPDATE service_token SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL`;
@@ -66,8 +66,23 @@ export async function readWorkingServiceToken(client: Queryable, digest: Buffer)
 }
 
 /** Reads every token, newest first. */
-export async function readServiceTokens(client: Queryable): Promise<ServiceToken[]> {
-  return (await client.query<ServiceToken>(LIST)).rows;
+export async function readServiceTokens(pool: Pool): Promise<ServiceToken[]> {
+  const { em, ServiceToken } = await entitiesOn(pool);
+  const tokens = await em.findAll(ServiceToken, { orderBy: { id: "desc" }, exclude: ["digest"] });
+  return tokens.map(
+    ({ id, accountId, name, prefix, lastFour, scopes, createdAt, expiresAt, lastUsedAt, revokedAt }) => ({
+      tokenId: id,
+      accountId: accountId ?? null,
+      name,
+      prefix,
+      lastFour,
+      scopes: scopes as TokenScope[],
+      createdAt,
+      expiresAt,
+      lastUsedAt: lastUsedAt ?? null,
+      revokedAt: revokedAt ?? null,
+    }),
+  );
 }
 
 /** Marks a token as revoked, unless it was before. Null: there is no such token. */

@@ -1,6 +1,7 @@
-// SQL of merchants' limits. Amounts are in 10^-18 of a whole coin, so that one row serves every network of a currency.
+// Merchants' limits; what is locked and counted is SQL. Amounts are in 10^-18 of a whole coin, so that one row serves every network of a currency.
 
 import type { Pool, PoolClient } from "pg";
+import { entitiesOn } from "../../database/orm.ts";
 import { formatDecimal, parseDecimal } from "../../kernel/decimal.ts";
 import { invariant } from "../../kernel/invariant.ts";
 
@@ -17,11 +18,6 @@ const OPEN_DEFAULTS = `
 INSERT INTO merchant_limit (merchant_id, currency_code, per_transfer, daily, approval_above)
 SELECT m.id, d.currency_code, d.per_transfer, d.daily, d.approval_above FROM merchant m CROSS JOIN default_limit d
 WHERE m.id = $1::uuid AND m.environment = 'production' ON CONFLICT DO NOTHING`;
-const DEFAULTS = `SELECT currency_code, per_transfer, daily, approval_above FROM default_limit ORDER BY currency_code`;
-const SET_DEFAULT = `
-INSERT INTO default_limit (currency_code, per_transfer, daily, approval_above) VALUES ($1, $2::numeric, $3::numeric, $4::numeric)
-ON CONFLICT (currency_code) DO UPDATE SET per_transfer = EXCLUDED.per_transfer, daily = EXCLUDED.daily,
-  approval_above = EXCLUDED.approval_above`;
 // The day is read under the lock: an order that waited over midnight counts on the new day.
 const LOCK = `
 WITH locked AS MATERIALIZED (
@@ -67,16 +63,14 @@ export async function openDefaultLimits(client: PoolClient, merchantId: string):
 }
 
 /** The limits that production merchants begin with, by currency. */
-export async function readDefaultLimits(
-  client: Pick<Pool, "query">,
-): Promise<(Limits & { readonly currencyCode: string })[]> {
-  type Columns = Omit<LimitColumns, "used_day" | "used" | "today"> & { currency_code: string };
-  const { rows } = await client.query<Columns>(DEFAULTS);
-  return rows.map((row) => ({
-    currencyCode: row.currency_code,
-    perTransfer: parse(row.per_transfer),
-    daily: parse(row.daily),
-    approvalAbove: parse(row.approval_above),
+export async function readDefaultLimits(pool: Pool): Promise<(Limits & { readonly currencyCode: string })[]> {
+  const { em, DefaultLimit } = await entitiesOn(pool);
+  const rows = await em.findAll(DefaultLimit, { orderBy: { currencyCode: "asc" } });
+  return rows.map(({ currencyCode, perTransfer, daily, approvalAbove }) => ({
+    currencyCode,
+    perTransfer: parse(perTransfer ?? null),
+    daily: parse(daily ?? null),
+    approvalAbove: parse(approvalAbove ?? null),
   }));
 }
 
@@ -85,7 +79,9 @@ export async function writeDefaultLimit(
   client: PoolClient,
   { currencyCode, perTransfer, daily, approvalAbove }: Limits & { readonly currencyCode: string },
 ): Promise<void> {
-  await client.query(SET_DEFAULT, [currencyCode, print(perTransfer), print(daily), print(approvalAbove)]);
+  const { em, DefaultLimit } = await entitiesOn(client);
+  const terms = { perTransfer: print(perTransfer), daily: print(daily), approvalAbove: print(approvalAbove) };
+  await em.upsert(DefaultLimit, { currencyCode, ...terms });
 }
 
 /** Locks the limits of a merchant and currency. */

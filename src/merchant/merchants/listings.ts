@@ -1,13 +1,12 @@
 // Operators' lists of merchants and fees: newest first, page by page.
 
+import type { Pool } from "pg";
+import { entitiesOn } from "../../database/orm.ts";
 import type { Environment } from "../../identity/principal.ts";
 import type { FeeRow } from "./fee-schedule.ts";
 import { FEE_COLUMNS, type FeeColumns, fromFeeColumns, type Queryable } from "./store.ts";
 
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-const FIND_MERCHANTS = `
-SELECT id AS "merchantId", account_id AS "accountId", environment, created_at AS "createdAt" FROM merchant
-WHERE id < $1::uuid AND ($2::uuid IS NULL OR account_id = $2::uuid) ORDER BY id DESC LIMIT $3::int`;
 const FIND_FEES = `
 SELECT * FROM (
   SELECT ${FEE_COLUMNS}, version = (
@@ -28,10 +27,18 @@ export type ListedMerchant = {
 
 /** Merchants, newest first, with ids before `beforeId`; of one account, or of all. */
 export async function findMerchants(
-  client: Queryable,
+  pool: Pool,
   { accountId = null, beforeId, limit }: { accountId?: string | null; beforeId: string | null; limit: number },
 ): Promise<ListedMerchant[]> {
-  return (await client.query<ListedMerchant>(FIND_MERCHANTS, [beforeId ?? LAST_UUID, accountId, limit])).rows;
+  const { em, Merchant } = await entitiesOn(pool);
+  const where = { id: { $lt: beforeId ?? LAST_UUID }, ...(accountId === null ? {} : { accountId }) };
+  const merchants = await em.find(Merchant, where, { orderBy: { id: "desc" }, limit });
+  return merchants.map(({ id, accountId: owner, environment, createdAt }) => ({
+    merchantId: id,
+    accountId: owner,
+    environment: environment as Environment,
+    createdAt,
+  }));
 }
 
 /** A row of the fee schedule with its place in it. */

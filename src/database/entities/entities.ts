@@ -1,0 +1,25 @@
+// Every table that the service has, as the ORM knows them. A test compares them with a fresh database.
+
+import * as billing from "./billing.ts";
+import * as catalog from "./catalog.ts";
+import * as identity from "./identity.ts";
+import * as keys from "./keys.ts";
+import * as ledger from "./ledger.ts";
+import * as merchants from "./merchants.ts";
+import * as operators from "./operators.ts";
+import * as payouts from "./payouts.ts";
+import * as transfers from "./transfers.ts";
+import * as usage from "./usage.ts";
+
+export const entities = {
+  ...ledger,
+  ...usage,
+  ...keys,
+  ...catalog,
+  ...billing,
+  ...identity,
+  ...merchants,
+  ...transfers,
+  ...payouts,
+  ...operators,
+};

@@ -1,0 +1,63 @@
+// API keys, and the names and answers of requests.
+
+import { defineEntity, p } from "@mikro-orm/core";
+import { integers, moment, moments, now } from "./column-types.ts";
+
+export const ApiKey = defineEntity({
+  name: "ApiKey",
+  tableName: "api_key",
+  properties: {
+    accountId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    digest: p.blob(),
+    name: p.text(),
+    prefix: p.text(),
+    lastFour: p.text(),
+    rateLimit: p.integer().default(60),
+    slots: moments().defaultRaw("'{}'::timestamp with time zone[]"),
+    slotCounts: integers().defaultRaw("'{}'::integer[]"),
+    createdAt: now(),
+    revokedAt: moment().nullable(),
+    isPlayground: p.boolean().default(false),
+  },
+  uniques: [
+    { name: "api_key_id", properties: ["id"] },
+    { name: "api_key_digest", properties: ["digest"] },
+  ],
+});
+
+export const CallerWindow = defineEntity({
+  name: "CallerWindow",
+  tableName: "caller_window",
+  properties: {
+    caller: p.uuid().primary(),
+    slots: moments().defaultRaw("'{}'::timestamp with time zone[]"),
+    slotCounts: integers().defaultRaw("'{}'::integer[]"),
+  },
+});
+
+export const IdempotencyKey = defineEntity({
+  name: "IdempotencyKey",
+  tableName: "idempotency_key",
+  properties: {
+    accountId: p.uuid().primary(),
+    keyId: p.uuid().primary(),
+    name: p.text().primary(),
+    requestId: p.uuid(),
+    bodyDigest: p.blob(),
+    takenAt: now(),
+  },
+  indexes: [{ name: "idempotency_key_taken", properties: ["takenAt"] }],
+});
+
+export const KeptAnswer = defineEntity({
+  name: "KeptAnswer",
+  tableName: "kept_answer",
+  properties: {
+    accountId: p.uuid().primary(),
+    requestId: p.uuid().primary(),
+    sealed: p.blob(),
+    keptUntil: moment(),
+  },
+  indexes: [{ name: "kept_answer_until", properties: ["keptUntil"] }],
+});
