@@ -217,7 +217,8 @@ test("every package comes from the registry, at one version and by its digest", 
   const odd = Object.entries(packages).filter(
     ([path, { integrity, resolved }]) =>
       // The packages of this repository: the service itself, and the one that compiles a generated client.
-      !["", ".ci/client-types", "node_modules/saldo-client-types"].includes(path) && (!integrity?.startsWith("sha512-") || /^(git|http:|file:)/.test(resolved ?? "")),
+      !["", ".ci/client-types", "node_modules/saldo-client-types"].includes(path) &&
+      (!integrity?.startsWith("sha512-") || /^(git|http:|file:)/.test(resolved ?? "")),
   );
   expect(odd.map(([path]) => path)).toEqual([]);
 });
