@@ -41,6 +41,7 @@ function effectsOf(record: UsageRecord | undefined): unknown[] {
 describe.each(testBackends())("the ledger under eight connections to the %s database", (backend) => {
   let world: MoneyWorld;
   let real: RealLedger;
+  const outcomes = new Set<string>();
   beforeAll(async () => {
     world = await MoneyWorld.create(backend);
     await world.asOwner(LOG_SLOTS);
@@ -155,19 +156,23 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
       }
       expect(await world.asOwner(OVERFULL_WINDOWS), `seed ${seed}`).toEqual([]);
       expect(await world.audit(), `seed ${seed}`).toEqual(SOUND);
-      const usual = [
-        "admit: granted",
-        "admit: refused",
-        "settle",
-        "release",
-        "extend: granted",
-        "recover",
-        "die",
-        "give back",
-        "buy",
-        "charge back",
-      ];
-      expect([...known.outcomes.keys()], `seed ${seed}`).toEqual(expect.arrayContaining(usual));
+      for (const outcome of known.outcomes.keys()) outcomes.add(outcome);
     },
   );
+
+  it("has met every usual outcome in these rounds", () => {
+    const usual = [
+      "admit: granted",
+      "admit: refused",
+      "settle",
+      "release",
+      "extend: granted",
+      "recover",
+      "die",
+      "give back",
+      "buy",
+      "charge back",
+    ];
+    expect([...outcomes]).toEqual(expect.arrayContaining(usual));
+  });
 });
