@@ -191,7 +191,7 @@ describe("tries are counted", () => {
     }
   });
 
-  test("so that one network uses up nobody's tries elsewhere, and many networks guess no faster", async () => {
+  test("so that one network uses up no other network's tries, and many networks guess no faster", async () => {
     const { email } = await signedUp();
     const node = await SaldoProcess.start({ ...settings, SALDO_TRUSTED_PROXIES: "1" });
     const tries = (path: string, body: object, network: number) =>

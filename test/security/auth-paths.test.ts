@@ -94,7 +94,7 @@ function ask(route: (typeof authRoutes)[number], headers: Record<string, string>
 }
 
 describe("every path of sign-in", () => {
-  test("is told of here", () => {
+  test("is listed here", () => {
     expect(authRoutes.map(nameOf).toSorted()).toEqual(Object.keys(withoutSession).toSorted());
   });
 

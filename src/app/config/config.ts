@@ -6,9 +6,9 @@ import { readAmounts } from "./amounts.ts";
 import { CLEARTEXT_ALLOWANCES, type CleartextAllowance, DEMO_ALLOWANCES, type DemoAllowance } from "./allowances.ts";
 import { type ChainConfig, readChains } from "./chains.ts";
 import { ConfigError, type Environment, forgetSettings, openSettings } from "./environment.ts";
-import type { SettingReaders } from "./setting-readers.ts";
-import { type FeeRule, parseFeeRule } from "../../kernel/fee-rule.ts";
-import { FAILPOINTS, type FailpointSetting, parseFailpoint } from "../../kernel/failpoint.ts";
+import { type PaymentSettings, readPayments } from "./payments.ts";
+import { readersOf, type SettingReaders } from "./setting-readers.ts";
+import type { FailpointSetting } from "../../kernel/failpoint.ts";
 
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
@@ -20,7 +20,7 @@ export type Config = {
   readonly host: string;
   /** Loopback unless it is set, whatever `host` is: the port is for programs of ours. */
   readonly grpcHost: string;
-  /** The same for metrics, which tell more than callers should know. */
+  /** The same for metrics, which show more than callers should know. */
   readonly metricsHost: string;
   /** The certificate of each port. Null: the port is cleartext. */
   readonly httpTls: TlsFiles | null;
@@ -63,11 +63,11 @@ export type Config = {
   readonly authSecrets: readonly string[];
   /** What secrets in the database are encrypted under: the first encrypts, all decrypt. Empty: they are stored in clear. */
   readonly secretsKeys: readonly string[];
-  /** Whether everybody must have a second factor, and not only operators and owners of a production merchant. */
+  /** Whether all people must have a second factor, and not only operators and owners of a production merchant. */
   readonly factorForAll: boolean;
   /** How many proxies of ours stand before the HTTP port. */
   readonly trustedProxies: number;
-  /** Requests in any 60 seconds by kind of caller, and credentials that are nobody's by network. 0: no limit. */
+  /** Requests in any 60 seconds by kind of caller, and unknown credentials by network. 0: no limit. */
   readonly rates: {
     readonly person: number;
     readonly merchant: number;
@@ -114,35 +114,6 @@ export type Config = {
   readonly variables: () => Record<string, string>;
 };
 
-/** The payment providers. One without its key is null: it is not there. Addresses have no slash at the end. */
-export type PaymentSettings = {
-  /** Where new top-ups are opened. Null: nowhere. */
-  readonly chosen: PaymentProviderName | null;
-  /** How long a top-up can be paid. */
-  readonly expiresAfterMs: number;
-  /** Only in a demo, or where it is chosen outside production. */
-  readonly sandbox: boolean;
-  readonly midtrans: {
-    readonly serverKey: string;
-    readonly snapUrl: string;
-    readonly apiUrl: string;
-    readonly timeoutMs: number;
-    /** What the provider keeps of a payment, where it does not say so itself. Null: not known. */
-    readonly fee: FeeRule | null;
-  } | null;
-  readonly xendit: {
-    readonly apiKey: string;
-    readonly callbackToken: string;
-    readonly apiUrl: string;
-    readonly timeoutMs: number;
-    /** What the provider keeps of a payment, where it does not say so itself. Null: not known. */
-    readonly fee: FeeRule | null;
-  } | null;
-};
-
-type PaymentProviderName = "sandbox" | "midtrans" | "xendit";
-const PAYMENT_PROVIDERS: readonly PaymentProviderName[] = ["sandbox", "midtrans", "xendit"];
-
 export { ConfigError };
 
 /** Reads the configuration of this process, and takes what was read out of its environment. Errors: ConfigError. */
@@ -155,131 +126,19 @@ export function takeConfig(): Config {
 /** Reads the configuration. Errors: ConfigError. */
 export function readConfig(environment: Environment = process.env): Config {
   const settings = openSettings(environment);
-  const text = (name: string): string | null => settings.valueOf(name);
-  const integer = (name: string, fallback: number, { min, max }: { min: number; max: number }): number => {
-    const value = text(name);
-    if (value === null) return fallback;
-    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= min && number <= max)) throw wrong(name, value, `a whole number from ${min} to ${max}`);
-    return number;
-  };
-  const choice = <Choice extends string>(name: string, fallback: Choice, choices: readonly Choice[]): Choice => {
-    const value = text(name);
-    if (value === null) return fallback;
-    const chosen = choices.find((candidate) => candidate === value);
-    if (chosen === undefined) throw wrong(name, value, `one of ${choices.join(", ")}`);
-    return chosen;
-  };
-  const choices = <Choice extends string>(name: string, all: readonly Choice[]): ReadonlySet<Choice> => {
-    const named = (text(name) ?? "").split(",").map((each) => each.trim());
-    const chosen = all.filter((each) => named.includes(each));
-    if (chosen.length !== new Set(named.filter((each) => each !== "")).size)
-      throw wrong(name, text(name) ?? "", `names out of ${all.join(", ")}, separated by commas`);
-    return new Set(chosen);
-  };
-  const hostPatterns = (name: string): readonly string[] => {
-    const named = (text(name) ?? "").split(",").flatMap((each) => each.trim().toLowerCase() || []);
-    if (named.some((each) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(each)))
-      throw wrong(
-        name,
-        text(name) ?? "",
-        "names of hosts such as shop.example.com or *.example.com, separated by commas",
-      );
-    return named;
-  };
-  const url = (name: string, protocols: readonly string[]): string | null => {
-    const value = text(name);
-    if (value === null) return null;
-    const protocol = URL.parse(value)?.protocol;
-    if (protocol === undefined || !protocols.includes(protocol)) {
-      // The value may hold a password, so only its name is told.
-      throw new ConfigError(
-        `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}`,
-      );
-    }
-    return value;
-  };
-  const secrets = (name: string): readonly string[] => {
-    const named = (text(name) ?? "").split(",").map((each) => each.trim());
-    const given = named.filter((each) => each !== "");
-    if (given.some((each) => each.length < 32))
-      throw new ConfigError(`${name} must have at least 32 random characters in each of its keys`);
-    return given;
-  };
-  const failpoint = (name: string): FailpointSetting | null => {
-    const value = text(name);
-    if (value === null) return null;
-    const setting = parseFailpoint(value);
-    if (setting === undefined)
-      throw wrong(name, value, `one of ${FAILPOINTS.join(", ")}, or one with :n for its nth time`);
-    return setting;
-  };
+  const read = readersOf(settings);
+  const { text, integer, choice, choices, hostPatterns, url, secrets, failpoint, providerUrl } = read;
   const port = { min: 0, max: 65_535 };
   const rate = { min: 0, max: 1_000_000 };
   const production = text("NODE_ENV") === "production";
   // A demo gives away keys: production has to ask for it.
   const demo = choice("SALDO_DEMO", production ? "0" : "1", ["0", "1"]) === "1";
-  // A key or the beginning of a digest goes with every call, so it goes through TLS, except to a server on this machine.
-  const providerUrl = (name: string, fallback: string): string => {
-    const value = url(name, ["https:", "http:"]);
-    if (value === null) return fallback;
-    const { protocol, hostname } = new URL(value);
-    if (protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
-      throw new ConfigError(`${name} must be an address that begins with https://, except on this machine`);
-    return value.replace(/(?<!\/)\/+$/, "");
-  };
-  const feeRule = (name: string): FeeRule | null => {
-    const value = text(name);
-    if (value === null) return null;
-    const rule = parseFeeRule(value);
-    if (rule === undefined) throw wrong(name, value, "a fee such as 4000, 0.7% or 2.9%+2000");
-    return rule;
-  };
-  const payments = (): PaymentSettings => {
-    const timeoutMs = integer("SALDO_PAYMENT_TIMEOUT_SECONDS", 10, { min: 1, max: 50 }) * 1_000;
-    const [serverKey, apiKey] = [text("MIDTRANS_SERVER_KEY"), text("XENDIT_API_KEY")];
-    const providers = {
-      // Play money buys real answers wherever it is taken, so somebody has to want it.
-      sandbox: demo || (!production && text("SALDO_PAYMENT_PROVIDER") === "sandbox"),
-      expiresAfterMs: integer("SALDO_TOP_UP_MINUTES", 60, { min: 1, max: 10_080 }) * 60_000,
-      midtrans:
-        serverKey === null
-          ? null
-          : {
-              serverKey,
-              snapUrl: providerUrl("MIDTRANS_SNAP_URL", "https://app.midtrans.com/snap/v1"),
-              apiUrl: providerUrl("MIDTRANS_API_URL", "https://api.midtrans.com"),
-              timeoutMs,
-              fee: feeRule("MIDTRANS_FEE"),
-            },
-      xendit:
-        apiKey === null
-          ? null
-          : {
-              apiKey,
-              callbackToken: text("XENDIT_CALLBACK_TOKEN") ?? "",
-              apiUrl: providerUrl("XENDIT_API_URL", "https://api.xendit.co"),
-              timeoutMs,
-              fee: feeRule("XENDIT_FEE"),
-            },
-    };
-    if (text("SALDO_PAYMENT_PROVIDER") === null) return { ...providers, chosen: demo ? "sandbox" : null };
-    const chosen = choice<PaymentProviderName>("SALDO_PAYMENT_PROVIDER", "sandbox", PAYMENT_PROVIDERS);
-    const needs = {
-      sandbox: "a demo: play money buys nothing in production",
-      midtrans: "MIDTRANS_SERVER_KEY",
-      xendit: "XENDIT_API_KEY",
-    };
-    if (providers[chosen] === null || providers[chosen] === false)
-      throw new ConfigError(`SALDO_PAYMENT_PROVIDER is ${JSON.stringify(chosen)}, which needs ${needs[chosen]}`);
-    return { ...providers, chosen };
-  };
-  const paymentSettings = payments();
+  const paymentSettings = readPayments(read, { demo, production });
   const httpTls = tlsFiles(text("SALDO_HTTP_TLS_CERT"), text("SALDO_HTTP_TLS_KEY"), "SALDO_HTTP_TLS");
   if (httpTls !== null && paymentSettings.sandbox)
     throw new ConfigError("SALDO_HTTP_TLS_CERT needs another SALDO_PAYMENT_PROVIDER: the sandbox calls by http");
   const callbacksToLoopback = choice("SALDO_CALLBACKS_TO_LOOPBACK", "0", ["0", "1"]) === "1";
-  // Whoever may order callbacks could reach whatever else listens on this machine.
+  // A merchant could reach every server of this machine by a callback.
   if (callbacksToLoopback && !demo) throw new ConfigError("SALDO_CALLBACKS_TO_LOOPBACK may be 1 only in a demo");
 
   return {
@@ -330,8 +189,8 @@ export function readConfig(environment: Environment = process.env): Config {
     uploadsPerKey: integer("SALDO_UPLOADS_PER_KEY", 8, { min: 1, max: 10_000 }),
     maxConnections: integer("SALDO_MAX_CONNECTIONS", 10_000, { min: 1, max: 1_000_000 }),
     payments: paymentSettings,
-    chains: readChains({ text, integer, url, wrong }),
-    secondPerson: readSecondPerson({ text, wrong }, { production }),
+    chains: readChains(read),
+    secondPerson: readSecondPerson(read, { production }),
     callbacksToLoopback,
     failpoint: failpoint("SALDO_FAILPOINT"),
     variable: (name) => text(name) ?? undefined,
@@ -369,8 +228,4 @@ function tlsFiles(certFile: string | null, keyFile: string | null, prefix: strin
   if (certFile === null || keyFile === null)
     throw new ConfigError(`${prefix}_CERT and ${prefix}_KEY must be set together`);
   return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
-}
-
-function wrong(name: string, value: string, accepted: string): ConfigError {
-  return new ConfigError(`${name} is ${JSON.stringify(value)}, but must be ${accepted}`);
 }

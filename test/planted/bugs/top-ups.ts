@@ -148,7 +148,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     name: "the sandbox is there in every service that is not called production",
     edits: [
       {
-        file: "src/app/config/config.ts",
+        file: "src/app/config/payments.ts",
         find: 'sandbox: demo || (!production && text("SALDO_PAYMENT_PROVIDER") === "sandbox"),',
         replace: "sandbox: demo || !production,",
       },
