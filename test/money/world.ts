@@ -16,7 +16,7 @@ import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts
 import type { AdmissionRequest, Settlement } from "../../src/ledger/ledger.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
-import { topicChecks } from "../../src/app/compose/audit-checks.ts";
+import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, type TestBackend } from "../setup/test-servers.ts";
 
@@ -171,7 +171,7 @@ export class MoneyWorld {
   }
 
   audit(options: AuditOptions = {}) {
-    return audit(this.pool, { checks: topicChecks, ...options });
+    return audit(this.pool, { topics: topicAudits, ...options });
   }
 
   async close(): Promise<void> {

@@ -144,13 +144,13 @@ describe("the audit finds", () => {
         "ALTER TABLE payment_event DISABLE TRIGGER append_only",
         "ALTER TABLE payment_event ENABLE ALWAYS TRIGGER append_only",
       ),
-    ).toEqual(["nothing posted can be changed"]);
+    ).toEqual(["no payment event can be changed"]);
     expect(
       await damage(
         "ALTER TABLE payment_event DROP CONSTRAINT payment_event_once",
         "ALTER TABLE payment_event ADD CONSTRAINT payment_event_once UNIQUE (provider, event_key)",
       ),
-    ).toEqual(["the database refuses what must never be"]);
+    ).toEqual(["the database refuses what must never be of a top-up"]);
     await expect(run("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/permission denied/);
     await expect(world.money.asOwner("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/append-only/);
     expect(await found()).toEqual([]);

@@ -2,7 +2,7 @@
 
 import { costOf } from "../../../src/billing/cost.ts";
 import { applyPayment } from "../../../src/billing/top-ups/apply-payment.ts";
-import { collectFreed } from "../../../src/billing/top-ups/receivables.ts";
+import { collectFreed } from "../../../src/ledger/receivables.ts";
 import { insertTopUp } from "../../../src/billing/top-ups/store.ts";
 import { withRetry, withTransaction } from "../../../src/database/transactions.ts";
 import { DomainError } from "../../../src/kernel/errors.ts";
