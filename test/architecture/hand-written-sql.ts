@@ -27,7 +27,6 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "billing/top-ups/close-orders.ts",
     "billing/top-ups/disputes.ts",
     "billing/top-ups/find-top-ups.ts",
-    "billing/top-ups/provider-money.ts",
     "billing/top-ups/store.ts",
     "ledger/account-limits.ts",
     "ledger/account-lock.ts",
@@ -93,7 +92,6 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "catalog/store.ts",
   ],
   "Sandboxes, demo and seed: made-up data in bulk.": [
-    "app/demo/clear-demo.ts",
     "app/demo/demo.ts",
     "app/demo/play-money.ts",
     "app/demo/seed/write-history.ts",
