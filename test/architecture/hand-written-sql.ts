@@ -108,7 +108,6 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "identity/security-log.ts",
     "identity/settings.ts",
     "identity/store.ts",
-    "keys/retry-settings.ts",
     "merchant/callbacks/log-store.ts",
     "operator/audit-log/operator-actions.ts",
     "operator/second-person/order-store.ts",

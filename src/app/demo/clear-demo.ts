@@ -9,7 +9,7 @@ import { revokeAllServiceTokens } from "../../identity/service-token-store.ts";
 import { endDemo, lockPurpose } from "../../database/purpose.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
-import { revokeAllKeys } from "../../keys/store.ts";
+import { revokeAllKeys } from "../../keys/issued-keys-store.ts";
 import { revokeAllPairs } from "../../merchant/merchants/store.ts";
 import { hasOpenHolds, takePlayCoinsBack, takePlayMoneyBack } from "./play-money.ts";
 
