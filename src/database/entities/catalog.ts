@@ -9,7 +9,7 @@ export const CatalogChange = defineEntity({
   properties: {
     id: p.uuid().primary(),
     subject: p.text(),
-    change: p.text(),
+    change: p.text().$type<"added" | "changed" | "retired">(),
     before: p.json<Record<string, unknown>>().nullable(),
     after: p.json<Record<string, unknown>>().nullable(),
     changedAt: now(),
