@@ -69,7 +69,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "billing/usage/roll-up.ts",
     "billing/usage/store.ts",
     "identity/read-security-log.ts",
-    "merchant/merchants/listings.ts",
+    "merchant/merchants/fee-store.ts",
   ],
   "Claims and leases: SKIP LOCKED, and moments of the database's clock.": ["merchant/callbacks/store.ts"],
   "Sign-in: conditional writes that decide once, and the tables that Better Auth writes.": [

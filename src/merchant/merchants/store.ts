@@ -1,13 +1,11 @@
-// SQL of this room. Merchants, pairs and fees change rarely; funds are money and follow the ledger's rules.
+// SQL of this room. Merchants and pairs change rarely; funds are money and follow the ledger's rules.
 
 import type { Pool, PoolClient } from "pg";
 import type { Environment } from "../../identity/principal.ts";
 import { waitForLocks } from "../../database/transactions.ts";
-import { formatDecimal, parseDecimal } from "../../kernel/decimal.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import type { Asset } from "../../kernel/money.ts";
-import { FEE_DECIMALS, type FeeRow } from "./fee-schedule.ts";
 
 /** A pool, or a client inside a transaction. */
 export type Queryable = Pick<Pool | PoolClient, "query">;
@@ -38,20 +36,6 @@ UPDATE merchant_credential SET revoked_at = coalesce(revoked_at, clock_timestamp
 WHERE id = $1::uuid AND ($2::uuid IS NULL OR merchant_id = $2) RETURNING ${PAIR_COLUMNS}`;
 
 const REVOKE_ALL_PAIRS = `UPDATE merchant_credential SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL`;
-
-/** The columns of a row of the fee schedule, for fromFeeColumns. */
-export const FEE_COLUMNS = `id, merchant_id, currency_code, version, flat, rate, min, max, created_at`;
-const FEE_ROWS = `
-SELECT DISTINCT ON (merchant_id, currency_code) ${FEE_COLUMNS} FROM fee_schedule
-WHERE (merchant_id = $1::uuid OR merchant_id IS NULL) AND (currency_code = $2::text OR currency_code IS NULL)
-ORDER BY merchant_id, currency_code, version DESC`;
-const CURRENT_FEE = `
-SELECT ${FEE_COLUMNS} FROM fee_schedule
-WHERE merchant_id IS NOT DISTINCT FROM $1::uuid AND currency_code IS NOT DISTINCT FROM $2::text ORDER BY version DESC LIMIT 1`;
-const INSERT_FEE = `
-INSERT INTO fee_schedule (id, merchant_id, currency_code, version, flat, rate, min, max)
-VALUES ($1::uuid, $2::uuid, $3::text, $8::integer, $4::text, $5::text, $6::text, $7::text)
-ON CONFLICT DO NOTHING RETURNING ${FEE_COLUMNS}`;
 
 const OPEN_FUND = `
 INSERT INTO merchant_fund (merchant_id, asset, id) VALUES ($1::uuid, $2::text, $3::uuid) ON CONFLICT DO NOTHING`;
@@ -154,74 +138,6 @@ export async function markPairRevoked(
   const { rows } = await client.query<PairSummary>(REVOKE_PAIR, [isUuid(pairId) ? pairId : null, merchantId]);
   if (rows[0] === undefined) throw new NotFound("There is no such pair.");
   return rows[0];
-}
-
-export type FeeColumns = {
-  id: string;
-  merchant_id: string | null;
-  currency_code: string | null;
-  version: number;
-  flat: string;
-  rate: string;
-  min: string | null;
-  max: string | null;
-  created_at: Date;
-};
-
-/** The newest version of each scope that fits a transfer: four rows at most. */
-export async function readFeeRows(
-  client: Queryable,
-  transfer: { merchantId: string; currencyCode: string },
-): Promise<FeeRow[]> {
-  const { rows } = await client.query<FeeColumns>(FEE_ROWS, [transfer.merchantId, transfer.currencyCode]);
-  return rows.map(fromFeeColumns);
-}
-
-/** Adds a version of a scope; undefined when another writer took that version. */
-export async function insertFeeVersion(client: Queryable, fee: Omit<FeeRow, "createdAt">): Promise<FeeRow | undefined> {
-  const { rows } = await client.query<FeeColumns>(INSERT_FEE, [
-    fee.id,
-    fee.merchantId,
-    fee.currencyCode,
-    printTerm(fee.flat),
-    printTerm(fee.rate),
-    fee.min === null ? null : printTerm(fee.min),
-    fee.max === null ? null : printTerm(fee.max),
-    fee.version,
-  ]);
-  return rows[0] && fromFeeColumns(rows[0]);
-}
-
-/** The newest row of a scope; undefined: it has none. */
-export async function readFeeVersion(
-  client: Queryable,
-  { merchantId, currencyCode }: Pick<FeeRow, "merchantId" | "currencyCode">,
-): Promise<FeeRow | undefined> {
-  const { rows } = await client.query<FeeColumns>(CURRENT_FEE, [merchantId, currencyCode]);
-  return rows[0] && fromFeeColumns(rows[0]);
-}
-
-/** A row of the fee schedule as the rules use it. */
-export function fromFeeColumns(row: FeeColumns): FeeRow {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    currencyCode: row.currency_code,
-    version: row.version,
-    flat: parseTerm(row.flat),
-    rate: parseTerm(row.rate),
-    min: row.min === null ? null : parseTerm(row.min),
-    max: row.max === null ? null : parseTerm(row.max),
-    createdAt: row.created_at,
-  };
-}
-
-function printTerm(term: bigint): string {
-  return formatDecimal(term, FEE_DECIMALS);
-}
-
-function parseTerm(text: string): bigint {
-  return parseDecimal(text, FEE_DECIMALS);
 }
 
 /** What a merchant has of one asset, in its smallest unit. */
