@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { creditAccount } from "../../src/ledger/accounts.ts";
+import { creditAccount } from "../../src/ledger/credits.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { SOUND } from "../money/world.ts";

@@ -18,10 +18,10 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = h.account_id)`,
   "a merchant's fund is the sum of its postings": `
     SELECT f.id AS subject, format('posted %s, postings %s', f.posted, e.total) AS detail
-    FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
+    FROM merchant_fund f
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(CASE f.id WHEN credit THEN amount WHEN debit THEN -amount END), 0) AS total
-      FROM posting WHERE account_id = m.account_id AND asset = f.asset
+      FROM posting WHERE account_id = f.account_id AND asset = f.asset
     ) e
     WHERE f.posted <> e.total OR f.held < 0 OR f.posted < f.held`,
   "nothing posted can be changed": `
@@ -96,8 +96,7 @@ export const POSTING_CHECKS: Readonly<Record<string, string>> = {
     WHERE p.id >= $1::uuid AND p.id <= $2::uuid
       AND (NOT EXISTS (SELECT FROM account a WHERE a.id = p.account_id)
         OR EXISTS (SELECT FROM account a WHERE a.id IN (p.debit, p.credit) AND a.id <> p.account_id)
-        OR EXISTS (SELECT FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
-                   WHERE f.id IN (p.debit, p.credit) AND m.account_id <> p.account_id))`,
+        OR EXISTS (SELECT FROM merchant_fund f WHERE f.id IN (p.debit, p.credit) AND f.account_id <> p.account_id))`,
   "a loss of ours is what was cut off a charge": `
     SELECT p.id AS subject, format('booked %s, cut off %s', p.amount, coalesce(e.loss::text, 'nothing')) AS detail
     FROM posting p
