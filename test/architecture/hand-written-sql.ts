@@ -48,6 +48,7 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "ledger/process-lease.ts",
     "ledger/recovery.ts",
     "merchant/merchants/limits-store.ts",
+    "merchant/merchants/pair-store.ts",
     "merchant/merchants/store.ts",
     "merchant/payouts/daily-cap.ts",
     "merchant/payouts/payout-facts.ts",

@@ -1,4 +1,4 @@
-// SQL of merchants and their credentials, which change rarely.
+// SQL of merchants, which orders, quotes and a start read.
 
 import type { Pool, PoolClient } from "pg";
 import type { Environment } from "../../identity/principal.ts";
@@ -17,22 +17,6 @@ SELECT a.frozen_at IS NOT NULL AS is_frozen FROM merchant m JOIN account a ON a.
 const MERCHANTS_OF = `
 SELECT id AS "merchantId", environment, created_at AS "createdAt" FROM merchant WHERE account_id = $1::uuid ORDER BY created_at, id`;
 const MERCHANT_OF = `SELECT environment FROM merchant WHERE id = $1::uuid AND account_id = $2::uuid`;
-
-const INSERT_PAIR = `
-INSERT INTO merchant_credential (id, merchant_id, key_digest, secret_digest, key_prefix)
-VALUES ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::text)`;
-const PAIR = `
-SELECT c.id AS "pairId", c.secret_digest AS "secretDigest", m.id AS "merchantId", m.environment
-FROM merchant_credential c JOIN merchant m ON m.id = c.merchant_id
-WHERE c.key_digest = $1::bytea AND c.revoked_at IS NULL`;
-const PAIR_COLUMNS = `id AS "pairId", key_prefix AS "keyPrefix", created_at AS "createdAt", revoked_at AS "revokedAt"`;
-const PAIRS_OF = `
-SELECT ${PAIR_COLUMNS} FROM merchant_credential WHERE merchant_id = $1::uuid ORDER BY created_at, id`;
-const REVOKE_PAIR = `
-UPDATE merchant_credential SET revoked_at = coalesce(revoked_at, clock_timestamp())
-WHERE id = $1::uuid AND ($2::uuid IS NULL OR merchant_id = $2) RETURNING ${PAIR_COLUMNS}`;
-
-const REVOKE_ALL_PAIRS = `UPDATE merchant_credential SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL`;
 
 /** Adds a merchant of an account. Errors: NotFound. */
 export async function insertMerchant(
@@ -84,54 +68,4 @@ export async function requireMerchantOf(
   const { rows } = await client.query<{ environment: Environment }>(MERCHANT_OF, [merchantId, accountId]);
   if (rows[0] === undefined) throw new NotFound("There is no such merchant.");
   return rows[0].environment;
-}
-
-export type PairDigests = { readonly keyDigest: Buffer; readonly secretDigest: Buffer };
-
-/** Adds a pair of a merchant. */
-export async function insertPair(
-  client: Queryable,
-  pair: PairDigests & { id: string; merchantId: string; keyPrefix: string },
-): Promise<void> {
-  await client.query(INSERT_PAIR, [pair.id, pair.merchantId, pair.keyDigest, pair.secretDigest, pair.keyPrefix]);
-}
-
-export type StoredPair = {
-  readonly pairId: string;
-  readonly secretDigest: Buffer;
-  readonly merchantId: string;
-  readonly environment: Environment;
-};
-
-/** The pair of a key that is not revoked. */
-export async function readPair(client: Queryable, keyDigest: Buffer): Promise<StoredPair | undefined> {
-  return (await client.query<StoredPair>(PAIR, [keyDigest])).rows[0];
-}
-
-/** A pair as it can be shown again: without either half. */
-export type PairSummary = {
-  readonly pairId: string;
-  readonly keyPrefix: string;
-  readonly createdAt: Date;
-  readonly revokedAt: Date | null;
-};
-
-/** The pairs of a merchant, oldest first, revoked ones included. */
-export async function readPairs(client: Queryable, merchantId: string): Promise<PairSummary[]> {
-  return (await client.query<PairSummary>(PAIRS_OF, [merchantId])).rows;
-}
-
-/** Revokes a pair, of the merchant if one is named; a revoked one keeps its moment. Errors: NotFound. */
-export async function markPairRevoked(
-  client: Queryable,
-  { pairId, merchantId = null }: { pairId: string; merchantId?: string | null },
-): Promise<PairSummary> {
-  const { rows } = await client.query<PairSummary>(REVOKE_PAIR, [isUuid(pairId) ? pairId : null, merchantId]);
-  if (rows[0] === undefined) throw new NotFound("There is no such pair.");
-  return rows[0];
-}
-
-/** Revokes every active pair. Returns their number. */
-export async function revokeAllPairs(client: PoolClient): Promise<number> {
-  return (await client.query(REVOKE_ALL_PAIRS)).rowCount ?? 0;
 }
