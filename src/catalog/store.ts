@@ -67,10 +67,15 @@ export async function readActiveCatalog(client: PoolClient): Promise<ActiveCatal
 }
 
 /** Reads what is active as it stood at one moment. */
-export async function readCatalogAtOnce(database: Pick<Database, "pool">): Promise<ActiveCatalog> {
+export function readCatalogAtOnce(database: Pick<Database, "pool">): Promise<ActiveCatalog> {
+  return atOneMoment(database, readActiveCatalog);
+}
+
+/** Runs reads that all see the same moment. */
+export function atOneMoment<T>(database: Pick<Database, "pool">, read: (client: PoolClient) => Promise<T>): Promise<T> {
   return withTransaction(database, async (client) => {
     await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    return readActiveCatalog(client);
+    return read(client);
   });
 }
 
