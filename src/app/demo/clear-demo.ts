@@ -10,8 +10,8 @@ import { endDemo, lockPurpose } from "../../database/purpose.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import { isServed } from "../../ledger/process-lease.ts";
-import { revokeAllKeys } from "../../keys/store.ts";
-import { revokeAllPairs } from "../../merchant/merchants/store.ts";
+import { revokeAllKeys } from "../../keys/issued-keys-store.ts";
+import { revokeAllPairs } from "../../merchant/merchants/pair-store.ts";
 import { hasOpenHolds, takePlayCoinsBack, takePlayMoneyBack } from "./play-money.ts";
 
 /** What was removed. `playMoney` is in rupiah. */
