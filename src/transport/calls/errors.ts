@@ -7,7 +7,6 @@ import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import {
   DomainError,
-  ExternalIdConflict,
   InsufficientBalance,
   InternalError,
   NotFound,
@@ -22,6 +21,7 @@ import {
 } from "../../kernel/errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
+import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { READ_MAX_BYTES } from "./call.ts";
 import { rateHeaders } from "./rate-headers.ts";
 

@@ -1,13 +1,8 @@
 // An example of each error on the REST face, written by what answers errors there.
 
 import {
-  AddressInvalid,
-  AmountPrecision,
-  CurrencyUnsupported,
-  ExternalIdConflict,
   FreshAuthenticationRequired,
   InsufficientBalance,
-  InsufficientFunds,
   InternalError,
   InvalidApiKey,
   InvalidCredentials,
@@ -28,6 +23,13 @@ import {
 import { RequestTimeout } from "../../kernel/intake-errors.ts";
 import { idr, parseMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
+import {
+  AddressInvalid,
+  AmountPrecision,
+  CurrencyUnsupported,
+  ExternalIdConflict,
+  InsufficientFunds,
+} from "../../kernel/transfer-errors.ts";
 import { answerError, type ErrorFormat } from "../rest/error-answer.ts";
 
 const requestId = "01a20a18-90e1-71af-abb6-25530962f602";

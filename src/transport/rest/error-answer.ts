@@ -1,7 +1,6 @@
 // Errors on the REST face. The code and the facts come from the domain; status, headers and body shape are decided here.
 
 import {
-  ExternalIdConflict,
   InsufficientBalance,
   InternalError,
   MethodNotAllowed,
@@ -11,6 +10,7 @@ import {
 } from "../../kernel/errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered } from "../../kernel/retry-errors.ts";
+import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { errorHeaders, retryAfterSecondsOf } from "../calls/errors.ts";
 
 /** The HTTP status of each of our codes. */
