@@ -10,7 +10,7 @@ import { migrate } from "../../src/database/migrate.ts";
 import { labelOf, schemaCode } from "../../src/database/migrations/migrations.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { schemaText } from "../setup/schema-text.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 

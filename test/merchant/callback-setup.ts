@@ -15,7 +15,7 @@ import { merchantWith, orderTransfer } from "./merchant-accounts.ts";
 export type CalledMerchant = { readonly merchantId: string; readonly token: string; readonly secret: string };
 
 /** The environment of a test file of callbacks. */
-export class CallbackWorld {
+export class CallbackSetup {
   database!: Database;
   readonly errors: unknown[] = [];
   readonly stopped: string[] = [];
@@ -24,19 +24,19 @@ export class CallbackWorld {
   #testDatabase: TestDatabase | undefined;
 
   /** Makes one before the tests of a file and removes it after them. */
-  static forFile(): CallbackWorld {
-    const world = new CallbackWorld();
+  static forFile(): CallbackSetup {
+    const setup = new CallbackSetup();
     beforeAll(async () => {
-      world.#testDatabase = await createTestDatabase();
-      world.database = world.#testDatabase.database;
+      setup.#testDatabase = await createTestDatabase();
+      setup.database = setup.#testDatabase.database;
     });
     afterAll(async () => {
       // A receiver that never answers would be waited for.
-      await Promise.all(world.#receivers.map((receiver) => receiver.close()));
-      await Promise.all(world.#deliverers.map((deliverer) => deliverer.stop()));
-      await world.#testDatabase?.drop();
+      await Promise.all(setup.#receivers.map((receiver) => receiver.close()));
+      await Promise.all(setup.#deliverers.map((deliverer) => deliverer.stop()));
+      await setup.#testDatabase?.drop();
     });
-    return world;
+    return setup;
   }
 
   async receiver(): Promise<CallbackReceiver> {

@@ -16,7 +16,7 @@ import { createOpenInterceptors } from "../../src/transport/calls/interceptors.t
 import { createLogMemory } from "../facade/fakes.ts";
 import type { TestBackend } from "../setup/test-servers.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
-import { admission, MoneyWorld, PRICES, settlement, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, PRICES, settlement, type TestProcess } from "./money-setup.ts";
 
 export const HOUR_MS = 3_600_000;
 export const MODELS = ["acme/large", "acme/small:free", "=cmd|' /C calc'!A0"];
@@ -67,26 +67,26 @@ export function chance() {
 }
 export type Chance = ReturnType<typeof chance>;
 
-export class UsageWorld {
+export class UsageSetup {
   /** The newest midnight in Jakarta that has two hours behind it. */
   readonly midnightMs = startOfBillingDay(billingDay(Date.now() - 2 * HOUR_MS));
-  readonly money: MoneyWorld;
+  readonly money: MoneySetup;
   readonly #process: TestProcess;
   readonly #chance: Chance;
 
-  private constructor(money: MoneyWorld, process: TestProcess, chosen: Chance) {
+  private constructor(money: MoneySetup, process: TestProcess, chosen: Chance) {
     this.money = money;
     this.#process = process;
     this.#chance = chosen;
   }
 
-  static async create(backend: TestBackend, chosen: Chance): Promise<UsageWorld> {
-    return UsageWorld.on(await MoneyWorld.create(backend), chosen);
+  static async create(backend: TestBackend, chosen: Chance): Promise<UsageSetup> {
+    return UsageSetup.on(await MoneySetup.create(backend), chosen);
   }
 
-  /** In a world that is there already. */
-  static async on(money: MoneyWorld, chosen: Chance): Promise<UsageWorld> {
-    return new UsageWorld(money, await money.process(), chosen);
+  /** On money that is set up already. */
+  static async on(money: MoneySetup, chosen: Chance): Promise<UsageSetup> {
+    return new UsageSetup(money, await money.process(), chosen);
   }
 
   /** The service as an account's caller reaches it. */
@@ -155,7 +155,7 @@ export class UsageWorld {
     return entries;
   }
 }
-export type UsageClient = ReturnType<UsageWorld["clientOf"]>;
+export type UsageClient = ReturnType<UsageSetup["clientOf"]>;
 
 /** What all pages have. */
 export async function allPages<Item>(

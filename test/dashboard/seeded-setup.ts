@@ -26,7 +26,7 @@ const DAYS_BEFORE = 29;
  * Makes everything as the demo's person, who is an operator. Returns the rows by the names that stand for them in
  * addresses.
  */
-export async function makeSeededWorld(dashboard: Dashboard, visit: Visit): Promise<Readonly<Record<string, string>>> {
+export async function makeSeededSetup(dashboard: Dashboard, visit: Visit): Promise<Readonly<Record<string, string>>> {
   const { database } = dashboard.database;
   const session = await callsOf(dashboard, visit);
   const operator = createClient(OperatorService, session);

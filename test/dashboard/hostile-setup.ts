@@ -55,7 +55,7 @@ const CATALOG = JSON.stringify({
 });
 
 /** Ids of rows that have a page of their own. */
-export type HostileWorld = {
+export type HostileSetup = {
   readonly visit: Visit;
   readonly accountId: string;
   readonly requestId: string;
@@ -64,7 +64,7 @@ export type HostileWorld = {
 };
 
 /** A new person signs up, becomes an operator, and writes hostile texts in every field. */
-export async function makeHostileWorld(dashboard: Dashboard): Promise<HostileWorld> {
+export async function makeHostileSetup(dashboard: Dashboard): Promise<HostileSetup> {
   const visit = await dashboard.signUp({ userAgent: hostile("browser"), reducedMotion: "reduce" });
   const session = await callsOf(dashboard, visit);
   const { person } = await createClient(AccountsService, session).getMe({});
@@ -88,7 +88,7 @@ export async function makeHostileWorld(dashboard: Dashboard): Promise<HostileWor
 }
 
 /** This ends everything else, and has a reason, too. */
-export async function stopEverything(dashboard: Dashboard, { visit, accountId }: HostileWorld): Promise<void> {
+export async function stopEverything(dashboard: Dashboard, { visit, accountId }: HostileSetup): Promise<void> {
   const operator = createClient(OperatorService, await callsOf(dashboard, visit));
   await operator.stopAdmission({ reason: hostile("stop") });
   // Freezing an account ends its sessions, and this one is the operator's own.

@@ -28,7 +28,7 @@ const TOKENS = 1_000_000_000n;
 /** What is ordered where nothing is said: 5 coins, and the fee of 30 % on top. */
 export const [AMOUNT, UNITS, TOTAL] = ["5", 5_000_000n, 6.5];
 
-export class EvmWorld {
+export class EvmSetup {
   readonly opened: TestDatabase;
   readonly anvil: Anvil;
   readonly token: Hex;
@@ -36,7 +36,7 @@ export class EvmWorld {
   readonly merchant: OrderingMerchant;
   readonly troubles: PayoutTrouble[] = [];
 
-  private constructor(facts: Pick<EvmWorld, "opened" | "anvil" | "token" | "hot" | "merchant">) {
+  private constructor(facts: Pick<EvmSetup, "opened" | "anvil" | "token" | "hot" | "merchant">) {
     this.opened = facts.opened;
     this.anvil = facts.anvil;
     this.token = facts.token;
@@ -44,15 +44,15 @@ export class EvmWorld {
     this.merchant = facts.merchant;
   }
 
-  /** A world of its own: a database, a node, a wallet that has never paid. */
-  static async open(): Promise<EvmWorld> {
+  /** A setup of its own: a database, a node, a wallet that has never paid. */
+  static async open(): Promise<EvmSetup> {
     const opened = await createTestDatabase();
     const anvil = await Anvil.start();
     const token = await anvil.deployToken();
     const hot = await anvil.wallet();
     await anvil.giveTokens(token, hot.address, TOKENS);
     const merchant = await OrderingMerchant.open(opened.database, "production", { USDT: "10000", ETH: "1000" });
-    return new EvmWorld({ opened, anvil, token, hot, merchant });
+    return new EvmSetup({ opened, anvil, token, hot, merchant });
   }
 
   get database(): Database {

@@ -8,7 +8,7 @@ import type { TopUp } from "../../src/billing/top-ups/top-up.ts";
 import { createTopUps, type TopUps } from "../../src/billing/top-ups/top-ups.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import type { FeeRule } from "../../src/kernel/fee-rule.ts";
-import { admission, MoneyWorld, PRICES, settlement, type TestProcess } from "../money/world.ts";
+import { admission, MoneySetup, PRICES, settlement, type TestProcess } from "../money/money-setup.ts";
 import { type FakeProvider, startFakeProvider } from "./fake-provider.ts";
 import type { FakePayment } from "./fake-wire.ts";
 
@@ -30,21 +30,21 @@ export type TopUpProcess = {
   close(): Promise<void>;
 };
 
-export class TopUpWorld {
+export class TopUpSetup {
   /** Accounts, balances and the audit. */
-  readonly money: MoneyWorld;
+  readonly money: MoneySetup;
   readonly fake: FakeProvider;
   readonly #processes = new Set<TopUpProcess>();
   #keys = 0;
   #gateway: TestProcess | undefined;
 
-  private constructor(money: MoneyWorld, fake: FakeProvider) {
+  private constructor(money: MoneySetup, fake: FakeProvider) {
     this.money = money;
     this.fake = fake;
   }
 
-  static async create(): Promise<TopUpWorld> {
-    return new TopUpWorld(await MoneyWorld.create("embedded"), await startFakeProvider());
+  static async create(): Promise<TopUpSetup> {
+    return new TopUpSetup(await MoneySetup.create("embedded"), await startFakeProvider());
   }
 
   /** Another process, which opens new orders at the named provider. Its clock goes `aheadMs` ahead. */

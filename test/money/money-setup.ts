@@ -1,4 +1,4 @@
-// A small world for money tests: accounts with a balance, keys with a limit, and ledgers as several processes would have.
+// The setup of money tests: accounts with a balance, keys with a limit, and ledgers as several processes have them.
 
 import { createHash } from "node:crypto";
 import pg from "pg";
@@ -52,7 +52,7 @@ const MOST_LOOKS = 200;
 const WAITING_FOR_LOCKS = `
 SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-export class MoneyWorld {
+export class MoneySetup {
   readonly #processes: TestProcess[] = [];
   readonly opened: TestDatabase;
 
@@ -60,13 +60,13 @@ export class MoneyWorld {
     this.opened = opened;
   }
 
-  static async create(backend: TestBackend): Promise<MoneyWorld> {
-    return new MoneyWorld(await createTestDatabase({ backend }));
+  static async create(backend: TestBackend): Promise<MoneySetup> {
+    return new MoneySetup(await createTestDatabase({ backend }));
   }
 
   /** On a server of the test's own. */
-  static on(opened: TestDatabase): MoneyWorld {
-    return new MoneyWorld(opened);
+  static on(opened: TestDatabase): MoneySetup {
+    return new MoneySetup(opened);
   }
 
   get pool() {
