@@ -13,7 +13,7 @@ import type { OtherTokens, PriceSnapshot } from "../../src/kernel/token-prices.t
 import type { UsageBasis } from "../../src/ledger/ledger.ts";
 import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { createOpenInterceptors } from "../../src/transport/calls/interceptors.ts";
-import { createLogMemory } from "../facade/fakes.ts";
+import { createLogMemory } from "../transport/fakes.ts";
 import type { TestBackend } from "../setup/test-servers.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
 import { admission, MoneySetup, PRICES, settlement, type TestProcess } from "./money-setup.ts";

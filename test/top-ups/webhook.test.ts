@@ -7,7 +7,7 @@ import { openPaymentProviders } from "../../src/billing/payments/payment-provide
 import { createTopUps } from "../../src/billing/top-ups/top-ups.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { type Running, startServers } from "../facade/fakes.ts";
+import { type Running, startServers } from "../transport/fakes.ts";
 import { PostgresProxy } from "../faults/postgres-proxy.ts";
 import { SOUND } from "../money/money-setup.ts";
 import { type TopUpProcess, TopUpSetup } from "./top-up-setup.ts";

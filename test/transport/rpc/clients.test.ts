@@ -10,7 +10,7 @@ import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { GatewayService, StreamChatCompletionRequestSchema } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
-import { BEARER, createLogMemory, implementations, SANDBOX_PAIR, startServers, type Running } from "../facade/fakes.ts";
+import { BEARER, createLogMemory, implementations, SANDBOX_PAIR, startServers, type Running } from "../fakes.ts";
 
 const log = createLogMemory();
 const aborted = Promise.withResolvers<void>();

@@ -3,9 +3,9 @@
 import { create, type DescMessage, type DescMethod, type Message, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { expect, test } from "vitest";
-import { ValidationError } from "../../src/kernel/errors.ts";
-import { services } from "../../src/transport/calls/services.ts";
-import { validateMessage } from "../../src/transport/calls/validate.ts";
+import { ValidationError } from "../../../src/kernel/errors.ts";
+import { services } from "../../../src/transport/calls/services.ts";
+import { validateMessage } from "../../../src/transport/calls/validate.ts";
 
 const TEXT = "a\0b";
 

@@ -3,8 +3,8 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BEARER, PRODUCTION_PAIR, startServers, UNREAD_SECRET, type Running } from "./fakes.ts";
-import { exchange, RawConnection } from "./raw-http.ts";
+import { BEARER, PRODUCTION_PAIR, startServers, UNREAD_SECRET, type Running } from "../fakes.ts";
+import { exchange, RawConnection } from "../raw-http.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -5,8 +5,8 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { DocumentedAnswers } from "../setup/answers/document.ts";
-import { takeProblems } from "../setup/answers/problems.ts";
+import { DocumentedAnswers } from "../../setup/answers/document.ts";
+import { takeProblems } from "../../setup/answers/problems.ts";
 
 type Shown = { value?: unknown; $ref?: string };
 type Media = { example?: unknown; examples?: Record<string, Shown> };
@@ -18,7 +18,7 @@ type Document = {
   components: { examples: Record<string, { value: unknown }> };
 };
 
-const text = await readFile(new URL("../../openapi/openapi.json", import.meta.url), "utf8");
+const text = await readFile(new URL("../../../openapi/openapi.json", import.meta.url), "utf8");
 const { paths, components } = JSON.parse(text) as Document;
 const documented = new DocumentedAnswers();
 

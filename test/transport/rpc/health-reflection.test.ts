@@ -12,9 +12,9 @@ import {
   type ServerReflectionRequest,
   type ServerReflectionResponse,
 } from "#gen/grpc/reflection/v1/reflection_pb.ts";
-import { MAX_WATCHES } from "../../src/transport/grpc/health.ts";
-import { MAX_QUESTIONS } from "../../src/transport/grpc/reflection.ts";
-import { startServers, type Running } from "../facade/fakes.ts";
+import { MAX_WATCHES } from "../../../src/transport/grpc/health.ts";
+import { MAX_QUESTIONS } from "../../../src/transport/grpc/reflection.ts";
+import { startServers, type Running } from "../fakes.ts";
 import { callGrpc, envelope, openSession } from "./raw-calls.ts";
 
 let running: Running;

@@ -4,11 +4,11 @@ import { EventEmitter, once } from "node:events";
 import { constants, type ClientHttp2Session, type Http2Server } from "node:http2";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import { createGrpcServer } from "../../src/transport/grpc/grpc-server.ts";
-import { BoundedSessions, HTTP2_BOUNDS, type Http2Bounds } from "../../src/transport/grpc/http2-bounds.ts";
-import type { RefusedAtPort } from "../../src/transport/grpc/port-refusals.ts";
-import type { StoppableServer } from "../../src/transport/http/stoppable-server.ts";
-import { BEARER, createKeys, createLogMemory, implementations } from "../facade/fakes.ts";
+import { createGrpcServer } from "../../../src/transport/grpc/grpc-server.ts";
+import { BoundedSessions, HTTP2_BOUNDS, type Http2Bounds } from "../../../src/transport/grpc/http2-bounds.ts";
+import type { RefusedAtPort } from "../../../src/transport/grpc/port-refusals.ts";
+import type { StoppableServer } from "../../../src/transport/http/stoppable-server.ts";
+import { BEARER, createKeys, createLogMemory, implementations } from "../fakes.ts";
 import { callGrpc, envelope, openSession, pathOf } from "./raw-calls.ts";
 
 const CHECK = "/grpc.health.v1.Health/Check";

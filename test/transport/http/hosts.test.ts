@@ -1,8 +1,8 @@
 // Requests whose host or framing is not clear. A proxy in front may read them otherwise than we do, so none is carried out.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { BEARER, startServers, type Running } from "./fakes.ts";
-import { exchange, RawConnection } from "./raw-http.ts";
+import { BEARER, startServers, type Running } from "../fakes.ts";
+import { exchange, RawConnection } from "../raw-http.ts";
 
 let running: Running;
 const answerChat = vi.fn<() => Promise<"answered">>(async () => "answered");

@@ -1,10 +1,10 @@
 // Requests that are not valid, in the two shapes an error can have.
 
 import { afterEach, expect, test } from "vitest";
-import type { Gateway } from "../../src/gateway/chat.ts";
-import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
-import { UpstreamBusy, ValidationError } from "../../src/kernel/errors.ts";
-import { BEARER, RATE, startServers, type Running } from "./fakes.ts";
+import type { Gateway } from "../../../src/gateway/chat.ts";
+import { OPENAI_EVENTS } from "../../../src/gateway/stream/openai-events.ts";
+import { UpstreamBusy, ValidationError } from "../../../src/kernel/errors.ts";
+import { BEARER, RATE, startServers, type Running } from "../fakes.ts";
 
 let running: Running | undefined;
 afterEach(async () => {

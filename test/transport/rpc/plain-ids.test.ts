@@ -3,10 +3,10 @@
 import { create, type DescMessage, type DescMethod, type Message, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { expect, test } from "vitest";
-import { ValidationError } from "../../src/kernel/errors.ts";
-import { writeIdsPlainly } from "../../src/transport/calls/normalize-ids.ts";
-import { services } from "../../src/transport/calls/services.ts";
-import { validateMessage } from "../../src/transport/calls/validate.ts";
+import { ValidationError } from "../../../src/kernel/errors.ts";
+import { writeIdsPlainly } from "../../../src/transport/calls/normalize-ids.ts";
+import { services } from "../../../src/transport/calls/services.ts";
+import { validateMessage } from "../../../src/transport/calls/validate.ts";
 
 const CAPITALS = "0190C1F2-ABCD-7EF0-8ABC-0000000000EF";
 

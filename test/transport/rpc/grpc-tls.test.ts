@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { GatewayService, grpcJsClient } from "../../src/client/client.ts";
-import { BoundedSessions, HTTP2_BOUNDS, http2Options } from "../../src/transport/grpc/http2-bounds.ts";
-import { createHttp2Server } from "../../src/transport/grpc/http2-server.ts";
-import { BEARER, startServers } from "../facade/fakes.ts";
+import { GatewayService, grpcJsClient } from "../../../src/client/client.ts";
+import { BoundedSessions, HTTP2_BOUNDS, http2Options } from "../../../src/transport/grpc/http2-bounds.ts";
+import { createHttp2Server } from "../../../src/transport/grpc/http2-server.ts";
+import { BEARER, startServers } from "../fakes.ts";
 
-const pemOf = (name: string): string => fileURLToPath(new URL(`fixtures/${name}.pem`, import.meta.url));
+const pemOf = (name: string): string => fileURLToPath(new URL(`../../setup/certificates/${name}.pem`, import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

@@ -9,10 +9,10 @@ import { connect, type ConnectionOptions } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Registry } from "prom-client";
-import { createMetricsServer } from "../../src/transport/server/metrics-server.ts";
-import { BEARER, type Running, startServers } from "./fakes.ts";
+import { createMetricsServer } from "../../../src/transport/server/metrics-server.ts";
+import { BEARER, type Running, startServers } from "../fakes.ts";
 
-const pemOf = (name: string): string => fileURLToPath(new URL(`../rpc/fixtures/${name}.pem`, import.meta.url));
+const pemOf = (name: string): string => fileURLToPath(new URL(`../../setup/certificates/${name}.pem`, import.meta.url));
 // With keys of RSA there are kinds of exchange that keep nothing secret.
 const RSA = { certFile: pemOf("rsa-cert"), keyFile: pemOf("rsa-key") };
 const LOCALHOST = { certFile: pemOf("localhost-cert"), keyFile: pemOf("localhost-key") };

@@ -12,7 +12,7 @@ import {
   GatewayService,
   GetModelRequestSchema,
 } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import { BEARER, createLogMemory, implementations, startServers, type Running } from "../facade/fakes.ts";
+import { BEARER, createLogMemory, implementations, startServers, type Running } from "../fakes.ts";
 import {
   callHttp,
   codeOf,

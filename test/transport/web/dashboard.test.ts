@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDashboard } from "../../src/transport/web/dashboard.ts";
-import { type Running, startServers } from "./fakes.ts";
+import { createDashboard } from "../../../src/transport/web/dashboard.ts";
+import { type Running, startServers } from "../fakes.ts";
 
 const SCRIPT = 'document.documentElement.dataset.theme = "dark";';
 const PAGE = `<!doctype html><html><head><script>${SCRIPT}</script></head><body>page</body></html>`;

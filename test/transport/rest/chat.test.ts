@@ -4,18 +4,18 @@ import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
-import { ChatResponseSink } from "../../src/transport/rest/chat/chat-sink.ts";
-import type { ChatCall, ChatSink, Gateway } from "../../src/gateway/chat.ts";
-import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
+import { ChatResponseSink } from "../../../src/transport/rest/chat/chat-sink.ts";
+import type { ChatCall, ChatSink, Gateway } from "../../../src/gateway/chat.ts";
+import { OPENAI_EVENTS } from "../../../src/gateway/stream/openai-events.ts";
 import {
   InsufficientBalance,
   InternalError,
   ModelNotFound,
   UpstreamBusy,
   ValidationError,
-} from "../../src/kernel/errors.ts";
-import { idr } from "../../src/kernel/money.ts";
-import { BEARER, createLogMemory, RATE, startServers, type Running } from "./fakes.ts";
+} from "../../../src/kernel/errors.ts";
+import { idr } from "../../../src/kernel/money.ts";
+import { BEARER, createLogMemory, RATE, startServers, type Running } from "../fakes.ts";
 
 let running: Running | undefined;
 afterEach(async () => {

@@ -3,10 +3,10 @@
 import { readFile } from "node:fs/promises";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { documentedPath, routesOf } from "../../src/transport/rest/http-rules.ts";
-import { createMetricsServer } from "../../src/transport/server/metrics-server.ts";
-import { services } from "../../src/transport/calls/services.ts";
-import { startServers, type Running } from "./fakes.ts";
+import { documentedPath, routesOf } from "../../../src/transport/rest/http-rules.ts";
+import { createMetricsServer } from "../../../src/transport/server/metrics-server.ts";
+import { services } from "../../../src/transport/calls/services.ts";
+import { startServers, type Running } from "../fakes.ts";
 
 type PathItem = Record<string, unknown> & { servers?: { url: string }[] };
 type Document = { paths: Record<string, PathItem> };
@@ -25,7 +25,7 @@ const addressesOf = (path: string, item: PathItem) =>
   (item.servers ?? [{ url: "/" }]).map(({ url }) => url.replace(/\/$/, "") + path.replace("{id}", "some-id"));
 
 test("serves the committed document", async () => {
-  const committed = await readFile(new URL("../../openapi/openapi.json", import.meta.url), "utf8");
+  const committed = await readFile(new URL("../../../openapi/openapi.json", import.meta.url), "utf8");
   expect(document).toEqual(JSON.parse(committed));
 });
 

@@ -2,12 +2,12 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { CatalogModel } from "../../src/catalog/catalog-model.ts";
-import { readMarkdown } from "../../src/dashboard/pages/docs/markdown.ts";
-import { CODING_AGENTS } from "../../src/dashboard/snippets/agents.ts";
-import { DOC_PAGES, DOC_TEXTS } from "../../src/transport/web/docs.ts";
-import { httpStatus } from "../../src/transport/rest/error-answer.ts";
-import { type Running, startServers } from "./fakes.ts";
+import type { CatalogModel } from "../../../src/catalog/catalog-model.ts";
+import { readMarkdown } from "../../../src/dashboard/pages/docs/markdown.ts";
+import { CODING_AGENTS } from "../../../src/dashboard/snippets/agents.ts";
+import { DOC_PAGES, DOC_TEXTS } from "../../../src/transport/web/docs.ts";
+import { httpStatus } from "../../../src/transport/rest/error-answer.ts";
+import { type Running, startServers } from "../fakes.ts";
 
 const ORIGIN = "https://saldo.example";
 
@@ -46,7 +46,7 @@ const read = (page: string, language: string) => readFile(new URL(`${page}.${lan
 test("every page that is written is served, and every page is written in both languages", async () => {
   const written = (await readdir(DOC_TEXTS)).toSorted();
   expect(written).toEqual(DOC_PAGES.flatMap((page) => [`${page}.en.md`, `${page}.id.md`]).toSorted());
-  const listed = await readFile(new URL("../../src/dashboard/pages/docs/doc-texts.ts", import.meta.url), "utf8");
+  const listed = await readFile(new URL("../../../src/dashboard/pages/docs/doc-texts.ts", import.meta.url), "utf8");
   expect(listed).toContain(`[${DOC_PAGES.map((page) => `"${page}"`).join(", ")}]`);
 });
 

@@ -5,8 +5,8 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
-import { uuidv7 } from "../../src/kernel/ids.ts";
-import { type Running, startServers } from "../facade/fakes.ts";
+import { uuidv7 } from "../../../src/kernel/ids.ts";
+import { type Running, startServers } from "../fakes.ts";
 
 /** Longer than a stream goes on without a look. */
 const WHILE_MS = 5_200;

@@ -3,7 +3,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BEARER, PRODUCTION_PAIR, startServers, type Running } from "./fakes.ts";
+import { BEARER, PRODUCTION_PAIR, startServers, type Running } from "../fakes.ts";
 
 let running: Running;
 

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Catalog } from "../../src/catalog/catalog.ts";
-import { createDashboard } from "../../src/transport/web/dashboard.ts";
-import { BEARER, PRODUCTION_PAIR, startServers, type Running } from "./fakes.ts";
-import { exchange } from "./raw-http.ts";
+import type { Catalog } from "../../../src/catalog/catalog.ts";
+import { createDashboard } from "../../../src/transport/web/dashboard.ts";
+import { BEARER, PRODUCTION_PAIR, startServers, type Running } from "../fakes.ts";
+import { exchange } from "../raw-http.ts";
 
 const PAGE = "<!doctype html><html><head></head><body></body></html>";
 

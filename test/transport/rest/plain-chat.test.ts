@@ -3,8 +3,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Gateway } from "../../src/gateway/chat.ts";
-import { BEARER, RATE, startServers, type Running } from "./fakes.ts";
+import type { Gateway } from "../../../src/gateway/chat.ts";
+import { BEARER, RATE, startServers, type Running } from "../fakes.ts";
 
 let running: Running | undefined;
 afterEach(async () => {

@@ -7,7 +7,7 @@ import {
   startServers,
   TRANSFER_ID,
   type Running,
-} from "./fakes.ts";
+} from "../fakes.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const log = createLogMemory();

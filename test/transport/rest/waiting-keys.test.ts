@@ -1,8 +1,8 @@
 // A key that is known to have no free slot is refused on its headers: its body would be read for nothing.
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BEARER, startServers, UNREAD_SECRET, type Running } from "./fakes.ts";
-import { RawConnection } from "./raw-http.ts";
+import { BEARER, startServers, UNREAD_SECRET, type Running } from "../fakes.ts";
+import { RawConnection } from "../raw-http.ts";
 
 const CHAT = "/v1/chat/completions";
 const RPC = "/saldo.gateway.v1.GatewayService/CreateChatCompletion";
