@@ -1,7 +1,7 @@
-// Relays one stream of events and finds in passing what billing needs: the usage, and where the answer ends. Chunks go out as
-// they came, under our id and model. The frames from the last finish_reason on are held back, because clients take the answer
-// for complete there. What goes beyond what is held for the request waits, and what goes beyond its bound ends the stream.
-// After the client has left the stream is read on for its usage, and goes nowhere.
+// Relays one stream of events and finds the facts for billing on the way: the usage, and the end of the answer. Chunks are sent
+// on unchanged but for our id and model. The frames from the last finish_reason on are kept back, because clients take the
+// answer for complete there. Output beyond the hold of the request waits, and output beyond its bound ends the stream. After
+// the client has left, the stream is read on for its usage and is not written.
 
 import { failpoint } from "../../kernel/failpoint.ts";
 import type { RequestTerm } from "../../ledger/lease-term.ts";
@@ -24,9 +24,9 @@ import { WaitingPackets } from "./waiting-packets.ts";
 
 export type StreamRelayFacts = ClientFacts &
   OutputGateFacts & {
-    /** What clients see in place of the upstream's id and model. */
+    /** The names that clients see in place of the upstream's id and model. */
     readonly names: ShownNames;
-    /** Asked before each packet: behind a pause of this process nothing more is written. */
+    /** Read before each packet: after a pause of this process nothing more is written. */
     readonly term: Pick<RequestTerm, "isOver">;
   };
 
@@ -63,7 +63,7 @@ export class StreamRelay implements UpstreamListener {
     this.#client.attach(call);
   }
 
-  /** Bytes of text that the upstream has written, also behind the client's leaving. */
+  /** Bytes of text that the upstream has written, also after the client has left. */
   get textBytes(): number {
     return this.#facts.limit.textBytes;
   }
@@ -105,7 +105,7 @@ export class StreamRelay implements UpstreamListener {
   }
 
   onFailure(failure: UpstreamFailure): void {
-    // What came before it is the client's, once it is held for.
+    // The packets before it are relayed once they are held for.
     if (this.#waiting.isWaiting) this.#waiting.end(() => this.#outcome.breakOff(failure));
     else this.#outcome.breakOff(failure);
   }
@@ -136,7 +136,7 @@ export class StreamRelay implements UpstreamListener {
       const end = endOfEvent(events, at);
       const read = readEvent(events.subarray(at, end));
       this.#hasAnswered ||= isPartOfAnswer(read.meaning);
-      // Only output is held for: what else an upstream says, such as the usage or the end, needs no money.
+      // Only output is held for: other events, such as the usage or the end, cost nothing.
       if (!this.#gate.covers(read.size)) {
         const rest = events.subarray(at);
         this.#wait(read, () => this.#take(rest));
@@ -147,7 +147,7 @@ export class StreamRelay implements UpstreamListener {
     }
   }
 
-  /** Relays the chunks that need no reading; gives the index behind them. */
+  /** Relays the chunks that need no parsing; returns the index after them. */
   #takeRecognized(events: Buffer, at: number): number {
     const frames = this.#frames;
     if (!this.#client.hasBegun || this.#end.isReached || !frames.match(events, at, Infinity)) return at;
@@ -171,7 +171,7 @@ export class StreamRelay implements UpstreamListener {
         this.#outcome.breakOff(failureAnnounced(meaning.error, meaning.usage ?? this.#usage.usage));
         return;
       case "malformed":
-        // The rest of a stream that was cut inside an event goes nowhere. Inside a stream the rest of it cannot be trusted.
+        // At the end of a stream half an event is dropped. Inside a stream the rest cannot be trusted.
         if (!isLast) this.#outcome.breakOff(cut("an event is no JSON object"));
         return;
       case "opaque":
@@ -204,7 +204,7 @@ export class StreamRelay implements UpstreamListener {
     }
     if (meaning.usage !== null) this.#usage.add(meaning.usage);
     else if (read.size.events > 0 || read.size.hasMedia) {
-      // The answer has ended and its usage is known: what comes now would be shown and not billed.
+      // The answer has ended and its usage is known: more output would be shown and not billed.
       if (this.#end.isReached && this.#usage.isFinal) return;
       this.#usage.outputFollowed();
     }
@@ -232,7 +232,7 @@ export class StreamRelay implements UpstreamListener {
     this.#passOrKeep(shown.event, true);
   }
 
-  /** `isOutput`: the event may hold a part of the answer. It is billed wherever it came: clients show it. */
+  /** `isOutput`: the event may hold a part of the answer. It is billed at any place, because clients show it. */
   #passOrKeep(event: Buffer, isOutput = false): void {
     if (!this.#end.isReached) {
       this.#client.pass(event);
@@ -242,9 +242,9 @@ export class StreamRelay implements UpstreamListener {
     if (!this.#end.keep(event)) this.#outcome.breakOff(cut("too much came behind the end of the answer"));
   }
 
-  /** Lets events wait until they are counted and held for, and with them the upstream. */
+  /** Makes events wait until they are counted and held for. The upstream is paused meanwhile. */
   #wait(read: ReadEvent, goOn: () => void, isWhole = false): void {
-    // Nothing more is held for what nobody reads.
+    // Nothing more is held for output without a reader.
     if (this.#client.hasLeft) {
       this.onGivenUp();
       return;
@@ -265,7 +265,7 @@ export class StreamRelay implements UpstreamListener {
     if (!this.#waiting.isWaiting) this.#client.release();
   }
 
-  /** A stream was asked for and one JSON text came: it goes out as one chunk. */
+  /** The upstream answered with one JSON text instead of a stream: it is sent as one chunk. */
   #takeUnstreamed(json: Buffer): void {
     const unstreamed = readUnstreamed(json);
     if (unstreamed.kind === "failed") {
@@ -284,7 +284,7 @@ export class StreamRelay implements UpstreamListener {
   }
 }
 
-/** Whether a chunk says nothing but a piece of text, so that others of its frame say nothing else either. */
+/** Whether a chunk has nothing but a piece of text, so that others of its frame have nothing else either. */
 function isPlain({ text, size }: ReadEvent, { usage, choices, finishReasons }: Chunk): boolean {
   return text !== "" && usage === null && choices.length === 1 && finishReasons.length === 0 && !size.hasMedia;
 }
