@@ -26,7 +26,7 @@ export type Upstreams = {
   open(
     routes: readonly Route[],
     configs: ReadonlyMap<string, UpstreamConfig>,
-    tellUnset: (unset: UnsetUpstream) => void,
+    reportUnset: (unset: UnsetUpstream) => void,
   ): readonly OpenRoute[];
   /**
    * Another process has found, so many milliseconds ago, that an upstream sends bytes that answer no request. A finding from
@@ -77,7 +77,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   return {
-    open(routes, configs, tellUnset) {
+    open(routes, configs, reportUnset) {
       const open: OpenRoute[] = [];
       for (const route of routes) {
         const config = configs.get(route.upstream);
@@ -97,7 +97,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         const fact = `${route.upstream} ${variable}`;
         if (variable === null || told.has(fact)) continue;
         told.add(fact);
-        tellUnset({ upstream: route.upstream, variable });
+        reportUnset({ upstream: route.upstream, variable });
       }
       return open;
     },
