@@ -9,12 +9,27 @@ const ownerOf = new Map(Object.entries(tableOwners).flatMap(([room, tables]) => 
 
 type Use = { readonly path: string; readonly table: string };
 
-/** The tables that a text names in SQL, in the order in which they are met. */
+/** Tables by the names of their entities. */
+const tableOfEntity = new Map<string, string>();
+for await (const path of glob("database/entities/*.ts", { cwd: src })) {
+  const entity = /defineEntity\(\{\s*name: "(\w+)",\s*tableName: "(\w+)",(?:\s*schema: "(\w+)")?/g;
+  for (const [, name = "", table = "", of] of (await readFile(src + path, "utf8")).matchAll(entity)) {
+    tableOfEntity.set(name, of === undefined ? table : `${of}.${table}`);
+  }
+}
+
+/** The tables that a text names, in SQL or by their entities. */
 function tablesOf(text: string): string[] {
   const code = text.replaceAll(/^\s*(?:\/\/|\*|\/\*|--).*$/gm, "");
-  const named =
-    /\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING)\s+(?:ONLY\s+)?(?:public\.)?((?:auth\.)?[a-z_]+)\b|insert\(client, "([a-z_]+)"/g;
-  return [...code.matchAll(named)].flatMap(([, sql, rows]) => sql ?? rows ?? []).filter((table) => ownerOf.has(table));
+  const sql = /\b(?:FROM|JOIN|INTO|UPDATE|TABLE|USING)\s+(?:ONLY\s+)?(?:public\.)?((?:auth\.)?[a-z_]+)\b/g;
+  const rows = /\binsert\(client, "([a-z_]+)"/g;
+  const entities = /const \{([^}]*)\} = await entitiesOn/g;
+  return [
+    ...[...code.matchAll(sql), ...code.matchAll(rows)].map(([, table = ""]) => table),
+    ...[...code.matchAll(entities)].flatMap(([, names = ""]) =>
+      names.split(",").flatMap((name) => tableOfEntity.get(name.trim()) ?? []),
+    ),
+  ].filter((table) => ownerOf.has(table));
 }
 
 function roomOf(path: string): string {
@@ -46,7 +61,7 @@ async function allForeignUses(): Promise<Use[]> {
   return found;
 }
 
-test("every table has one owner, and every owned table is there", () => {
+test("every table has one owner and one entity, and every owned table is there", () => {
   const created = [...schema.matchAll(/^CREATE (?:UNLOGGED )?(?:TABLE|VIEW) ((?:auth\.)?[a-z_]+)/gm)].map(
     ([, name]) => name,
   );
@@ -54,9 +69,10 @@ test("every table has one owner, and every owned table is there", () => {
   const owned = Object.values(tableOwners).flat();
   expect(new Set(owned)).toEqual(new Set(created));
   expect(owned).toHaveLength(created.length);
+  expect(tableOfEntity.size).toBeGreaterThan(60);
 });
 
-test("SQL names tables of its own room, or those of a grant", async () => {
+test("a file names tables of its own room, or those of a grant", async () => {
   const uses = await allForeignUses();
   expect(uses.length).toBeGreaterThan(20);
   expect(uses.filter((use) => !grants.some(isGranted(use)))).toEqual([]);
@@ -76,4 +92,6 @@ test("a statement on a foreign table is found, and one on an own table or in pro
   expect(foreignUses("ledger/postings.ts", statement)).toEqual([]);
   expect(foreignUses("merchant/merchants/store.ts", "// UPDATE posting SET amount = 0")).toEqual([]);
   expect(foreignUses("keys/store.ts", "SELECT FROM auth.session JOIN account a")).toHaveLength(2);
+  const entity = "const { em, Account, ApiKey } = await entitiesOn(pool);";
+  expect(foreignUses("keys/store.ts", entity)).toEqual([{ path: "keys/store.ts", table: "account" }]);
 });

@@ -29,6 +29,7 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "usage_roll_up",
     "usage_rolled_up",
     "low_balance_alert",
+    "operator_setting",
   ],
   merchant: [
     "merchant",
@@ -63,7 +64,7 @@ export const tableOwners: Readonly<Record<string, readonly string[]>> = {
     "auth.signing_secret",
     "auth.security_event",
   ],
-  operator: ["operator_action", "operator_setting", "operator_order", "ordered_alone"],
+  operator: ["operator_action", "operator_order", "ordered_alone"],
   database: ["schema_change", "schema_function", "database_purpose"],
 };
 
