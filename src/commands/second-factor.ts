@@ -1,5 +1,5 @@
 import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
-import { resetSecondFactor } from "../identity/reset-second-factor.ts";
+import { resetSecondFactor } from "../identity/second-factor/reset-second-factor.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 

@@ -9,7 +9,7 @@ import { withTransaction } from "../database/transactions.ts";
 import { DomainError, NotFound, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken } from "../kernel/secret-token.ts";
-import type { BreachedPasswords } from "./breached-passwords.ts";
+import type { BreachedPasswords } from "./passwords/breached-passwords.ts";
 import { isEmailAddress } from "./customers.ts";
 import { endSessionsOfPerson } from "./end-sessions.ts";
 import { recordAction } from "../operator/audit-log/operator-actions.ts";
@@ -19,7 +19,7 @@ import {
   MAX_PASSWORD_LENGTH,
   MIN_PASSWORD_LENGTH,
   verifyPassword,
-} from "./passwords.ts";
+} from "./passwords/passwords.ts";
 import { writePassword } from "./people-store.ts";
 
 const INVITE_MINUTES = 30;

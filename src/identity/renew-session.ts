@@ -5,7 +5,7 @@ import type { Database } from "../database/database.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken } from "../kernel/secret-token.ts";
-import { endSessionSoon } from "./second-factor-store.ts";
+import { endSessionSoon } from "./second-factor/second-factor-store.ts";
 import { type CookiePlan, readCookie } from "./session-cookie.ts";
 
 const TOKEN_BYTES = 24;

@@ -1,7 +1,7 @@
 // The look-up of a password among those of breaches, against a server on this machine.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type BreachedPasswords, openBreachedPasswords } from "../../src/identity/breached-passwords.ts";
+import { type BreachedPasswords, openBreachedPasswords } from "../../src/identity/passwords/breached-passwords.ts";
 import { ValidationError } from "../../src/kernel/errors.ts";
 import { lineOf, type RangeServer, startRangeServer } from "./range-server.ts";
 

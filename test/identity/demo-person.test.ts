@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, test } from "vitest";
 import { DEMO_EMAIL } from "../../src/identity/demo-person.ts";
-import { hashPassword } from "../../src/identity/passwords.ts";
+import { hashPassword } from "../../src/identity/passwords/passwords.ts";
 import { writePassword } from "../../src/identity/people-store.ts";
 import { SaldoProcess, saldoJson } from "../setup/saldo-process.ts";
 import { createTestDatabase } from "../setup/test-database.ts";

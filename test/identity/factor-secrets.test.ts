@@ -2,8 +2,12 @@
 
 import { symmetricEncrypt } from "better-auth/crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFactorSecrets, FactorUnreadable, renewAllFactors } from "../../src/identity/factor-secrets.ts";
-import { readFactor } from "../../src/identity/second-factor-store.ts";
+import {
+  createFactorSecrets,
+  FactorUnreadable,
+  renewAllFactors,
+} from "../../src/identity/second-factor/factor-secrets.ts";
+import { readFactor } from "../../src/identity/second-factor/second-factor-store.ts";
 import { factorSteps } from "./factor-steps.ts";
 import { type ServedPeople, servePeople } from "./served-people.ts";
 

@@ -1,10 +1,10 @@
-// `/auth/*`: signing up, in and out, for browsers. Which paths there are is told by identity/auth-routes.ts; this file reads
+// `/auth/*`: signing up, in and out, for browsers. Which paths there are is told by identity/sign-in/auth-routes.ts; this file reads
 // the request, makes sure that a page of ours sends it, and writes the answer.
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type AuthRoute, authRoutes } from "../../identity/auth-routes.ts";
-import type { AuthRequest, SignIn } from "../../identity/sign-in.ts";
+import { type AuthRoute, authRoutes } from "../../identity/sign-in/auth-routes.ts";
+import type { AuthRequest, SignIn } from "../../identity/sign-in/sign-in.ts";
 import { ForeignPage, MethodNotAllowed, NotFound, PermissionDenied, ValidationError } from "../../kernel/errors.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../../kernel/loopback.ts";
 import { readSingle } from "../calls/call.ts";

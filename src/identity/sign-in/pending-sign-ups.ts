@@ -4,11 +4,11 @@
 
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import { uuidv7 } from "../kernel/ids.ts";
-import { digestSecretToken } from "../kernel/secret-token.ts";
-import { hashPassword } from "./passwords.ts";
-import { writePassword } from "./people-store.ts";
-import { type CookiePlan, readCookie } from "./session-cookie.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { digestSecretToken } from "../../kernel/secret-token.ts";
+import { hashPassword } from "../passwords/passwords.ts";
+import { writePassword } from "../people-store.ts";
+import { type CookiePlan, readCookie } from "../session-cookie.ts";
 
 /** As long as the link in the mail. */
 const LIVES_SECONDS = 3_600;

@@ -5,17 +5,17 @@ import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import { APIError, createEmailVerificationToken, isAPIError } from "better-auth/api";
 import { betterAuth } from "better-auth/minimal";
-import { uuidv7 } from "../kernel/ids.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
 import { authTables } from "./auth-tables.ts";
-import { CHALLENGE_COOKIE, factorPlugins, PASSKEY_COOKIE } from "./factor-plugins.ts";
-import type { FactorSecrets } from "./factor-secrets.ts";
-import type { Mail, Mailer } from "./mailer.ts";
-import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "./mails.ts";
+import { CHALLENGE_COOKIE, factorPlugins, PASSKEY_COOKIE } from "../second-factor/factor-plugins.ts";
+import type { FactorSecrets } from "../second-factor/factor-secrets.ts";
+import type { Mail, Mailer } from "../mailer.ts";
+import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "../mails.ts";
 import { ownDoors, type OwnDoorsDependencies } from "./auth-plugins.ts";
-import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "./passwords.ts";
+import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "../passwords/passwords.ts";
 import { applySignUp } from "./pending-sign-ups.ts";
-import { noteProof, type ProofKind } from "./session-proof.ts";
-import { cookiePlanOf } from "./session-cookie.ts";
+import { noteProof, type ProofKind } from "../session-proof.ts";
+import { cookiePlanOf } from "../session-cookie.ts";
 
 /** A link in a mail is good so long. */
 export const LINK_SECONDS = 600;

@@ -3,8 +3,8 @@
 
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import type { Database } from "../database/database.ts";
-import { withTransaction } from "../database/transactions.ts";
+import type { Database } from "../../database/database.ts";
+import { withTransaction } from "../../database/transactions.ts";
 import {
   FreshAuthenticationRequired,
   NotFound,
@@ -13,15 +13,15 @@ import {
   TooManyTries,
   ValidationError,
   WrongProof,
-} from "../kernel/errors.ts";
-import { isUuid } from "../kernel/ids.ts";
-import type { AuthRoute, OwnAnswer } from "./auth-routes.ts";
+} from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import type { AuthRoute, OwnAnswer } from "../sign-in/auth-routes.ts";
 import { CODE_TRIES, triesOf } from "./code-tries.ts";
 import type { FactorSecrets } from "./factor-secrets.ts";
-import type { Mail } from "./mailer.ts";
-import { factorAddedMail, factorRemovedMail } from "./mails.ts";
-import { verifyPassword } from "./passwords.ts";
-import type { SessionRow } from "./people-store.ts";
+import type { Mail } from "../mailer.ts";
+import { factorAddedMail, factorRemovedMail } from "../mails.ts";
+import { verifyPassword } from "../passwords/passwords.ts";
+import type { SessionRow } from "../people-store.ts";
 import { countRecoveryCodes, hashRecoveryCodes, newRecoveryCodes } from "./recovery-codes.ts";
 import {
   deletePasskey,
@@ -37,8 +37,8 @@ import {
   writeApp,
   writeRecoveryCodes,
 } from "./second-factor-store.ts";
-import { isFresh, noteProof } from "./session-proof.ts";
-import { takeTry } from "./throttle.ts";
+import { isFresh, noteProof } from "../session-proof.ts";
+import { takeTry } from "../throttle.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

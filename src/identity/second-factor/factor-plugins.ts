@@ -7,12 +7,12 @@ import type { BetterAuthPlugin } from "better-auth";
 import { createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { createOTP } from "@better-auth/utils/otp";
-import { TooManyTries, WrongProof } from "../kernel/errors.ts";
+import { TooManyTries, WrongProof } from "../../kernel/errors.ts";
 import { CODE_TRIES, ONE_USE, triesOf, useOf } from "./code-tries.ts";
 import type { FactorSecrets } from "./factor-secrets.ts";
 import { hashOfRecoveryCode } from "./recovery-codes.ts";
 import { readFactor, type StoredFactor } from "./second-factor-store.ts";
-import { giveBackTry, takeTry } from "./throttle.ts";
+import { giveBackTry, takeTry } from "../throttle.ts";
 
 /** The names of the cookies of a sign-in that waits for its second step, and of a passkey's challenge. */
 export const CHALLENGE_COOKIE = "two_factor";

@@ -1,11 +1,11 @@
 // What a path of sign-in takes from a body: the fields that its route names, and nothing else.
 
-import { type FieldProblem, ValidationError } from "../kernel/errors.ts";
+import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
 import type { AuthRoute } from "./auth-routes.ts";
-import { isEmailAddress } from "./customers.ts";
-import { isReservedAddress } from "./demo-person.ts";
-import { isCommonPassword } from "./passwords.ts";
-import { readRecoveryCode } from "./recovery-codes.ts";
+import { isEmailAddress } from "../customers.ts";
+import { isReservedAddress } from "../demo-person.ts";
+import { isCommonPassword } from "../passwords/passwords.ts";
+import { readRecoveryCode } from "../second-factor/recovery-codes.ts";
 
 const MAX_TEXT_LENGTH = 2_048;
 const MAX_NAME_LENGTH = 100;

@@ -3,27 +3,27 @@
 
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../database/database.ts";
-import { TooManyTries, UpstreamBusy, ValidationError } from "../kernel/errors.ts";
+import type { Database } from "../../database/database.ts";
+import { TooManyTries, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import { askServer, type AuthAnswer, toAnswer } from "./auth-answer.ts";
 import { readAuthFields } from "./auth-fields.ts";
 import type { AuthRoute } from "./auth-routes.ts";
 import type { AuthServer } from "./auth-server.ts";
-import type { BreachedPasswords } from "./breached-passwords.ts";
+import type { BreachedPasswords } from "../passwords/breached-passwords.ts";
 import { deviceCookie, knownDevice } from "./known-devices.ts";
-import type { Mail, Mailer } from "./mailer.ts";
-import { passwordChangedMail } from "./mails.ts";
-import { createMakeOperator } from "./operator-invites.ts";
-import { networkOf } from "./client-network.ts";
-import { sessionOfCookies } from "./people.ts";
-import type { SessionRow } from "./people-store.ts";
-import { isCommonPassword } from "./passwords.ts";
+import type { Mail, Mailer } from "../mailer.ts";
+import { passwordChangedMail } from "../mails.ts";
+import { createMakeOperator } from "../operator-invites.ts";
+import { networkOf } from "../client-network.ts";
+import { sessionOfCookies } from "../people.ts";
+import type { SessionRow } from "../people-store.ts";
+import { isCommonPassword } from "../passwords/passwords.ts";
 import { keepSignUp } from "./pending-sign-ups.ts";
-import type { SecondFactor } from "./second-factor.ts";
-import { renewSession } from "./renew-session.ts";
-import { noteProof, type ProofKind } from "./session-proof.ts";
-import { cookiePlanOf, withoutCookie } from "./session-cookie.ts";
-import { giveBackTry, type Pace, takeTry } from "./throttle.ts";
+import type { SecondFactor } from "../second-factor/second-factor.ts";
+import { renewSession } from "../renew-session.ts";
+import { noteProof, type ProofKind } from "../session-proof.ts";
+import { cookiePlanOf, withoutCookie } from "../session-cookie.ts";
+import { giveBackTry, type Pace, takeTry } from "../throttle.ts";
 
 /** A request to a path of sign-in, as the door read it. */
 export type AuthRequest = {
@@ -110,8 +110,8 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     const [{ createAuthServer }, { createSecondFactor, requireSession }, { createFactorSecrets }, secrets] =
       await Promise.all([
         import("./auth-server.ts"),
-        import("./second-factor.ts"),
-        import("./factor-secrets.ts"),
+        import("../second-factor/second-factor.ts"),
+        import("../second-factor/factor-secrets.ts"),
         dependencies.secrets(),
       ]);
     const [secret = ""] = secrets;

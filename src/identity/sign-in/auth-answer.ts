@@ -9,7 +9,7 @@ import {
   ValidationError,
   WrongPassword,
   WrongProof,
-} from "../kernel/errors.ts";
+} from "../../kernel/errors.ts";
 import type { AuthRoute } from "./auth-routes.ts";
 import type { AuthServer } from "./auth-server.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { UpstreamBusy } from "../../kernel/errors.ts";
 import { listedDigests } from "./listed-passwords.ts";
 import { hashPassword, isCommonPassword, verifyPassword } from "./passwords.ts";
 

@@ -1,6 +1,6 @@
 // The paths of sign-in: what each takes, and how often it may be asked. Nothing else of better-auth is reachable.
 
-import type { Pace } from "./throttle.ts";
+import type { Pace } from "../throttle.ts";
 
 /** How tries are counted. Per address each path has a bucket of its own; the others are of the person that is named. */
 export type Counting = {

@@ -2,7 +2,7 @@
 // password; somebody who must have a second factor sets one up before anything else.
 
 import type { PoolClient } from "pg";
-import { NotFound } from "../kernel/errors.ts";
+import { NotFound } from "../../kernel/errors.ts";
 import { deleteFactors, endAllSessions, lockFactors } from "./second-factor-store.ts";
 
 const PERSON_OF_EMAIL = `SELECT id FROM auth.person WHERE email = lower($1)`;

@@ -3,9 +3,9 @@
 
 import type { Pool } from "pg";
 import { type CleanedWhere, createAdapterFactory, type CustomAdapter } from "better-auth/adapters";
-import { uuidv7 } from "../kernel/ids.ts";
-import { invariant } from "../kernel/invariant.ts";
-import { digestSecretToken } from "../kernel/secret-token.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { digestSecretToken } from "../../kernel/secret-token.ts";
 
 type Table = { readonly name: string; readonly columns: Readonly<Record<string, string>> };
 

@@ -1,10 +1,10 @@
 // Writes what browsers do at `/auth` into the security log: each try with its outcome, the e-mail address it was for, and
 // the person where that is known. Reading a session is no event.
 
-import { DomainError } from "../kernel/errors.ts";
+import { DomainError } from "../../kernel/errors.ts";
 import type { AuthAnswer } from "./auth-answer.ts";
-import type { SignedInPerson } from "./people.ts";
-import type { RecordSecurityEvent, SecurityEvent, SecurityEventKind } from "./security-log.ts";
+import type { SignedInPerson } from "../people.ts";
+import type { RecordSecurityEvent, SecurityEvent, SecurityEventKind } from "../security-log.ts";
 import type { AuthRequest, SignIn } from "./sign-in.ts";
 
 type Recorded = {

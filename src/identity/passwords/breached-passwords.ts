@@ -5,7 +5,7 @@
 
 import { hash } from "node:crypto";
 import { Agent, request } from "undici";
-import { ValidationError } from "../kernel/errors.ts";
+import { ValidationError } from "../../kernel/errors.ts";
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from "./passwords.ts";
 
 export type BreachedPasswords = {

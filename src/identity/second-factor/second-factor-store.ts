@@ -1,7 +1,7 @@
 // Authenticator apps, recovery codes and passkeys in SQL. better-auth reads the same rows through auth-tables.ts.
 
 import type { Pool, PoolClient } from "pg";
-import { uuidv7 } from "../kernel/ids.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 

@@ -2,7 +2,7 @@
 // tries are few: six at once, then one in two minutes, whatever network or session they come from.
 
 import { createHash } from "node:crypto";
-import type { Pace } from "./throttle.ts";
+import type { Pace } from "../throttle.ts";
 
 export const CODE_TRIES: Pace = { burst: 6, intervalSeconds: 120 };
 /** A code of an app is good for 30 seconds; within that it is taken once. */

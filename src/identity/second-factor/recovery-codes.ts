@@ -2,7 +2,7 @@
 // hashes that are made like those of passwords: fifty bits are too few for a fast one.
 
 import { randomInt } from "node:crypto";
-import { hashPassword, verifyPassword } from "./passwords.ts";
+import { hashPassword, verifyPassword } from "../passwords/passwords.ts";
 
 const AMOUNT = 10;
 const GROUP = 5;

@@ -2,7 +2,7 @@
 // is bounded: a flood of sign-ins must not take the threads and the memory that requests need.
 
 import { hash, verify } from "@node-rs/argon2";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { UpstreamBusy } from "../../kernel/errors.ts";
 import { COMMON_WORDS } from "./common-words.ts";
 import { isListedPassword } from "./listed-passwords.ts";
 

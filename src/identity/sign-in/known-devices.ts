@@ -3,8 +3,8 @@
 // keyed hash, and nothing else.
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { CookiePlan } from "./session-cookie.ts";
-import { readCookie } from "./session-cookie.ts";
+import type { CookiePlan } from "../session-cookie.ts";
+import { readCookie } from "../session-cookie.ts";
 
 const MAX_AGE_SECONDS = 180 * 24 * 3_600;
 const FORM = /^([0-9A-Za-z_-]{22})\.([0-9A-Za-z_-]{43})$/;

@@ -3,9 +3,9 @@
 import type { BetterAuthPlugin } from "better-auth";
 import { createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
-import { NotFound } from "../kernel/errors.ts";
-import { invariant } from "../kernel/invariant.ts";
-import type { MakeOperator } from "./operator-invites.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import type { MakeOperator } from "../operator-invites.ts";
 
 export type OwnDoorsDependencies = {
   /** Who the one click of a demo signs in. Null: there is no such click. */
