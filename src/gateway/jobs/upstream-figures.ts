@@ -8,9 +8,9 @@ const FLUSH_MS = 10_000;
 const EXCHANGE_MS = 10_000;
 const FORGET_MS = 3_600_000;
 
-/** Tells how upstreams do, in every process. */
+/** Adds what this process counted of its upstreams to their figures, in every process. */
 export function figuresTick(pool: Pool, counts: UpstreamCounts): Tick {
-  return { name: "tell how upstreams do", everyMs: FLUSH_MS, run: () => counts.flush(pool) };
+  return { name: "report upstream figures", everyMs: FLUSH_MS, run: () => counts.flush(pool) };
 }
 
 /** Shares between processes what they found out of upstreams and models. */
