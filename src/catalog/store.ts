@@ -93,7 +93,7 @@ export async function readActiveCatalog(client: PoolClient): Promise<ActiveCatal
   return { upstreams: upstreams.rows.map(fromRowUpstream), models: models.rows.map(fromRowModel) };
 }
 
-/** Reads what is active as it stood at one moment. */
+/** Reads the active catalog at one moment. */
 export async function readCatalogAtOnce(database: Pick<Database, "pool">): Promise<ActiveCatalog> {
   return withTransaction(database, async (client) => {
     await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");

@@ -1,4 +1,4 @@
-// Ending what everybody has at once.
+// Ends all sessions, links and invites of the service at once.
 
 import type { PoolClient } from "pg";
 

@@ -1,5 +1,5 @@
-// Ending the sessions of a person from outside: by an operator, with the operator's role, or with a frozen account. A session is looked
-// up for every call, so the next call of each is nobody's.
+// Ends the sessions of a person from outside: by an operator, with the operator's role, or with a frozen account. Each call reads
+// its session, so the next call of each is refused.
 
 import type { PoolClient } from "pg";
 import { NotFound } from "../kernel/errors.ts";
@@ -29,7 +29,7 @@ export function orderSignOut(
     by,
     async (client) => {
       const personId = (await client.query<{ id: string }>(PERSON_OF_EMAIL, [email.trim()])).rows[0]?.id;
-      if (personId === undefined) throw new NotFound("Nobody has this e-mail address.");
+      if (personId === undefined) throw new NotFound("There is no person with this e-mail address.");
       return { personId, sessions: await endSessionsOfPerson(client, personId) };
     },
     ({ personId, sessions }) => ({ action: "person sign-out", subject: personId, reason, facts: { sessions } }),

@@ -1,6 +1,6 @@
-// Links that make an operator: the first one is printed by a start that finds nobody, others by `saldo operator link`. A link
-// works once, for half an hour, and whoever has it chooses address and password. It is all the proof there is, so it goes
-// only to where the operator of the machine looks.
+// Links that make an operator: the first one is printed by a start without an operator, others by `saldo operator link`. A link
+// works once, for half an hour, and its holder chooses address and password. It is the only proof, so it is shown only where
+// the operator of the machine reads.
 
 import { randomBytes } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
@@ -66,7 +66,7 @@ export async function inviteOperator(client: Pick<Pool | PoolClient, "query">, b
   return `${baseUrl}${SET_UP_PATH}?token=${token}`;
 }
 
-/** Whether anybody has the operator role. */
+/** Whether there is an operator. */
 export async function hasOperator(pool: Pool): Promise<boolean> {
   return (await pool.query(HAS_OPERATOR)).rowCount !== 0;
 }
@@ -78,7 +78,7 @@ export async function listOperators(
   return (await pool.query<{ personId: string; email: string; name: string; createdAt: Date }>(OPERATORS)).rows;
 }
 
-/** Takes the role from somebody and ends the sessions that were opened with it. Errors: NotFound. */
+/** Takes the role from a person and ends the sessions that were opened with it. Errors: NotFound. */
 export async function dismissOperator(client: PoolClient, email: string): Promise<string> {
   const { rows } = await client.query<{ id: string }>(DEMOTE, [email]);
   if (rows[0] === undefined) throw new NotFound("No operator has this address.");
@@ -98,14 +98,14 @@ export function createMakeOperator(
     const email = given.trim().toLowerCase();
     const digest = digestSecretToken(token);
     if (!isEmailAddress(email)) throw problem("email", "email.shape", "must be an e-mail address");
-    // Before anything that costs: whoever has no link gets nothing hashed.
+    // Before anything that costs: without a link no password is hashed.
     if ((await database.pool.query(FIND_INVITE, [digest])).rowCount === 0) throw new InviteSpent();
     const known = await findPerson(database.pool, email);
     const kept = known?.isVerified === true ? known.password : null;
     if (kept !== null && !(await verifyPassword({ hash: kept, password }))) {
       throw problem("password", "password.wrong", "is not the one this person signs in with");
     }
-    // A password that somebody chose who has not shown that the address is his counts for nothing.
+    // The password of an unverified address counts for nothing: another person may have chosen it.
     if (kept === null) {
       requireGoodPassword(password, email);
       await breachedPasswords.refuse("password", password);

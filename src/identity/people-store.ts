@@ -8,7 +8,7 @@ import { OPERATOR_IDLE_MINUTES, OPERATOR_SESSION_HOURS, proofColumns, type Proof
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
-/** However much somebody is at work, a session ends after this: then the password is asked for again. */
+/** A session ends after this even while it is used: then the password is asked for again. */
 export const SESSION_LIVES_DAYS = 30;
 
 export type SessionRow = {
@@ -110,7 +110,7 @@ export async function writePassword(
   await client.query(SET_PASSWORD, [uuidv7(), personId, personId, hash]);
 }
 
-/** Whether an account is somebody's already. */
+/** Whether an account has a person already. */
 export async function hasOwner(client: PoolClient, accountId: string): Promise<boolean> {
   return (await client.query(HAS_OWNER, [accountId])).rowCount !== 0;
 }

@@ -40,15 +40,15 @@ export type PeopleDependencies = ProofSettings & {
   readonly openAccount: OpenAccount;
   /** The name of the session cookie. */
   readonly cookieName: () => string;
-  /** Told once an account has got its person; a process that dies at that moment tells nobody. What must not be lost belongs into `openAccount`. */
+  /** Called once an account has its person; lost when the process dies at that moment. What must not be lost belongs into `openAccount`. */
   readonly onAccountOpened?: (accountId: string) => Promise<void>;
 };
 
 export type People = {
-  /** Who is signed in by a Cookie header. Null: nobody. */
+  /** The person of a Cookie header's session. Null: it has none. */
   verifySession(cookies: string): Promise<SignedInPerson | null>;
   accountExists(accountId: string): Promise<boolean>;
-  /** Whether a Cookie header names a session, of whatever worth. */
+  /** Whether a Cookie header names a session, valid or not. */
   namesSession(cookies: string): boolean;
   /** Whether the session of a Cookie header has worked in this process. It may have ended since. */
   hasWorked(cookies: string): boolean;
@@ -111,8 +111,8 @@ export async function sessionOfCookies(
 }
 
 /**
- * The account of a person with a verified address, made if there is none: exactly one, whatever dies in between and however
- * many ask. An account that an operator opened for the address before, and that is nobody's yet, becomes the person's.
+ * The account of a person with a verified address, created if there is none: exactly one, even when a process dies in between or many
+ * calls ask. An account without a person, opened for the address by an operator before, becomes the person's.
  */
 export function ensureAccount(
   database: Pick<Database, "pool">,

@@ -1,4 +1,4 @@
-// Another token for a session that has just shown more of its person: whoever had the former one has not.
+// Another token for a session that has just shown a proof: a holder of the former token has not shown it.
 
 import { createHmac, randomBytes } from "node:crypto";
 import type { Database } from "../database/database.ts";

@@ -45,7 +45,7 @@ export type SecurityEvent = {
   readonly address?: string | null;
   /** What it was about: the first characters of a credential, the id of an account or a session. Never a secret. */
   readonly subject?: string;
-  /** One or a few words that say more, such as `totp`, `wrong_password` or a method's name. */
+  /** One or a few words of detail, such as `totp`, `wrong_password` or a method's name. */
   readonly detail?: string;
 };
 
@@ -155,7 +155,7 @@ export function createSecurityLog(dependencies: SecurityLogDependencies): Securi
 
   /** One batch at a time; a second caller waits for the batch under way and writes what came since. */
   async function flush(): Promise<void> {
-    while (writing !== null) await writing.catch(() => {}); // whoever started it gets its failure
+    while (writing !== null) await writing.catch(() => {}); // its starter gets the failure
     if (waiting.size === 0 && leftOut === 0) return;
     writing = write();
     try {

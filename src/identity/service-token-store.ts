@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from "pg";
 import { entitiesOn } from "../database/orm.ts";
 import type { TokenScope } from "./principal.ts";
 
-/** Whatever runs a statement: the pool, or a transaction. */
+/** What runs a statement: the pool, or a transaction. */
 export type Queryable = Pick<Pool | PoolClient, "query">;
 
 /** A token that works, as a call needs it. `accountId` null: it acts for whichever account a call names. */

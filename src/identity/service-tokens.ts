@@ -24,11 +24,11 @@ const PREFIX = "st_";
 const SHOWN_PREFIX_LENGTH = 7;
 const SHOWN_END_LENGTH = 4;
 const MAX_NAME_LENGTH = 100;
-/** How long a token works where nothing else is said, and the longest it may. */
+/** How long a token works by default, and the longest it may. */
 export const TOKEN_DAYS = 90;
 export const MAX_TOKEN_DAYS = 366;
 
-/** What a token is to be. `accountId` null: for whichever account a call names. */
+/** What a token is to be. `accountId` null: for each account that a call names. */
 export type TokenOrder = {
   readonly accountId: string | null;
   readonly name: string;
@@ -72,7 +72,7 @@ function problem(field: string, rule: string, message: string): ValidationError 
   return new ValidationError([{ field, rule, message }]);
 }
 
-/** What the line of a new token says in the operators' log. */
+/** The line of a new token in the operators' log. */
 export function lineOfNewToken({ token }: IssuedServiceToken): Omit<OperatorAction, "operator"> {
   const { tokenId, name, accountId, scopes, expiresAt } = token;
   const facts = { name, account: accountId, scopes: scopes.join(" "), expires: expiresAt.toISOString() };
@@ -104,7 +104,7 @@ export async function orderTokenRevocation(by: OrderedBy, tokenId: string): Prom
   return token;
 }
 
-/** Tells which token a secret is; null when it is none that works. */
+/** The working token of a secret; null: there is none. */
 export type VerifyServiceToken = (secret: string) => Promise<WorkingServiceToken | null>;
 
 /** Makes the check of service tokens; what it remembers is at most five seconds old. */

@@ -1,4 +1,4 @@
-// What cookies and links are signed with: what the environment says, else a secret that the first process to ask writes into
+// What cookies and links are signed with: the secret of the environment, else a secret that the first process to ask writes into
 // the database, so that every node of it agrees. It is encrypted where there is a key for that.
 
 import { randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-// How often something may be tried. A bucket is one row that says up to when it is booked: each try books one interval more,
+// How often something may be tried. A bucket is one row with the time up to which it is booked: each try books one interval more,
 // and is refused once the booking is further ahead than the burst allows. Every node decides by the same row and clock.
 
 import type { Pool } from "pg";

@@ -3,7 +3,7 @@
 
 import type { PoolClient } from "pg";
 import { endAllSessions, forgetInvites } from "../../identity/all-credentials.ts";
-import { dismissDemoPerson } from "../../identity/demo-person.ts";
+import { deleteDemoUser } from "../../identity/demo-person.ts";
 import { doAndRecord, type OrderedBy } from "../../operator/audit-log/operator-actions.ts";
 import { revokeAllServiceTokens } from "../../identity/service-token-store.ts";
 import { endDemo, lockPurpose } from "../../database/purpose.ts";
@@ -52,7 +52,7 @@ async function clear(client: PoolClient): Promise<ClearedDemo> {
     merchantFunds: await takePlayCoinsBack(client),
   };
   await forgetInvites(client);
-  await dismissDemoPerson(client);
+  await deleteDemoUser(client);
   await endDemo(client);
   return cleared;
 }

@@ -1,5 +1,5 @@
 // Applies a provider's answer about an order to our books: one transaction changes the state and moves the money, behind the
-// lock of the account and then of the top-up. Whatever is repeated or comes late finds that there is nothing left to do.
+// lock of the account and then of the top-up. A repeated or late answer finds nothing left to do.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
@@ -65,8 +65,8 @@ async function applyIn(
   const providerReference = facts.reference ?? topUp.providerReference;
   const state = decision.steps.at(-1) ?? topUp.state;
   const { givenBack, problem } = decision;
-  const isTold = problem === topUp.problem && dispute === topUp.dispute;
-  const isSame = state === topUp.state && givenBack === topUp.givenBack && isTold;
+  const isShown = problem === topUp.problem && dispute === topUp.dispute;
+  const isSame = state === topUp.state && givenBack === topUp.givenBack && isShown;
   const isPaid = isCredited(state) && facts.state !== "unknown" && isCredited(facts.state);
   if (isSame && providerReference === topUp.providerReference) {
     // The fee of a payment may be known later than the payment.
@@ -78,14 +78,15 @@ async function applyIn(
   if (isPaid) await postProviderMoney(client, topUp, facts);
   if (isSettled) await settleDisputes(client, topUpId);
   if (givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
-  const told = { problem, dispute, providerReference };
-  await saveMoved(client, { topUpId, state, givenBack, ...told, isCredited: isCredited(state), at });
+  const shown = { problem, dispute, providerReference };
+  await saveMoved(client, { topUpId, state, givenBack, ...shown, isCredited: isCredited(state), at });
   const [moved] = await selectTopUps(client, [topUpId]);
   invariant(moved !== undefined, "a top-up that was written can be read");
   return moved;
 }
 
 // What comes back of a chargeback is less by the bank's fees, so a person reads the provider's statement and credits by hand.
+// Stored problems are compared with this sentence: another wording would not clear them.
 const WON_BACK =
   "The provider says paid of a payment that was charged back: the dispute may be won. Nothing was credited for it.";
 
@@ -100,7 +101,7 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
     // What is credited is our own amount, and only if at least that was paid: a payer's fee may lie on top of it.
     if (facts.amount === null || facts.amount < topUp.amount) {
       const paid = facts.amount === null ? "an amount that cannot be read" : rupiahText(idr(facts.amount));
-      const problem = `The provider says ${facts.state}, of ${paid}, and ${rupiahText(idr(topUp.amount))} were ordered.`;
+      const problem = `The provider reports ${facts.state}, of ${paid}, and ${rupiahText(idr(topUp.amount))} were ordered.`;
       return { steps: statesAfter(topUp.state, "review"), givenBack: 0n, problem };
     }
   }
@@ -111,7 +112,7 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   }
   const givenBack = last === "refunded" ? topUp.amount : atMost(facts.givenBack, topUp.amount);
   if (givenBack === null) {
-    const problem = `The provider says ${last}, and not how much. Nothing was taken back for it.`;
+    const problem = `The provider reports ${last}, without an amount. Nothing was taken back for it.`;
     return { steps, givenBack: topUp.givenBack, problem };
   }
   // What was seen earlier may come later; what was given back only grows.
@@ -122,13 +123,13 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   return { steps, givenBack: grows ? givenBack : topUp.givenBack, problem: null };
 }
 
-/** What becomes of a credit whose payment is none after all. */
+/** How a credit ends whose payment does not exist after all. */
 function undo(topUp: TopUp, reported: ReportedState): Decision {
   // A payment that was captured is given back whole by canceling it.
   if (reported === "canceled")
     return { steps: statesAfter(topUp.state, "refunded"), givenBack: topUp.amount, problem: null };
   // No provider does that to a payment it has confirmed, so a person has to find out which of its two answers is wrong.
-  const problem = `The provider says ${reported} of a payment that it had confirmed. Nothing was taken back for it.`;
+  const problem = `The provider reports ${reported} for a payment that it had confirmed. Nothing was taken back for it.`;
   return { steps: [], givenBack: topUp.givenBack, problem };
 }
 

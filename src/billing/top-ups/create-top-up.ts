@@ -1,5 +1,5 @@
 // Opening a top-up: the order is stored under the caller's own key, then opened at the provider, then its page is kept.
-// Whatever breaks in between, the same key goes on where it stopped.
+// After a failure in between, the same key continues where it stopped.
 
 import type { Database } from "../../database/database.ts";
 import { withTransaction } from "../../database/transactions.ts";

@@ -1,6 +1,6 @@
 // What accounts owe us. A provider gives a payer's money back whether or not the account still has it; what it no longer has
 // is owed. account.owed is the sum of an account's receivables, changes with them behind the lock of the account, and cannot be
-// spent. It is collected from whatever brings the account money or frees money of it: a credit (ledger/accounts.ts), a settlement
+// spent. It is collected from everything that brings the account money or frees money of it: a credit (ledger/accounts.ts), a settlement
 // (the database function of it), and here what neither of them sees, the recovered hold of a dead process.
 
 import type { Pool, PoolClient } from "pg";
@@ -63,8 +63,8 @@ export async function owe(
 }
 
 /**
- * Forgives what accounts owe of one provider's payments: the money for it comes from `from`, and goes to that debt whatever else the
- * account owes. The accounts are locked.
+ * Forgives what accounts owe of one provider's payments: the money for it comes from `from`, and goes to that debt and not to others of
+ * the account. The accounts are locked.
  */
 export async function forgiveDebts(
   client: PoolClient,

@@ -1,5 +1,5 @@
 // The ledger as a file, from the first line on. Balances are added up as the file is written: an account begins with nothing,
-// so each is what the lines before it come to, whatever is posted meanwhile.
+// so each is the sum of the lines before it, even when more is posted meanwhile.
 
 import type { Pool } from "pg";
 import { formatMoney, idr } from "../../kernel/money.ts";

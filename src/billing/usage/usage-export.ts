@@ -31,7 +31,7 @@ const otherPrice =
   ({ otherTokens }, { prices }) =>
     (otherTokens?.[kind] ?? 0) === 0 ? "" : rupiah(prices[kind]);
 
-/** The columns of the file: what stands in the first line, and where it comes from. */
+/** The columns of the file: the name in the first line, and the source of the values. */
 const COLUMNS: Readonly<Record<string, Column>> = {
   request_id: ({ requestId }) => requestId,
   created_at: ({ requestId }, { iso }) => iso(timeOfUuidv7(requestId)),

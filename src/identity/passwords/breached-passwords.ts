@@ -47,7 +47,7 @@ export function openBreachedPasswords({ url, onFailure }: BreachedPasswordsOptio
     try {
       const { statusCode, body } = await request(`${url}/${prefix}`, {
         dispatcher: agent,
-        // With padding, the length of the encrypted answer does not tell which digits were asked for.
+        // With padding, the length of the encrypted answer does not show which digits were asked for.
         headers: { accept: "text/plain", "add-padding": "true", "user-agent": "saldo" },
         signal: AbortSignal.timeout(WITHIN_MS),
       });

@@ -40,7 +40,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {
-    // The place goes on to whoever waits, without being free in between.
+    // The place goes to the next waiting call, without being free in between.
     const next = waiting.shift();
     if (next === undefined) running -= 1;
     else next();
@@ -65,7 +65,7 @@ const ROWS = [
 const ROW_PIECE = 4;
 /** By E.164. */
 const MOST_PHONE_DIGITS = 15;
-/** More of them than this is a sentence, and somebody's own. */
+/** More words than this are a sentence of the person's own. */
 const MOST_COMMON_WORDS = 3;
 const LOOKALIKES: Readonly<Record<string, string>> = {
   "0": "o",

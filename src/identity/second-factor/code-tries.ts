@@ -1,5 +1,5 @@
 // How often codes of a person may be tried. An app's code has six digits, so guessing is slow only if
-// tries are few: six at once, then one in two minutes, whatever network or session they come from.
+// tries are few: six at once, then one in two minutes, from all networks and sessions together.
 
 import { createHash } from "node:crypto";
 import type { Pace } from "../throttle.ts";

@@ -73,7 +73,7 @@ export function createFactorSecrets(secrets: readonly string[]): FactorSecrets {
   };
 }
 
-/** Renews what is stored of everybody. `onUnreadable` is called for each factor that no secret opens. */
+/** Renews the stored factors of all people. `onUnreadable` is called for each factor that no secret opens. */
 export async function renewAllFactors(
   pool: Pool,
   secrets: FactorSecrets,
@@ -99,7 +99,7 @@ export async function renewAllFactors(
   } while (after !== null);
 }
 
-/** A number that says nothing of the secret, and is the same on every node. */
+/** A number that reveals nothing of the secret, and is the same on every node. */
 function versionOf(secret: string): number {
   return Buffer.from(hkdfSync("sha256", secret, "", "saldo auth secret id", VERSION_BYTES)).readUInt32BE() >>> 1;
 }

@@ -26,7 +26,7 @@ const FACTOR = `${FACTORS} WHERE user_id = $1::uuid`;
 const OUTDATED = `
 ${FACTORS} WHERE NOT (starts_with(secret, $1) AND starts_with(backup_codes, '[')) AND ($2::uuid IS NULL OR user_id > $2::uuid)
 ORDER BY user_id LIMIT $3`;
-// Whoever has changed it meanwhile has stored it in the form of now.
+// A factor that was changed meanwhile was stored in the current form.
 const REPLACE = `
 UPDATE auth.two_factor SET secret = $4, backup_codes = $5 WHERE user_id = $1::uuid AND secret = $2 AND backup_codes = $3`;
 const PASSKEYS = `

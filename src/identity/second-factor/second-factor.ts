@@ -63,10 +63,10 @@ const NO_CODES = "[]";
 /** Builds it. */
 export function createSecondFactor({ database, factorSecrets, baseUrl, send }: SecondFactorDependencies): SecondFactor {
   const { pool } = database;
-  /** Stands where there is no app. */
+  /** The stored secret of a person without an app. */
   const unusedSecret = (): Promise<string> => factorSecrets.encrypt(randomBytes(32).toString("hex"));
 
-  /** Removes one factor. Somebody who must have one keeps the last. */
+  /** Removes one factor. A person who must have one keeps the last. */
   async function remove(session: SessionRow, work: Parameters<typeof withTransaction<boolean>>[1]): Promise<object> {
     const { personId, proof, email } = session;
     await withTransaction(database, async (client) => {
@@ -157,7 +157,7 @@ export function createSecondFactor({ database, factorSecrets, baseUrl, send }: S
       if (route.path === "/change-password") await takeCodeTry(pool, personId);
       if (route.passkey === "authentication") {
         const { id } = fields["response"] as { id: string };
-        // A passkey of somebody else would put another person behind the page that asks.
+        // Another person's passkey would change the person behind the page that asks.
         if (!(await isPasskeyOf(pool, id, personId))) throw new WrongProof();
         return () => endSessionSoon(pool, sessionId);
       }

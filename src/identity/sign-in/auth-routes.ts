@@ -21,7 +21,7 @@ export type AuthRoute = {
   /** Which of the fields must have something in it. */
   readonly required?: readonly string[];
   readonly counting: Counting;
-  /** What is passed on whatever the body says. */
+  /** What is passed on, over the fields of the body. */
   readonly always?: Readonly<Record<string, unknown>>;
   /** The field with a new password. */
   readonly newPassword?: string;
@@ -116,7 +116,7 @@ export const authRoutes: readonly AuthRoute[] = [
     fields: ["currentPassword", "newPassword"],
     required: ["currentPassword", "newPassword"],
     newPassword: "newPassword",
-    // Whoever changes a password because somebody else knows it wants the others out.
+    // A password may be changed because another person knows it, so all other sessions end.
     always: { revokeOtherSessions: true },
     needs: "freshFactor",
     counting: GUESSING,

@@ -71,7 +71,7 @@ const ADJUSTMENT = "operator_adjustment";
 
 /**
  * What a correction of that name is posted under, behind the lock of its account. Credits and corrections have names of their own:
- * the key of one does not count for the other. Until 2026-11-22 they shared them, and whoever repeats an order of then means
+ * the key of one does not count for the other. Until 2026-11-22 they shared them, so a repeated order from that time means
  * the one that is posted.
  */
 async function adjustmentReference(client: PoolClient, name: string): Promise<string> {

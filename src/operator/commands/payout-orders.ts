@@ -23,7 +23,7 @@ export async function findStop(
 }
 
 /**
- * Lets a wallet sign again that stopped because its key was used elsewhere. `stoppedAt` tells which stop whoever orders it
+ * Lets a wallet sign again that stopped because its key was used elsewhere. `stoppedAt` names the stop that the operator
  * has looked at. Errors: ValidationError when no chain has that name; those of findForeignNonces and resumeSigning.
  */
 export async function orderResume(

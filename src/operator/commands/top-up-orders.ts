@@ -57,7 +57,7 @@ export async function orderSandboxReturn(
 }
 
 /**
- * Writes the line of an order about a top-up that there is, with how it stands. What is done next is done to the id it gives: a
+ * Writes the line of an order about a top-up that there is, with its state. What is done next is done to the id it gives: a
  * provider compares ids as texts, and the operator may have written one in capitals.
  */
 function recordOrder(

@@ -185,7 +185,7 @@ async function carryOutStored(by: OrderedBy, { kind, payload }: StoredOrder): Pr
   await carryOut(by, fromPayload(payload));
 }
 
-/** JSON has no whole numbers of this size: they are kept as texts under names that say so. */
+/** JSON has no whole numbers of this size: they are stored as texts under names that mark them. */
 function toPayload(ordered: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(ordered).map(([name, value]) =>

@@ -75,8 +75,8 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: "src/identity/session-proof.ts",
-        find: "((${everybody} OR p.is_operator OR",
-        replace: "((${everybody} AND p.is_operator OR p.is_operator OR",
+        find: "((${forAll} OR p.is_operator OR",
+        replace: "((${forAll} AND p.is_operator OR p.is_operator OR",
       },
     ],
     noticedBy: {
