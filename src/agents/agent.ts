@@ -27,7 +27,7 @@ export type Connection = {
 export const KEY_VARIABLE = "SALDO_API_KEY";
 export const PROVIDER = "saldo";
 
-/** Whether an address that stands in a file is one of our gateway. */
+/** Whether an address in a file is one of our gateway. */
 export type IsOurs = (address: Value | undefined) => boolean;
 
 /** One place of a file that we write. */
@@ -38,7 +38,7 @@ export type Placement =
       readonly path: Path;
       readonly value: Value;
       readonly isOurs: (value: Value, root: ValueMap) => boolean;
-      /** Whether what stands there does as well as our value, where an agent adds to it. */
+      /** Whether the value there works as well as ours, where an agent adds to it. */
       readonly isEnough?: (value: Value) => boolean;
     }
   /** An entry of a map that is ours alone, with any other entry of ours there replaced by it. */
@@ -58,7 +58,7 @@ export type Placement =
       readonly isOurs: (item: Value) => boolean;
     };
 
-/** What an agent's files say of its gateway; a key that stands in them is only for asking that gateway. */
+/** The gateway in an agent's files; a key in them is only for asking that gateway. */
 export type Pointing = {
   readonly model: string;
   readonly address: Value | undefined;
@@ -83,7 +83,7 @@ export type Agent = {
   /** The programs it is started with. */
   readonly programs: readonly string[];
   readonly files: readonly AgentFile[];
-  /** What its files, in the order of `files`, say; null where they point elsewhere. */
+  /** What its files, in the order of `files`, point at; null where they point elsewhere. */
   read(roots: readonly ValueMap[]): Pointing | null;
   /** Why a reference to a variable cannot be written for it; then the key itself is. */
   readonly needsLiteralKey?: string;

@@ -58,7 +58,7 @@ export function findModel(models: readonly CatalogModel[], id: string): CatalogM
     throw new Refused(`There is no model ${printable(id)} here. There is ${printable(known.join(", ")) || "none"}.`);
   }
   if (![id, model.name].every(isReadAsItStands)) {
-    throw new Refused(`The model ${printable(id)} has a name that the agents would not all read as it stands.`);
+    throw new Refused(`The model ${printable(id)} has a name that not all agents would read as it is.`);
   }
   return model;
 }

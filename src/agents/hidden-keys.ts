@@ -14,7 +14,7 @@ export function withoutKeys(text: string): string {
   return text.replaceAll(KEY, HIDDEN);
 }
 
-/** Takes out what looks like a key, and the keys that were given, whatever they look like. */
+/** Removes what looks like a key, and the given keys, whether they look like one or not. */
 export function keyHider(words: readonly string[], machine: Machine): (text: string) => string {
   const given = words.flatMap((word, index) => {
     const before = words[index - 1];

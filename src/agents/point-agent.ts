@@ -40,7 +40,7 @@ export type WrittenFile = { readonly path: string; readonly backup: string | nul
 
 /** The changes that point an agent at a gateway; none where it points there already. Errors: FileRefused. */
 export async function planAgent(agent: Agent, connection: Connection, machine: Machine): Promise<PlannedFile[]> {
-  // The records come second: what another run writes in between is then remembered, whatever of it was seen in the file.
+  // The records come second: what another run writes in between is then remembered, even if only a part of it was seen in the file.
   const opened = await openFiles(agent, machine);
   const records = await readRecords(recordsFolder(machine));
   const planned = await Promise.all(
@@ -58,7 +58,7 @@ function planFile(opened: OpenedFile, { connection, records }: Wanted): PlannedF
   const past = recordsOf(records, file.realPath);
   const known = recordOf(records, file);
   const isUntouched = known !== undefined && file.bytes !== null && digestOf(file.bytes) === known.written;
-  // A file that holds nothing of ours is a beginning, whatever is remembered of it.
+  // A file without anything of ours is a beginning, even if there are records of it.
   const before = known !== undefined && (isUntouched || holdsOurs(root, placements)) ? known : null;
   const { edits, memory } = editsToApply(root, placements, before);
   const frame = Object.keys(root).length === 0 ? (of.frame ?? {}) : {};

@@ -33,7 +33,7 @@ export type ReturnedFile = {
 
 /** How the files of an agent go back; none where nothing of ours is in them or remembered of them. Errors: FileRefused. */
 export async function planReset(agent: Agent, baseUrls: readonly string[], machine: Machine): Promise<PlannedReturn[]> {
-  // The records come second: what another run writes in between is then remembered, whatever of it was seen in the file.
+  // The records come second: what another run writes in between is then remembered, even if only a part of it was seen in the file.
   const opened = await openEveryFile(agent, machine);
   const records = await readRecords(recordsFolder(machine));
   const isOurs = ownedBy([...records.flatMap((record) => record.baseUrls), ...baseUrls]);

@@ -22,16 +22,16 @@ export async function status(options: Options, world: World): Promise<number> {
   const states = await readStates(apiUrl, world.machine);
   const key = options.key ?? keyIn(states);
   const { keyValid, balance, problem } = await askAbout(apiUrl, key);
-  const told = states.map((state) => {
+  const rows = states.map((state) => {
     const pointing = "pointing" in state ? state.pointing : null;
     return { id: state.agent.id, configured: pointing !== null, model: pointing?.model ?? null };
   });
-  if (options.json) world.out(printableJson({ keyValid, balance, agents: told }));
+  if (options.json) world.out(printableJson({ keyValid, balance, agents: rows }));
   else {
-    const width = Math.max(...told.map(({ id }) => id.length));
-    for (const { id, model } of told) world.out(`${id.padEnd(width)}  ${model === null ? "-" : printable(model)}`);
-    const says = { true: "is accepted", false: "is not accepted", null: "is not known to be good or bad" };
-    world.out(`The key ${key === undefined ? "is not given" : says[`${keyValid}`]}.`);
+    const width = Math.max(...rows.map(({ id }) => id.length));
+    for (const { id, model } of rows) world.out(`${id.padEnd(width)}  ${model === null ? "-" : printable(model)}`);
+    const verdicts = { true: "is accepted", false: "is not accepted", null: "is not known to be good or bad" };
+    world.out(`The key ${key === undefined ? "is not given" : verdicts[`${keyValid}`]}.`);
     if (balance !== null) world.out(`The balance is ${rupiah(balance)}.`);
   }
   if (problem !== null) world.err(problem);
@@ -57,7 +57,7 @@ export async function readStates(apiUrl: string, machine: Machine): Promise<Agen
   );
 }
 
-/** A key that stands in an agent's file, for asking the gateway that the file names. */
+/** The key in an agent's file, for asking the gateway that the file names. */
 export function keyIn(states: readonly AgentState[]): string | undefined {
   return states
     .map((state) => ("pointing" in state ? state.pointing?.key : undefined))

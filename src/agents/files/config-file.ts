@@ -1,4 +1,4 @@
-// A user's configuration file: read with all that must survive, and replaced in one step. What is written stands in a new
+// A user's configuration file: read with all that must survive, and replaced in one step. The new content is written to a new
 // file beside it that takes its name; a run that is killed on the way leaves the old file or the new one.
 
 import { createHash, randomBytes } from "node:crypto";

@@ -1,6 +1,6 @@
 // What saldo-agents remembers of what it changed, so that it can be taken back: for each change of a file its content before
 // and after, and the settings it replaced. Every change has a file of its own, written before the change and removed once a
-// later one stands: two runs at the same moment do not lose each other's, and who is killed in between has both. It holds no
+// later one is complete: two runs at the same moment do not lose each other's, and a run that is killed in between leaves both. It holds no
 // key but where a setting it replaced held one; only the user may read it.
 
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { codeOf, type ConfigFile, digestOf, writePrivateFile } from "./config-fi
 export type Memory = {
   /** Settings and entries that had another value before, or none. */
   readonly replaced: readonly { readonly path: Path; readonly value?: Value }[];
-  /** Items of lists that ours took the place of, by their lists and where in them they stood. */
+  /** Items of lists that ours took the place of, by their lists and their places in them. */
   readonly items: readonly { readonly path: Path; readonly index: number; readonly value: Value }[];
   /** Maps and lists that were not there before. */
   readonly made: readonly Path[];

@@ -27,7 +27,7 @@ export type ChangedSettings = { readonly settings: CallbackSettings; readonly to
 
 export type SettingsChange = {
   readonly merchantId: string;
-  /** Empty: nobody is called. */
+  /** Empty: the merchant is not called. */
   readonly url: string;
   /** Empty: the one there is stays; the first is made. */
   readonly token: string;
@@ -66,8 +66,8 @@ export function updateCallbackSettings(sources: SettingsSources, change: Setting
 }
 
 /**
- * Sets where a merchant is called, inside the caller's transaction; whoever was not called any more is called again from now
- * on. Errors: NotFound, ValidationError.
+ * Sets where a merchant is called, inside the caller's transaction. A merchant that was not called any more is called again from
+ * now on. Errors: NotFound, ValidationError.
  */
 export async function changeCallbackSettings(
   client: PoolClient,
@@ -105,7 +105,7 @@ function showSettings({ url, token, secret, stoppedAt, updatedAt }: StoredSettin
 
 export type DeliveryPage = { readonly deliveries: readonly Delivery[]; readonly nextPageToken: string };
 
-/** How a merchant was told of its transfers, newest first. Errors: NotFound, ValidationError. */
+/** The callbacks of a merchant's transfers, newest first. Errors: NotFound, ValidationError. */
 export async function listDeliveries(
   { pool }: Pick<Database, "pool">,
   page: { merchantId: string; transferId: string; pageSize: number; pageToken: string },
@@ -125,7 +125,7 @@ export async function listDeliveries(
 
 /**
  * Has an event delivered once more, now; one that is being delivered at this moment is left to that. An order of the merchant
- * itself, so it may come after later events. Errors: NotFound, ValidationError while nobody is called.
+ * itself, so it may come after later events. Errors: NotFound, ValidationError while the merchant is not called.
  */
 export function resendCallback(
   database: Pick<Database, "pool">,

@@ -8,13 +8,13 @@ import { isLoopbackHost, kindOfHost } from "../../outbound/public-address.ts";
 export type CallbackPlaces = {
   /** Whether sandbox merchants may have this machine called, for trials. */
   readonly allowLoopback: boolean;
-  /** The hosts that may be called; `*.` before a name stands for all below it. Empty or left out: any of the public internet. */
+  /** The hosts that may be called; `*.` before a name means all names below it. Empty or left out: any of the public internet. */
   readonly hosts?: readonly string[];
 };
 
 export type CallbackUrlRules = CallbackPlaces & { readonly environment: Environment };
 
-/** Checks an address that shall be called. Errors: ValidationError, whose details say what is wrong. */
+/** Checks an address that shall be called. Errors: ValidationError, whose details name what is wrong. */
 export function checkCallbackUrl(text: string, rules: CallbackUrlRules): URL {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {

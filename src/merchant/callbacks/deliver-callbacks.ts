@@ -1,6 +1,6 @@
-// Tells merchants what became of their transfers. Deliveries are rows; whoever takes one has it for the time of a lease, so a
-// process that dies in the middle loses nothing: the same event is told again, under the same id. Whether it was told twice
-// only the receiver can know, by that id.
+// Sends merchants the statuses of their transfers. Deliveries are rows; a process leases one for a while, so a process that dies in
+// the middle loses nothing: the same event is sent again, under the same id. Only the receiver can know by that id whether it was
+// sent twice.
 
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
@@ -42,11 +42,11 @@ const STOP_WITHIN_MS = 2_000;
 
 export type DelivererOptions = CallbackPlaces & {
   readonly database: Pick<Database, "pool">;
-  /** The JSON text that tells of a transfer as it was, with its history until then. */
+  /** The JSON text of a transfer as it was, with its history until then. */
   readonly writeBody: (transfer: Transfer, history: readonly TransferEvent[]) => string;
-  /** Hears that a merchant is not called any more. */
+  /** Called when a merchant is not called any more. */
   readonly onStopped: (merchantId: string) => void;
-  /** Hears what kept an attempt from being made or recorded. */
+  /** Called with the error that kept an attempt from being made or recorded. */
   readonly onError: (error: unknown) => void;
   readonly random?: () => number;
   readonly sending?: SendOptions;
@@ -89,7 +89,7 @@ export class CallbackDeliverer {
   #claim({ merchantId, isFailing }: WaitingMerchant, atMost: number): Promise<ClaimedDelivery[]> {
     return withTransaction(this.#options.database, async (client) => {
       const settings = await tryLockSettings(client, merchantId);
-      // Somebody else takes this merchant's just now.
+      // Another process takes this merchant's just now.
       if (settings === undefined) return [];
       if (settings.url === null || settings.stoppedAt !== null) {
         await failPending(client, merchantId, "Callbacks were turned off.");

@@ -56,7 +56,7 @@ CROSS JOIN LATERAL (VALUES
      WHEN p.state IN ('confirmed', 'reverted') THEN (a.finals, a.final_kind, a.final_hash) IS DISTINCT FROM (1, 'payment', p.final_hash)
      WHEN p.state = 'filled' THEN (a.finals, a.final_kind, a.final_hash) IS DISTINCT FROM (1, 'filler', p.final_hash)
      ELSE a.finals <> 0 OR a.own_finals <> 0 END),
-  ('a transfer stands as its payout has ended', format('%s, transfer %s', p.state, t.status), CASE
+  ('a transfer agrees with its payout', format('%s, transfer %s', p.state, t.status), CASE
      WHEN p.state = 'confirmed' THEN t.status <> 'CONFIRMED' OR t.transaction_hash IS DISTINCT FROM p.final_hash
      WHEN p.state IN ('reverted', 'filled') THEN t.status <> 'REJECTED' ELSE false END),
   ('every attempt of a payout is stored', format('%s counted, %s stored', p.attempts, a.stored), p.attempts <> a.stored)

@@ -79,7 +79,7 @@ export async function chooseTransfers(work: Choosing): Promise<number> {
   return chosen;
 }
 
-/** The oldest of each currency by itself: whatever waits for one coin keeps no other back. The sandbox has enough of all. */
+/** The oldest of each currency by itself: transfers that wait for one coin delay no others. The sandbox has enough of all. */
 async function lookForCandidates({ pool, chain, serves }: Choosing, limit: number): Promise<readonly Candidate[]> {
   if (serves.environment === "sandbox") return readCandidates(pool, { ...serves, currencies: null, limit });
   const found: Candidate[] = [];
@@ -146,7 +146,7 @@ async function takeNonce(
   { transferId, coin, units }: Candidate,
 ): Promise<boolean> {
   const taken = await inTransaction(pool, async (client) => {
-    // One signer at a time: whoever comes second sees what the first has chosen.
+    // One signer at a time: the second one sees what the first has chosen.
     const { walletId, nextNonce, haltReason } = await lockWallet(client, wallet.walletId);
     if (haltReason !== null || (await isStopped(client, wallet))) return false;
     if (!(await lockChoosable(client, transferId))) return false;

@@ -1,6 +1,6 @@
-// Somebody else's transaction has used up a nonce of ours: signing stops, and a payout whose nonce it was ends when that is
-// final. The chain is asked long before this is written, and an engine may stand still in between while another one sends. So
-// our own record has the last word on whose transaction it is: what we broadcast was stored before anybody could see it.
+// A foreign transaction has used up a nonce of ours: signing stops, and a payout whose nonce it was ends when that is
+// final. The chain is asked long before this is written, and an engine may pause in between while another one sends. So
+// our own record has the last word on whose transaction it is: what we broadcast was stored before anyone could see it.
 
 import type { Pool } from "pg";
 import { invariant } from "../../kernel/invariant.ts";

@@ -1,4 +1,4 @@
-// What to do next with a payout, from what is stored and what the chain has just said. Pure, so that every rule that keeps a
+// What to do next with a payout, from what is stored and what the chain has just reported. Pure, so that every rule that keeps a
 // payment from going out twice, or from being given back while it may still go out, can be tried on plain values.
 
 import type { MinedTransaction, NonceHolder, SeenTransaction } from "../chains/payout-chain.ts";

@@ -66,7 +66,7 @@ type Columns = {
   block_hash: string | null;
 };
 
-/** The payouts of a transfer with their attempts, oldest first: more than one only where a nonce was lost to somebody else. */
+/** The payouts of a transfer with their attempts, oldest first: more than one only where a nonce was lost to a foreign transaction. */
 export async function readPayoutHistory(
   client: Pick<Pool | PoolClient, "query">,
   transferId: string,

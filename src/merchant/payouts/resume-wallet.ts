@@ -59,7 +59,7 @@ export async function resumeSigning(
   await waitForLocks(client);
   const { nextNonce, haltedAt } = await lockWallet(client, walletId);
   if (haltedAt === null) return { foreignNonces: 0, isNew: false };
-  // Why it has stopped this time nobody has judged who speaks of another.
+  // An operator who names another stop has not judged the reason of this one.
   if (haltedAt.getTime() !== stoppedAt.getTime()) {
     const message = "names a stop that has ended; the wallet has stopped again since: look at why";
     throw new ValidationError([{ field: "stoppedAt", rule: "wallet.stop", message }]);
