@@ -64,7 +64,7 @@ test("without an address nothing is looked up", async () => {
   expect([range.asked, failures]).toEqual([[], []]);
 });
 
-describe("a password is taken, and the failure told,", () => {
+describe("a password is accepted, and the failure logged,", () => {
   test("when the server answers with an error", async () => {
     range.answer = (response) => void response.writeHead(500).end(lineOf(PASSWORD, 37).line);
     expect(await isRefused()).toBe(false);

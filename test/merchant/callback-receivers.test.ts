@@ -102,7 +102,7 @@ describe("a receiver", () => {
     expect(JSON.stringify(delivery)).not.toContain(merchant.secret);
   });
 
-  test("whose name resolves to an internal address is not called, whatever it resolved to before", async () => {
+  test("whose name resolves to an internal address is not called, even if it resolved to another before", async () => {
     const receiver = await world.receiver();
     const merchant = await world.merchant(`http://hooks.example.com:${receiver.port}/`);
     await world.transfer(merchant);

@@ -169,9 +169,9 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
     noticedBy: people("takes no session that"),
   },
   {
-    name: "whoever claims an address is signed in",
+    name: "a claimed address is signed in",
     edits: [identity("people-store.ts", "AND ${IS_ALIVE} AND p.email_verified`", "AND ${IS_ALIVE}`")],
-    noticedBy: people("gives no account to somebody who only says"),
+    noticedBy: people("gives no account for an address that is only claimed"),
   },
   {
     name: "a person's account is made without a lock",

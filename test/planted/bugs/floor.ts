@@ -80,7 +80,7 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "test/identity/passwords.test.ts",
-      test: "is not changed without the former one, and its owner is told when it is",
+      test: "is not changed without the former one, and its owner gets a mail when it is",
     },
   },
   {

@@ -122,7 +122,7 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "test/identity/factor-secrets.test.ts",
-      test: "what nobody uses is stored anew at the start, under the first secret, and needs the former one no longer",
+      test: "unused factors are encrypted again at the start, under the first secret, and need the former one no longer",
     },
   },
   {
@@ -136,7 +136,7 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "test/identity/factor-secrets.test.ts",
-      test: "whoever stores a factor anew at the same time as others goes on with what was stored",
+      test: "parallel renewals of a factor all continue with the stored one",
     },
   },
   {
@@ -162,6 +162,6 @@ export const PROOF_BUGS: readonly PlantedBug[] = [
         replace: 'if (id === "")',
       },
     ],
-    noticedBy: factor("of somebody else does not confirm"),
+    noticedBy: factor("of another person does not confirm"),
   },
 ];
