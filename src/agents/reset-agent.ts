@@ -106,7 +106,7 @@ async function returnWhole(known: Known, record: KnownRecord | undefined): Promi
   return original === null || digestOf(original) !== digest ? null : { ...known, how: "restored", bytes: original };
 }
 
-/** Gives the copy that was made of what a user may want back. */
+/** Returns the copy that was made of what a user may want back. */
 async function returnFile(each: PlannedReturn, now: Date): Promise<string | null> {
   if (!("bytes" in each)) {
     if (each.how === "removed") await removeConfigFile(each.file);

@@ -13,7 +13,7 @@ export type BillingSettings = {
   readonly welcomeCredit: bigint;
 };
 
-/** The most that can be given to every new account, in micro-rupiah; more is a slip of the hand. */
+/** The most that can be given to every new account, in micro-rupiah; more is a typing error. */
 export const MAX_WELCOME_CREDIT = 10n ** 7n * 10n ** 6n;
 const WELCOME_CREDIT = "welcome_credit";
 /** Setters that meet take the next version in turn. */

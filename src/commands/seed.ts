@@ -1,7 +1,7 @@
 // Fills a demo with a month of life, so that every page has something to show. All of it goes through the use cases that
 // serve callers, so every sum adds up and the audit finds nothing.
 
-import { doAndRecord, listActions } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog, listActions } from "../operator/audit-log/operator-actions.ts";
 import { baseUrlOf } from "../app/compose/announcement.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
 import { findDemo } from "../app/demo/demo.ts";
@@ -91,7 +91,7 @@ async function seedInTurn({ config, database, seed }: SeedOrder): Promise<Seeded
   await recountUsage(database.pool, accountId);
   await rollUpUsage(database.pool);
   const done = { days: DAYS, requests: requests.length, spent: formatMoney(idr(spent)), topUps, transfers };
-  await doAndRecord(
+  await withAuditLog(
     by,
     () => Promise.resolve(),
     () => ({ action: ACTION, subject: accountId, reason: null, facts: { ...done, seed } }),

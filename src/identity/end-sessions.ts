@@ -3,19 +3,19 @@
 
 import type { PoolClient } from "pg";
 import { NotFound } from "../kernel/errors.ts";
-import { doAndRecord, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
 
 const PERSON_OF_EMAIL = `SELECT id FROM auth.person WHERE email = lower($1)`;
 const OF_PERSON = `DELETE FROM auth.session WHERE user_id = $1::uuid`;
 const OF_ACCOUNT = `
 DELETE FROM auth.session WHERE user_id IN (SELECT id FROM auth.person WHERE account_id = $1::uuid)`;
 
-/** Ends every session of a person. Gives how many. */
+/** Ends every session of a person. Returns how many. */
 export async function endSessionsOfPerson(client: PoolClient, personId: string): Promise<number> {
   return (await client.query(OF_PERSON, [personId])).rowCount ?? 0;
 }
 
-/** Ends every session of the person whose account it is. Gives how many. */
+/** Ends every session of the person whose account it is. Returns how many. */
 export async function endSessionsOfAccount(client: PoolClient, accountId: string): Promise<number> {
   return (await client.query(OF_ACCOUNT, [accountId])).rowCount ?? 0;
 }
@@ -25,7 +25,7 @@ export function orderSignOut(
   by: OrderedBy,
   { email, reason }: { readonly email: string; readonly reason: string | null },
 ): Promise<{ personId: string; sessions: number }> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       const personId = (await client.query<{ id: string }>(PERSON_OF_EMAIL, [email.trim()])).rows[0]?.id;

@@ -44,7 +44,7 @@ const OPERATORS = `
 SELECT id AS "personId", email, name, created_at AS "createdAt" FROM auth.person WHERE is_operator ORDER BY id`;
 const HAS_OPERATOR = `SELECT FROM auth.person WHERE is_operator LIMIT 1`;
 
-/** The link was used, is too old, or is none of ours. */
+/** The link was used, is too old, or is not ours. */
 export class InviteSpent extends DomainError {
   readonly code = "not_found";
   constructor() {
@@ -87,7 +87,7 @@ export async function dismissOperator(client: PoolClient, email: string): Promis
 }
 
 /**
- * Makes the operator that a link is for: a new person, or one who is there and knows the own password. Gives the person's id.
+ * Makes the operator that a link is for: a new person, or an existing one who enters the own password. Returns the person's id.
  * Errors: InviteSpent, ValidationError.
  */
 export function createMakeOperator(

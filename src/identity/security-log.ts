@@ -1,5 +1,5 @@
 // The security log: who signed in, tried to, or changed how they sign in, which credentials were refused, and what operators
-// looked at. It holds no secret: an e-mail address is a keyed hash, a credential its first characters, an address its network.
+// read. It holds no secret: an e-mail address is a keyed hash, a credential its first characters, an address its network.
 //
 // Recording never waits and never fails a caller. Events go into a bounded queue that is written in batches on one connection
 // at a time; equal ones become one row with a count. What is refused costs a stranger nothing, so rows of refusals are bounded

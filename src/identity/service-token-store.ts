@@ -96,7 +96,7 @@ export async function markServiceTokenRevoked(
   return known === undefined ? null : { token: known, isNew: false };
 }
 
-/** Revokes every token that works. Gives how many there were. */
+/** Revokes every token that works. Returns how many there were. */
 export async function revokeAllServiceTokens(client: Queryable): Promise<number> {
   return (await client.query(REVOKE_ALL)).rowCount ?? 0;
 }

@@ -8,7 +8,7 @@ import { uuidv7 } from "../kernel/ids.ts";
 import { createSecretLookup, type SecretLookup } from "../kernel/credential-cache.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
 import type { TokenScope } from "./principal.ts";
-import { doAndRecord, type OperatorAction, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorAction, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
 import {
   insertServiceToken,
   markServiceTokenRevoked,
@@ -96,7 +96,7 @@ export async function revokeServiceToken(
 
 /** The same as an operator's order, with its line where it changes something. Errors: NotFound. */
 export async function orderTokenRevocation(by: OrderedBy, tokenId: string): Promise<ServiceToken> {
-  const { token } = await doAndRecord(
+  const { token } = await withAuditLog(
     by,
     (client) => revokeServiceToken(client, tokenId),
     ({ isNew }) => (isNew ? { action: "service-token revoke", subject: tokenId, reason: null } : null),

@@ -4,9 +4,9 @@
 import type { Pool, PoolClient } from "pg";
 import type { SessionProof } from "./principal.ts";
 
-/** A proof is good for so long where a method asks for a fresh one. */
+/** For how long a proof counts as fresh. */
 export const FRESH_PROOF_MINUTES = 5;
-/** An operator's session ends after so long without a call, and so long after sign-in in any case. */
+/** When an operator's session ends: after this time without a call, and this time after sign-in in any case. */
 export const OPERATOR_IDLE_MINUTES = 60;
 export const OPERATOR_SESSION_HOURS = 12;
 

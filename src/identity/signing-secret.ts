@@ -30,7 +30,7 @@ export async function signingSecrets(pool: Pool, configured: readonly string[]):
   return [...configured, ...rows.map(({ secret }) => openText(NAME, secret))];
 }
 
-/** Encrypts the secret of the database under the key of now. Gives how many were changed. Errors: SecretUnreadable. */
+/** Encrypts the secret of the database under the current key. Returns how many were changed. Errors: SecretUnreadable. */
 export async function resealSigningSecret(client: PoolClient): Promise<number> {
   const [row] = (await client.query<{ secret: string }>(LOCK)).rows;
   if (row === undefined || isSealedNow(row.secret)) return 0;

@@ -279,7 +279,7 @@ function fromRowSlot(row: SlotRow | undefined): SlotDecision {
   return { outcome: "taken", rateLimit, used, resetSeconds };
 }
 
-/** Revokes every key that works. Gives how many there were. */
+/** Revokes every key that works. Returns how many there were. */
 export async function revokeAllKeys(client: PoolClient): Promise<number> {
   return (await client.query(REVOKE_ALL)).rowCount ?? 0;
 }

@@ -4,7 +4,7 @@
 import type { PoolClient } from "pg";
 import { endAllSessions, forgetInvites } from "../../identity/all-credentials.ts";
 import { deleteDemoUser } from "../../identity/demo-person.ts";
-import { doAndRecord, type OrderedBy } from "../../operator/audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../../operator/audit-log/operator-actions.ts";
 import { revokeAllServiceTokens } from "../../identity/service-token-store.ts";
 import { endDemo, lockPurpose } from "../../database/purpose.ts";
 import { ValidationError } from "../../kernel/errors.ts";
@@ -30,7 +30,7 @@ const SERVES = `SELECT FROM process WHERE dead_at IS NULL AND expires_at > clock
  * service runs, or requests and production transfers are open.
  */
 export function clearDemo(by: OrderedBy): Promise<ClearedDemo> {
-  return doAndRecord(by, clear, (facts) => ({ action: "demo clear", subject: null, reason: null, facts }));
+  return withAuditLog(by, clear, (facts) => ({ action: "demo clear", subject: null, reason: null, facts }));
 }
 
 async function clear(client: PoolClient): Promise<ClearedDemo> {

@@ -1,4 +1,4 @@
-// When to ask a provider about an order again without a notification. Often while the payer is at it, then less and
+// When to ask a provider about an order again without a notification: often while the payer is paying, then less and
 // less, and not for ever.
 
 import { DAY_MS } from "../../kernel/clock.ts";
@@ -11,11 +11,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** The first look, from the moment the order was written down. */
 export const FIRST_CHECK_MS = 4 * SECOND_MS;
-/** For so long a payer is likely to look at the page and wait. */
+/** For how long a payer is likely to look at the page and wait. */
 const FRESH_MS = 10 * MINUTE_MS;
 const FRESH_STEP_MS = 8 * SECOND_MS;
 const LONGEST_STEP_MS = 30 * MINUTE_MS;
-/** A provider that knows no payment of an order, or still waits for one, so long behind its end will never have one. */
+/** When an order without a payment, or with an unfinished one, is given up: this long after its end. */
 const GIVE_UP_AFTER_MS = { unknown: 2 * MINUTE_MS, pending: 7 * DAY_MS } as const;
 /** Looks for a payment that comes late, from the last change on. */
 const LATE_LOOKS_MS = [HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS];

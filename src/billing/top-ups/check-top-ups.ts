@@ -40,7 +40,7 @@ export async function verifyTopUpNow(checks: TopUpChecks, topUpId: string): Prom
 /** Which due top-ups are asked about: left out, those of every provider, until all were. */
 export type WhichDue = { readonly provider?: string; readonly signal?: AbortSignal };
 
-/** Asks about every top-up that is due, in bounded rounds. Gives how many. */
+/** Asks about every top-up that is due, in bounded rounds. Returns how many. */
 export async function checkDueTopUps(checks: TopUpChecks, { provider, signal }: WhichDue = {}): Promise<number> {
   const providers = provider === undefined ? checks.providers.names : [provider];
   let asked = 0;

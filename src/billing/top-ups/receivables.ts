@@ -85,7 +85,7 @@ export async function forgiveDebts(
   await client.query(CLOSE, [rows.map(({ receivableId }) => receivableId)]);
 }
 
-/** Collects what accounts owe and have free. Gives from how many; those that are locked now are left to the next run. */
+/** Collects what accounts owe and have free. Returns from how many; those that are locked now are left to the next run. */
 export async function collectFreed(pool: Pool, signal?: AbortSignal): Promise<number> {
   let accounts = 0;
   for (let statement = 1; statement <= MOST_STATEMENTS && signal?.aborted !== true; statement += 1) {

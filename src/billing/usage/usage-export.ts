@@ -94,7 +94,7 @@ export function longContextAbove(record: UsageRecord): number | null {
 }
 
 /**
- * Gives usage as the pieces of one CSV file, oldest record first. Every record that was settled before the first piece was
+ * Returns usage as the pieces of one CSV file, oldest record first. Every record that was settled before the first piece was
  * asked for is in it once; one that is settled meanwhile may be. Errors: ValidationError, before the first piece.
  */
 export function exportUsage(

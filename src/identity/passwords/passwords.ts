@@ -61,7 +61,7 @@ const ROWS = [
   "qazwsxedcrfvtgbyhnujmikolp",
   "!qaz@wsx#edc$rfv%tgb",
 ];
-/** A piece of a row so long is a habit of fingers, not a choice. */
+/** A piece of a keyboard row of this length is a habit of fingers, not a choice. */
 const ROW_PIECE = 4;
 /** By E.164. */
 const MOST_PHONE_DIGITS = 15;

@@ -118,7 +118,7 @@ export async function deleteFactors(client: PoolClient, personId: string): Promi
   return passkeys + factors > 0;
 }
 
-/** Makes the person's mark agree with what it has. Gives whether it has a second factor. */
+/** Makes the person's mark agree with what it has. Returns whether it has a second factor. */
 export async function refreshHasFactor(client: Queryable, personId: string): Promise<boolean> {
   return (await client.query<{ isEnabled: boolean }>(REFRESH, [personId])).rows[0]?.isEnabled ?? false;
 }

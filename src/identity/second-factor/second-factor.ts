@@ -43,7 +43,7 @@ import { takeTry } from "../throttle.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 export type SecondFactor = Readonly<Record<OwnAnswer, (session: SessionRow, fields: Fields) => Promise<object>>> & {
-  /** Stops what the session may not ask. Gives what to do once better-auth has taken the proof. */
+  /** Refuses what the session may not ask. Returns what to do once better-auth has accepted the proof. */
   before(route: AuthRoute, session: SessionRow | null, fields: Fields): Promise<() => Promise<void>>;
 };
 

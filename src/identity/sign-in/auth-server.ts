@@ -17,7 +17,7 @@ import { applySignUp } from "./pending-sign-ups.ts";
 import { noteProof, type ProofKind } from "../session-proof.ts";
 import { cookiePlanOf } from "../session-cookie.ts";
 
-/** A link in a mail is good so long. */
+/** For how long a link in a mail works. */
 export const LINK_SECONDS = 600;
 const DAY_SECONDS = 86_400;
 /** An unused session ends after this. */
@@ -137,7 +137,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       },
     },
     session: {
-      // How fresh a proof is, sign-in.ts has looked at.
+      // sign-in.ts has checked how fresh the proof is.
       freshAge: 0,
       expiresIn: SESSION_IDLE_SECONDS,
       updateAge: SESSION_PROLONGED_SECONDS,

@@ -135,7 +135,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     return { server, secret, secondFactor, requireSession };
   }
 
-  /** Takes a try of every bucket of the request. Gives what gives them back. Errors: TooManyTries. */
+  /** Takes a try of every bucket of the request. Returns the function that gives the tries back. Errors: TooManyTries. */
   async function count({ route, cookies, address }: AuthRequest, email: string | null, secret: string) {
     const { perAddress, perEmail } = route.counting;
     const network = networkOf(address);

@@ -13,7 +13,7 @@ type Queryable = Pick<Pool | PoolClient, "query">;
 export const GIVE_UP_AFTER = "3 days";
 /** How long an attempt has a delivery for itself: far longer than it may take. */
 const LEASE = "60 seconds";
-/** After so long without a single success a merchant is not called any more. */
+/** After this time without a single success a merchant is not called any more. */
 const STOP_AFTER = "7 days";
 
 /**
@@ -179,7 +179,7 @@ function namesOf(merchantId: string): { token: string; secret: string } {
   return { token: `callback_settings.token/${merchantId}`, secret: `callback_settings.secret/${merchantId}` };
 }
 
-/** Encrypts the secrets of all merchants under the key of now. Gives how many merchants' were changed. Errors: SecretUnreadable. */
+/** Encrypts the secrets of all merchants under the current key. Returns how many merchants' were changed. Errors: SecretUnreadable. */
 export async function resealCallbackSecrets(client: PoolClient): Promise<number> {
   await waitForLocks(client);
   const { rows } = await client.query<SettingsColumns>(LOCK_ALL_SETTINGS);

@@ -37,9 +37,9 @@ export type Advancing = {
   readonly onForeign: (found: ForeignTransaction) => Promise<void>;
   /** Called when a nonce needs a higher offer than is allowed: it waits for lower fees of the network. */
   readonly onTooDear: (nonce: number) => void;
-  /** Is called when a node calls a block final that is not believed; the payout waits. */
+  /** Called when a node calls a block final that is not believed; the payout waits. */
   readonly onDoubt: (nonce: number, doubt: string) => void;
-  /** Is called when a token has delivered less than it was sent for; the payout waits for an operator. */
+  /** Called when a token has delivered less than it was sent for; the payout waits for an operator. */
   readonly onShort: (payout: OpenPayout, hash: string) => Promise<void>;
 };
 
@@ -87,7 +87,7 @@ async function look({ chain, head, chainNonce }: Advancing, payout: OpenPayout):
     attempts.push({ attempt, seen: await chain.find({ hash: attempt.hash, payment }, head) });
   }
   const isMined = attempts.some(({ seen }) => seen.status === "mined");
-  // Used up, and by none of ours: then the chain is asked who it was, and nothing is concluded from silence.
+  // Used up, and by none of our attempts: then the chain is asked for the transaction, and a missing answer proves nothing.
   const holder = !isMined && chainNonce > payout.nonce ? await chain.holderOf(payout.nonce, head) : null;
   return { payout, attempts, holder, isNext: chainNonce === payout.nonce };
 }

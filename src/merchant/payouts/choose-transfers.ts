@@ -29,7 +29,7 @@ export type Choosing = {
   readonly maxInFlight: number;
   /** How much may go out on a day. */
   readonly dailyCaps: DailyCaps;
-  /** Is called when a payment waits because of the day's cap. */
+  /** Called when a payment waits because of the day's cap. */
   readonly onCapped: (currencyCode: string) => void;
   /** Renews the wallet's lease. False: another engine works on it now. */
   readonly keepsLease: () => Promise<boolean>;
@@ -44,7 +44,7 @@ export const WAITS_FOR_CAP = "The operator's daily limit for payouts is reached.
 /** How many of a currency one round looks at beyond those it may take: so many can wait before they keep others waiting. */
 const LOOK_BEYOND = 100;
 
-/** Takes nonces for transfers that can be paid now. Gives how many. */
+/** Takes nonces for transfers that can be paid now. Returns how many. */
 export async function chooseTransfers(work: Choosing): Promise<number> {
   const { pool, wallet } = work;
   const inFlight = await readInFlight(pool, wallet.walletId);

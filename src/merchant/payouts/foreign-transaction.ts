@@ -8,11 +8,11 @@ import { endPayout, isOwnTransaction, lockPayout } from "./payout-store.ts";
 import { inTransaction } from "./payout-transaction.ts";
 import { haltWallet, lockWallet } from "./wallet-store.ts";
 
-/** A transaction of the wallet that none of the attempts which were looked at is. */
+/** A transaction of the wallet that is none of the checked attempts. */
 export type ForeignTransaction = {
   readonly nonce: number;
   readonly hash: string;
-  /** The payout it has displaced for good, and how many attempts of it were looked at. Null: none yet. */
+  /** The payout it has displaced for good, and how many attempts of it were checked. Null: none yet. */
   readonly displaced: { readonly payoutId: string; readonly attempts: number } | null;
 };
 

@@ -18,9 +18,9 @@ export type PayoutSight = {
 };
 
 export type StepPolicy = {
-  /** After so long without being mined the next attempt offers more. */
+  /** After this time without being mined the next attempt offers more. */
   readonly stuckAfterMs: number;
-  /** After so long in which the network never took an attempt, the nonce is filled. */
+  /** After this time in which the network never accepted an attempt, the nonce is filled. */
   readonly giveUpAfterMs: number;
 };
 

@@ -62,7 +62,7 @@ export async function recordAction(client: PoolClient, action: OperatorAction): 
  * Does what an operator ordered and writes down who, in one transaction. `line` describes what was done; null: nothing was changed,
  * so there is nothing to record.
  */
-export function doAndRecord<Outcome>(
+export function withAuditLog<Outcome>(
   { database, operator, within }: OrderedBy,
   work: (client: PoolClient) => Promise<Outcome>,
   line: (outcome: Outcome) => Omit<OperatorAction, "operator"> | null,

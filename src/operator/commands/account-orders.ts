@@ -3,7 +3,7 @@
 
 import type { PoolClient } from "pg";
 import { endSessionsOfAccount } from "../../identity/end-sessions.ts";
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 import {
@@ -19,7 +19,7 @@ import { lockAccount } from "../../ledger/debit.ts";
 import { isPosted } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
-/** The most of one order, in micro-rupiah; more is a slip of the hand: a thousand billion rupiah. */
+/** The most of one order, in micro-rupiah; more is a typing error: a thousand billion rupiah. */
 export const MAX_ORDER = 10n ** 12n * 10n ** 6n;
 /** The most requests of an account at once that can be allowed. */
 export const MAX_OPEN_REQUESTS = 1_000_000;
@@ -84,7 +84,7 @@ function recorded(
   { action, order, reason }: { action: string; order: MoneyOrder; reason: string },
   work: (client: PoolClient) => Promise<PostedCredit>,
 ): Promise<PostedCredit> {
-  return doAndRecord(by, work, ({ isNew, postingId }) =>
+  return withAuditLog(by, work, ({ isNew, postingId }) =>
     isNew
       ? { action, subject: order.accountId, reason, facts: { postingId, amount: formatMoney(idr(order.amount)) } }
       : null,
@@ -99,7 +99,7 @@ function requireBounded(amount: bigint): void {
 
 /** Gives back what a request was charged. Errors: as creditUsage. */
 export function orderCreditNote(by: OrderedBy, order: CreditNote): Promise<WrittenNote> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => creditUsage(client, order),
     ({ isNew, postingId, amount }) =>
@@ -145,7 +145,9 @@ function changeLimits(
   change: (client: PoolClient) => Promise<ChangedLimits>,
 ): Promise<ChangedLimits> {
   const { accountId, reason } = order;
-  return doAndRecord(by, change, ({ isChanged }) => (isChanged ? { action, subject: accountId, reason, facts } : null));
+  return withAuditLog(by, change, ({ isChanged }) =>
+    isChanged ? { action, subject: accountId, reason, facts } : null,
+  );
 }
 
 /** Counts an account's open requests again, where the audit found the count wrong. Errors: NotFound. */
@@ -153,7 +155,7 @@ export function orderRecount(
   by: OrderedBy,
   { accountId, reason }: AccountOrder,
 ): ReturnType<typeof recountOpenRequests> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => recountOpenRequests(client, accountId),
     ({ isChanged, was, openRequests }) =>

@@ -1,6 +1,6 @@
 // Stopping and starting the admission of chat requests, by an operator.
 
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import {
   type AdmissionStop,
   readAdmissionStop,
@@ -10,7 +10,7 @@ import {
 
 /** Refuses new chat requests on every process within seconds. Stopping what is stopped keeps its moment and reason. */
 export async function orderStop(by: OrderedBy, { reason }: { reason: string }): Promise<AdmissionStop> {
-  await doAndRecord(
+  await withAuditLog(
     by,
     (client) => stopAdmissions(client, reason),
     (isNew) => (isNew ? { action: "admission stop", subject: null, reason } : null),
@@ -20,7 +20,7 @@ export async function orderStop(by: OrderedBy, { reason }: { reason: string }): 
 
 /** Lets chat requests be admitted again. */
 export async function orderStart(by: OrderedBy): Promise<AdmissionStop> {
-  await doAndRecord(by, startAdmissions, (isNew) =>
+  await withAuditLog(by, startAdmissions, (isNew) =>
     isNew ? { action: "admission start", subject: null, reason: null } : null,
   );
   return readAdmissionStop(by.database.pool);

@@ -1,7 +1,7 @@
 // What an operator orders about the wallets that pay transfers out.
 
 import type { Pool } from "pg";
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { clearStop, setStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
 import { acceptShort } from "../../merchant/payouts/recheck-store.ts";
@@ -34,7 +34,7 @@ export async function orderResume(
   const chain = chainNamed(order.chains, name);
   // The chain is asked before the transaction begins.
   const found = await findForeignNonces(by.database.pool, chain);
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => resumeSigning(client, found, stoppedAt),
     ({ foreignNonces, isNew }) =>
@@ -44,7 +44,7 @@ export async function orderResume(
 
 /** Stops payouts of all wallets, a chain's, or one wallet's. One that is stopped so stays as it was. */
 export function orderStop(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => setStop(client, { ...order, operator: by.operator }),
     (isNew) => (isNew ? { action: "payout stop", subject: subjectOf(order), reason: order.reason } : null),
@@ -53,7 +53,7 @@ export function orderStop(by: OrderedBy, order: StopScope & { readonly reason: s
 
 /** Lets payouts go on that were stopped with the same words. False: there was no such stop. */
 export function orderStart(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => clearStop(client, order),
     (isNew) => (isNew ? { action: "payout start", subject: subjectOf(order), reason: order.reason } : null),
@@ -72,7 +72,7 @@ export function orderShortAccepted(
   by: OrderedBy,
   { transferId, reason }: { transferId: string; reason: string },
 ): Promise<boolean> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => acceptShort(client, transferId),
     (isNew) => (isNew ? { action: "payout accept-short", subject: transferId, reason } : null),

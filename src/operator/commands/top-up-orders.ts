@@ -1,7 +1,7 @@
 // What an operator orders about a top-up: to ask its provider now, and, of play money, to give it back; what its provider kept of it. The provider is asked
 // outside of any transaction, so the line of who ordered it is written before: money never moves without one.
 
-import { doAndRecord, type OperatorAction, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OperatorAction, type OrderedBy } from "../audit-log/operator-actions.ts";
 import type { SandboxDesk } from "../../billing/payments/sandbox/sandbox-desk.ts";
 import { type PostedFee, postProviderFee, type ProviderFee } from "../../billing/top-ups/provider-money.ts";
 import { selectTopUps } from "../../billing/top-ups/store.ts";
@@ -25,7 +25,7 @@ export async function orderVerification(
 
 /** Posts what a provider kept of a payment according to its statement. Errors: as postProviderFee. */
 export function orderProviderFee(by: OrderedBy, order: ProviderFee): Promise<PostedFee> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => postProviderFee(client, order),
     ({ isNew, postingId, topUp }) =>
@@ -65,7 +65,7 @@ function recordOrder(
   named: string,
   { action, reason, facts }: Pick<OperatorAction, "action" | "reason" | "facts">,
 ): Promise<TopUp> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       const [topUp] = await selectTopUps(client, [named]);

@@ -1,6 +1,6 @@
 // What an operator orders about merchants' transfers: limits, approvals, rejections.
 
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { type LimitOrder, setLimits, type ShownLimits } from "../../merchant/merchants/limits.ts";
 import { hasPayoutBegun } from "../../merchant/payouts/payout-store.ts";
 import { approveTransfer, endUnsigned, type MovedTransfer } from "../../merchant/transfers/transfers.ts";
@@ -8,7 +8,7 @@ import { approveTransfer, endUnsigned, type MovedTransfer } from "../../merchant
 /** Sets what a merchant may order of a currency. Errors: as setLimits. */
 export function orderLimits(by: OrderedBy, order: LimitOrder & { reason: string | null }): Promise<ShownLimits> {
   const { reason, ...limits } = order;
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => setLimits(client, limits),
     ({ currencyCode, perTransfer, daily, approvalAbove }) => ({
@@ -25,12 +25,12 @@ export function orderApproval(
   by: OrderedBy,
   { transferId, note }: { transferId: string; note: string | null },
 ): Promise<MovedTransfer> {
-  return doAndRecord(by, (client) => approveTransfer(client, transferId), lineOf("transfer approve", note));
+  return withAuditLog(by, (client) => approveTransfer(client, transferId), lineOf("transfer approve", note));
 }
 
 /** Rejects a transfer of which nothing is signed. Errors: as endUnsigned. */
 export function orderRejection(by: OrderedBy, order: { transferId: string; reason: string }): Promise<MovedTransfer> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     (client) => endUnsigned(client, { ...order, to: "REJECTED", hasSigningBegun: hasPayoutBegun }),
     lineOf("transfer reject", order.reason),

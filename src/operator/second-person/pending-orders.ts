@@ -2,7 +2,7 @@
 // the approval carries it out in its own transaction, under the name of the operator who ordered it.
 
 import type { Pool } from "pg";
-import { doAndRecord, type OrderedBy } from "../audit-log/operator-actions.ts";
+import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { waitForLocks } from "../../database/transactions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
@@ -94,7 +94,7 @@ function readStored(client: Queryable, wanted: NewOrder): Promise<StoredOrder | 
 
 function store(by: OrderedBy, wanted: NewOrder): Promise<StoredOrder> {
   const { orderId, kind, subject, reason, payload } = wanted;
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       const found =
@@ -126,7 +126,7 @@ export function approveOrder(
   by: OrderedBy,
   { orderId, reason }: { orderId: string; reason: string | null },
 ): Promise<DecidedOrder> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       await waitForLocks(client);
@@ -151,7 +151,7 @@ export function refuseOrder(
   by: OrderedBy,
   { orderId, reason }: { orderId: string; reason: string },
 ): Promise<DecidedOrder> {
-  return doAndRecord(
+  return withAuditLog(
     by,
     async (client) => {
       await waitForLocks(client);
