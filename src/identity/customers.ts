@@ -15,7 +15,7 @@ export function isEmailAddress(text: string): boolean {
 
 /**
  * Makes a customer with an empty account, inside the caller's transaction; `openAccount` is the ledger's.
- * Errors: ValidationError when the address is none or is taken.
+ * Errors: ValidationError when the text is no address, or the address is taken.
  */
 export async function createCustomer(
   client: PoolClient,

@@ -19,7 +19,7 @@ export type MailSettings = {
   readonly from: string;
 };
 
-/** A mail server that takes longer is not there. */
+/** A mail server that takes longer counts as away. */
 const ANSWERS_WITHIN_MS = 10_000;
 const MOST_CONNECTIONS = 2;
 

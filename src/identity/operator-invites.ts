@@ -59,7 +59,7 @@ export type MakeOperator = (facts: {
   name: string | undefined;
 }) => Promise<string>;
 
-/** Makes a link and gives its address. */
+/** Creates a link and returns its address. */
 export async function inviteOperator(client: Pick<Pool | PoolClient, "query">, baseUrl: string): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   await client.query(INSERT_INVITE, [uuidv7(), digestSecretToken(token)]);
@@ -71,7 +71,7 @@ export async function hasOperator(pool: Pool): Promise<boolean> {
   return (await pool.query(HAS_OPERATOR)).rowCount !== 0;
 }
 
-/** Who has the operator role. */
+/** The people with the operator role. */
 export async function listOperators(
   pool: Pool,
 ): Promise<{ personId: string; email: string; name: string; createdAt: Date }[]> {

@@ -7,7 +7,7 @@ import type { TokenScope } from "./principal.ts";
 /** What runs a statement: the pool, or a transaction. */
 export type Queryable = Pick<Pool | PoolClient, "query">;
 
-/** A token that works, as a call needs it. `accountId` null: it acts for whichever account a call names. */
+/** A token that works, as a call needs it. `accountId` null: it acts for each account that a call names. */
 export type WorkingServiceToken = {
   readonly tokenId: string;
   readonly accountId: string | null;

@@ -1,4 +1,4 @@
-// Tokens of internal services. One acts for a single account, or for whichever account a call names; only an operator at the
+// Tokens of internal services. One acts for a single account, or for each account that a call names; only an operator at the
 // machine makes one, and it is shown once.
 
 import type { Database } from "../database/database.ts";
@@ -84,7 +84,7 @@ export function listServiceTokens({ pool }: Pick<Database, "pool">): Promise<Ser
   return readServiceTokens(pool);
 }
 
-/** Revokes a token; no process takes a call of it afterwards. Again changes nothing. Errors: NotFound. */
+/** Revokes a token; no process takes a call of it afterwards. A repetition changes nothing. Errors: NotFound. */
 export async function revokeServiceToken(
   client: Queryable,
   tokenId: string,

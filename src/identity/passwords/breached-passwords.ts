@@ -17,7 +17,7 @@ export type BreachedPasswords = {
 export type BreachedPasswordsOptions = {
   /** Such as https://api.pwnedpasswords.com/range, without a slash at the end. Null: nothing is looked up. */
   readonly url: string | null;
-  /** A password was taken that could not be looked up. */
+  /** Called when a password was accepted that could not be looked up. */
   readonly onFailure: (error: Error) => void;
 };
 

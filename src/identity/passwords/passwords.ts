@@ -1,5 +1,5 @@
-// Passwords: what is taken as one, and how it is kept. Hashing is made to cost memory and time, so how many are hashed at once
-// is bounded: a flood of sign-ins must not take the threads and the memory that requests need.
+// Passwords: which are accepted, and how they are stored. Hashing costs memory and time on purpose, so the number of passwords that
+// are hashed at once is bounded: a flood of sign-ins must not take the threads and the memory that requests need.
 
 import { hash, verify } from "@node-rs/argon2";
 import { UpstreamBusy } from "../../kernel/errors.ts";
@@ -124,7 +124,7 @@ function isRepeated(text: string): boolean {
 /** Whether all letters of a text are a few common words or pieces of keyboard rows; digits and signs between them add little. */
 function isMadeOfCommonWords(text: string, own: ReadonlySet<string>): boolean {
   const letters = text.replace(/[^a-z]+/g, "");
-  // Other alphabets, and what has hardly a letter, are not in this book.
+  // Texts in other alphabets, and those with hardly a letter, are not checked here.
   if (letters.length < 3) return false;
   // The fewest words that end at each place.
   const fewest: number[] = [0, ...Array.from<number>({ length: letters.length }).fill(Number.POSITIVE_INFINITY)];

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import type { Pace } from "../throttle.ts";
 
 export const CODE_TRIES: Pace = { burst: 6, intervalSeconds: 120 };
-/** A code of an app is good for 30 seconds; within that it is taken once. */
+/** A code of an app works for 30 seconds, and once. */
 export const ONE_USE: Pace = { burst: 1, intervalSeconds: 60 };
 
 /** The bucket of a person's tries. */

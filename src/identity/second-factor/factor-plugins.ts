@@ -18,7 +18,7 @@ import { giveBackTry, takeTry } from "../throttle.ts";
 export const CHALLENGE_COOKIE = "two_factor";
 export const PASSKEY_COOKIE = "passkey_challenge";
 
-/** Is in no list of hashes. */
+/** This text is in no list of hashes. */
 const NO_HASH = "";
 
 const APP_PATH = "/two-factor/verify-totp";

@@ -1,5 +1,5 @@
-// What apps share with this service, encrypted under SALDO_AUTH_SECRET. The secret can be changed: the first encrypts, all decrypt,
-// and rows under another one are encrypted again. Recovery codes that were stored encrypted become hashes by the way.
+// The secrets that apps share with this service, encrypted under SALDO_AUTH_SECRET. The secret can be changed: the first encrypts, all decrypt,
+// and rows under another one are encrypted again. Recovery codes that were stored encrypted become hashes in the same step.
 
 import { hkdfSync } from "node:crypto";
 import type { Pool } from "pg";
@@ -15,7 +15,7 @@ export type FactorSecrets = {
   encrypt(text: string): Promise<string>;
   /** Errors: FactorUnreadable. */
   decrypt(stored: string): Promise<string>;
-  /** What is stored of a factor, in the form of now. Errors: FactorUnreadable, UpstreamBusy. */
+  /** A stored factor in the current form. Errors: FactorUnreadable, UpstreamBusy. */
   renewed(pool: Pool, factor: StoredFactor): Promise<StoredFactor>;
 };
 

@@ -1,5 +1,5 @@
 // Setting up, showing and removing a person's second factor, and what a proof of it changes. better-auth checks codes and
-// passkeys; this file decides who may do what, and keeps sessions in step.
+// passkeys; this file decides what a session may do, and renews or ends sessions.
 
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
@@ -141,7 +141,7 @@ export function createSecondFactor({ database, factorSecrets, baseUrl, send }: S
     },
 
     async verifyPassword({ sessionId, personId, proof }, { password }) {
-      // Where there is a second factor, the password alone proves too little.
+      // For a person with a second factor the password alone proves too little.
       if (proof.hasFactor) throw new FreshAuthenticationRequired();
       await takeCodeTry(pool, personId);
       const hash = await readPasswordHash(pool, personId);

@@ -1,4 +1,4 @@
-// What better-auth answers, in the shapes and errors of this service.
+// Translates the answers of better-auth to the shapes and errors of this service.
 
 import {
   type DomainError,
@@ -13,7 +13,7 @@ import {
 import type { AuthRoute } from "./auth-routes.ts";
 import type { AuthServer } from "./auth-server.ts";
 
-/** What a request to a path of sign-in is answered with. */
+/** The answer to a request to a path of sign-in. */
 export type AuthAnswer = {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -25,7 +25,7 @@ export type AuthAnswer = {
   readonly email?: string;
 };
 
-/** Asks, and turns what is thrown into an error of ours. */
+/** Asks better-auth, and throws its failures as errors of ours. */
 export async function askServer(server: AuthServer, asked: Request): Promise<Response> {
   const again = asked.clone();
   let response = await server.handler(asked);
@@ -71,7 +71,7 @@ const fieldOfCode: readonly [RegExp, string][] = [
   [/REDIRECT/, "redirectTo"],
 ];
 
-/** Takes out what belongs into cookies alone: a script that reads a session's token could carry it away. */
+/** Removes what belongs into cookies alone: a script that reads a session's token could send it elsewhere. */
 export async function toAnswer(response: Response, route: AuthRoute): Promise<AuthAnswer> {
   const headers = [...response.headers].filter(([name]) => name === "set-cookie" || name === "location");
   const text = await response.text();

@@ -1,4 +1,4 @@
-// What a path of sign-in takes from a body: the fields that its route names, and nothing else.
+// Reads the fields of a body that the route names, and no others.
 
 import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
 import type { AuthRoute } from "./auth-routes.ts";

@@ -8,7 +8,7 @@ import { invariant } from "../../kernel/invariant.ts";
 import type { MakeOperator } from "../operator-invites.ts";
 
 export type OwnPluginDependencies = {
-  /** Who the one click of a demo signs in. Null: there is no such click. */
+  /** The person whom the one click of a demo signs in. Null: this is no demo. */
   readonly demoPerson: (() => Promise<string>) | null;
   /** Makes the operator of a link. */
   readonly makeOperator: MakeOperator;

@@ -1,5 +1,5 @@
-// better-auth, set up for this service. It takes most of a second to load, so sign-in.ts imports this file when the first
-// person comes. It is never reached but through sign-in.ts, which throttles, and lets through only the paths that we have.
+// better-auth, set up for this service. Loading it takes most of a second, so sign-in.ts imports this file for the first
+// person. Only sign-in.ts reaches it, which counts tries and passes only our own paths on.
 
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
@@ -45,7 +45,7 @@ export type AuthServerDependencies = OwnPluginDependencies & {
   readonly onMailLost: (error: unknown) => void;
 };
 
-/** What the paths that begin a session have shown of the person. A path that is not here has shown nothing. */
+/** The proof of each path that begins a session. A path that is not here proves nothing. */
 const proofOfPath: Readonly<Record<string, ProofKind>> = {
   "/sign-in/email": "password",
   // Only the browser that has just chosen the password gets a session by the link.
@@ -82,7 +82,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
     telemetry: { enabled: false },
     // Counted per address and per person in the database, by sign-in.ts.
     rateLimit: { enabled: false },
-    // What is no refusal of better-auth's own goes on as it is: a database that is away is no fault.
+    // Errors that are not better-auth's own are thrown as they are: a database that is away is no fault.
     onAPIError: {
       onError(error) {
         if (!isAPIError(error)) throw error;

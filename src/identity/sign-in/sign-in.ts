@@ -1,5 +1,5 @@
-// Signing up, in and out. Everything a browser sends to `/auth` comes through here: counted, reduced to the fields a path
-// takes, done by better-auth, and its answer put into the shapes of this service.
+// Signing up, in and out. Everything that a browser sends to `/auth` passes through here. It is counted, reduced to the fields of its
+// path and answered by better-auth, whose answer is translated to the shapes of this service.
 
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -55,7 +55,7 @@ export type SignInDependencies = {
   readonly onMailLost: (error: unknown) => void;
 };
 
-/** Longer than what differs between an address that is there and one that is not. */
+/** Longer than the difference in time between known and unknown addresses. */
 const EVEN_TIME_MS = 500;
 /** A device that the owner has signed in from has its own tries. */
 const KNOWN_DEVICE: Pace = { burst: 20, intervalSeconds: 30 };
@@ -69,7 +69,7 @@ const OTHER_NETWORKS: Pace = { burst: 20, intervalSeconds: 300 };
 const HAS_PASSKEY = `
 SELECT FROM auth.passkey k JOIN auth.person p ON p.id = k.user_id WHERE p.email = $1 LIMIT 1`;
 
-/** What is loaded when the first person comes. */
+/** What is loaded for the first person. */
 type Loaded = {
   readonly server: AuthServer;
   readonly secret: string;
@@ -226,7 +226,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     return { ...answer, body: JSON.stringify({ twoFactorRedirect: true, twoFactorMethods: ways }) };
   }
 
-  /** The same answer with the cookie of the sign-up, whether the address was free or not. */
+  /** The same answer with the cookie of the sign-up, for free and taken addresses. */
   async function withSignUp(answer: AuthAnswer, fields: Record<string, unknown>): Promise<AuthAnswer> {
     const { email, name, password } = fields as { email: string; name: string; password: string };
     const cookie = await keepSignUp(pool, cookiePlanOf(baseUrl()), { email, name, password });
