@@ -65,7 +65,6 @@ FROM decided`;
 const TAKE_CALLER_SLOT = `
 SELECT outcome, wait_ms AS "waitMs" FROM take_caller_slot($1::text, $2::uuid, $3::int)`;
 
-const LOCK_ACCOUNT = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND NOT is_playground`;
 const COUNT_WORKING_OF = `
 SELECT account_id, count(*)::int AS count FROM api_key
@@ -181,13 +180,6 @@ async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
       if (attempt === MAX_LOCK_ATTEMPTS) throw new UpstreamBusy(1, { cause: error });
     }
   }
-}
-
-/** Locks an account, so that its keys can be counted and added to. False: there is no such account. */
-export async function lockAccount(client: PoolClient, accountId: string): Promise<boolean> {
-  await waitForLocks(client);
-  const { rowCount } = await client.query(LOCK_ACCOUNT, [accountId]);
-  return rowCount === 1;
 }
 
 /** Counts the keys of an account that were not revoked. */

@@ -1,12 +1,10 @@
-// SQL of this room. Merchants, pairs and fees change rarely; funds are money and follow the ledger's rules.
+// SQL of merchants, their credentials and fees, which change rarely.
 
 import type { Pool, PoolClient } from "pg";
 import type { Environment } from "../../identity/principal.ts";
-import { waitForLocks } from "../../database/transactions.ts";
 import { formatDecimal, parseDecimal } from "../../kernel/decimal.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
-import type { Asset } from "../../kernel/money.ts";
 import { FEE_DECIMALS, type FeeRow } from "./fee-schedule.ts";
 
 /** A pool, or a client inside a transaction. */
@@ -15,13 +13,12 @@ export type Queryable = Pick<Pool | PoolClient, "query">;
 const INSERT_MERCHANT = `
 INSERT INTO merchant (id, account_id, environment)
 SELECT $1::uuid, a.id, $3::text FROM account a WHERE a.id = $2::uuid`;
-const MERCHANT = `SELECT environment FROM merchant WHERE id = $1::uuid`;
+const MERCHANT = `SELECT environment, account_id AS "accountId" FROM merchant WHERE id = $1::uuid`;
 const IS_OWNER_FROZEN = `
 SELECT a.frozen_at IS NOT NULL AS is_frozen FROM merchant m JOIN account a ON a.id = m.account_id WHERE m.id = $1::uuid`;
 const MERCHANTS_OF = `
 SELECT id AS "merchantId", environment, created_at AS "createdAt" FROM merchant WHERE account_id = $1::uuid ORDER BY created_at, id`;
 const MERCHANT_OF = `SELECT environment FROM merchant WHERE id = $1::uuid AND account_id = $2::uuid`;
-const LOCK_OWNER = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 
 const INSERT_PAIR = `
 INSERT INTO merchant_credential (id, merchant_id, key_digest, secret_digest, key_prefix)
@@ -53,14 +50,6 @@ INSERT INTO fee_schedule (id, merchant_id, currency_code, version, flat, rate, m
 VALUES ($1::uuid, $2::uuid, $3::text, $8::integer, $4::text, $5::text, $6::text, $7::text)
 ON CONFLICT DO NOTHING RETURNING ${FEE_COLUMNS}`;
 
-const OPEN_FUND = `
-INSERT INTO merchant_fund (merchant_id, asset, id) VALUES ($1::uuid, $2::text, $3::uuid) ON CONFLICT DO NOTHING`;
-const LOCK_FUND = `
-SELECT f.id, f.posted, f.held, m.account_id FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
-WHERE f.merchant_id = $1::uuid AND f.asset = $2::text FOR NO KEY UPDATE OF f`;
-const SET_FUND = `UPDATE merchant_fund SET posted = $2::numeric, held = $3::numeric WHERE id = $1::uuid`;
-const FUNDS_OF = `SELECT asset, posted, held FROM merchant_fund WHERE merchant_id = $1::uuid ORDER BY asset`;
-
 /** Adds a merchant of an account. Errors: NotFound. */
 export async function insertMerchant(
   client: Queryable,
@@ -71,11 +60,19 @@ export async function insertMerchant(
   if (!inserted) throw new NotFound("There is no such account.");
 }
 
+/** Whose a merchant is, and its environment. */
+export type MerchantOwner = { readonly accountId: string; readonly environment: Environment };
+
+/** Reads whose a merchant is. Errors: NotFound. */
+export async function readOwner(client: Queryable, merchantId: string): Promise<MerchantOwner> {
+  const { rows } = await client.query<MerchantOwner>(MERCHANT, [isUuid(merchantId) ? merchantId : null]);
+  if (rows[0] === undefined) throw new NotFound("There is no such merchant.");
+  return rows[0];
+}
+
 /** The environment of a merchant. Errors: NotFound. */
 export async function requireMerchant(client: Queryable, merchantId: string): Promise<Environment> {
-  const { rows } = await client.query<{ environment: Environment }>(MERCHANT, [isUuid(merchantId) ? merchantId : null]);
-  if (rows[0] === undefined) throw new NotFound("There is no such merchant.");
-  return rows[0].environment;
+  return (await readOwner(client, merchantId)).environment;
 }
 
 /** Whether the operator has frozen the account that a merchant belongs to. */
@@ -103,12 +100,6 @@ export async function requireMerchantOf(
   const { rows } = await client.query<{ environment: Environment }>(MERCHANT_OF, [merchantId, accountId]);
   if (rows[0] === undefined) throw new NotFound("There is no such merchant.");
   return rows[0].environment;
-}
-
-/** Serializes the transactions that create merchants of an account. */
-export async function lockOwner(client: PoolClient, accountId: string): Promise<void> {
-  await waitForLocks(client);
-  await client.query(LOCK_OWNER, [accountId]);
 }
 
 export type PairDigests = { readonly keyDigest: Buffer; readonly secretDigest: Buffer };
@@ -222,50 +213,6 @@ function printTerm(term: bigint): string {
 
 function parseTerm(text: string): bigint {
   return parseDecimal(text, FEE_DECIMALS);
-}
-
-/** What a merchant has of one asset, in its smallest unit. */
-export type Fund = {
-  readonly id: string;
-  /** The account whose merchant has it. */
-  readonly accountId: string;
-  readonly asset: Asset;
-  readonly posted: bigint;
-  readonly held: bigint;
-};
-
-type FundKey = { readonly merchantId: string; readonly asset: Asset };
-
-/** Opens the fund of a merchant and asset, unless it is open. */
-export async function openFund(client: PoolClient, fund: FundKey & { newId: string }): Promise<void> {
-  await client.query(OPEN_FUND, [fund.merchantId, fund.asset, fund.newId]);
-}
-
-/** Locks the fund of a merchant and asset until the end of the transaction; undefined: it was never opened. */
-export async function lockFund(client: PoolClient, { merchantId, asset }: FundKey): Promise<Fund | undefined> {
-  await waitForLocks(client);
-  const { rows } = await client.query<FundColumns & { account_id: string }>(LOCK_FUND, [merchantId, asset]);
-  const row = rows[0];
-  return row && { id: row.id, accountId: row.account_id, asset, posted: BigInt(row.posted), held: BigInt(row.held) };
-}
-
-type FundColumns = { id: string; posted: string; held: string };
-
-/** Writes what a locked fund now has. */
-export async function writeFund(
-  client: PoolClient,
-  { id, posted, held }: Pick<Fund, "id" | "posted" | "held">,
-): Promise<void> {
-  await client.query(SET_FUND, [id, posted, held]);
-}
-
-/** The funds of a merchant, by asset. */
-export async function readFunds(
-  client: Queryable,
-  merchantId: string,
-): Promise<Pick<Fund, "asset" | "posted" | "held">[]> {
-  const { rows } = await client.query<FundColumns & { asset: Asset }>(FUNDS_OF, [merchantId]);
-  return rows.map((row) => ({ asset: row.asset, posted: BigInt(row.posted), held: BigInt(row.held) }));
 }
 
 /** Revokes every active pair. Returns their number. */

@@ -28,8 +28,8 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     edits: [
       topUps(
         "apply-payment.ts",
-        'if (decision.steps.includes("paid")) await credit(client, topUp, at);',
-        'if (decision.steps.includes("paid")) await credit(client, { ...topUp, amount: facts.amount ?? topUp.amount }, at);',
+        'if (decision.steps.includes("paid")) await credit(client, topUp);',
+        'if (decision.steps.includes("paid")) await credit(client, { ...topUp, amount: facts.amount ?? topUp.amount });',
       ),
     ],
     noticedBy: crediting("with a fee for the payer on top is credited as ordered"),
@@ -114,7 +114,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   {
     name: "what an account owes is not collected",
     edits: [
-      ledger("accounts.ts", "if (row.owed > 0n) await client.query(COLLECT", "if (false) await client.query(COLLECT"),
+      ledger("credits.ts", "if (before.owed > 0n) await client.query(COLLECT", "if (false) await client.query(COLLECT"),
     ],
     noticedBy: givingBack("collected first from what it buys next"),
   },
