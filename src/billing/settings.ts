@@ -1,5 +1,5 @@
-// What operators set for billing. A change is a new version of its name, so what held when is still known; who changed it, and
-// why, is a line of operator_action in the same transaction.
+// The billing settings of operators. A change is a new version of its name, so former values stay known. The operator and the reason are
+// a line of operator_action in the same transaction.
 
 import type { Pool, PoolClient } from "pg";
 import { entitiesOn } from "../database/orm.ts";
@@ -7,9 +7,9 @@ import { LimitExceeded } from "../kernel/errors.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
 
-/** The settings as they hold. */
+/** The current settings. */
 export type BillingSettings = {
-  /** What a new account is given, in micro-rupiah; 0: nothing. */
+  /** The credit of a new account, in micro-rupiah; 0: none. */
   readonly welcomeCredit: bigint;
 };
 

@@ -20,10 +20,10 @@ import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
 
-/** What was found and decided about a top-up, before it is done. */
+/** The decision about a top-up, before it is carried out. */
 type Decision = {
   readonly steps: readonly ReportedState[];
-  /** What is to be given back in all once the steps are taken. */
+  /** The whole amount given back after the steps. */
   readonly givenBack: bigint;
   readonly problem: string | null;
 };
@@ -81,7 +81,7 @@ async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport
 const WON_BACK =
   "The provider says paid of a payment that was charged back: the dispute may be won. Nothing was credited for it.";
 
-/** What a report changes. */
+/** Decides what a report changes. */
 function decide(topUp: TopUp, facts: PaymentReport): Decision {
   const nothing: Decision = { steps: [], givenBack: topUp.givenBack, problem: topUp.problem };
   if (facts.state === "unknown") return nothing;
@@ -89,7 +89,7 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
   if (facts.isWonBack === true && topUp.state === "charged_back") return { ...nothing, problem: WON_BACK };
   const steps = statesAfter(topUp.state, facts.state);
   if (steps.includes("paid")) {
-    // What is credited is our own amount, and only if at least that was paid: a payer's fee may lie on top of it.
+    // The order's own amount is credited, and only if at least that was paid: a payer's fee may be on top of it.
     if (facts.amount === null || facts.amount < topUp.amount) {
       const paid = facts.amount === null ? "an amount that cannot be read" : rupiahText(idr(facts.amount));
       const problem = `The provider reports ${facts.state}, of ${paid}, and ${rupiahText(idr(topUp.amount))} were ordered.`;
@@ -106,7 +106,7 @@ function decide(topUp: TopUp, facts: PaymentReport): Decision {
     const problem = `The provider reports ${last}, without an amount. Nothing was taken back for it.`;
     return { steps, givenBack: topUp.givenBack, problem };
   }
-  // What was seen earlier may come later; what was given back only grows.
+  // An older report may come later; the amount given back only grows.
   const grows = givenBack > topUp.givenBack;
   if (topUp.state === "charged_back" && !grows) {
     return facts.state === "charged_back" && topUp.problem === WON_BACK ? { ...nothing, problem: null } : nothing;
@@ -141,7 +141,7 @@ async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp)
   invariant(posted.isNew, "a top-up that is not credited yet has no posting");
 }
 
-/** Takes back what the provider gave back: what there is at once, and the rest is owed. */
+/** Takes back what the provider gave back: the available part at once, and the rest becomes debt. */
 async function takeBack(
   client: PoolClient,
   topUp: TopUp,

@@ -1,5 +1,5 @@
-// Disputes of payers, which a provider reports but cannot be asked about. They move no money: an operator has to look there, and adjust
-// the account by hand when the bank has taken the payment back.
+// Disputes of payers, which a provider reports but cannot be asked about. They move no money: an operator reads the provider's dashboard, and
+// corrects the account by hand when the bank has taken the payment back.
 
 import type { PoolClient } from "pg";
 import type { ReportedDispute } from "../payments/payment-provider.ts";
@@ -19,7 +19,7 @@ FROM (
 ) latest
 WHERE t.id = $1::uuid AND t.dispute IS DISTINCT FROM latest.dispute`;
 
-// All of the payment went back, so there is nothing left to take for those that were reported until then.
+// The whole payment went back, so nothing is left to take for the disputes that were reported until then.
 const SETTLE = `UPDATE payment_dispute SET state = 'settled' WHERE top_up_id = $1::uuid AND state IN ('open', 'lost')`;
 
 /** Stores a provider's report of a dispute, and updates the top-up's summary of its disputes. */

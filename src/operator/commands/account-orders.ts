@@ -1,5 +1,4 @@
-// What an operator orders about a customer's account: money on it and off it, whether and how much it is served. Each order
-// is one transaction with its line of operator_action; one that changes nothing leaves none.
+// Orders of operators about a customer's account: credits, corrections, freezing and limits. Each order is one transaction with its line of operator_action; one that changes nothing leaves none.
 
 import type { PoolClient } from "pg";
 import { endSessionsOfAccount } from "../../identity/end-sessions.ts";
@@ -72,8 +71,8 @@ export async function orderAdjustment(by: OrderedBy, order: MoneyOrder): Promise
 const ADJUSTMENT = "operator_adjustment";
 
 /**
- * What a correction of that name is posted under, behind the lock of its account. Credits and corrections have names of their own:
- * the key of one does not count for the other. Until 2026-11-22 they shared them, so a repeated order from that time means
+ * The reference under which a correction of that name is posted, behind the lock of its account. Credits and corrections have separate
+ * names: the key of one does not count for the other. Until 2026-11-22 they shared them, so a repeated order from that time means
  * the one that is posted.
  */
 async function adjustmentReference(client: PoolClient, name: string): Promise<string> {
@@ -116,10 +115,10 @@ export function orderCreditNote(by: OrderedBy, order: CreditNote): Promise<Writt
   );
 }
 
-/** Which account, and why, where a reason was given. */
+/** The account, and the reason where one was given. */
 type AccountOrder = { readonly accountId: string; readonly reason: string | null };
 
-/** Admits none of an account's requests any more, and ends the sessions of its person. Errors: NotFound. */
+/** Refuses an account's new requests, and ends the sessions of its person. Errors: NotFound. */
 export function orderFreeze(by: OrderedBy, order: AccountOrder): Promise<ChangedLimits> {
   return changeLimits(by, { action: "account freeze", order }, async (client) => {
     const changed = await freezeAccount(client, order.accountId);
@@ -128,7 +127,7 @@ export function orderFreeze(by: OrderedBy, order: AccountOrder): Promise<Changed
   });
 }
 
-/** Admits them again. Errors: NotFound. */
+/** Admits the account's requests again. Errors: NotFound. */
 export function orderUnfreeze(by: OrderedBy, order: AccountOrder): Promise<ChangedLimits> {
   return changeLimits(by, { action: "account unfreeze", order }, (client) => unfreezeAccount(client, order.accountId));
 }

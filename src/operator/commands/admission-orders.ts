@@ -8,7 +8,7 @@ import {
   stopAdmissions,
 } from "../../ledger/admission-switch.ts";
 
-/** Refuses new chat requests on every process within seconds. Stopping what is stopped keeps its moment and reason. */
+/** Refuses new chat requests on every process within seconds. A second stop keeps the moment and reason of the first. */
 export async function orderStop(by: OrderedBy, { reason }: { reason: string }): Promise<AdmissionStop> {
   await withAuditLog(
     by,
@@ -18,7 +18,7 @@ export async function orderStop(by: OrderedBy, { reason }: { reason: string }): 
   return readAdmissionStop(by.database.pool);
 }
 
-/** Lets chat requests be admitted again. */
+/** Admits chat requests again. */
 export async function orderStart(by: OrderedBy): Promise<AdmissionStop> {
   await withAuditLog(by, startAdmissions, (isNew) =>
     isNew ? { action: "admission start", subject: null, reason: null } : null,

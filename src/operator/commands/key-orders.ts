@@ -1,4 +1,4 @@
-// Keys that an operator issues and revokes. Their owners do it through KeysService, which is no operator's action.
+// Keys that an operator issues and revokes. Owners issue and revoke theirs through KeysService, which is no operator's action.
 
 import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
 import { addKey, type IssuedKey } from "../../keys/issue-key.ts";

@@ -1,4 +1,4 @@
-// What an operator orders about merchants: making one, putting coins on its funds, and what transfers cost.
+// Orders of operators about merchants: creating one, crediting its funds, its callbacks, and the fees of transfers.
 
 import type { CallbackPlaces } from "../../merchant/callbacks/callback-url.ts";
 import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
@@ -33,7 +33,7 @@ export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<Issued
   );
 }
 
-/** Puts coins that came in on a merchant's fund. Errors: as creditMerchant. */
+/** Credits received coins to a merchant's fund. Errors: as creditMerchant. */
 export function orderMerchantCredit(
   by: OrderedBy,
   { reference, ...order }: MerchantCredit & { readonly reference: string },

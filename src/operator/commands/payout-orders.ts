@@ -1,4 +1,4 @@
-// What an operator orders about the wallets that pay transfers out.
+// Orders of operators about the wallets that pay transfers out.
 
 import type { Pool } from "pg";
 import { withAuditLog, type OrderedBy } from "../audit-log/operator-actions.ts";
@@ -42,7 +42,7 @@ export async function orderResume(
   );
 }
 
-/** Stops payouts of all wallets, a chain's, or one wallet's. One that is stopped so stays as it was. */
+/** Stops payouts of all wallets, a chain's, or one wallet's. A stop that is there already stays as it was. */
 export function orderStop(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
   return withAuditLog(
     by,
@@ -51,7 +51,7 @@ export function orderStop(by: OrderedBy, order: StopScope & { readonly reason: s
   );
 }
 
-/** Lets payouts go on that were stopped with the same words. False: there was no such stop. */
+/** Ends the stop of the same scope. False: there was no such stop. */
 export function orderStart(by: OrderedBy, order: StopScope & { readonly reason: string }): Promise<boolean> {
   return withAuditLog(
     by,
@@ -65,7 +65,7 @@ function subjectOf({ chain, address }: StopScope): string | null {
 }
 
 /**
- * Lets a payment count of which the token has delivered less than was sent. The wallet signs again after its stop is ended. Errors:
+ * Accepts a payment whose token has delivered less than was sent. The wallet signs again after its stop is ended. Errors:
  * ValidationError when the transfer has no open payout.
  */
 export function orderShortAccepted(

@@ -1,5 +1,5 @@
-// What an operator orders about a top-up: to ask its provider now, and, of play money, to give it back; what its provider kept of it. The provider is asked
-// outside of any transaction, so the line of who ordered it is written before: money never moves without one.
+// Orders of operators about a top-up: asking its provider now, giving play money back, and posting the fee that its provider kept. The
+// provider is asked outside of any transaction, so the line of the order is written before: money never moves without one.
 
 import { withAuditLog, type OperatorAction, type OrderedBy } from "../audit-log/operator-actions.ts";
 import type { SandboxDesk } from "../../billing/payments/sandbox/sandbox-desk.ts";
@@ -11,7 +11,7 @@ import { NotFound } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 
 /**
- * Has the provider asked about a top-up now, and its answer applied. Errors: NotFound, which leaves no line; UpstreamBusy when the
+ * Asks the provider about a top-up now, and applies its answer. Errors: NotFound, which leaves no line; UpstreamBusy when the
  * provider does not answer.
  */
 export async function orderVerification(
@@ -57,8 +57,8 @@ export async function orderSandboxReturn(
 }
 
 /**
- * Writes the line of an order about a top-up that there is, with its state. What is done next is done to the id it gives: a
- * provider compares ids as texts, and the operator may have written one in capitals.
+ * Writes the line of an order about an existing top-up, with its state. Returns the id to use next: a provider compares ids as texts,
+ * and the operator may have written one in capitals.
  */
 function recordOrder(
   by: OrderedBy,

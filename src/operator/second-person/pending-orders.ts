@@ -24,13 +24,13 @@ import { isAboveSum, type SecondPersonRule } from "./second-person.ts";
 /** How long an order waits. An undecided one is not carried out any more. */
 const LIFETIME_MS = 72 * 3_600_000;
 
-/** Who orders, and when another operator has to approve. Null: never. */
+/** The ordering operator, and when another one has to approve. Null: never. */
 export type OrderingPerson = {
   readonly by: OrderedBy & { readonly database: { readonly pool: Pool } };
   readonly rule: SecondPersonRule | null;
 };
 
-/** What came of an order: it was carried out, or waits. */
+/** The outcome of an order: it was carried out, or waits. */
 export type Ordered<Outcome> =
   | { readonly outcome: Outcome; readonly pendingOrderId: "" }
   | { readonly outcome: null; readonly pendingOrderId: string };
@@ -53,14 +53,14 @@ export async function order<K extends OrderKind>(
   if (needed === "one operator") return done();
   if (needed === "two above the sum" && look.amount !== null && !isAboveSum(rule, look.amount)) {
     const wanted = toStore(by, kind, ordered, look);
-    // What waits, or was refused, is not carried out alone once the sum of the day has room for it.
+    // An order that waits, or was refused, is not carried out alone when the sum of the day has room for it later.
     if ((await readStored(pool, wanted)) === undefined) {
       const outcome = await carryOutAlone({ by, rule, amount: look.amount }, (alone) => carryOut(alone, ordered));
       if (outcome !== null) return { outcome, pendingOrderId: "" };
     }
   }
   const stored = await store(by, toStore(by, kind, ordered, look));
-  // What was approved is carried out again by its own name, which changes nothing and returns its result.
+  // An approved order is carried out again under its own name, which changes nothing and returns its result.
   if (stored.state === "approved") return done();
   if (stored.state === "pending") return { outcome: null, pendingOrderId: stored.orderId };
   const message = `names an order that ${stored.state === "refused" ? "was refused" : "has expired"}; a further one needs a name of its own`;
@@ -115,7 +115,7 @@ function store(by: OrderedBy, wanted: NewOrder): Promise<StoredOrder> {
   );
 }
 
-/** An order that was to be decided. Not new: it was decided so before, and nothing was done. */
+/** A decided order. Not new: it was decided in the same way before, and nothing was done. */
 export type DecidedOrder = { readonly order: StoredOrder; readonly isNew: boolean };
 
 /**
