@@ -1,4 +1,4 @@
-// What a coding agent is to saldo-agents: where its files are, and which of their settings point it at a gateway. An agent
+// A coding agent as saldo-agents sees it: the places of its files, and the settings that point it at a gateway. An agent
 // defines the settings it needs; editing, remembering and taking back are the same for all of them (change.ts).
 
 import type { Path, Value, ValueMap } from "./editing/edits.ts";
@@ -14,7 +14,7 @@ export type Model = {
   readonly inputModalities: readonly string[];
 };
 
-/** What an agent is connected to. */
+/** The gateway and the model that an agent is connected to. */
 export type Connection = {
   /** With `/v1` and no slash behind it. */
   readonly apiUrl: string;
@@ -66,12 +66,12 @@ export type Pointing = {
 };
 
 export type AgentFile = {
-  /** Where it may be, the one that counts most first. */
+  /** The places where it may be, the one that the agent prefers first. */
   candidates(machine: Machine): readonly string[];
-  /** Which of the candidates is made when there is none. */
+  /** The candidate that is created when none exists. */
   made(machine: Machine): string;
   readonly format: Format;
-  /** What a file of the agent holds besides our settings when it held nothing before. */
+  /** The content of a new file of the agent besides our settings. */
   readonly frame?: ValueMap;
   placements(connection: Connection, isOurs: IsOurs): readonly Placement[];
 };

@@ -3,7 +3,7 @@
 
 import { type Machine, variable } from "./machine.ts";
 
-/** What a gateway's keys begin with; the first four characters behind it may be shown, and distinguish keys. */
+/** The beginning of a gateway's keys; the first four characters behind it may be shown, and distinguish keys. */
 const KEY = /gw_[\w-]{5,}/gi;
 const HIDDEN = "(a key)";
 /** A shorter text is no key, and hiding it would make holes in words. */

@@ -62,7 +62,7 @@ type Wanted = {
   readonly keyEnv: boolean;
 };
 
-/** What would be changed for each agent. */
+/** The planned changes of each agent. */
 export async function planAll(chosen: readonly Agent[], wanted: Wanted, machine: Machine): Promise<AgentPlan[]> {
   return Promise.all(
     chosen.map(async (agent): Promise<AgentPlan> => {

@@ -11,7 +11,7 @@ import { EXIT, type World } from "../world.ts";
 import type { Options } from "../options.ts";
 import { type AgentState, keyIn, readStates } from "./status.ts";
 
-/** How bad a finding is. */
+/** The severity of a finding. */
 type Finding = { readonly mark: "ok" | "look" | "bad"; readonly text: string };
 
 const OTHERS_MAY_READ = 0o044;

@@ -10,7 +10,7 @@ import { printable, printableJson, rupiah } from "../printable.ts";
 import { EXIT, type World } from "../world.ts";
 import type { Options } from "../options.ts";
 
-/** What an agent points at; null: elsewhere. The reason where its files cannot be read. */
+/** The gateway and model that an agent points at; null: elsewhere. The reason where its files cannot be read. */
 export type AgentState = { readonly agent: Agent } & (
   | { readonly pointing: Pointing | null }
   | { readonly refused: string }
@@ -41,7 +41,7 @@ export async function status(options: Options, world: World): Promise<number> {
   return refusals.length > 0 || problem !== null ? EXIT.failed : EXIT.done;
 }
 
-/** What every agent points at, seen from this gateway. */
+/** The state of every agent, seen from this gateway. */
 export async function readStates(apiUrl: string, machine: Machine): Promise<AgentState[]> {
   const isOurs = ownedBy([apiUrl]);
   return Promise.all(

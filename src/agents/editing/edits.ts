@@ -1,7 +1,7 @@
-// What is to change in a configuration, without its syntax: the same edits serve JSON, YAML and TOML. They are also
+// Changes of a configuration, without its syntax: the same edits serve JSON, YAML and TOML. They are also
 // carried out here on plain values, which is what an edited text is held against.
 
-/** What a configuration file can hold. */
+/** The values of a configuration file. */
 export type Value = string | number | boolean | null | readonly Value[] | ValueMap;
 /** An object, a mapping or a table. */
 export type ValueMap = { readonly [key: string]: Value };

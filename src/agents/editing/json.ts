@@ -170,7 +170,7 @@ function lineIndent(text: string, at: number): string {
   return /^[ \t]*/.exec(text.slice(start, at))?.[0] ?? "";
 }
 
-/** What one level is indented by in most of this text. */
+/** The indentation of one level in most of this text. */
 function indentOf(text: string): string {
   const indents = [...text.matchAll(/^[ \t]+(?=")/gm)].map(([indent]) => indent);
   const withTabs = indents.filter((indent) => indent.startsWith("\t")).length;

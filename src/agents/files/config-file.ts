@@ -8,9 +8,9 @@ import { UneditableFile } from "../editing/edits.ts";
 
 /** A file as it was found. */
 export type ConfigFile = {
-  /** Where it was looked for. */
+  /** The path that was read. */
   readonly path: string;
-  /** Where it really lies, behind links. */
+  /** Its real path, behind links. */
   readonly realPath: string;
   /** Null: there is none. */
   readonly bytes: Buffer | null;
@@ -120,7 +120,7 @@ async function writeBeside(path: string, { bytes, mode, owner }: NewFile, check:
   }
 }
 
-/** What the system calls an error. */
+/** The system's code of an error. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 }

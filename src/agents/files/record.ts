@@ -1,4 +1,4 @@
-// What saldo-agents remembers of what it changed, so that it can be taken back: for each change of a file its content before
+// The records of saldo-agents, by which a change can be undone: for each change of a file its content before
 // and after, and the settings it replaced. Every change has a file of its own, written before the change and removed once a
 // later one is complete: two runs at the same moment do not lose each other's, and a run that is killed in between leaves both. It holds no
 // key but where a setting it replaced held one; only the user may read it.
@@ -9,7 +9,7 @@ import { randomBytes } from "node:crypto";
 import { type Path, UneditableFile, type Value } from "../editing/edits.ts";
 import { codeOf, type ConfigFile, digestOf, writePrivateFile } from "./config-file.ts";
 
-/** What was replaced in a file, and what was added to it. */
+/** The replaced and the added values of a file. */
 export type Memory = {
   /** Settings and entries that had another value before, or none. */
   readonly replaced: readonly { readonly path: Path; readonly value?: Value }[];
@@ -23,7 +23,7 @@ export type Memory = {
 export type FileRecord = Memory & {
   /** The file, behind links. */
   readonly file: string;
-  /** How many changes of the file were remembered before it. */
+  /** How many changes of the file were recorded before it. */
   readonly number: number;
   /** The digest of what was written. */
   readonly written: string;
@@ -39,7 +39,7 @@ export type FileRecord = Memory & {
 /** A record, and the file that it is in. */
 export type KnownRecord = FileRecord & { readonly recordPath: string };
 
-/** What is remembered cannot be read: taking back would lose its content. */
+/** The records cannot be read: undoing would lose their content. */
 export class UnreadableRecords extends Error {}
 
 const VERSION = 1;
@@ -58,7 +58,7 @@ export async function readRecords(folder: string): Promise<KnownRecord[]> {
   return records.flat();
 }
 
-/** What is remembered of a file: the change that it shows, else the last one. */
+/** The record of a file: of the change that it shows, else of the last one. */
 export function recordOf(records: readonly KnownRecord[], { realPath, bytes }: ConfigFile): KnownRecord | undefined {
   const about = recordsOf(records, realPath).toSorted((one, other) => other.number - one.number);
   const digest = bytes === null ? null : digestOf(bytes);

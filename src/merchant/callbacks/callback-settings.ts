@@ -1,4 +1,4 @@
-// Where a merchant is called back and how it knows us: a token that it may choose, and a secret of ours that signs.
+// The address of a merchant's callbacks and the proof that they are ours: a token that it may choose, and a secret of ours that signs.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
@@ -34,7 +34,7 @@ export type SettingsChange = {
   readonly renewSecret: boolean;
 };
 
-/** What a header takes: no more can be sent as a token. */
+/** The characters of a header: a token must be sendable in one. */
 const TOKEN_FORM = /^[\x21-\x7e]{8,200}$/;
 const SHOWN_CHARACTERS = 4;
 const NO_SETTINGS: CallbackSettings = {
@@ -55,7 +55,7 @@ export async function getCallbackSettings(
   return stored === undefined ? NO_SETTINGS : showSettings(stored);
 }
 
-/** What settings are changed by. */
+/** A change of the settings. */
 export type SettingsSources = CallbackPlaces & { readonly database: Pick<Database, "pool"> };
 
 /** The same as `changeCallbackSettings`, in a transaction of its own. */
@@ -124,7 +124,7 @@ export async function listDeliveries(
 }
 
 /**
- * Has an event delivered once more, now; one that is being delivered at this moment is left to that. An order of the merchant
+ * Delivers an event once more, now. An attempt that runs at this moment is left to run. An order of the merchant
  * itself, so it may come after later events. Errors: NotFound, ValidationError while the merchant is not called.
  */
 export function resendCallback(

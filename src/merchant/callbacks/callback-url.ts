@@ -1,10 +1,10 @@
-// Which addresses a merchant may have called. What a name resolves to is checked again whenever it is called.
+// Which addresses of merchants may be called. The address behind a name is checked again at each call.
 
 import type { Environment } from "../../identity/principal.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { isLoopbackHost, kindOfHost } from "../../outbound/public-address.ts";
 
-/** What the company that runs this service lets merchants have called. */
+/** The addresses that the operator of this service allows. */
 export type CallbackPlaces = {
   /** Whether sandbox merchants may have this machine called, for trials. */
   readonly allowLoopback: boolean;

@@ -28,7 +28,7 @@ import {
 
 /** Attempts of one merchant that run at once, over all nodes: a slow receiver keeps no more than these. */
 const MOST_PER_MERCHANT = 4;
-/** Of a merchant whose last attempt was not taken: one finds out whether it is back. */
+/** The same for a merchant whose last callback was not accepted: one attempt shows whether it is back. */
 const MOST_PER_FAILING = 1;
 /** Attempts that run at once in this process, and up to where merchants that fail may fill them. */
 const MOST_RUNNING = 128;
@@ -37,7 +37,7 @@ const FIRST_RETRY_MS = 15_000;
 const LONGEST_RETRY_MS = 3_600_000;
 /** So often a receiver may answer anything but OK before later events no longer wait for this one. */
 const ANSWERS_BEFORE_PASSABLE = 5;
-/** How long a stop waits for attempts that run; those that run longer are made again by others. */
+/** How long a stop waits for attempts that run; those that run longer are repeated by another process. */
 const STOP_WITHIN_MS = 2_000;
 
 export type DelivererOptions = CallbackPlaces & {
@@ -79,7 +79,7 @@ export class CallbackDeliverer {
     await Promise.all(this.#running);
   }
 
-  /** Lets attempts end that end soon, and breaks off the others. */
+  /** Waits for attempts that end soon, and aborts the others. */
   async stop(): Promise<void> {
     const timer = setTimeout(() => this.#stopping.abort(), STOP_WITHIN_MS);
     await this.idle();

@@ -32,7 +32,7 @@ export type Callback = {
   readonly allowLoopback: boolean;
 };
 
-/** What came of it. `problem` null: the receiver has taken it. `isAway`: the receiver itself has not answered. */
+/** The result of an attempt. `problem` null: the receiver has accepted it. `isAway`: the receiver itself has not answered. */
 export type CallbackAnswer = {
   readonly httpStatus: number | null;
   readonly problem: string | null;

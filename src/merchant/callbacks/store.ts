@@ -54,7 +54,7 @@ WITH RECURSIVE waiting AS (
 SELECT w.merchant_id, s.failing_since IS NOT NULL AS is_failing
 FROM waiting w JOIN callback_settings s USING (merchant_id)
 WHERE w.next_attempt_at <= statement_timestamp() ORDER BY is_failing, w.next_attempt_at LIMIT $1`;
-// Of one transfer at most one is attempted at a time, and the oldest that is due.
+// A transfer has at most one attempt at a time: of the oldest event that is due.
 const CLAIM = `
 WITH due AS (
   SELECT d.event_id FROM callback_delivery d
@@ -117,7 +117,7 @@ const FAIL_PENDING = `
 UPDATE callback_delivery SET state = 'failed', is_leased = false, next_attempt_at = NULL, note = $2
 WHERE merchant_id = $1::uuid AND state = 'pending'`;
 
-/** Where a merchant is called and how it knows us. */
+/** The address of a merchant's callbacks, and their token and secret. */
 export type StoredSettings = {
   /** Null: the merchant is not called. */
   readonly url: string | null;
@@ -174,7 +174,7 @@ function fromSettingsColumns(row: SettingsColumns | undefined): StoredSettings |
   return { url, token, secret, stoppedAt, updatedAt };
 }
 
-/** What the two secrets of a merchant are called where they are encrypted. */
+/** The names of a merchant's two secrets in their encryption. */
 function namesOf(merchantId: string): { token: string; secret: string } {
   return { token: `callback_settings.token/${merchantId}`, secret: `callback_settings.secret/${merchantId}` };
 }
@@ -226,7 +226,7 @@ export async function claimDue(
   }));
 }
 
-/** How an attempt went. */
+/** The result of an attempt. */
 export type AttemptFacts = {
   readonly url: string;
   readonly startedAt: Date;

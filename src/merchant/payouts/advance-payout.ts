@@ -18,7 +18,7 @@ import { markBroadcast, markFilling, noteBroadcast, noteSeen, storeAttempt } fro
 import { inTransaction } from "./payout-transaction.ts";
 import { settlePayout } from "./settle-payout.ts";
 
-/** What a merchant reads of a transfer that could not be sent. */
+/** The reason that a merchant reads of a transfer that could not be sent. */
 export const NOT_TAKEN = "The network did not take the transaction.";
 export const NOT_SIGNED = "The transaction could not be made.";
 
@@ -65,7 +65,7 @@ export async function advancePayout(work: Advancing, payout: OpenPayout): Promis
       return handOver(work, payout, step.attempt);
     case "sign":
       if (work.maySign && (await signAndSend(work, payout, step))) return;
-      // What was signed before may still do, and the network has lost it.
+      // An earlier attempt may still succeed, and the network has lost it.
       if (step.otherwise !== null) await handOver(work, payout, step.otherwise);
       return;
     case "give up":

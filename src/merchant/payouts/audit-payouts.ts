@@ -75,7 +75,7 @@ CROSS JOIN LATERAL (
 ) n
 WHERE n.count <> CASE t.status WHEN 'CONFIRMED' THEN 1 ELSE 0 END LIMIT ${VIOLATIONS_TO_READ}`;
 
-// What networks took is named by a transaction of ours that is final.
+// Each posting of a network's fee names a final transaction of ours.
 const FEES = `debit = '${systemAccounts.networkFees}'`;
 const WRONG_FEES = `
 SELECT 'a network fee is of a final transaction of ours' AS "check", f.id AS subject, f.reference AS detail

@@ -41,7 +41,7 @@ export const WAITS_FOR_FUNDS = "The operator's wallet is being refilled.";
 /** Why a transfer waits: enough has gone out today. The merchant reads it. */
 export const WAITS_FOR_CAP = "The operator's daily limit for payouts is reached.";
 
-/** How many of a currency one round looks at beyond those it may take: so many can wait before they keep others waiting. */
+/** How many transfers of a currency one round reads beyond those it may choose: so many can wait without delaying others. */
 const LOOK_BEYOND = 100;
 
 /** Takes nonces for transfers that can be paid now. Returns how many. */
@@ -96,7 +96,7 @@ function isWithinCap({ dailyCaps }: Choosing, day: ReadonlyMap<string, bigint>, 
   return cap === undefined || (day.get(assetOf(coin)) ?? 0n) + units <= cap;
 }
 
-/** What a wallet has and has not promised yet. */
+/** What a wallet has beyond its open payouts. */
 type Float = {
   covers(candidate: Candidate): boolean;
   /** Whether nothing of what it lacks is merely under way. */
@@ -115,7 +115,7 @@ async function readFloat(
   const open = [...inFlight.values()].reduce((sum, { count }) => sum + count, 0);
   const fee = feeCoin === null ? null : await chain.suggestFee(null);
   const cost = fee === null ? 0n : chain.mostCost(fee);
-  // What is mined but not final is subtracted although the balance is without it already: too little for a moment, never
+  // Mined but not final payouts are subtracted although the balance is without them already: too little for a moment, never
   // too much.
   const left = new Map<string, bigint>();
   for (const [asset, coin] of coins)

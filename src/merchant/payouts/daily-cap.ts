@@ -1,5 +1,5 @@
-// How much a wallet sends of a currency on a day in Jakarta at most. The counter is written behind the
-// wallet's lock together with the nonce; what is reverted later does not give its part of the day back.
+// The most that a wallet sends of a currency on a day in Jakarta. The counter is written behind the wallet's lock together with the
+// nonce; a payment that is reverted later does not give its part of the day back.
 
 import type { Pool, PoolClient } from "pg";
 import type { Asset } from "../../kernel/money.ts";

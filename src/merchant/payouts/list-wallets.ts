@@ -10,7 +10,7 @@ import { readWalletFacts, type WalletFacts } from "./payout-facts.ts";
 /** A chain that takes longer has not answered: an operator waits for the list. */
 const ANSWER_WITHIN_MS = 4_000;
 
-/** What a wallet has of a currency. */
+/** A wallet's balance of a currency. */
 type WalletBalance = { readonly currencyCode: string; readonly amount: Money };
 
 /** A wallet and its state. */

@@ -36,7 +36,7 @@ export type PayoutTrouble =
   | { readonly kind: "head_leap"; readonly chain: string; readonly from: number; readonly to: number }
   // A node calls a block final, and its own blocks or the second node contradict it.
   | { readonly kind: "finality_doubted"; readonly chain: string; readonly nonce: number; readonly doubt: string }
-  // What was final is not in the chain any more.
+  // A final transaction is not in the chain any more.
   | { readonly kind: "payment_vanished"; readonly chain: string; readonly nonce: number; readonly hash: string }
   // Transfers wait because enough of a currency has gone out today.
   | { readonly kind: "daily_cap"; readonly chain: string; readonly currency: string }
@@ -88,7 +88,7 @@ export class PayoutEngine {
     await this.#recheck(walletId, head, await this.#watchWallet(head));
     if (!(await this.#advanceAll(walletId, signal))) return;
     const chosen = await this.#choose(walletId);
-    // What was just chosen goes out at once.
+    // Payouts that were just chosen go out at once.
     if (chosen > 0) await this.#advanceAll(walletId, signal);
   }
 
@@ -98,7 +98,7 @@ export class PayoutEngine {
     return leaseWallet(pool, { walletId, engineId: this.#engineId, leaseMs: policy.leaseMs });
   }
 
-  /** Lets another engine take over at once. */
+  /** Gives the lease back, so that another engine can take over at once. */
   async resign(): Promise<void> {
     if (this.#wallet === null) return;
     await resignWallet(this.#options.pool, { walletId: this.#wallet.walletId, engineId: this.#engineId });

@@ -1,4 +1,4 @@
-// What was done for a transfer on its chain, as a statement shows it.
+// The payouts of a transfer on its chain, as a statement shows them.
 
 import type { Pool, PoolClient } from "pg";
 import { isUuid } from "../../kernel/ids.ts";

@@ -13,7 +13,7 @@ type Queryable = Pick<Pool | PoolClient, "query">;
 
 const OPEN = `p.state IN ('chosen', 'signed', 'broadcast')`;
 const NO_LIVING_PAYOUT = `(SELECT count(*) FROM payout p WHERE p.transfer_id = t.id AND p.state <> 'displaced') = 0`;
-// What was ordered before its account was frozen waits as well.
+// A transfer that was ordered before its account was frozen waits as well.
 const OWNER_SERVED = `(
   SELECT frozen_at FROM account
   WHERE id = (SELECT account_id FROM merchant WHERE id = t.merchant_id)) IS NULL`;
@@ -274,7 +274,7 @@ export async function hasPayoutBegun(client: Queryable, transferId: string): Pro
   return rows[0]?.none === false;
 }
 
-/** What the open payouts of a wallet send, by asset, and how many there are. */
+/** The sums and the number of a wallet's open payouts, by asset. */
 export async function readInFlight(
   client: Queryable,
   walletId: string,

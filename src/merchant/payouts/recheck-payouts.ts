@@ -13,7 +13,7 @@ const MOST_RECHECKED = 50;
 /** For how long after its end a payout is compared, each time after twice the time that has passed since. */
 const RECHECK_FOR_MS = 24 * 3_600_000;
 
-/** What a merchant reads nothing of: why a nonce whose transaction was reverted and has vanished moves nothing. */
+/** Why a nonce whose transaction was reverted and has vanished moves nothing. The merchant does not read it. */
 const VANISHED = "its final transaction has vanished from the chain";
 
 export type Rechecking = {

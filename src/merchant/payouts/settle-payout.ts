@@ -13,7 +13,7 @@ import { readOwner } from "../transfers/transfer-store.ts";
 import type { Attempt, OpenPayout } from "./payout.ts";
 import { endPayout, noteSeen } from "./payout-store.ts";
 
-/** What a merchant reads of a transfer that the chain has reverted. */
+/** The reason that a merchant reads of a transfer that the chain has reverted. */
 export const REVERTED = "The network reverted the transaction.";
 
 export type FinalAttempt = {
@@ -72,7 +72,7 @@ type NetworkFee = {
   readonly coin: Coin | null;
 };
 
-/** What the network took is our expense, out of the wallet that pays: the merchant's fee was agreed before. */
+/** Posts the network's fee, which is our expense and paid by the wallet: the merchant's fee was agreed before. */
 async function postNetworkFee(
   client: PoolClient,
   { payoutId, transferId, hash, paid, coin }: NetworkFee,

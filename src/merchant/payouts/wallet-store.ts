@@ -93,7 +93,7 @@ export async function haltWallet(client: Queryable, walletId: string, reason: st
   return (await client.query(HALT, [walletId, reason])).rowCount === 1;
 }
 
-/** Lets a wallet sign again. True: it was stopped. */
+/** Ends a wallet's stop, so that it signs again. True: it was stopped. */
 export async function resumeWallet(client: Queryable, walletId: string): Promise<boolean> {
   return (await client.query(RESUME, [walletId])).rowCount === 1;
 }

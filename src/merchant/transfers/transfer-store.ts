@@ -218,7 +218,7 @@ export async function readOwner(client: Queryable, transferId: string): Promise<
   return rows[0].account_id;
 }
 
-/** What was posted of a transfer. */
+/** The postings of a transfer. */
 export async function readTransferPostings(client: Queryable, transferId: string): Promise<TransferPosting[]> {
   type Columns = { id: string; debit: string; credit: string; amount: string; reason: string; posted_at: Date };
   const { rows } = await client.query<Columns>(POSTINGS_OF, [
