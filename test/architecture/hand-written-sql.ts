@@ -1,6 +1,6 @@
 // Where SQL is written by hand, by the reason. Stores outside these files use the entity manager (`database/orm.ts`).
 
-/** Files below `src/`, by why an entity manager would not do, or has not come yet. */
+/** Files below `src/`, by why an entity manager would not do. */
 export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
   "The database itself: sessions, transactions, changes of the schema, bounded reads.": [
     "app/observability/database-watch.ts",
@@ -27,7 +27,6 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "billing/top-ups/close-orders.ts",
     "billing/top-ups/disputes.ts",
     "billing/top-ups/find-top-ups.ts",
-    "billing/top-ups/provider-money.ts",
     "billing/top-ups/store.ts",
     "ledger/account-limits.ts",
     "ledger/account-lock.ts",
@@ -48,7 +47,6 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "ledger/receivables.ts",
     "ledger/recovery.ts",
     "merchant/merchants/limits-store.ts",
-    "merchant/merchants/store.ts",
     "merchant/payouts/daily-cap.ts",
     "merchant/payouts/payout-facts.ts",
     "merchant/payouts/payout-history.ts",
@@ -60,26 +58,42 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "merchant/transfers/order-guards.ts",
     "merchant/transfers/transfer-list-store.ts",
     "merchant/transfers/transfer-store.ts",
+    "operator/audit-log/operator-actions.ts",
+    "operator/second-person/ordered-alone.ts",
   ],
-  "The path of a chat request: named statements, counted windows, conditional writes.": [
+  "The path of a chat request or an order: named statements, counted windows, conditional writes.": [
     "gateway/retries/retries.ts",
     "gateway/upstreams/learned-models.ts",
     "gateway/upstreams/upstream-figures.ts",
     "gateway/upstreams/upstream-marks.ts",
     "keys/store.ts",
+    "merchant/merchants/fee-store.ts",
+    "merchant/merchants/pair-store.ts",
+    "merchant/merchants/store.ts",
   ],
-  "Sets: roll-ups, margins and lists over many rows, by window, lateral join or recursion.": [
+  "Sets: roll-ups, margins, and batches and lists of many rows, by window, lateral join or recursion.": [
     "billing/usage/roll-up.ts",
     "billing/usage/store.ts",
     "identity/read-security-log.ts",
-    "merchant/merchants/listings.ts",
+    "identity/security-log.ts",
+    "merchant/callbacks/log-store.ts",
   ],
-  "Claims and leases: SKIP LOCKED, and moments of the database's clock.": ["merchant/callbacks/store.ts"],
+  "Claims, leases and approvals: row locks, SKIP LOCKED, and moments of the database's clock.": [
+    "merchant/callbacks/store.ts",
+    "operator/second-person/order-store.ts",
+  ],
+  "Starts, sign-ups and first pages of the dashboard: they do not load the ORM.": [
+    "identity/settings.ts",
+    "identity/store.ts",
+  ],
   "Sign-in: conditional writes that decide once, and the tables that Better Auth writes.": [
     "identity/sign-in/auth-server.ts",
     "identity/sign-in/auth-tables.ts",
+    "identity/end-sessions.ts",
     "identity/expired-rows.ts",
+    "identity/operator-invites.ts",
     "identity/sign-in/pending-sign-ups.ts",
+    "identity/people-store.ts",
     "identity/renew-session.ts",
     "identity/second-factor/second-factor-store.ts",
     "identity/service-token-store.ts",
@@ -88,34 +102,14 @@ export const handWrittenSql: Readonly<Record<string, readonly string[]>> = {
     "identity/signing-secret.ts",
     "identity/throttle.ts",
   ],
-  "Catalog: a table lock, one moment of two tables, and an upsert that keeps the first day.": [
-    "catalog/apply-catalog.ts",
-    "catalog/store.ts",
-  ],
+  "Catalog: a table lock, and one moment of two tables, which a start and requests read.": ["catalog/store.ts"],
   "Sandboxes, demo and seed: made-up data in bulk.": [
-    "app/demo/clear-demo.ts",
     "app/demo/demo.ts",
     "app/demo/play-money.ts",
     "app/demo/seed/write-history.ts",
     "billing/payments/sandbox/store.ts",
     "commands/seed.ts",
-    "merchant/chains/sandbox/sandbox-store.ts",
-  ],
-  "Not moved yet, or not yet looked at for it.": [
-    "catalog/version-store.ts",
-    "identity/all-credentials.ts",
     "identity/demo-person.ts",
-    "identity/end-sessions.ts",
-    "identity/operator-invites.ts",
-    "identity/people-store.ts",
-    "identity/second-factor/reset-second-factor.ts",
-    "identity/security-log.ts",
-    "identity/settings.ts",
-    "identity/store.ts",
-    "keys/retry-settings.ts",
-    "merchant/callbacks/log-store.ts",
-    "operator/audit-log/operator-actions.ts",
-    "operator/second-person/order-store.ts",
-    "operator/second-person/ordered-alone.ts",
+    "merchant/chains/sandbox/sandbox-store.ts",
   ],
 };

@@ -6,15 +6,12 @@ import type { SourceFile } from "./violations.ts";
 const PLAIN_WORDS: string = "../../.ci/plain-words.mjs";
 const { wordProblems } = (await import(PLAIN_WORDS)) as { wordProblems: (text: string) => string[] };
 
-/** Rooms whose texts are not rewritten yet. A room leaves this list, and none is added. */
-export const notRewritten: readonly string[] = ["src/database/"];
-
 /** Files whose literals are no sentences: words to compare a password with. */
 const WORD_LISTS: readonly string[] = ["src/identity/passwords/common-words.ts"];
 
 /** Whether the texts of a file are compared with the list and the glossary. */
 export function isCompared(path: string): boolean {
-  return !WORD_LISTS.includes(path) && !notRewritten.some((folder) => path.startsWith(folder));
+  return !WORD_LISTS.includes(path);
 }
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm;

@@ -14,7 +14,7 @@ import { openAccount } from "../../src/ledger/accounts.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
 import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { schemaText } from "../setup/schema-text.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 

@@ -8,7 +8,7 @@ import { newMerchant } from "../merchant/merchant-accounts.ts";
 import { creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { setLimits } from "../../src/merchant/merchants/limits.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
+import { AccountFrozen, LimitExceeded, ValidationError } from "../../src/kernel/errors.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
 import {
-  AccountFrozen,
   AddressInvalid,
   AmountPrecision,
   CurrencyUnsupported,
   ExternalIdConflict,
   InsufficientFunds,
-  LimitExceeded,
-  ValidationError,
-} from "../../src/kernel/errors.ts";
-import { uuidv7 } from "../../src/kernel/ids.ts";
+} from "../../src/kernel/transfer-errors.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { transferAudit } from "../../src/merchant/transfers/audit-transfers.ts";
 import { createTransfer, type OrderOutcome } from "../../src/merchant/transfers/create-transfer.ts";

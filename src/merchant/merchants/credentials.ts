@@ -12,15 +12,8 @@ import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { digestSecretToken, newSecretToken, type SecretTokenPrefix } from "../../kernel/secret-token.ts";
 import { lockAccount } from "../../ledger/account-lock.ts";
-import {
-  insertPair,
-  markPairRevoked,
-  type PairSummary,
-  readPair,
-  readPairs,
-  requireMerchant,
-  requireMerchantOf,
-} from "./store.ts";
+import { insertPair, markPairRevoked, type PairSummary, readPair, readPairs } from "./pair-store.ts";
+import { requireMerchant, requireMerchantOf } from "./store.ts";
 
 type Queryable = Parameters<typeof insertPair>[0];
 

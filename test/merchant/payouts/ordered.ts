@@ -14,7 +14,7 @@ import { creditMerchant, listBalances } from "../../../src/merchant/merchants/me
 import { type PayoutRecord, readPayoutHistory } from "../../../src/merchant/payouts/payout-history.ts";
 import type { Transfer } from "../../../src/merchant/transfers/transfer.ts";
 import { readEvents, readTransfer } from "../../../src/merchant/transfers/transfer-store.ts";
-import { SOUND } from "../../money/world.ts";
+import { SOUND } from "../../money/money-setup.ts";
 import { newMerchant } from "../merchant-accounts.ts";
 
 export type Order = { readonly currencyCode: string; readonly amount: string; readonly to: string };

@@ -45,9 +45,9 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
     name: "a cleared demo leaves its keys",
     edits: [
       {
-        file: "src/keys/store.ts",
-        find: "UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL AND NOT is_playground`;",
-        replace: "UPDATE api_key SET revoked_at = NULL WHERE revoked_at IS NULL AND NOT is_playground`;",
+        file: "src/keys/issued-keys-store.ts",
+        find: 'em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: raw("clock_timestamp()") })',
+        replace: "em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: null })",
       },
     ],
     noticedBy: demoAndProduction("keeps a production start from a demo's database"),
