@@ -234,7 +234,7 @@ function tell(logger: Pick<Logger, "error" | "warn">, trouble: PayoutTrouble): v
   logger[level](err === undefined ? facts : { ...facts, err }, message);
 }
 
-/** Adds what is told of payouts; workers/README.md says when each is an alarm. */
+/** Adds the metrics of payouts; the alarms on them are in observability/README.md. */
 export function addPayoutMetrics(registry: Registry, { facts, troubles }: Pick<Payouts, "facts" | "troubles">): void {
   const gauge = <Label extends string>(
     name: string,

@@ -86,8 +86,8 @@ export function operationMethods({
         to,
         by: MARGIN_GROUPS.find((group) => protoGroup[group] === by) ?? "model",
       });
-      const told = [...lines].slice(0, MAX_MARGIN_LINES);
-      return { lines: told.map(([key, line]) => toProtoLine(key, line)), total: toProtoLine("", total) };
+      const shown = [...lines].slice(0, MAX_MARGIN_LINES);
+      return { lines: shown.map(([key, line]) => toProtoLine(key, line)), total: toProtoLine("", total) };
     },
   };
 }
