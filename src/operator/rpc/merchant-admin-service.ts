@@ -1,4 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
 import type { FeeTerms } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { previewFee } from "../../merchant/merchants/preview-fee.ts";
@@ -7,14 +9,14 @@ import { findFees, findMerchants, type ListedMerchant, type ScheduledFee } from 
 import { orderFee, termTexts } from "../commands/merchant-orders.ts";
 import { order as orderOrStore } from "../second-person/pending-orders.ts";
 import { readPage } from "./paging.ts";
-import { given, keyed, type Methods, orNull, type Parts } from "./proto-parts.ts";
+import { given, keyed, orNull, type Parts } from "./proto-parts.ts";
 
-/** The fee schedule, and merchants' funds. */
-export function merchantMethods({
+/** MerchantAdminService: merchants, their funds, and the fee schedule. */
+export function createMerchantAdminService({
   database,
   orderedBy,
   secondPerson: rule,
-}: Parts): Methods<"listFees" | "setFee" | "previewFee" | "listMerchants" | "creditMerchant"> {
+}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof MerchantAdminService> {
   const { pool } = database;
   return {
     async listFees(request) {
