@@ -7,7 +7,7 @@ import { isUuid } from "../../kernel/ids.ts";
 import { type AdmissionStop, readAdmissionStop } from "../../ledger/admission-switch.ts";
 import { orderStart, orderStop } from "../commands/admission-orders.ts";
 import { readPage } from "./paging.ts";
-import { fromRupiah, given, moment, orNull, type Parts, rupiah, timeRange } from "./proto-parts.ts";
+import { fromRupiah, given, orNull, type Parts, rupiah, timeRange } from "./proto-parts.ts";
 import { orderSettings } from "../commands/settings-orders.ts";
 
 /** SystemService: settings, the switch of admissions, and what operators did. */
