@@ -3,7 +3,9 @@
 
 import { createClient, type Transport } from "@connectrpc/connect";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { AccountsService, KeysService } from "../../src/client/client.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createOperatorClient } from "../setup/operator-client.ts";
@@ -147,8 +149,8 @@ async function makeTransfer(session: Transport): Promise<{ merchantId: string; t
   });
   const externalId = hostile("external-id");
   const order = { externalId, currencyCode: "TRX", amount: "10", address: ADDRESS };
-  const { transfer } = await merchants.createMerchantTransfer({ merchantId, order });
+  const { transfer } = await createClient(MerchantTransferService, session).createTransfer({ merchantId, ...order });
   const url = `https://merchant.example/hook?${CALLBACK}`;
-  await merchants.updateCallbackSettings({ merchantId, url });
+  await createClient(CallbackService, session).updateCallbackSettings({ merchantId, url });
   return { merchantId, transferId: transfer?.id ?? "" };
 }

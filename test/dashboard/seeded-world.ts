@@ -2,7 +2,7 @@
 
 import { createClient } from "@connectrpc/connect";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { TokenScope } from "#gen/saldo/options/v1/options_pb.ts";
 import { findDemo } from "../../src/app/demo/demo.ts";
 import { BillingService } from "../../src/client/client.ts";
@@ -32,7 +32,7 @@ export async function makeSeededWorld(dashboard: Dashboard, visit: Visit): Promi
   const operator = createOperatorClient(session);
   const { accountId, merchantId } = await findDemo(database);
   // Before anything is ordered: callbacks of a transfer are sent from then on.
-  await createClient(MerchantService, session).updateCallbackSettings({
+  await createClient(CallbackService, session).updateCallbackSettings({
     merchantId,
     url: "https://merchant.example/hook",
   });

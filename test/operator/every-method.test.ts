@@ -114,6 +114,7 @@ const requests: Readonly<Record<string, () => unknown>> = {
   setFee: () => ({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0.01" } }),
   previewFee: () => ({ currencyCode: "TRX", amount: "10" }),
   listMerchants: () => ({}),
+  setLimit: () => ({ merchantId, currencyCode: "TRX", daily: "5000", approvalAbove: "0" }),
   creditMerchant: () => ({ merchantId, currencyCode: "TRX", amount: "5", reason: "in", idempotencyKey: uuidv7() }),
   getTrialBalance: () => ({}),
   listPostings: () => ({}),

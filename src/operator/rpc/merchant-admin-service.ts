@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
 import type { FeeTerms } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { formatMoney } from "../../kernel/money.ts";
+import { toProtoLimit } from "../../merchant/proto-limit.ts";
 import { previewFee } from "../../merchant/merchants/preview-fee.ts";
 import type { Quote } from "../../merchant/transfers/quote.ts";
 import { findFees, findMerchants, type ListedMerchant, type ScheduledFee } from "../../merchant/merchants/listings.ts";
@@ -11,7 +12,7 @@ import { order as orderOrStore } from "../second-person/pending-orders.ts";
 import { readPage } from "./paging.ts";
 import { given, keyed, orNull, type Parts } from "./proto-parts.ts";
 
-/** MerchantAdminService: merchants, their funds, and the fee schedule. */
+/** MerchantAdminService: merchants, their funds and limits, and the fee schedule. */
 export function createMerchantAdminService({
   database,
   orderedBy,
@@ -77,6 +78,12 @@ export function createMerchantAdminService({
       if (ordered.outcome === null) return { pendingOrderId: ordered.pendingOrderId };
       const { postingId, available, isNew } = ordered.outcome;
       return { postingId, available, isNew };
+    },
+
+    async setLimit({ merchantId, currencyCode, perTransfer, daily, approvalAbove }, context) {
+      const order = { merchantId, currencyCode, perTransfer, daily, approvalAbove, reason: null };
+      const { outcome, pendingOrderId } = await orderOrStore({ by: orderedBy(context), rule }, "merchant limit", order);
+      return { ...(outcome === null ? {} : { limit: toProtoLimit(outcome) }), pendingOrderId };
     },
   };
 }

@@ -1,7 +1,13 @@
-// Who may call a method: read from the `callers` option of the contract, and from nowhere else.
+// Who may call a method: read from the options `callers` and `rest_callers` of the contract, and from nowhere else.
 
 import { getOption, type DescMethod } from "@bufbuild/protobuf";
-import { Caller, callers, TokenScope as ProtoTokenScope, token_scope } from "#gen/saldo/options/v1/options_pb.ts";
+import {
+  Caller,
+  callers,
+  rest_callers,
+  TokenScope as ProtoTokenScope,
+  token_scope,
+} from "#gen/saldo/options/v1/options_pb.ts";
 import type { Principal, TokenScope } from "../../identity/principal.ts";
 import { requireProof } from "./require-proof.ts";
 import { InvalidApiKey, InvalidCredentials, PermissionDenied, ScopeMissing } from "../../kernel/errors.ts";
@@ -16,6 +22,7 @@ const callerOf = {
 } as const satisfies Record<Principal["kind"], Caller>;
 
 const rules = new Map<DescMethod, ReadonlySet<Caller>>();
+const restRules = new Map<DescMethod, ReadonlySet<Caller>>();
 
 /** The kinds of caller a method takes. */
 export function callersOf(method: DescMethod): ReadonlySet<Caller> {
@@ -26,9 +33,20 @@ export function callersOf(method: DescMethod): ReadonlySet<Caller> {
   return read;
 }
 
-/** Whether a method is for merchants and nobody else. Such methods stand under /sandbox as well. */
+/** The kinds of caller a method takes in REST: those of `callers` that its service admits there. */
+export function restCallersOf(method: DescMethod): ReadonlySet<Caller> {
+  const known = restRules.get(method);
+  if (known !== undefined) return known;
+  const admitted = getOption(method.parent, rest_callers);
+  const isAdmitted = (caller: Caller): boolean => admitted.length === 0 || admitted.includes(caller);
+  const read = new Set([...callersOf(method)].filter(isAdmitted));
+  restRules.set(method, read);
+  return read;
+}
+
+/** Whether the REST paths of a method are for merchants and nobody else. Such paths stand under /sandbox as well. */
 export function isForMerchants(method: DescMethod): boolean {
-  const allowed = callersOf(method);
+  const allowed = restCallersOf(method);
   return allowed.size === 1 && allowed.has(Caller.MERCHANT);
 }
 
@@ -48,19 +66,18 @@ export function tokenScopeOf(method: DescMethod): TokenScope | null {
 }
 
 /**
- * Lets the caller through or not. Errors: InvalidApiKey, InvalidCredentials, PermissionDenied, SecondFactorRequired,
+ * Lets the caller through or not; `allowed` are the kinds of caller that the method takes here. Errors: InvalidApiKey, InvalidCredentials, PermissionDenied, SecondFactorRequired,
  * FreshAuthenticationRequired, ScopeMissing.
  */
-export function authorise(method: DescMethod, principal: Principal): void {
-  const allowed = callersOf(method);
+export function authorise(method: DescMethod, principal: Principal, allowed = callersOf(method)): void {
   if (allowed.has(Caller.PUBLIC)) return;
   if (allowed.has(callerOf[principal.kind])) {
     if (principal.kind === "session" || principal.kind === "operator") requireProof(method, principal);
     if (principal.kind === "service") requireScope(method, principal.scopes);
     return;
   }
-  // Credentials of the other area are wrong ones, like any other: nobody is told that they would be good elsewhere.
-  if (isForMerchants(method)) throw new InvalidCredentials();
+  // Credentials of the other area are wrong ones, like any other: no answer shows that they would be good elsewhere.
+  if (allowed.has(Caller.MERCHANT)) throw new InvalidCredentials();
   if (principal.kind === "public" || principal.kind === "merchant") throw new InvalidApiKey();
   throw new PermissionDenied();
 }

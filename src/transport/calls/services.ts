@@ -6,6 +6,7 @@ import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
@@ -27,6 +28,7 @@ export const services = {
   accounts: AccountsService,
   merchantTransfer: MerchantTransferService,
   merchant: MerchantService,
+  callback: CallbackService,
   operatorCatalog: CatalogService,
   operatorAccount: AccountService,
   operatorTopUp: TopUpService,

@@ -6,7 +6,7 @@ import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ListFeesRequestSchema, ListFeesResponseSchema, PreviewFeeRequestSchema, PreviewFeeResponseSchema, SetFeeRequestSchema, SetFeeResponseSchema } from "./fee_pb.ts";
 import { file_saldo_operator_v1_fee } from "./fee_pb.ts";
-import type { CreditMerchantRequestSchema, CreditMerchantResponseSchema, ListMerchantsRequestSchema, ListMerchantsResponseSchema } from "./merchant_pb.ts";
+import type { CreditMerchantRequestSchema, CreditMerchantResponseSchema, ListMerchantsRequestSchema, ListMerchantsResponseSchema, SetLimitRequestSchema, SetLimitResponseSchema } from "./merchant_pb.ts";
 import { file_saldo_operator_v1_merchant } from "./merchant_pb.ts";
 import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
 
@@ -14,7 +14,7 @@ import { file_saldo_options_v1_options } from "../../options/v1/options_pb.ts";
  * Describes the file saldo/operator/v1/merchant_admin_service.proto.
  */
 export const file_saldo_operator_v1_merchant_admin_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci5zYWxkby9vcGVyYXRvci92MS9tZXJjaGFudF9hZG1pbl9zZXJ2aWNlLnByb3RvEhFzYWxkby5vcGVyYXRvci52MTKdBgoUTWVyY2hhbnRBZG1pblNlcnZpY2USgAEKDUxpc3RNZXJjaGFudHMSJy5zYWxkby5vcGVyYXRvci52MS5MaXN0TWVyY2hhbnRzUmVxdWVzdBooLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RNZXJjaGFudHNSZXNwb25zZSIckAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvchLLAQoOQ3JlZGl0TWVyY2hhbnQSKC5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRNZXJjaGFudFJlcXVlc3QaKS5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRNZXJjaGFudFJlc3BvbnNlImSquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GBBhbW91bnRfcHJlY2lzaW9uorwYFGN1cnJlbmN5X3Vuc3VwcG9ydGVkorwYDmxpbWl0X2V4Y2VlZGVkEnEKCExpc3RGZWVzEiIuc2FsZG8ub3BlcmF0b3IudjEuTGlzdEZlZXNSZXF1ZXN0GiMuc2FsZG8ub3BlcmF0b3IudjEuTGlzdEZlZXNSZXNwb25zZSIckAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvchKNAQoGU2V0RmVlEiAuc2FsZG8ub3BlcmF0b3IudjEuU2V0RmVlUmVxdWVzdBohLnNhbGRvLm9wZXJhdG9yLnYxLlNldEZlZVJlc3BvbnNlIj6quxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GBRjdXJyZW5jeV91bnN1cHBvcnRlZBKwAQoKUHJldmlld0ZlZRIkLnNhbGRvLm9wZXJhdG9yLnYxLlByZXZpZXdGZWVSZXF1ZXN0GiUuc2FsZG8ub3BlcmF0b3IudjEuUHJldmlld0ZlZVJlc3BvbnNlIlWQAgGquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GBBhbW91bnRfcHJlY2lzaW9uorwYFGN1cnJlbmN5X3Vuc3VwcG9ydGVkYgZwcm90bzM", [file_saldo_operator_v1_fee, file_saldo_operator_v1_merchant, file_saldo_options_v1_options]);
+  fileDesc("Ci5zYWxkby9vcGVyYXRvci92MS9tZXJjaGFudF9hZG1pbl9zZXJ2aWNlLnByb3RvEhFzYWxkby5vcGVyYXRvci52MTKzBwoUTWVyY2hhbnRBZG1pblNlcnZpY2USgAEKDUxpc3RNZXJjaGFudHMSJy5zYWxkby5vcGVyYXRvci52MS5MaXN0TWVyY2hhbnRzUmVxdWVzdBooLnNhbGRvLm9wZXJhdG9yLnYxLkxpc3RNZXJjaGFudHNSZXNwb25zZSIckAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvchLLAQoOQ3JlZGl0TWVyY2hhbnQSKC5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRNZXJjaGFudFJlcXVlc3QaKS5zYWxkby5vcGVyYXRvci52MS5DcmVkaXRNZXJjaGFudFJlc3BvbnNlImSquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GBBhbW91bnRfcHJlY2lzaW9uorwYFGN1cnJlbmN5X3Vuc3VwcG9ydGVkorwYDmxpbWl0X2V4Y2VlZGVkEnEKCExpc3RGZWVzEiIuc2FsZG8ub3BlcmF0b3IudjEuTGlzdEZlZXNSZXF1ZXN0GiMuc2FsZG8ub3BlcmF0b3IudjEuTGlzdEZlZXNSZXNwb25zZSIckAIBqrsYAQaivBgQdmFsaWRhdGlvbl9lcnJvchKNAQoGU2V0RmVlEiAuc2FsZG8ub3BlcmF0b3IudjEuU2V0RmVlUmVxdWVzdBohLnNhbGRvLm9wZXJhdG9yLnYxLlNldEZlZVJlc3BvbnNlIj6quxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GBRjdXJyZW5jeV91bnN1cHBvcnRlZBKwAQoKUHJldmlld0ZlZRIkLnNhbGRvLm9wZXJhdG9yLnYxLlByZXZpZXdGZWVSZXF1ZXN0GiUuc2FsZG8ub3BlcmF0b3IudjEuUHJldmlld0ZlZVJlc3BvbnNlIlWQAgGquxgBBqK8GBB2YWxpZGF0aW9uX2Vycm9yorwYCW5vdF9mb3VuZKK8GBBhbW91bnRfcHJlY2lzaW9uorwYFGN1cnJlbmN5X3Vuc3VwcG9ydGVkEpMBCghTZXRMaW1pdBIiLnNhbGRvLm9wZXJhdG9yLnYxLlNldExpbWl0UmVxdWVzdBojLnNhbGRvLm9wZXJhdG9yLnYxLlNldExpbWl0UmVzcG9uc2UiPqq7GAEGorwYEHZhbGlkYXRpb25fZXJyb3KivBgJbm90X2ZvdW5korwYFGN1cnJlbmN5X3Vuc3VwcG9ydGVkYgZwcm90bzM", [file_saldo_operator_v1_fee, file_saldo_operator_v1_merchant, file_saldo_options_v1_options]);
 
 /**
  * Merchants of all accounts and the fees of their transfers, for operators. Changes are recorded; see SystemService.ListOperatorActions.
@@ -78,6 +78,16 @@ export const MerchantAdminService: GenService<{
     methodKind: "unary";
     input: typeof PreviewFeeRequestSchema;
     output: typeof PreviewFeeResponseSchema;
+  },
+  /**
+   * Sets what a merchant may order of a currency, in place of what was set before.
+   *
+   * @generated from rpc saldo.operator.v1.MerchantAdminService.SetLimit
+   */
+  setLimit: {
+    methodKind: "unary";
+    input: typeof SetLimitRequestSchema;
+    output: typeof SetLimitResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_saldo_operator_v1_merchant_admin_service, 0);

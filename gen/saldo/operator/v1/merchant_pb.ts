@@ -9,13 +9,15 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { TransferLimit } from "../../merchant/v1/merchant_pb.ts";
+import { file_saldo_merchant_v1_merchant } from "../../merchant/v1/merchant_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/operator/v1/merchant.proto.
  */
 export const file_saldo_operator_v1_merchant: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS9tZXJjaGFudC5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEidgoPTWVyY2hhbnRTdW1tYXJ5EgoKAmlkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLZW52aXJvbm1lbnQYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipQEKFExpc3RNZXJjaGFudHNSZXF1ZXN0ElIKCmFjY291bnRfaWQYASABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiZwoVTGlzdE1lcmNoYW50c1Jlc3BvbnNlEjUKCW1lcmNoYW50cxgBIAMoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLk1lcmNoYW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkizQEKFUNyZWRpdE1lcmNoYW50UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESIAoNY3VycmVuY3lfY29kZRgCIAEoCUIJukgGcgQQARgQEhgKB25ldHdvcmsYAyABKAlCB7pIBHICGCASGQoGYW1vdW50GAQgASgJQgm6SAZyBBABGEASGgoGcmVhc29uGAUgASgJQgq6SAdyBRABGPQDEiIKD2lkZW1wb3RlbmN5X2tleRgGIAEoCUIJukgGcgQQARhkImkKFkNyZWRpdE1lcmNoYW50UmVzcG9uc2USEgoKcG9zdGluZ19pZBgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDgoGaXNfbmV3GAMgASgIEhgKEHBlbmRpbmdfb3JkZXJfaWQYBCABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("CiBzYWxkby9vcGVyYXRvci92MS9tZXJjaGFudC5wcm90bxIRc2FsZG8ub3BlcmF0b3IudjEidgoPTWVyY2hhbnRTdW1tYXJ5EgoKAmlkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLZW52aXJvbm1lbnQYAyABKAkSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipQEKFExpc3RNZXJjaGFudHNSZXF1ZXN0ElIKCmFjY291bnRfaWQYASABKAlCPrpIO3I5MjdeKFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KT8kEhsKCXBhZ2Vfc2l6ZRgCIAEoDUIIukgFKgMYyAESHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYyAEiZwoVTGlzdE1lcmNoYW50c1Jlc3BvbnNlEjUKCW1lcmNoYW50cxgBIAMoCzIiLnNhbGRvLm9wZXJhdG9yLnYxLk1lcmNoYW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkizQEKFUNyZWRpdE1lcmNoYW50UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESIAoNY3VycmVuY3lfY29kZRgCIAEoCUIJukgGcgQQARgQEhgKB25ldHdvcmsYAyABKAlCB7pIBHICGCASGQoGYW1vdW50GAQgASgJQgm6SAZyBBABGEASGgoGcmVhc29uGAUgASgJQgq6SAdyBRABGPQDEiIKD2lkZW1wb3RlbmN5X2tleRgGIAEoCUIJukgGcgQQARhkImkKFkNyZWRpdE1lcmNoYW50UmVzcG9uc2USEgoKcG9zdGluZ19pZBgBIAEoCRIRCglhdmFpbGFibGUYAiABKAkSDgoGaXNfbmV3GAMgASgIEhgKEHBlbmRpbmdfb3JkZXJfaWQYBCABKAkiuAEKD1NldExpbWl0UmVxdWVzdBIdCgttZXJjaGFudF9pZBgBIAEoCUIIukgFcgOwAQESLgoNY3VycmVuY3lfY29kZRgCIAEoCUIXukgUchIyEF5bQS1aMC05XXsyLDEwfSQSHQoMcGVyX3RyYW5zZmVyGAMgASgJQge6SARyAhhAEhYKBWRhaWx5GAQgASgJQge6SARyAhhAEh8KDmFwcHJvdmFsX2Fib3ZlGAUgASgJQge6SARyAhhAIl0KEFNldExpbWl0UmVzcG9uc2USLwoFbGltaXQYASABKAsyIC5zYWxkby5tZXJjaGFudC52MS5UcmFuc2ZlckxpbWl0EhgKEHBlbmRpbmdfb3JkZXJfaWQYAiABKAliBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_merchant_v1_merchant]);
 
 /**
  * A merchant of an account.
@@ -219,4 +221,81 @@ export type CreditMerchantResponse = Message<"saldo.operator.v1.CreditMerchantRe
  */
 export const CreditMerchantResponseSchema: GenMessage<CreditMerchantResponse> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_merchant, 4);
+
+/**
+ * Limits to set. Amounts are decimals in whole coins; an empty one removes the limit.
+ *
+ * @generated from message saldo.operator.v1.SetLimitRequest
+ */
+export type SetLimitRequest = Message<"saldo.operator.v1.SetLimitRequest"> & {
+  /**
+   * The merchant's id.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The currency's code in capitals, such as `TRX`.
+   *
+   * @generated from field: string currency_code = 2;
+   */
+  currencyCode: string;
+
+  /**
+   * The most of one transfer, greater than zero. Empty: no limit.
+   *
+   * @generated from field: string per_transfer = 3;
+   */
+  perTransfer: string;
+
+  /**
+   * The most of a day in Asia/Jakarta, greater than zero. Empty: no limit.
+   *
+   * @generated from field: string daily = 4;
+   */
+  daily: string;
+
+  /**
+   * Above this an operator has to approve the transfer. Empty: none needs approval.
+   *
+   * @generated from field: string approval_above = 5;
+   */
+  approvalAbove: string;
+};
+
+/**
+ * Describes the message saldo.operator.v1.SetLimitRequest.
+ * Use `create(SetLimitRequestSchema)` to create a new message.
+ */
+export const SetLimitRequestSchema: GenMessage<SetLimitRequest> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_merchant, 5);
+
+/**
+ * The limits as they now are.
+ *
+ * @generated from message saldo.operator.v1.SetLimitResponse
+ */
+export type SetLimitResponse = Message<"saldo.operator.v1.SetLimitResponse"> & {
+  /**
+   * The limits.
+   *
+   * @generated from field: saldo.merchant.v1.TransferLimit limit = 1;
+   */
+  limit?: TransferLimit | undefined;
+
+  /**
+   * The order that waits for a second operator, a UUID; see ListOrders. Empty: the call has taken effect.
+   *
+   * @generated from field: string pending_order_id = 2;
+   */
+  pendingOrderId: string;
+};
+
+/**
+ * Describes the message saldo.operator.v1.SetLimitResponse.
+ * Use `create(SetLimitResponseSchema)` to create a new message.
+ */
+export const SetLimitResponseSchema: GenMessage<SetLimitResponse> = /*@__PURE__*/
+  messageDesc(file_saldo_operator_v1_merchant, 6);
 
