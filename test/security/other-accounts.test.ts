@@ -1,7 +1,7 @@
 // Rows of another account: every method whose request names one by its id is called by a stranger with the ids of rows that are
 // there, and finds nothing. The methods are read off the contracts; a new one is tried with no further word here.
 
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { getOption } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,6 +1,5 @@
 // The merchants' part of the composition: what their services are built from.
 
-import type { HandlerContext } from "@connectrpc/connect";
 import { callbackPlaces } from "./callbacks.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
@@ -11,9 +10,8 @@ import { createMerchantService } from "../../merchant/merchant-service.ts";
 import type { Destination } from "../../merchant/transfers/order.ts";
 import { readPayoutAttempts } from "../../merchant/payouts/payout-history.ts";
 import { hasPayoutBegun } from "../../merchant/payouts/payout-store.ts";
-import { createMerchantTransferService, type TransferCaller } from "../../merchant/service.ts";
-import { principalOf } from "../../transport/calls/call.ts";
-import { accountOf } from "../../transport/calls/callers.ts";
+import { createMerchantTransferService } from "../../merchant/service.ts";
+import { accountOf, merchantOrAccountOf } from "../../transport/calls/callers.ts";
 import type { Implementations } from "../../transport/calls/services.ts";
 
 /** The services of merchants. */
@@ -32,14 +30,12 @@ export function merchantServices(
     hasSigningBegun: hasPayoutBegun,
   };
   return {
-    merchantTransfer: createMerchantTransferService({ ...sources, callerOf, payoutAttempts: readPayoutAttempts }),
+    merchantTransfer: createMerchantTransferService({
+      ...sources,
+      callerOf: merchantOrAccountOf,
+      payoutAttempts: readPayoutAttempts,
+    }),
     merchant: createMerchantService({ database, isServed, accountOf }),
     callback: createCallbackService({ database, accountOf, ...callbackPlaces(config) }),
   };
-}
-
-/** A merchant acts for itself; everybody else for the account that the call is for. */
-function callerOf(context: HandlerContext): TransferCaller {
-  const principal = principalOf(context);
-  return principal.kind === "merchant" ? principal : { kind: "account", accountId: accountOf(context) };
 }
