@@ -36,7 +36,7 @@ const CHAT = { model: "demo/small", messages: [{ role: "user", content: { case: 
 /** By the name of the method. */
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "GatewayService/CreateChatCompletion": { takes: ["key"], request: CHAT },
-  "GatewayService/StreamChatCompletion": { takes: ["key"], request: { request: CHAT } },
+  "GatewayService/StreamChatCompletion": { takes: ["key"], request: CHAT },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
   "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },
