@@ -14,7 +14,8 @@ import { useFaucet } from "./merchants/faucet.ts";
 import { listLimits } from "./merchants/limits.ts";
 import { listMerchants, openMerchant } from "./merchants/merchants.ts";
 import { toProtoLimit } from "./proto-limit.ts";
-import { type MerchantSummary, type PairSummary, requireMerchantOf } from "./merchants/store.ts";
+import type { PairSummary } from "./merchants/pair-store.ts";
+import { type MerchantSummary, requireMerchantOf } from "./merchants/store.ts";
 
 /** The dependencies of the service. */
 export type MerchantServiceSources = Pick<OrderSources, "database" | "isServed"> & {

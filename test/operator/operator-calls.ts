@@ -19,8 +19,8 @@ import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { createSandboxChain } from "../../src/merchant/chains/sandbox/sandbox-chain.ts";
 import { createOperatorServices, type OperatorServicesDependencies } from "../../src/operator/rpc/services.ts";
 import { operatorOf } from "../../src/transport/calls/callers.ts";
-import { startServers } from "../facade/fakes.ts";
 import { createOperatorClient, type OperatorClient } from "../setup/operator-client.ts";
+import { startServers } from "../transport/fakes.ts";
 import { PROVED } from "../setup/proofs.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 

@@ -3,17 +3,19 @@
 
 import type { PoolClient } from "pg";
 import { sqlState, sqlStates, withRetry, withTransaction } from "../../database/transactions.ts";
-import { AccountFrozen, ExternalIdConflict, InsufficientFunds, UpstreamBusy } from "../../kernel/errors.ts";
+import { AccountFrozen, UpstreamBusy } from "../../kernel/errors.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
+import { ExternalIdConflict, InsufficientFunds } from "../../kernel/transfer-errors.ts";
 import { readAmountText } from "./amount.ts";
 import { findCoin } from "../chains/currencies.ts";
 import { countAgainstLimits } from "../merchants/limits.ts";
 import { guardOrder } from "./order-guards.ts";
 import { type CheckAddress, type Destination, differingFields, isImplied, type TransferOrder } from "./order.ts";
 import { type Quote, type QuoteRequest, type QuoteSources, quoteTransfer } from "./quote.ts";
-import { isOwnerFrozen, lockFund, writeFund } from "../merchants/store.ts";
+import { holdInFund, lockFund } from "../../ledger/funds.ts";
+import { isOwnerFrozen } from "../merchants/store.ts";
 import { type OrderedTransfer, type Transfer, WAITS_FOR_APPROVAL } from "./transfer.ts";
 import { insertEvent, insertTransfer, readTransferOfExternalId } from "./transfer-store.ts";
 
@@ -124,7 +126,7 @@ async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<T
   // Taken by an order in another currency, which holds another fund's lock. The limits keep this order's count: their
   // row belongs to the transaction, which ends without an error.
   if (transfer === undefined) return undefined;
-  await writeFund(client, { ...fund, held: fund.held + total.units });
+  await holdInFund(client, fund, total.units);
   await insertEvent(client, transfer.transferId, { ...transfer, at: transfer.createdAt });
   return transfer;
 }

@@ -1,4 +1,4 @@
-// Who may call a method: read from the options `callers` and `rest_callers` of the contract, and from nowhere else.
+// The callers that a method takes: read from the options `callers` and `rest_callers` of the contract alone.
 
 import { getOption, type DescMethod } from "@bufbuild/protobuf";
 import {
@@ -44,7 +44,7 @@ export function restCallersOf(method: DescMethod): ReadonlySet<Caller> {
   return read;
 }
 
-/** Whether the REST paths of a method are for merchants and nobody else. Such paths stand under /sandbox as well. */
+/** Whether the REST paths of a method are for merchants alone. Such paths are served under /sandbox too. */
 export function isForMerchants(method: DescMethod): boolean {
   const allowed = restCallersOf(method);
   return allowed.size === 1 && allowed.has(Caller.MERCHANT);
@@ -60,14 +60,14 @@ const scopeNames: Readonly<Record<ProtoTokenScope, TokenScope | null>> = {
   [ProtoTokenScope.TRANSFERS]: "transfers",
 };
 
-/** What a service token must be allowed to do to call a method. Null: no service may call it. */
+/** The scope that a service token needs to call a method. Null: no service may call it. */
 export function tokenScopeOf(method: DescMethod): TokenScope | null {
   return scopeNames[getOption(method, token_scope)] ?? null;
 }
 
 /**
- * Lets the caller through or not; `allowed` are the kinds of caller that the method takes here. Errors: InvalidApiKey, InvalidCredentials, PermissionDenied, SecondFactorRequired,
- * FreshAuthenticationRequired, ScopeMissing.
+ * Checks that the caller may call the method; `allowed` are the callers that it takes here. Errors: InvalidApiKey,
+ * InvalidCredentials, PermissionDenied, SecondFactorRequired, FreshAuthenticationRequired, ScopeMissing.
  */
 export function authorise(method: DescMethod, principal: Principal, allowed = callersOf(method)): void {
   if (allowed.has(Caller.PUBLIC)) return;
@@ -76,7 +76,7 @@ export function authorise(method: DescMethod, principal: Principal, allowed = ca
     if (principal.kind === "service") requireScope(method, principal.scopes);
     return;
   }
-  // Credentials of the other area are wrong ones, like any other: no answer shows that they would be good elsewhere.
+  // Credentials of the other area are wrong ones, like any other: the error does not show that they are valid elsewhere.
   if (allowed.has(Caller.MERCHANT)) throw new InvalidCredentials();
   if (principal.kind === "public" || principal.kind === "merchant") throw new InvalidApiKey();
   throw new PermissionDenied();
