@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { clientConfig } from "./connections.ts";
 
 test("a login may show a certificate instead of a password, which its files hold", () => {
-  const pem = (name: string): string => fileURLToPath(new URL(`../../test/rpc/fixtures/${name}.pem`, import.meta.url));
+  const pem = (name: string): string =>
+    fileURLToPath(new URL(`../../test/setup/certificates/${name}.pem`, import.meta.url));
   const files = `sslrootcert=${pem("localhost-cert")}&sslcert=${pem("localhost-cert")}&sslkey=${pem("localhost-key")}`;
   const url = `postgres://saldo_serve@db.example/saldo?sslmode=verify-full&${files}`;
   const client = new Client(clientConfig({ connectionString: url }, "test"));

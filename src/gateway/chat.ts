@@ -2,7 +2,7 @@ import type { DomainError, ErrorCode } from "../kernel/errors.ts";
 import type { RateState } from "../kernel/rate.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 
-/** One chat request as it came in. */
+/** One chat request as it was received. */
 export type ChatCall = {
   /** A UUIDv7: `x-request-id`, the hold's and the usage record's id. */
   readonly requestId: string;
@@ -14,7 +14,7 @@ export type ChatCall = {
   readonly idempotencyKey?: string | null;
 };
 
-/** What is known of an answer when its first byte is about to be sent. */
+/** The facts of an answer before its first byte is sent. */
 export type ChatAnswerHead = {
   /** Null: the answer is the kept one of an earlier request, which took the slot. */
   readonly rate: RateState | null;
@@ -37,7 +37,7 @@ export type WholeAnswer = {
  * reads the chunks.
  */
 export interface ChunkFormat {
-  /** The JSON text of each chunk in the bytes, in order. What else is in them, such as comments, is left out. */
+  /** The JSON text of each chunk in the bytes, in order. Comments and other bytes are left out. */
   chunksIn(bytes: Buffer): string[];
 }
 
@@ -51,7 +51,7 @@ export type StreamEnding = {
 };
 
 /**
- * Where an answer goes. It is handed typed events and writes them in the protocol of its caller. It gets `answer` alone, or
+ * The receiver of an answer. It gets typed events and writes them in the protocol of its caller. It gets `answer` alone, or
  * `begin`, any number of `pass` and `keepAlive`, and one of `end` and `fail`. From `begin` on the gateway throws no error.
  */
 export interface ChatSink {
@@ -73,15 +73,15 @@ export interface ChatSink {
 }
 
 /**
- * How a request ended that no error was thrown for: with its whole answer, without its client, or with the error of this code
- * inside the stream. `insufficient_balance`: the stream was ended for want of balance, as a cap ends it.
+ * The outcome of a request without a thrown error: the whole answer, a client that left, or the error of this code inside the
+ * stream. `insufficient_balance`: the balance ran out, and the stream was ended as a cap ends it.
  */
 export type ChatOutcome = "answered" | "client_left" | ErrorCode;
 
 export interface Gateway {
   /**
-   * Answers one chat request and bills it before the answer is complete. What goes wrong after `sink.begin` goes to
-   * `sink.fail`. Errors, before it: ValidationError, InvalidApiKey, ModelNotFound, InsufficientBalance, RateLimited,
+   * Answers one chat request and bills it before the answer is complete. After `sink.begin` a failure is given to `sink.fail`.
+   * Errors, before it: ValidationError, InvalidApiKey, ModelNotFound, InsufficientBalance, RateLimited,
    * TooManyAtOnce, AccountFrozen, UpstreamBusy, AlreadyRunning, AlreadyAnswered, IdempotencyConflict, InternalError.
    */
   answerChat(call: ChatCall, sink: ChatSink): Promise<ChatOutcome>;

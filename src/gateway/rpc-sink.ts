@@ -1,4 +1,4 @@
-// Where an answer goes when the caller is an RPC: read, and in a stream handed over as fast as the caller takes it.
+// The sink for callers of an RPC: it parses the answer, and returns the chunks of a stream as fast as the caller takes them.
 
 import { type DomainError, InternalError } from "../kernel/errors.ts";
 import type { ChatAnswerHead, ChatSink, ChunkFormat, StreamEnding, WholeAnswer } from "./chat.ts";
@@ -40,7 +40,7 @@ export class RpcSink implements ChatSink {
     this.#gone?.();
   }
 
-  /** The chunks of a stream, each parsed when it is taken. Errors: what the gateway threw, or what the stream failed with. */
+  /** The chunks of a stream, each parsed when it is taken. Errors: those of the gateway or of the stream. */
   async *chunks(): AsyncGenerator<JsonObject> {
     for (;;) {
       const chunks = this.#waiting;

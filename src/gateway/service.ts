@@ -1,5 +1,5 @@
-// GatewayService: translates typed messages into the OpenAI JSON that the use case reads, and its answer back. REST clients
-// do not come this way; their bytes go to the use case as they are.
+// GatewayService: translates typed messages into the OpenAI JSON that the use case reads, and its answer back. Requests of REST
+// clients do not pass here; their bytes go to the use case unchanged.
 
 import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
@@ -23,7 +23,7 @@ import { RpcSink } from "./rpc-sink.ts";
 export type GatewayServiceDependencies = {
   readonly gateway: Gateway;
   readonly catalog: Catalog;
-  /** Who calls, and what the door knows of the call. */
+  /** The caller, and the facts that the transport has about the call. */
   readonly caller: (context: HandlerContext) => Promise<{
     readonly key: VerifiedKey;
     readonly requestId: string;
@@ -40,7 +40,7 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       const sink = new RpcSink(context.signal);
       await gateway.answerChat({ ...(await caller(context)), body: toOpenAiBody(request, false) }, sink);
       const answer = sink.wholeAnswer();
-      // The gateway ends quietly when its caller has left: there is no answer, and nobody to read it.
+      // The gateway ends without an error when its caller has left: there is no answer, and no reader.
       if (answer === null) throw new ConnectError("The call was canceled.", Code.Canceled);
       return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, inContract(answer)));
     },
@@ -88,7 +88,7 @@ function readAnswer<T>(read: () => T): T {
   }
 }
 
-/** The OpenAI JSON of a typed request. What the message names wins over the same name in `extra`. */
+/** The OpenAI JSON of a typed request. A field of the message wins over the same name in `extra`. */
 function toOpenAiBody(request: CreateChatCompletionRequest, stream: boolean): Buffer {
   const json = toJson(CreateChatCompletionRequestSchema, request);
   if (!isJsonObject(json)) throw new InternalError();

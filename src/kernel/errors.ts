@@ -1,7 +1,7 @@
 // A DomainError is a normal outcome its caller can act on. It knows nothing of HTTP or RPC, and its message is safe to
 // show. The other kind of failure, a bug of ours, is in invariant.ts.
 
-import { codeOf, formatMoney, type Money } from "./money.ts";
+import type { Money } from "./money.ts";
 import { rupiahText } from "./rupiah-text.ts";
 
 /** Every error a caller can get. REST and RPC translate exactly these. */
@@ -132,21 +132,6 @@ export class InsufficientBalance extends DomainError {
     this.available = facts.available;
     this.needed = facts.needed;
     this.owed = owed;
-  }
-}
-
-/** What a merchant has of a currency does not cover the transfer. */
-export class InsufficientFunds extends DomainError {
-  readonly code = "insufficient_balance";
-  readonly available: Money;
-  readonly needed: Money;
-  constructor({ available, needed }: { available: Money; needed: Money }) {
-    const currency = codeOf(needed.asset);
-    super(
-      `The balance is too low for this transfer. Available is ${formatMoney(available)} ${currency}, needed is ${formatMoney(needed)} ${currency}.`,
-    );
-    this.available = available;
-    this.needed = needed;
   }
 }
 
@@ -291,40 +276,9 @@ export class UpstreamBusy extends DomainError {
   }
 }
 
-/** The merchant has used this externalId for another transfer. */
-export class ExternalIdConflict extends DomainError {
-  readonly code = "external_id_conflict";
-  readonly differingFields: readonly string[];
-  constructor(differingFields: readonly string[]) {
-    super(`This externalId was used with another ${differingFields.join(" and ")}.`);
-    this.differingFields = differingFields;
-  }
-}
-
-/** The amount has more decimals than its currency keeps on that network. */
-export class AmountPrecision extends DomainError {
-  readonly code = "amount_precision";
-  constructor(facts: { currencyCode: string; network: string; decimals: number }) {
-    super(`An amount of ${facts.currencyCode} on ${facts.network} has at most ${facts.decimals} decimals.`);
-  }
-}
-
-/** The currency, or the currency on that network, is not offered. */
-export class CurrencyUnsupported extends DomainError {
-  readonly code = "currency_unsupported";
-  constructor() {
-    super("This currency is not offered on this network.");
-  }
-}
-
 /** An amount or a count is over a limit of the service. */
 export class LimitExceeded extends DomainError {
   readonly code = "limit_exceeded";
-}
-
-/** The address is not one of the network, or may not be paid. */
-export class AddressInvalid extends DomainError {
-  readonly code = "address_invalid";
 }
 
 /** A fault of ours. The cause is logged and never shown. */

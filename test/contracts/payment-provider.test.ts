@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts
 import { type FakeProvider, startFakeProvider } from "../top-ups/fake-provider.ts";
 import type { FakePayment } from "../top-ups/fake-wire.ts";
 import { makeSides, order, type Side, WITHOUT_WORD } from "../top-ups/provider-sides.ts";
-import { AMOUNT, MICRO } from "../top-ups/world.ts";
+import { AMOUNT, MICRO } from "../top-ups/top-up-setup.ts";
 
 let opened: TestDatabase;
 let fake: FakeProvider;

@@ -16,7 +16,7 @@ import { findCoin } from "../../src/merchant/chains/currencies.ts";
 import { Anvil } from "../chains/anvil.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 
-type World = {
+type Setup = {
   readonly chain: PayoutChain;
   /** Payments that simply succeed: the chain's own coin, and a token. */
   readonly payments: readonly ChainPayment[];
@@ -29,7 +29,7 @@ type World = {
 
 const FINAL_AFTER = 3;
 
-async function openSandbox(): Promise<World> {
+async function openSandbox(): Promise<Setup> {
   const opened = await createTestDatabase();
   let now = Date.UTC(2026, 10, 21);
   const usdt = findCoin("USDT", "bsc");
@@ -49,7 +49,7 @@ async function openSandbox(): Promise<World> {
   };
 }
 
-async function openEvm(): Promise<World> {
+async function openEvm(): Promise<Setup> {
   const anvil = await Anvil.start();
   const token = await anvil.deployToken();
   const hot = await anvil.wallet();
@@ -88,17 +88,17 @@ describe.each([
   ["sandbox", openSandbox],
   ["evm", openEvm],
 ])("the %s chain", (_name, open) => {
-  let world: World;
+  let setup: Setup;
   let chain: PayoutChain;
   let payment: ChainPayment;
   beforeAll(async () => {
-    world = await open();
-    ({ chain } = world);
-    const [first] = world.payments;
+    setup = await open();
+    ({ chain } = setup);
+    const [first] = setup.payments;
     if (first === undefined) throw new Error("a chain has a payment to try");
     payment = first;
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   const suggest = async (replaced: FeeOffer | null = null): Promise<FeeOffer> => {
     const fee = await chain.suggestFee(replaced);
@@ -116,7 +116,7 @@ describe.each([
 
   it("fits what is configured, and has what it is asked to pay", async () => {
     await chain.check();
-    for (const { coin, units } of world.payments) {
+    for (const { coin, units } of setup.payments) {
       expect(chain.currencies).toContain(coin.currencyCode);
       expect(await chain.balance(coin)).toBeGreaterThan(units);
     }
@@ -128,25 +128,25 @@ describe.each([
     const fee = await suggest();
     const signed = await chain.sign({ nonce, payment, fee });
     expect(await chain.sign({ nonce, payment, fee })).toEqual(signed);
-    await world.mine();
+    await setup.mine();
     expect(await find(signed)).toEqual({ status: "unknown" });
     expect(await chain.nextNonce()).toBe(nonce);
     expect(await chain.holderOf(nonce, await chain.head())).toBeNull();
   });
 
   it("mines each kind of payment, counts what confirms it, and makes it final", async () => {
-    for (const each of world.payments) {
+    for (const each of setup.payments) {
       const nonce = await chain.nextNonce();
       const signed = await sign(nonce, each);
       await chain.broadcast(signed.raw);
       expect(await find(signed, each)).toEqual({ status: "pending" });
       expect(await chain.nextNonce()).toBe(nonce);
-      await world.mine();
+      await setup.mine();
       const mined = await find(signed, each);
       expect(mined).toMatchObject({ status: "mined", confirmations: 1, isFinal: false, succeeded: true });
       expect(await chain.nextNonce()).toBe(nonce + 1);
       expect(await chain.holderOf(nonce, await chain.head())).toEqual({ hash: signed.hash, isFinal: false });
-      await world.mine(FINAL_AFTER - 1);
+      await setup.mine(FINAL_AFTER - 1);
       const { block } = mined as { block: object };
       expect(await find(signed, each)).toMatchObject({
         block,
@@ -163,9 +163,9 @@ describe.each([
     const signed = await sign(nonce);
     await chain.broadcast(signed.raw);
     await sendAgain(signed);
-    await world.mine();
+    await setup.mine();
     await sendAgain(signed);
-    await world.mine(2);
+    await setup.mine(2);
     expect(await find(signed)).toMatchObject({ status: "mined", confirmations: 3 });
     expect(await chain.nextNonce()).toBe(nonce + 1);
   });
@@ -177,9 +177,9 @@ describe.each([
     const second = await chain.sign({ nonce, payment, fee: await suggest(fee) });
     await chain.broadcast(first.raw);
     await chain.broadcast(second.raw);
-    await world.mine();
+    await setup.mine();
     await sendAgain(first);
-    await world.mine(FINAL_AFTER);
+    await setup.mine(FINAL_AFTER);
     expect(await find(first)).toEqual({ status: "unknown" });
     expect(await find(second)).toMatchObject({ status: "mined", isFinal: true, succeeded: true });
     expect(await chain.holderOf(nonce, await chain.head())).toEqual({ hash: second.hash, isFinal: true });
@@ -190,10 +190,10 @@ describe.each([
     const nonce = await chain.nextNonce();
     const first = await sign(nonce);
     await chain.broadcast(first.raw);
-    await world.mine();
+    await setup.mine();
     const late = await chain.sign({ nonce, payment, fee: await suggest(await suggest()) });
     await sendAgain(late);
-    await world.mine(2);
+    await setup.mine(2);
     expect(await find(late)).toEqual({ status: "unknown" });
     expect(await chain.holderOf(nonce, await chain.head())).toMatchObject({ hash: first.hash });
   });
@@ -202,11 +202,11 @@ describe.each([
     const nonce = await chain.nextNonce();
     const later = await sign(nonce + 1);
     await chain.broadcast(later.raw);
-    await world.mine(2);
+    await setup.mine(2);
     expect(await find(later)).toEqual({ status: "pending" });
     const earlier = await sign(nonce);
     await chain.broadcast(earlier.raw);
-    await world.mine();
+    await setup.mine();
     expect(await find(earlier)).toMatchObject({ status: "mined" });
     expect(await find(later)).toMatchObject({ status: "mined" });
     expect(await chain.nextNonce()).toBe(nonce + 2);
@@ -214,21 +214,21 @@ describe.each([
 
   it("fills a nonce with a transaction that moves nothing", async () => {
     const nonce = await chain.nextNonce();
-    const before = await Promise.all(world.payments.slice(1).map(({ coin }) => chain.balance(coin)));
+    const before = await Promise.all(setup.payments.slice(1).map(({ coin }) => chain.balance(coin)));
     const filler = await sign(nonce, null);
     await chain.broadcast(filler.raw);
-    await world.mine();
+    await setup.mine();
     expect(await find(filler, null)).toMatchObject({ status: "mined", succeeded: true });
     expect(await chain.nextNonce()).toBe(nonce + 1);
-    expect(await Promise.all(world.payments.slice(1).map(({ coin }) => chain.balance(coin)))).toEqual(before);
+    expect(await Promise.all(setup.payments.slice(1).map(({ coin }) => chain.balance(coin)))).toEqual(before);
   });
 
   it("says of a transaction that is mined and did not pay that it did not", async () => {
-    for (const failing of world.failing) {
+    for (const failing of setup.failing) {
       const nonce = await chain.nextNonce();
       const signed = await sign(nonce, failing);
       await chain.broadcast(signed.raw);
-      await world.mine(FINAL_AFTER);
+      await setup.mine(FINAL_AFTER);
       expect(await find(signed, failing)).toMatchObject({ status: "mined", isFinal: true, succeeded: false });
       expect(await chain.nextNonce()).toBe(nonce + 1);
     }

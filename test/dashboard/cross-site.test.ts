@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Gateway } from "../../src/gateway/chat.ts";
 import { OPENAI_EVENTS } from "../../src/gateway/stream/openai-events.ts";
-import { RATE, SECRET, startServers, type Running } from "../facade/fakes.ts";
+import { RATE, SECRET, startServers, type Running } from "../transport/fakes.ts";
 import { startBrowser } from "./chromium.ts";
 
 /** Answers like a model, streamed where the request asks for it. */

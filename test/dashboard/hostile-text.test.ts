@@ -10,14 +10,14 @@ import {
   HOSTILE_BADGE,
   HOSTILE_EMAIL,
   hostile,
-  type HostileWorld,
+  type HostileSetup,
   LURE,
-  makeHostileWorld,
+  makeHostileSetup,
   MODEL_ID,
   partOf,
   stopEverything,
   written,
-} from "./hostile-world.ts";
+} from "./hostile-setup.ts";
 import { type Dashboard, expectNoComplaints, openDashboard } from "./open-dashboard.ts";
 import { addressOf, ROWS } from "./page-to-look-at.ts";
 
@@ -94,15 +94,15 @@ const INSIDE = Object.values(EVERY_PAGE)
 
 describe("hostile text", () => {
   let dashboard: Dashboard;
-  let world: HostileWorld;
+  let setup: HostileSetup;
   let page: Page;
   const harm: string[] = [];
   const seen = new Set<string>();
   beforeAll(async () => {
     dashboard = await openDashboard();
-    world = await makeHostileWorld(dashboard);
-    ({ page } = world.visit);
-    await watchForHarm(world.visit.context, page);
+    setup = await makeHostileSetup(dashboard);
+    ({ page } = setup.visit);
+    await watchForHarm(setup.visit.context, page);
   });
   afterAll(() => dashboard.close());
 
@@ -155,11 +155,11 @@ describe("hostile text", () => {
     await expect.poll(() => page.getByText(partOf("answer")).count()).toBe(2); // as it was asked, and as it was answered
     seen.add("answer");
     await expectHarmless();
-    await stopEverything(dashboard, world);
+    await stopEverything(dashboard, setup);
   });
 
   it.each([...new Set([...Object.keys(COMES_OUT), ...INSIDE])])("is text on %s", async (path) => {
-    const { requestId, transferId, accountId, merchantId } = world;
+    const { requestId, transferId, accountId, merchantId } = setup;
     const rows = { REQUEST: requestId, TRANSFER: transferId, ACCOUNT: accountId, MERCHANT: merchantId };
     await open(addressOf(path, rows));
     const meant = COMES_OUT[path] ?? [];

@@ -9,7 +9,7 @@ import { objections } from "./objections.ts";
 import { type Dashboard, expectNoComplaints, openDashboard, type Visit } from "./open-dashboard.ts";
 import { addressOf, nameOf, type PageToLookAt } from "./page-to-look-at.ts";
 import { refuseCall } from "./refused-call.ts";
-import { makeSeededWorld } from "./seeded-world.ts";
+import { makeSeededSetup } from "./seeded-setup.ts";
 
 const WIDTHS = [1280, 390];
 const SMALLEST_WIDTH = 360;
@@ -36,7 +36,7 @@ export function lookAtPages(area: Area): void {
       if (!looking.has("inside")) return;
       const inside = await dashboard.visitDemo("/settings", STILL);
       visits.set("inside", inside);
-      rows = await makeSeededWorld(dashboard, inside);
+      rows = await makeSeededSetup(dashboard, inside);
     });
     afterAll(() => dashboard.close());
 

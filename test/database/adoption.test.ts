@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { topicChecks } from "../../src/app/compose/audit-checks.ts";
+import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { clientConfig, connectClient, withClient } from "../../src/database/connections.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
@@ -14,7 +14,7 @@ import { openAccount } from "../../src/ledger/accounts.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
 import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { schemaText } from "../setup/schema-text.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
@@ -144,7 +144,7 @@ describe("a database of the last former migration", () => {
 
   test("is served, and its books are in order", async () => {
     const database = await openDatabase({ url: opened.url, dataDir: "" });
-    expect(await audit(database.pool, { checks: topicChecks })).toEqual(SOUND);
+    expect(await audit(database.pool, { topics: topicAudits })).toEqual(SOUND);
     expect(await readTrialBalance(database.pool)).toMatchObject({ isBalanced: true });
     await database.close();
   });

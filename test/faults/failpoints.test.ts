@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REQUEST_FAILPOINTS, type RequestFailpoint } from "../../src/kernel/failpoint.ts";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { runSaldo } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { waitHalfway } from "./load.ts";

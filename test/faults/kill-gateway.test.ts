@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { chooseSeed, seededRandom } from "../money/random.ts";
 import type { SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";

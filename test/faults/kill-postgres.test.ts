@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPostmaster } from "../../src/database/embedded/postmaster.ts";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { makeDataDir, postmasterPid, removeDataDir } from "../setup/own-server.ts";
 import { SaldoProcess } from "../setup/saldo-process.ts";
 import { busyUpstream, Load } from "./load.ts";

@@ -2,7 +2,7 @@
 // millionth.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { chunk, type Script, wire } from "../gateway/scripted-upstream.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { Service } from "./service.ts";

@@ -2,7 +2,7 @@
 // run it. In every case it has one effect by the time the caller has its answer.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "../money/money-setup.ts";
 import { testBackends } from "../setup/test-database.ts";
 import type { Fault } from "./postgres-link.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
@@ -30,16 +30,16 @@ const SIZES = [1, 3, 5];
 const CASES = FAULTS.flatMap((fault) => SIZES.map((size) => ({ fault, size })));
 
 describe.each(testBackends())("a lost transaction on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let proxy: PostgresProxy;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    proxy = await PostgresProxy.before(world.opened.url);
-    process = await world.process(1, proxy.urlFor(world.opened.url));
+    setup = await MoneySetup.create(backend);
+    proxy = await PostgresProxy.before(setup.opened.url);
+    process = await setup.process(1, proxy.urlFor(setup.opened.url));
   });
   afterAll(async () => {
-    await world.close();
+    await setup.close();
     await proxy.close();
   });
 
@@ -52,8 +52,8 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
     const before = process.ledger.statistics().lostConnections;
     for (let round = 0; round < ROUNDS; round += 1) {
       // The balance and the window are just enough: an operation that ran twice would be refused.
-      const account = await world.account(AMOUNT * BigInt(size));
-      const key = await world.key(account, size);
+      const account = await setup.account(AMOUNT * BigInt(size));
+      const key = await setup.key(account, size);
       const requests = Array.from({ length: size }, () => admission(account, key, AMOUNT));
 
       const admissionHit = proxy.once(ADMISSION, fault);
@@ -61,7 +61,7 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
       await admissionHit;
       await expectStrandedGone();
       expect(admitted).toMatchObject(requests.map(() => ({ outcome: "granted", amount: AMOUNT })));
-      expect(await world.balance(account)).toMatchObject({ held: AMOUNT * BigInt(size), available: 0n });
+      expect(await setup.balance(account)).toMatchObject({ held: AMOUNT * BigInt(size), available: 0n });
 
       const settlementHit = proxy.once(SETTLEMENT, fault);
       const settled = await Promise.all(
@@ -71,8 +71,8 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
       await expectStrandedGone();
       expect(settled).toEqual(requests.map(() => ({ cost: CHARGE, charge: CHARGE })));
       const posted = (AMOUNT - CHARGE) * BigInt(size);
-      expect(await world.balance(account)).toEqual({ posted, held: 0n, available: posted });
-      const { rows } = await world.pool.query(
+      expect(await setup.balance(account)).toEqual({ posted, held: 0n, available: posted });
+      const { rows } = await setup.pool.query(
         "SELECT count(*)::int AS records, sum(charge)::text AS charged FROM usage_record WHERE account_id = $1",
         [account],
       );
@@ -86,8 +86,8 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
     { covers: "a part of it", balance: 2n * AMOUNT - 1n, most: 3n * AMOUNT },
   ])("extends a hold once where the balance covers $covers", async ({ balance, most }) => {
     for (const fault of FAULTS) {
-      const account = await world.account(balance);
-      const request = admission(account, await world.key(account), AMOUNT);
+      const account = await setup.account(balance);
+      const request = admission(account, await setup.key(account), AMOUNT);
       await process.ledger.admit(request);
       const hit = proxy.once(EXTENSION, fault);
       const { accountId, requestId } = request;
@@ -97,43 +97,43 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
       await hit;
       await expectStrandedGone();
       expect(extended).toEqual({ outcome: "granted", amount: balance });
-      expect(await world.balance(account)).toEqual({ posted: balance, held: balance, available: 0n });
-      const { rows } = await world.pool.query(
+      expect(await setup.balance(account)).toEqual({ posted: balance, held: balance, available: 0n });
+      const { rows } = await setup.pool.query(
         "SELECT amount, progress_input_tokens AS input, progress_output_tokens AS output FROM hold WHERE id = $1",
         [requestId],
       );
       expect(rows).toEqual([{ amount: balance, input: 7, output: 11 }]);
       await process.ledger.settle(settlement(account, requestId, TOKENS));
       const posted = balance - CHARGE;
-      expect(await world.balance(account)).toEqual({ posted, held: 0n, available: posted });
+      expect(await setup.balance(account)).toEqual({ posted, held: 0n, available: posted });
     }
   });
 
   it("has one effect where admissions and settlements were in one transaction", async () => {
     for (const fault of FAULTS) {
-      const account = await world.account(2n * AMOUNT);
-      const key = await world.key(account);
+      const account = await setup.account(2n * AMOUNT);
+      const key = await setup.key(account);
       const [first, second] = [admission(account, key, AMOUNT), admission(account, key, AMOUNT)];
       await process.ledger.admit(first);
       const hit = proxy.once(BOTH, fault);
       // While the first of these is under way the others collect, of both kinds.
       const [, settled, admitted] = await Promise.all([
-        process.ledger.admit(admission(await world.account(0n), key, 0n)).catch(() => undefined),
+        process.ledger.admit(admission(await setup.account(0n), key, 0n)).catch(() => undefined),
         process.ledger.settle(settlement(account, first.requestId, TOKENS)),
         process.ledger.admit(second),
       ]);
       await hit;
       await expectStrandedGone();
       expect([settled.charge, admitted.outcome]).toEqual([CHARGE, "granted"]);
-      expect(await world.balance(account)).toMatchObject({ posted: 2n * AMOUNT - CHARGE, held: AMOUNT });
+      expect(await setup.balance(account)).toMatchObject({ posted: 2n * AMOUNT - CHARGE, held: AMOUNT });
       await process.ledger.release({ accountId: account, requestId: second.requestId });
     }
   });
 
   it("holds nothing for a request that the balance does not cover, whatever is lost", async () => {
     for (const fault of FAULTS) {
-      const account = await world.account(AMOUNT - 1n);
-      const key = await world.key(account, 1);
+      const account = await setup.account(AMOUNT - 1n);
+      const key = await setup.key(account, 1);
       const hit = proxy.once(ADMISSION, fault);
       const decision = await process.ledger.admit(admission(account, key, AMOUNT));
       await hit;
@@ -141,12 +141,12 @@ describe.each(testBackends())("a lost transaction on the %s database", (backend)
       // Where the refusal was committed and its reply lost, the window is full when it is decided again: never more
       // than it allows.
       expect(["refused", "limited"]).toContain(decision.outcome);
-      expect(await world.balance(account)).toMatchObject({ posted: AMOUNT - 1n, held: 0n });
+      expect(await setup.balance(account)).toMatchObject({ posted: AMOUNT - 1n, held: 0n });
     }
   });
 
   it("has kept the books in order, and caused each fault as often as requested", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
     const expected = FAULTS.map((fault) => [fault, SIZES.length * ROUNDS * 2 + 2 + 2]);
     expect(Object.fromEntries(proxy.done)).toEqual(Object.fromEntries(expected));
   });

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from "../../src/database/database.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
 import { sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
-import { admission, MoneyWorld, settlement, SOUND } from "../money/world.ts";
+import { admission, MoneySetup, settlement, SOUND } from "../money/money-setup.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
 import { waitHalfway } from "./load.ts";
 import { Service } from "./service.ts";
@@ -16,24 +16,24 @@ const POOL_SIZE = 3;
 
 // The pooler of these tests logs in where every login is trusted.
 describe("a pooler in transaction mode", () => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let database: string;
   const toClose: (() => Promise<void>)[] = [];
   beforeAll(async () => {
-    world = await MoneyWorld.create("embedded");
-    database = new URL(world.opened.url).pathname.slice(1);
+    setup = await MoneySetup.create("embedded");
+    database = new URL(setup.opened.url).pathname.slice(1);
   });
   afterEach(async () => {
     for (const close of toClose.splice(0).toReversed()) await close();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   async function pooler(keepsStatements: boolean): Promise<TransactionPooler> {
-    const started = await TransactionPooler.before(world.opened.url, { keepsStatements, size: POOL_SIZE });
+    const started = await TransactionPooler.before(setup.opened.url, { keepsStatements, size: POOL_SIZE });
     toClose.push(() => started.close());
     return started;
   }
-  const open = (url: string): Promise<Database> => openDatabase({ url, ownerUrl: world.opened.url, dataDir: "" });
+  const open = (url: string): Promise<Database> => openDatabase({ url, ownerUrl: setup.opened.url, dataDir: "" });
   /** A process whose connections all go by this URL. */
   async function processAt(url: string) {
     const opened = await open(url);
@@ -59,7 +59,7 @@ describe("a pooler in transaction mode", () => {
   });
 
   it("is distinguished from the server itself", async () => {
-    expect(world.opened.database.isPooled).toBe(false);
+    expect(setup.opened.database.isPooled).toBe(false);
     const { database: pooled } = await processAt(serving(await pooler(true)));
     expect(pooled.isPooled).toBe(true);
     const { rows } = await pooled.pool.query("SELECT current_setting('enable_seqscan') AS seqscan");
@@ -69,8 +69,8 @@ describe("a pooler in transaction mode", () => {
   it("lets many connections of several processes share a few, and the money is right", async () => {
     const before = await pooler(true);
     const processes = [await processAt(serving(before)), await processAt(serving(before))] as const;
-    const account = await world.account(10_000_000n);
-    const key = await world.key(account);
+    const account = await setup.account(10_000_000n);
+    const key = await setup.key(account);
     const one = async ({ ledger }: (typeof processes)[number]): Promise<void> => {
       const request = admission(account, key, 50_000n);
       await ledger.admit(request);
@@ -78,7 +78,7 @@ describe("a pooler in transaction mode", () => {
     };
     const work = processes.flatMap((process) => Array.from({ length: 50 }, () => one(process)));
     await Promise.all([...work, ...processes.map(({ lease }) => lease.renew())]);
-    expect(await world.balance(account)).toMatchObject({ posted: 8_500_000n, held: 0n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 8_500_000n, held: 0n });
     expect(before.backends).toBeLessThanOrEqual(POOL_SIZE);
   });
 
@@ -88,30 +88,30 @@ describe("a pooler in transaction mode", () => {
     toClose.push(() => proxy.close());
     const { ledger, lease } = await processAt(proxy.urlFor(serving(before)));
     const neighbour = await processAt(serving(before));
-    const sweep = () => sweepOwnHolds({ pool: world.pool, lease, ledger });
+    const sweep = () => sweepOwnHolds({ pool: setup.pool, lease, ledger });
 
     for (const fault of ["lose-request", "lose-reply", "strand-request"] as const) {
-      const account = await world.account(1_000_000n);
-      const key = await world.key(account);
+      const account = await setup.account(1_000_000n);
+      const key = await setup.key(account);
       const request = admission(account, key, 100_000n);
       const admissionHit = proxy.once(/admi/, fault);
       expect(await ledger.admit(request)).toMatchObject({ outcome: "granted" });
       await admissionHit;
-      expect(await world.balance(account)).toMatchObject({ held: 100_000n });
+      expect(await setup.balance(account)).toMatchObject({ held: 100_000n });
 
       const settlementHit = proxy.once(/settle/, fault);
       expect(await ledger.settle(settlement(account, request.requestId, 2))).toMatchObject({ charge: 10_000n });
       await settlementHit;
-      expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
+      expect(await setup.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
 
       // The admission first: it holds the settled request again. The settlement comes last and finds nothing.
       for (const stranded of proxy.stranded.splice(0, 1)) expect(await stranded.release()).toBe("committed");
       const again = fault === "strand-request" ? 1 : 0;
-      expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 100_000n * BigInt(again) });
-      await world.pool.query("UPDATE hold SET placed_at = placed_at - interval '2 minutes'");
+      expect(await setup.balance(account)).toMatchObject({ posted: 990_000n, held: 100_000n * BigInt(again) });
+      await setup.pool.query("UPDATE hold SET placed_at = placed_at - interval '2 minutes'");
       expect(await sweep()).toBe(again);
       for (const stranded of proxy.stranded.splice(0)) expect(await stranded.release()).toBe("committed");
-      expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
+      expect(await setup.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
       await neighbour.lease.renew();
     }
     expect(neighbour.ledger.statistics().lostConnections).toBe(0);
@@ -122,9 +122,9 @@ describe("a pooler in transaction mode", () => {
     const before = await pooler(true);
     const proxy = await PostgresProxy.before(serving(before));
     toClose.push(() => proxy.close());
-    const service = await Service.create(world.opened.url, {
+    const service = await Service.create(setup.opened.url, {
       DATABASE_URL: proxy.urlFor(serving(before)),
-      DATABASE_OWNER_URL: world.opened.url,
+      DATABASE_OWNER_URL: setup.opened.url,
     });
     toClose.push(() => service.close());
     service.upstream.run(waitHalfway(Promise.resolve()));
@@ -138,6 +138,6 @@ describe("a pooler in transaction mode", () => {
   });
 
   it("leaves the books in order", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

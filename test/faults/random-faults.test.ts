@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DomainError } from "../../src/kernel/errors.ts";
 import { sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
 import { chooseSeed, seededRandom } from "../money/random.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "../money/money-setup.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { ALL_FAULTS, randomFaults } from "./nemesis.ts";
 import { kindOf, PostgresProxy } from "./postgres-proxy.ts";
@@ -21,17 +21,17 @@ const EXTENDED = 0.4;
 const BALANCE = 20_000_000n;
 
 describe.each(testBackends())("random faults before the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let proxy: PostgresProxy;
   let processes: [TestProcess, TestProcess];
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    proxy = await PostgresProxy.before(world.opened.url);
-    const url = proxy.urlFor(world.opened.url);
-    processes = [await world.process(1, url), await world.process(2, url)];
+    setup = await MoneySetup.create(backend);
+    proxy = await PostgresProxy.before(setup.opened.url);
+    const url = proxy.urlFor(setup.opened.url);
+    processes = [await setup.process(1, url), await setup.process(2, url)];
   });
   afterAll(async () => {
-    await world.close();
+    await setup.close();
     await proxy.close();
   });
 
@@ -39,8 +39,8 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
     const seed = chooseSeed();
     const random = seededRandom(seed);
     const whole = (below: number): number => Math.floor(random() * below);
-    const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => world.account(BALANCE)));
-    const keys = await Promise.all(accounts.map((account) => world.key(account)));
+    const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => setup.account(BALANCE)));
+    const keys = await Promise.all(accounts.map((account) => setup.key(account)));
     /** The cost that callers were shown, by request. Undefined: they were asked to come again. */
     const charges = new Map<string, bigint | undefined>();
     /** The outcomes of extensions. */
@@ -80,10 +80,10 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
       await ledger.settleOwed();
       expect(ledger.statistics(), `seed ${seed}`).toMatchObject({ owed: 0, open: 0, depth: 0 });
     }
-    await world.pool.query("UPDATE hold SET placed_at = placed_at - interval '2 minutes'");
-    for (const process of processes) await sweepOwnHolds({ pool: world.pool, ...process });
+    await setup.pool.query("UPDATE hold SET placed_at = placed_at - interval '2 minutes'");
+    for (const process of processes) await sweepOwnHolds({ pool: setup.pool, ...process });
 
-    const { rows } = await world.pool.query<{ id: string; account: string; charge: bigint }>(
+    const { rows } = await setup.pool.query<{ id: string; account: string; charge: bigint }>(
       "SELECT request_id AS id, account_id AS account, charge FROM usage_record",
     );
     const billed = new Map(rows.map(({ id, charge }) => [id, charge]));
@@ -101,9 +101,9 @@ describe.each(testBackends())("random faults before the %s database", (backend) 
     ).toEqual([]);
     for (const account of accounts) {
       const posted = rows.reduce((left, row) => (row.account === account ? left - row.charge : left), BALANCE);
-      expect(await world.balance(account), `seed ${seed}`).toEqual({ posted, held: 0n, available: posted });
+      expect(await setup.balance(account), `seed ${seed}`).toEqual({ posted, held: 0n, available: posted });
     }
-    expect(await world.audit(), `seed ${seed}`).toEqual(SOUND);
+    expect(await setup.audit(), `seed ${seed}`).toEqual(SOUND);
     // Each kind of fault occurred.
     expect(new Set(proxy.done.keys())).toEqual(new Set(ALL_FAULTS.map(kindOf)));
   }, 120_000);

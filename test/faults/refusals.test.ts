@@ -8,7 +8,7 @@ import { sqlState } from "../../src/database/transactions.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import { admissionStatement } from "../../src/ledger/group-commit/admission.ts";
 import { settlementStatement } from "../../src/ledger/group-commit/settlement.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "../money/money-setup.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { PostgresProxy } from "./postgres-proxy.ts";
 
@@ -17,14 +17,14 @@ const MONEY = /admi|settle/;
 const BUSY = { code: "upstream_busy" };
 
 describe.each(testBackends())("what the %s database refuses", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let proxy: PostgresProxy;
   let process: TestProcess;
   const ledgers: GroupCommitLedger[] = [];
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    proxy = await PostgresProxy.before(world.opened.url);
-    process = await world.process(1, proxy.urlFor(world.opened.url));
+    setup = await MoneySetup.create(backend);
+    proxy = await PostgresProxy.before(setup.opened.url);
+    process = await setup.process(1, proxy.urlFor(setup.opened.url));
   });
   afterEach(() => {
     proxy.rule = () => undefined;
@@ -32,7 +32,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
   });
   afterAll(async () => {
     await Promise.all(ledgers.map((ledger) => ledger.close()));
-    await world.close();
+    await setup.close();
     await proxy.close();
   });
 
@@ -56,7 +56,7 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
 
   /** Another session, in a transaction that has run a statement. */
   async function session(text: string, values: readonly unknown[]): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: world.opened.url });
+    const client = new pg.Client({ connectionString: setup.opened.url });
     await client.connect();
     await client.query("BEGIN");
     await client.query(text, [...values]);
@@ -68,16 +68,16 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
   it.each([1, 3])("runs again after a serialization failure, %i at once", async (size) => {
     // In READ COMMITTED, which serving uses, PostgreSQL never reports this failure.
     const ledger = await ledgerWith(["default_transaction_isolation = 'repeatable read'", "lock_timeout = '20s'"]);
-    const account = await world.account(1_000n);
-    const key = await world.key(account, size);
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account, size);
     const other = await session(CHANGE, [account]);
     const admissions = Array.from({ length: size }, () => ledger.admit(admission(account, key, 10n)));
-    await world.untilWaiting();
+    await setup.untilWaiting();
     await other.query("COMMIT");
     await other.end();
     expect(await Promise.all(admissions)).toMatchObject(admissions.map(() => ({ outcome: "granted" })));
     expect(proxy.errors.get("40001")).toBe(1);
-    expect(await world.balance(account)).toMatchObject({ held: 10n * BigInt(size) });
+    expect(await setup.balance(account)).toMatchObject({ held: 10n * BigInt(size) });
   });
 
   it("runs again after a deadlock", async () => {
@@ -85,12 +85,12 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     // PostgreSQL ends the one that first looks, a second after it began to wait. On a busy machine that can be the other.
     for (let round = 0; proxy.errors.get("40P01") === undefined; round += 1) {
       expect(round).toBeLessThan(10);
-      const accounts = [await world.account(1_000n), await world.account(1_000n)].toSorted();
+      const accounts = [await setup.account(1_000n), await setup.account(1_000n)].toSorted();
       const [first = "", last = ""] = accounts;
-      const keys = [await world.key(first), await world.key(last)];
+      const keys = [await setup.key(first), await setup.key(last)];
       const other = await session(LOCK, [last]);
       const admissions = accounts.map((account, index) => ledger.admit(admission(account, keys[index] ?? "", 10n)));
-      await world.untilWaiting();
+      await setup.untilWaiting();
       const [met] = await Promise.allSettled([other.query(LOCK, [first])]);
       expect([undefined, "40P01"]).toContain(met.status === "rejected" ? sqlState(met.reason) : undefined);
       await other.query("ROLLBACK");
@@ -101,8 +101,8 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
 
   it.each(["40001", "40P01"])("gives up after a bounded number of %s, and owes what was delivered", async (raise) => {
     const { ledger } = process;
-    const account = await world.account(1_000_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000_000n);
+    const key = await setup.key(account);
     const held = admission(account, key, 100_000n);
     await ledger.admit(held);
     proxy.rule = ({ statements }) => (MONEY.test(statements.join(" ")) ? { raise } : undefined);
@@ -110,17 +110,17 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     expect(proxy.errors.get(raise)).toBe(admissionStatement.maxAttempts);
     await expect(ledger.settle(settlement(account, held.requestId, 2))).rejects.toMatchObject(BUSY);
     expect(proxy.errors.get(raise)).toBe(admissionStatement.maxAttempts + settlementStatement.maxAttempts);
-    expect(await world.balance(account)).toMatchObject({ posted: 1_000_000n, held: 100_000n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 1_000_000n, held: 100_000n });
     proxy.rule = () => undefined;
     expect(ledger.statistics().owed).toBe(1);
     expect(await ledger.settleOwed()).toBe(1);
-    expect(await world.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 990_000n, held: 0n });
   });
 
   it("answers busy while the disk is full, holds nothing, and bills delivered answers once there is room", async () => {
     const { ledger } = process;
-    const account = await world.account(1_000_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000_000n);
+    const key = await setup.key(account);
     const held = [1, 2, 3].map(() => admission(account, key, 100_000n));
     await Promise.all(held.map((request) => ledger.admit(request)));
     proxy.rule = ({ statements }) => (MONEY.test(statements.join(" ")) ? { raise: "53100" } : undefined);
@@ -129,18 +129,18 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
       ...held.map(({ requestId }) => ledger.settle(settlement(account, requestId, 2))),
     ]);
     expect(refused).toMatchObject(refused.map(() => ({ status: "rejected", reason: BUSY })));
-    expect(await world.balance(account)).toMatchObject({ posted: 1_000_000n, held: 300_000n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 1_000_000n, held: 300_000n });
     proxy.rule = () => undefined;
     expect(await ledger.settleOwed()).toBe(3);
-    expect(await world.balance(account)).toMatchObject({ posted: 970_000n, held: 0n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 970_000n, held: 0n });
     expect(ledger.statistics()).toMatchObject({ owed: 0, open: 0 });
   });
 
   it("prepares its statements again where the backend has lost them", async () => {
     const clients: pg.Client[] = [];
     const ledger = await ledgerWith([], clients);
-    const account = await world.account(1_000_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000_000n);
+    const key = await setup.key(account);
     for (const size of [1, 3, 5, 1, 3, 5]) {
       const requests = Array.from({ length: size }, () => admission(account, key, 10_000n));
       const admitted = await Promise.all(requests.map((request) => ledger.admit(request)));
@@ -151,13 +151,13 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
     }
     expect(clients).toHaveLength(1);
     expect(proxy.errors.get("26000")).toBeGreaterThan(0);
-    expect(await world.balance(account)).toMatchObject({ posted: 1_000_000n - 18n * 5_000n, held: 0n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 1_000_000n - 18n * 5_000n, held: 0n });
   });
 
   it("lets rows that cannot be written fail alone, in a transaction of both kinds", async () => {
     const { ledger } = process;
-    const account = await world.account(1_000_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000_000n);
+    const key = await setup.key(account);
     const held = [1, 2, 3].map(() => admission(account, key, 100_000n));
     await Promise.all(held.map((request) => ledger.admit(request)));
     const [good, bad, alsoGood] = held.map(({ requestId }) => settlement(account, requestId, 2));
@@ -178,10 +178,10 @@ describe.each(testBackends())("what the %s database refuses", (backend) => {
       { value: { charge: 10_000n } },
     ]);
     await ledger.release({ accountId: account, requestId: bad?.requestId ?? "" });
-    expect(await world.balance(account)).toMatchObject({ posted: 980_000n, held: 2n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 980_000n, held: 2n });
   });
 
   it("keeps the books in order through all of this", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

@@ -2,29 +2,29 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_GROUP_SIZE, MAX_WAITING_ADMISSIONS } from "../../src/ledger/group-commit/lane-queue.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "../money/world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "../money/money-setup.ts";
 import { testBackends } from "../setup/test-database.ts";
 
 describe.each(testBackends())("a flood of admissions to the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   /** A request that is granted and waits to be settled. */
   async function granted() {
-    const account = await world.account(1_000_000n);
-    const request = admission(account, await world.key(account), 100_000n);
+    const account = await setup.account(1_000_000n);
+    const request = admission(account, await setup.key(account), 100_000n);
     await process.ledger.admit(request);
     return () => process.ledger.settle(settlement(account, request.requestId, 1));
   }
   /** Sends admissions at once; `answered` counts those that have their answer. */
   async function flood({ size, balance }: { size: number; balance: bigint }) {
-    const account = await world.account(balance);
-    const key = await world.key(account);
+    const account = await setup.account(balance);
+    const key = await setup.key(account);
     const progress = { answered: 0 };
     const all = Array.from({ length: size }, async () => {
       const outcome = await process.ledger.admit(admission(account, key, 1n)).then(
@@ -60,6 +60,6 @@ describe.each(testBackends())("a flood of admissions to the %s database", (backe
   });
 
   it("leaves the books in order", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

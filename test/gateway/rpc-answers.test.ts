@@ -11,7 +11,7 @@ import { MAX_FOREIGN_TOKENS } from "../../src/kernel/foreign-json.ts";
 import { formatMoney, idr } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createOpenInterceptors } from "../../src/transport/calls/interceptors.ts";
-import { createLogMemory } from "../facade/fakes.ts";
+import { createLogMemory } from "../transport/fakes.ts";
 import { STREAMED, usePlayground } from "./playground.ts";
 import {
   chunk,

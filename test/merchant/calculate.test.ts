@@ -3,15 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import type { Environment, MerchantPrincipal } from "../../src/identity/principal.ts";
 import type { Database } from "../../src/database/database.ts";
-import {
-  AmountPrecision,
-  CurrencyUnsupported,
-  InvalidCredentials,
-  LimitExceeded,
-  ValidationError,
-} from "../../src/kernel/errors.ts";
+import { InvalidCredentials, LimitExceeded, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { scaleOf } from "../../src/kernel/money.ts";
+import { AmountPrecision, CurrencyUnsupported } from "../../src/kernel/transfer-errors.ts";
 import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { type IsServed, quoteTransfer } from "../../src/merchant/transfers/quote.ts";
 import { createMerchantTransferService } from "../../src/merchant/service.ts";

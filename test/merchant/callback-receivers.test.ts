@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { type Behaviour, eventIdOf, patience, sayOk } from "./callback-receiver.ts";
-import { CallbackWorld } from "./callback-world.ts";
+import { CallbackSetup } from "./callback-setup.ts";
 
-const world = CallbackWorld.forFile();
+const setup = CallbackSetup.forFile();
 
 describe("a receiver", () => {
   test.each<[string, (elsewhere: string) => Behaviour, RegExp, number | null]>([
@@ -46,14 +46,14 @@ describe("a receiver", () => {
       null,
     ],
   ])("that %s is called again until it answers OK", async (_what, behaviour, problem, httpStatus) => {
-    const receiver = await world.receiver();
-    const elsewhere = await world.receiver();
-    const deliverer = world.deliverer();
-    const merchant = await world.merchant(receiver.url);
+    const receiver = await setup.receiver();
+    const elsewhere = await setup.receiver();
+    const deliverer = setup.deliverer();
+    const merchant = await setup.merchant(receiver.url);
     receiver.behave = behaviour(elsewhere.url);
-    await world.transfer(merchant);
-    await world.deliver(deliverer);
-    const [tried] = await world.deliveries(merchant.merchantId);
+    await setup.transfer(merchant);
+    await setup.deliver(deliverer);
+    const [tried] = await setup.deliveries(merchant.merchantId);
     expect(tried).toMatchObject({
       state: "pending",
       attempts: [{ httpStatus, problem: expect.stringMatching(problem) as string }],
@@ -63,64 +63,64 @@ describe("a receiver", () => {
     expect(dueInMs).toBeGreaterThan(0);
     expect(dueInMs).toBeLessThan(16_000);
     // Not before it is due.
-    await world.deliver(deliverer);
+    await setup.deliver(deliverer);
     expect(receiver.received).toHaveLength(1);
 
     receiver.behave = sayOk;
-    await world.deliverAgain(deliverer, merchant.merchantId, 1);
-    expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered", attempts: [{}, {}] }]);
+    await setup.deliverAgain(deliverer, merchant.merchantId, 1);
+    expect(await setup.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered", attempts: [{}, {}] }]);
     expect(eventIdOf(receiver.received[1])).toBe(eventIdOf(receiver.received[0]));
     expect(elsewhere.received).toEqual([]);
   });
 
   test("that answers OK too late is called again", async () => {
-    const receiver = await world.receiver();
-    const merchant = await world.merchant(receiver.url);
+    const receiver = await setup.receiver();
+    const merchant = await setup.merchant(receiver.url);
     const late = patience();
     receiver.behave = late.behave;
-    await world.transfer(merchant);
-    await world.deliver(world.deliverer({ sending: { withinMs: 300 } }));
+    await setup.transfer(merchant);
+    await setup.deliver(setup.deliverer({ sending: { withinMs: 300 } }));
     late.end();
-    expect(await world.deliveries(merchant.merchantId)).toMatchObject([
+    expect(await setup.deliveries(merchant.merchantId)).toMatchObject([
       { state: "pending", attempts: [{ httpStatus: null, problem: "did not answer in time" }] },
     ]);
     receiver.behave = sayOk;
-    await world.deliverAgain(world.deliverer(), merchant.merchantId, 1);
-    expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered" }]);
+    await setup.deliverAgain(setup.deliverer(), merchant.merchantId, 1);
+    expect(await setup.deliveries(merchant.merchantId)).toMatchObject([{ state: "delivered" }]);
   });
 
   test("that repeats the callback does not bring the token or the secret into the log", async () => {
-    const receiver = await world.receiver();
-    const merchant = await world.merchant(receiver.url);
+    const receiver = await setup.receiver();
+    const merchant = await setup.merchant(receiver.url);
     receiver.behave = (response, { headers }) =>
       void response.end(`${String(headers["x-callback-token"])} ${merchant.secret}`);
-    await world.transfer(merchant);
-    await world.deliver(world.deliverer());
-    const [delivery] = await world.deliveries(merchant.merchantId);
+    await setup.transfer(merchant);
+    await setup.deliver(setup.deliverer());
+    const [delivery] = await setup.deliveries(merchant.merchantId);
     expect(delivery?.attempts[0]?.problem).toContain("[token] [secret]");
     expect(JSON.stringify(delivery)).not.toContain(merchant.token);
     expect(JSON.stringify(delivery)).not.toContain(merchant.secret);
   });
 
   test("whose name resolves to an internal address is not called, whatever it resolved to before", async () => {
-    const receiver = await world.receiver();
-    const merchant = await world.merchant(`http://hooks.example.com:${receiver.port}/`);
-    await world.transfer(merchant);
-    const resolve: NonNullable<Parameters<typeof world.deliverer>[0]>["sending"] = {
+    const receiver = await setup.receiver();
+    const merchant = await setup.merchant(`http://hooks.example.com:${receiver.port}/`);
+    await setup.transfer(merchant);
+    const resolve: NonNullable<Parameters<typeof setup.deliverer>[0]>["sending"] = {
       resolve: (_name, _options, done) => done(null, [{ address: "127.0.0.1", family: 4 }]),
     };
-    await world.deliver(world.deliverer({ allowLoopback: false, sending: resolve }));
+    await setup.deliver(setup.deliverer({ allowLoopback: false, sending: resolve }));
     const problem = "the name leads to an address that is not of the public internet";
-    expect(await world.deliveries(merchant.merchantId)).toMatchObject([{ attempts: [{ httpStatus: null, problem }] }]);
+    expect(await setup.deliveries(merchant.merchantId)).toMatchObject([{ attempts: [{ httpStatus: null, problem }] }]);
     expect(receiver.received).toEqual([]);
   });
 
   test("at an address that is forbidden by now is not called", async () => {
-    const receiver = await world.receiver();
-    const merchant = await world.merchant(receiver.url);
-    await world.transfer(merchant);
-    await world.deliver(world.deliverer({ allowLoopback: false }));
-    const [delivery] = await world.deliveries(merchant.merchantId);
+    const receiver = await setup.receiver();
+    const merchant = await setup.merchant(receiver.url);
+    await setup.transfer(merchant);
+    await setup.deliver(setup.deliverer({ allowLoopback: false }));
+    const [delivery] = await setup.deliveries(merchant.merchantId);
     expect(delivery?.attempts[0]?.problem).toContain("must be an address of the public internet");
     expect(receiver.received).toEqual([]);
   });

@@ -9,32 +9,32 @@ import {
 import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { readEvents } from "../../src/merchant/transfers/transfer-store.ts";
-import { CallbackWorld } from "./callback-world.ts";
+import { CallbackSetup } from "./callback-setup.ts";
 import { merchantWith, newMerchant } from "./merchant-accounts.ts";
 
-const world = CallbackWorld.forFile();
+const setup = CallbackSetup.forFile();
 const settingsOf = (change: { merchantId: string; url: string; token?: string; renewSecret?: boolean }) =>
   updateCallbackSettings(
-    { database: world.database, allowLoopback: false },
+    { database: setup.database, allowLoopback: false },
     { token: "", renewSecret: false, ...change },
   );
 
 describe("every status of a transfer", () => {
   test("is sent once, in order, signed, with the transfer as it was then", async () => {
-    const receiver = await world.receiver();
-    const deliverer = world.deliverer();
-    const merchant = await world.merchant(receiver.url);
-    const transferId = await world.transfer(merchant);
-    await world.move(transferId, "SUBMITTED");
-    await world.move(transferId, "CONFIRMED");
-    for (let round = 0; round < 4; round += 1) await world.deliver(deliverer);
+    const receiver = await setup.receiver();
+    const deliverer = setup.deliverer();
+    const merchant = await setup.merchant(receiver.url);
+    const transferId = await setup.transfer(merchant);
+    await setup.move(transferId, "SUBMITTED");
+    await setup.move(transferId, "CONFIRMED");
+    for (let round = 0; round < 4; round += 1) await setup.deliver(deliverer);
 
     expect(receiver.received.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
       { data: { id: transferId, status: "PENDING", events: 1 } },
       { data: { id: transferId, status: "SUBMITTED", events: 2 } },
       { data: { id: transferId, status: "CONFIRMED", events: 3 } },
     ]);
-    const events = await readEvents(world.database.pool, transferId);
+    const events = await readEvents(setup.database.pool, transferId);
     expect(receiver.received.map(({ headers }) => headers["x-saldo-event-id"])).toEqual(
       events.map(({ eventId }) => eventId),
     );
@@ -44,7 +44,7 @@ describe("every status of a transfer", () => {
       expect(signature).toBe(createHmac("sha256", merchant.secret).update(`${time}.${body}`).digest("hex"));
       expect(Math.abs(Date.now() / 1_000 - Number(time))).toBeLessThan(60);
     }
-    const deliveries = await world.deliveries(merchant.merchantId);
+    const deliveries = await setup.deliveries(merchant.merchantId);
     expect(deliveries.map(({ state, status, attempts }) => [state, status, attempts.length])).toEqual([
       ["delivered", "PENDING", 1],
       ["delivered", "SUBMITTED", 1],
@@ -54,18 +54,18 @@ describe("every status of a transfer", () => {
   });
 
   test("is not sent to a merchant without callbacks, nor after callbacks are turned off", async () => {
-    const silent = await merchantWith(world.database, { TRX: "100" });
-    await world.transfer(silent);
-    expect(await world.deliveries(silent.merchantId)).toEqual([]);
+    const silent = await merchantWith(setup.database, { TRX: "100" });
+    await setup.transfer(silent);
+    expect(await setup.deliveries(silent.merchantId)).toEqual([]);
 
-    const receiver = await world.receiver();
-    const merchant = await world.merchant(receiver.url);
-    await world.transfer(merchant);
+    const receiver = await setup.receiver();
+    const merchant = await setup.merchant(receiver.url);
+    await setup.transfer(merchant);
     await settingsOf({ merchantId: merchant.merchantId, url: "" });
-    await world.transfer(merchant);
-    await world.deliver(world.deliverer());
+    await setup.transfer(merchant);
+    await setup.deliver(setup.deliverer());
     expect(receiver.received).toEqual([]);
-    expect(await world.deliveries(merchant.merchantId)).toMatchObject([
+    expect(await setup.deliveries(merchant.merchantId)).toMatchObject([
       { state: "failed", note: "Callbacks were turned off.", attempts: [] },
     ]);
   });
@@ -73,12 +73,12 @@ describe("every status of a transfer", () => {
 
 describe("settings", () => {
   test("show the token and the secret once, and only their ends afterwards", async () => {
-    const { merchantId } = await newMerchant(world.database);
-    expect(await getCallbackSettings(world.database, merchantId)).toMatchObject({ url: "", secretLastFour: "" });
+    const { merchantId } = await newMerchant(setup.database);
+    expect(await getCallbackSettings(setup.database, merchantId)).toMatchObject({ url: "", secretLastFour: "" });
     const first = await settingsOf({ merchantId, url: "https://shop.example.com/hooks" });
     expect(first.token).toMatch(/^ct_[0-9A-Za-z]{49}$/);
     expect(first.secret).toMatch(/^cs_[0-9A-Za-z]{49}$/);
-    const shown = await getCallbackSettings(world.database, merchantId);
+    const shown = await getCallbackSettings(setup.database, merchantId);
     expect(shown).toEqual(first.settings);
     expect(shown).toMatchObject({
       url: "https://shop.example.com/hooks",
@@ -100,7 +100,7 @@ describe("settings", () => {
   });
 
   test("are refused for a forbidden address, a token that is no header value, and an unknown merchant", async () => {
-    const { merchantId } = await newMerchant(world.database, "production");
+    const { merchantId } = await newMerchant(setup.database, "production");
     for (const change of [
       { url: "http://shop.example.com" },
       { url: "https://127.0.0.1/" },
@@ -110,44 +110,44 @@ describe("settings", () => {
     ]) {
       await expect(settingsOf({ merchantId, ...change })).rejects.toThrow(ValidationError);
     }
-    expect(await getCallbackSettings(world.database, merchantId)).toMatchObject({ url: "", tokenLastFour: "" });
+    expect(await getCallbackSettings(setup.database, merchantId)).toMatchObject({ url: "", tokenLastFour: "" });
     await expect(settingsOf({ merchantId: uuidv7(), url: "" })).rejects.toThrow(NotFound);
-    await expect(getCallbackSettings(world.database, uuidv7())).rejects.toThrow(NotFound);
+    await expect(getCallbackSettings(setup.database, uuidv7())).rejects.toThrow(NotFound);
   });
 });
 
 describe("a merchant", () => {
   test("can have an event delivered again, under the same id", async () => {
-    const receiver = await world.receiver();
-    const deliverer = world.deliverer();
-    const merchant = await world.merchant(receiver.url);
-    await world.transfer(merchant);
-    await world.deliver(deliverer);
-    const [delivery] = await world.deliveries(merchant.merchantId);
+    const receiver = await setup.receiver();
+    const deliverer = setup.deliverer();
+    const merchant = await setup.merchant(receiver.url);
+    await setup.transfer(merchant);
+    await setup.deliver(deliverer);
+    const [delivery] = await setup.deliveries(merchant.merchantId);
     const asked = { merchantId: merchant.merchantId, eventId: delivery?.eventId ?? "" };
-    expect(await resendCallback(world.database, asked)).toMatchObject({ state: "pending" });
-    await world.deliver(deliverer);
+    expect(await resendCallback(setup.database, asked)).toMatchObject({ state: "pending" });
+    await setup.deliver(deliverer);
     expect(receiver.received.map(({ headers }) => headers["x-saldo-event-id"])).toEqual([asked.eventId, asked.eventId]);
-    expect((await world.deliveries(merchant.merchantId))[0]).toMatchObject({ state: "delivered", attempts: [{}, {}] });
+    expect((await setup.deliveries(merchant.merchantId))[0]).toMatchObject({ state: "delivered", attempts: [{}, {}] });
 
-    const other = await world.merchant(receiver.url);
-    await expect(resendCallback(world.database, { ...asked, merchantId: other.merchantId })).rejects.toThrow(NotFound);
+    const other = await setup.merchant(receiver.url);
+    await expect(resendCallback(setup.database, { ...asked, merchantId: other.merchantId })).rejects.toThrow(NotFound);
     await settingsOf({ merchantId: merchant.merchantId, url: "" });
-    await expect(resendCallback(world.database, asked)).rejects.toThrow(ValidationError);
+    await expect(resendCallback(setup.database, asked)).rejects.toThrow(ValidationError);
   });
 
   test("reads its deliveries page by page, newest first", async () => {
-    const merchant = await world.merchant((await world.receiver()).url);
-    const transfers = [await world.transfer(merchant), await world.transfer(merchant), await world.transfer(merchant)];
+    const merchant = await setup.merchant((await setup.receiver()).url);
+    const transfers = [await setup.transfer(merchant), await setup.transfer(merchant), await setup.transfer(merchant)];
     const page = { merchantId: merchant.merchantId, transferId: "", pageSize: 2, pageToken: "" };
-    const first = await listDeliveries(world.database, page);
-    const second = await listDeliveries(world.database, { ...page, pageToken: first.nextPageToken });
+    const first = await listDeliveries(setup.database, page);
+    const second = await listDeliveries(setup.database, { ...page, pageToken: first.nextPageToken });
     expect([...first.deliveries, ...second.deliveries].map(({ transferId }) => transferId)).toEqual(
       transfers.toReversed(),
     );
     expect(second.nextPageToken).toBe("");
-    const ofOne = await listDeliveries(world.database, { ...page, transferId: transfers[1] ?? "" });
+    const ofOne = await listDeliveries(setup.database, { ...page, transferId: transfers[1] ?? "" });
     expect(ofOne.deliveries.map(({ transferId }) => transferId)).toEqual([transfers[1]]);
-    await expect(listDeliveries(world.database, { ...page, pageToken: "x" })).rejects.toThrow(ValidationError);
+    await expect(listDeliveries(setup.database, { ...page, pageToken: "x" })).rejects.toThrow(ValidationError);
   });
 });

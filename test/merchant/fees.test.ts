@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
-import { CurrencyUnsupported, NotFound, ValidationError } from "../../src/kernel/errors.ts";
+import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
+import { CurrencyUnsupported } from "../../src/kernel/transfer-errors.ts";
 import { type FeeOrder, findFeeRow, setFee } from "../../src/merchant/merchants/set-fee.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { newMerchant } from "./merchant-accounts.ts";

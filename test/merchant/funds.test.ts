@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
-import {
-  AmountPrecision,
-  CurrencyUnsupported,
-  LimitExceeded,
-  NotFound,
-  ValidationError,
-} from "../../src/kernel/errors.ts";
+import { LimitExceeded, NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
+import { AmountPrecision, CurrencyUnsupported } from "../../src/kernel/transfer-errors.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { creditMerchant, listBalances, type MerchantCredit } from "../../src/merchant/merchants/merchants.ts";
 import { createTestDatabase, testBackends, type TestDatabase } from "../setup/test-database.ts";

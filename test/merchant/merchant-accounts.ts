@@ -3,10 +3,10 @@
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
+import { AddressInvalid } from "../../src/kernel/transfer-errors.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
 import type { Environment } from "../../src/identity/principal.ts";
 import { createTransfer, type OrderOutcome, type OrderSources } from "../../src/merchant/transfers/create-transfer.ts";
-import { AddressInvalid } from "../../src/kernel/errors.ts";
 import { findCoin } from "../../src/merchant/chains/currencies.ts";
 import { createMerchant, creditMerchant } from "../../src/merchant/merchants/merchants.ts";
 import type { CheckAddress, TransferOrder } from "../../src/merchant/transfers/order.ts";

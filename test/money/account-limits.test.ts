@@ -10,16 +10,16 @@ import {
   unfreezeAccount,
 } from "../../src/ledger/account-limits.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 describe.each(testBackends())("what an operator allows an account on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   const freeze = (account: string) => withTransaction(process.database, (client) => freezeAccount(client, account));
   const unfreeze = (account: string) => withTransaction(process.database, (client) => unfreezeAccount(client, account));
@@ -28,8 +28,8 @@ describe.each(testBackends())("what an operator allows an account on the %s data
   const recount = (account: string) =>
     withTransaction(process.database, (client) => recountOpenRequests(client, account));
   async function customer() {
-    const account = await world.account(10_000_000n);
-    return { account, key: await world.key(account) };
+    const account = await setup.account(10_000_000n);
+    return { account, key: await setup.key(account) };
   }
   const admit = async ({ account, key }: { account: string; key: string }) => {
     const request = admission(account, key, 1_000n);
@@ -44,11 +44,11 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     expect(await freeze(who.account)).toEqual({ ...frozen, isChanged: false });
     expect(await admit(who)).toMatchObject({ outcome: "frozen" });
     await process.ledger.settle(settlement(who.account, request.requestId, 3));
-    expect(await world.balance(who.account)).toEqual({ posted: 9_985_000n, held: 0n, available: 9_985_000n });
+    expect(await setup.balance(who.account)).toEqual({ posted: 9_985_000n, held: 0n, available: 9_985_000n });
     expect(await unfreeze(who.account)).toMatchObject({ frozenAt: null, isChanged: true, openRequests: 0 });
     expect(await unfreeze(who.account)).toMatchObject({ isChanged: false });
     expect(await admit(who)).toMatchObject({ outcome: "granted" });
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("admits no more at once than is allowed, and any number again when the bound is taken away", async () => {
@@ -58,13 +58,13 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => admit(who)));
     expect(outcomes.filter(({ outcome }) => outcome === "granted")).toHaveLength(2);
     expect(outcomes.filter(({ outcome }) => outcome === "crowded")).toHaveLength(8);
-    expect(await readLimits(world.pool, who.account)).toMatchObject({ openRequests: 2 });
+    expect(await readLimits(setup.pool, who.account)).toMatchObject({ openRequests: 2 });
     const running = outcomes.find(({ outcome }) => outcome === "granted");
     await process.ledger.settle(settlement(who.account, running?.request.requestId ?? "", 1));
     expect(await admit(who)).toMatchObject({ outcome: "granted" });
     await limit(who.account, 0);
     expect(await admit(who)).toMatchObject({ outcome: "granted" });
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("loses nothing of what is posted meanwhile", async () => {
@@ -83,8 +83,8 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     running = false;
     await switching;
     expect(granted).toBeGreaterThan(0);
-    expect((await world.balance(who.account)).posted).toBe(10_000_000n - BigInt(granted) * 5_000n);
-    expect(await world.audit()).toEqual(SOUND);
+    expect((await setup.balance(who.account)).posted).toBe(10_000_000n - BigInt(granted) * 5_000n);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("says of an account that is not there that it is not", async () => {
@@ -95,8 +95,8 @@ describe.each(testBackends())("what an operator allows an account on the %s data
   it("counts the open requests anew, behind whoever has the account's lock", async () => {
     const who = await customer();
     await admit(who);
-    await world.asOwner(`UPDATE account SET open_holds = 7 WHERE id = '${who.account}'`);
-    const lock = await world.lockRow("account", who.account);
+    await setup.asOwner(`UPDATE account SET open_holds = 7 WHERE id = '${who.account}'`);
+    const lock = await setup.lockRow("account", who.account);
     const recounted = recount(who.account);
     await lock.queued(1);
     // Whoever has the lock places one more hold.
@@ -106,15 +106,15 @@ describe.each(testBackends())("what an operator allows an account on the %s data
     expect(await recounted).toMatchObject({ was: 8, openRequests: 2, isChanged: true });
     expect(await recount(who.account)).toMatchObject({ was: 2, openRequests: 2, isChanged: false });
     await expect(recount(uuidv7())).rejects.toThrow(NotFound);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("is audited: a count of open requests that is not the number of holds is found", async () => {
     const who = await customer();
-    await world.asOwner(`UPDATE account SET open_holds = 1 WHERE id = '${who.account}'`);
-    const { violations } = await world.audit();
+    await setup.asOwner(`UPDATE account SET open_holds = 1 WHERE id = '${who.account}'`);
+    const { violations } = await setup.audit();
     expect(violations.map(({ subject }) => subject)).toEqual([who.account]);
     expect(await recount(who.account)).toMatchObject({ was: 1, openRequests: 0, isChanged: true });
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

@@ -2,34 +2,34 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Admission } from "../../src/ledger/ledger.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const outcomes = (admissions: readonly Admission[]): string[] => admissions.map(({ outcome }) => outcome);
 const count = (admissions: readonly Admission[], outcome: Admission["outcome"]): number =>
   admissions.filter((each) => each.outcome === outcome).length;
 
 describe.each(testBackends())("admission on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   it("holds what was asked when the balance covers it", async () => {
-    const account = await world.account(1_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account);
     expect(await process.ledger.admit(admission(account, key, 600n))).toMatchObject({
       outcome: "granted",
       amount: 600n,
     });
-    expect(await world.balance(account)).toEqual({ posted: 1_000n, held: 600n, available: 400n });
+    expect(await setup.balance(account)).toEqual({ posted: 1_000n, held: 600n, available: 400n });
   });
 
   it("holds what there is when that is still useful, and refuses one unit below", async () => {
-    const account = await world.account(1_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account);
     expect(await process.ledger.admit(admission(account, key, 5_000n, 1_001n))).toEqual({
       outcome: "refused",
       available: 1_000n,
@@ -39,23 +39,23 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
       outcome: "granted",
       amount: 1_000n,
     });
-    expect(await world.balance(account)).toMatchObject({ available: 0n });
+    expect(await setup.balance(account)).toMatchObject({ available: 0n });
   });
 
   it("refuses only the unaffordable one of a batch", async () => {
-    const account = await world.account(1_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account);
     const requests = [admission(account, key, 1_200n), admission(account, key, 700n)];
     expect(outcomes(await Promise.all(requests.map((each) => process.ledger.admit(each))))).toEqual([
       "refused",
       "granted",
     ]);
-    expect(await world.balance(account)).toMatchObject({ held: 700n });
+    expect(await setup.balance(account)).toMatchObject({ held: 700n });
   });
 
   it("never leans on the database's own guard to refuse a group", async () => {
-    const account = await world.account(1_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account);
     const { replays } = process.ledger.statistics();
     const requests = Array.from({ length: 8 }, () => admission(account, key, 600n, 100n));
     const admissions = await Promise.all(requests.map((each) => process.ledger.admit(each)));
@@ -69,8 +69,8 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   });
 
   it("does not let one account's poverty touch another's requests in the same batch", async () => {
-    const [poor, rich] = [await world.account(0n), await world.account(1_000_000n)];
-    const [poorKey, richKey] = [await world.key(poor), await world.key(rich)];
+    const [poor, rich] = [await setup.account(0n), await setup.account(1_000_000n)];
+    const [poorKey, richKey] = [await setup.key(poor), await setup.key(rich)];
     const requests = Array.from({ length: 30 }, (_, index) =>
       index % 2 === 0 ? admission(poor, poorKey, 10n) : admission(rich, richKey, 10n),
     );
@@ -81,9 +81,9 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   it.each([1, 2])(
     "admits exactly as many of 100 parallel requests as the balance covers, in %i processes",
     async (processes) => {
-      const account = await world.account(3_700n);
-      const key = await world.key(account);
-      const all = [process, ...(processes === 2 ? [await world.process()] : [])];
+      const account = await setup.account(3_700n);
+      const key = await setup.key(account);
+      const all = [process, ...(processes === 2 ? [await setup.process()] : [])];
       const admissions = await Promise.all(
         Array.from({ length: 100 / all.length }).flatMap(() =>
           all.map(({ ledger }) => ledger.admit(admission(account, key, 100n))),
@@ -91,14 +91,14 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
       );
       expect(count(admissions, "granted")).toBe(37);
       expect(count(admissions, "refused")).toBe(63);
-      expect(await world.balance(account)).toEqual({ posted: 3_700n, held: 3_700n, available: 0n });
+      expect(await setup.balance(account)).toEqual({ posted: 3_700n, held: 3_700n, available: 0n });
     },
   );
 
   it("gives exactly the window's slots to 100 parallel requests of a key, in two processes", async () => {
-    const account = await world.account(1_000_000n);
-    const key = await world.key(account, 60);
-    const other = await world.process();
+    const account = await setup.account(1_000_000n);
+    const key = await setup.key(account, 60);
+    const other = await setup.process();
     const admissions = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
         (index % 2 === 0 ? process : other).ledger.admit(admission(account, key, 1n)),
@@ -115,13 +115,13 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   });
 
   it("counts in the window of each key of a group its own requests", async () => {
-    const [one, other] = [await world.account(1_000n), await world.account(1_000n)];
+    const [one, other] = [await setup.account(1_000n), await setup.account(1_000n)];
     // Windows of single requests, one of whole seconds, and none.
     const used = [
-      { account: one, key: await world.key(one, 60), limit: 60, times: 3 },
-      { account: one, key: await world.key(one, 60), limit: 60, times: 1 },
-      { account: other, key: await world.key(other, 700), limit: 700, times: 2 },
-      { account: other, key: await world.key(other, 0), limit: 0, times: 2 },
+      { account: one, key: await setup.key(one, 60), limit: 60, times: 3 },
+      { account: one, key: await setup.key(one, 60), limit: 60, times: 1 },
+      { account: other, key: await setup.key(other, 700), limit: 700, times: 2 },
+      { account: other, key: await setup.key(other, 0), limit: 0, times: 2 },
     ];
     const { groups } = process.ledger.statistics();
     const asked = used.flatMap(({ account, key, times }) =>
@@ -136,8 +136,8 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   });
 
   it("counts a refusal for money in the window once, and a refusal for the rate not at all", async () => {
-    const account = await world.account(0n);
-    const key = await world.key(account, 3);
+    const account = await setup.account(0n);
+    const key = await setup.key(account, 3);
     const first = await Promise.all([1, 2].map(() => process.ledger.admit(admission(account, key, 1n))));
     expect(outcomes(first)).toEqual(["refused", "refused"]);
     expect(await process.ledger.admit(admission(account, key, 1n))).toMatchObject({
@@ -148,17 +148,17 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
       "limited",
       "limited",
     ]);
-    const { rows } = await world.pool.query("SELECT cardinality(slots) AS taken FROM api_key WHERE id = $1", [key]);
+    const { rows } = await setup.pool.query("SELECT cardinality(slots) AS taken FROM api_key WHERE id = $1", [key]);
     expect(rows).toEqual([{ taken: 3 }]);
   });
 
   it("frees a slot when the request that took it is 60 seconds old", async () => {
-    const account = await world.account(1_000n);
-    const key = await world.key(account, 2);
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account, 2);
     await process.ledger.admit(admission(account, key, 1n));
     await process.ledger.admit(admission(account, key, 1n));
     const age = (seconds: number) =>
-      world.pool.query("UPDATE api_key SET slots[1] = clock_timestamp() - $2 * interval '1 second' WHERE id = $1", [
+      setup.pool.query("UPDATE api_key SET slots[1] = clock_timestamp() - $2 * interval '1 second' WHERE id = $1", [
         key,
         seconds,
       ]);
@@ -172,20 +172,20 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   });
 
   it("refuses a key from the moment its revocation is committed", async () => {
-    const account = await world.account(1_000n);
-    const key = await world.key(account, 60);
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account, 60);
     expect(await process.ledger.admit(admission(account, key, 1n))).toMatchObject({ outcome: "granted" });
-    await world.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [key]);
+    await setup.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [key]);
     const requests = [1, 2, 3, 4, 5].map(() => process.ledger.admit(admission(account, key, 1n)));
     expect(outcomes(await Promise.all(requests))).toEqual(requests.map(() => "revoked"));
     expect(await process.ledger.admit(admission(account, key, 1n))).toEqual({ outcome: "revoked" });
   });
 
   it("refuses a frozen account, after what its key says and before its window and its money", async () => {
-    const account = await world.account(1_000n);
-    const [key, revoked] = [await world.key(account, 1), await world.key(account)];
-    await world.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [revoked]);
-    const freeze = (at: string) => world.pool.query(`UPDATE account SET frozen_at = ${at} WHERE id = $1`, [account]);
+    const account = await setup.account(1_000n);
+    const [key, revoked] = [await setup.key(account, 1), await setup.key(account)];
+    await setup.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [revoked]);
+    const freeze = (at: string) => setup.pool.query(`UPDATE account SET frozen_at = ${at} WHERE id = $1`, [account]);
     await freeze("clock_timestamp()");
     for (const size of [1, 5]) {
       const requests = Array.from({ length: size }, () => admission(account, key, 5_000n));
@@ -202,10 +202,10 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   });
 
   it.each([1, 2])("lets as many requests run at once as the account may have, in %i processes", async (processes) => {
-    const account = await world.account(1_000_000n);
-    const key = await world.key(account, 60);
-    await world.pool.query("UPDATE account SET max_open_holds = 7 WHERE id = $1", [account]);
-    const all = [process, ...(processes === 2 ? [await world.process()] : [])];
+    const account = await setup.account(1_000_000n);
+    const key = await setup.key(account, 60);
+    await setup.pool.query("UPDATE account SET max_open_holds = 7 WHERE id = $1", [account]);
+    const all = [process, ...(processes === 2 ? [await setup.process()] : [])];
     const requests = Array.from({ length: 40 }, () => admission(account, key, 1n));
     const admissions = await Promise.all(
       requests.map((each, index) => (index % 2 === 0 ? process : (all[1] ?? process)).ledger.admit(each)),
@@ -222,9 +222,9 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   });
 
   it("treats an unknown account, an unknown key and another account's key as revoked", async () => {
-    const account = await world.account(1_000n);
-    const key = await world.key(account);
-    const foreign = await world.key(await world.account(1_000n));
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account);
+    const foreign = await setup.key(await setup.account(1_000n));
     const unknown = () => [
       admission(uuidv7(), key, 1n),
       admission(account, uuidv7(), 1n),
@@ -239,8 +239,8 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
   });
 
   it("gives a replay of the same request the hold of the first", async () => {
-    const account = await world.account(1_000n);
-    const key = await world.key(account, 60);
+    const account = await setup.account(1_000n);
+    const key = await setup.key(account, 60);
     const request = admission(account, key, 400n);
     const [first, second] = await Promise.all([process.ledger.admit(request), process.ledger.admit(request)]);
     expect([first, second]).toMatchObject([
@@ -248,18 +248,18 @@ describe.each(testBackends())("admission on the %s database", (backend) => {
       { outcome: "granted", amount: 400n },
     ]);
     expect(await process.ledger.admit(request)).toMatchObject({ outcome: "granted", amount: 400n });
-    expect(await world.balance(account)).toMatchObject({ held: 400n });
+    expect(await setup.balance(account)).toMatchObject({ held: 400n });
     await process.ledger.settle(settlement(account, request.requestId, 0));
   });
 
   it("allows free models on an empty account", async () => {
-    const account = await world.account(0n);
-    const key = await world.key(account);
+    const account = await setup.account(0n);
+    const key = await setup.key(account);
     const admissions = await Promise.all([1, 2, 3].map(() => process.ledger.admit(admission(account, key, 0n))));
     expect(outcomes(admissions)).toEqual(["granted", "granted", "granted"]);
   });
 
   it("keeps the books in order through all of this", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

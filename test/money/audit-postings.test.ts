@@ -2,27 +2,27 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testBackends } from "../setup/test-database.ts";
-import { MoneyWorld, SOUND } from "./world.ts";
+import { MoneySetup, SOUND } from "./money-setup.ts";
 
 describe.each(testBackends())("the audit of postings, on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
+    setup = await MoneySetup.create(backend);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   /** What is found of a damage, as check and subject, before it is repaired. */
   async function found(damage: string, repair: string): Promise<string[][]> {
-    await world.asOwner(damage);
-    const { violations } = await world.audit();
-    await world.asOwner(repair);
-    expect(await world.audit()).toEqual(SOUND);
+    await setup.asOwner(damage);
+    const { violations } = await setup.audit();
+    await setup.asOwner(repair);
+    expect(await setup.audit()).toEqual(SOUND);
     return violations.map(({ check, subject }) => [check, subject]);
   }
 
   it("finds one under another customer's account", async () => {
-    const [owner, other] = [await world.account(5_000n), await world.account(5_000n)];
-    const [{ id }] = (await world.asOwner(`SELECT id FROM posting WHERE credit = '${owner}'`)) as [{ id: string }];
+    const [owner, other] = [await setup.account(5_000n), await setup.account(5_000n)];
+    const [{ id }] = (await setup.asOwner(`SELECT id FROM posting WHERE credit = '${owner}'`)) as [{ id: string }];
     const put = (account: string): string => `
       ALTER TABLE posting DISABLE TRIGGER append_only;
       UPDATE posting SET account_id = '${account}' WHERE id = '${id}';

@@ -4,32 +4,32 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 describe.each(testBackends())("the audit on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   async function used(tokens: number) {
-    const account = await world.account(10_000_000n);
-    const request = admission(account, await world.key(account), 1_000_000n);
+    const account = await setup.account(10_000_000n);
+    const request = admission(account, await setup.key(account), 1_000_000n);
     await process.ledger.admit(request);
     await process.ledger.settle(settlement(account, request.requestId, tokens));
     return { account, requestId: request.requestId };
   }
   const unguarded = (table: string, sql: string) =>
-    world.asOwner(`ALTER TABLE ${table} DISABLE TRIGGER USER; ${sql}; ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only;
+    setup.asOwner(`ALTER TABLE ${table} DISABLE TRIGGER USER; ${sql}; ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only;
       ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only_truncate`);
   /** Breaks something, looks, and mends it again. */
   async function found(damage: () => Promise<unknown>, repair: () => Promise<unknown>) {
     await damage();
-    const { ok, violations } = await world.audit();
-    const incremental = await world.audit({ kind: "incremental" });
+    const { ok, violations } = await setup.audit();
+    const incremental = await setup.audit({ kind: "incremental" });
     await repair();
     expect(ok).toBe(false);
     // What is new is seen by both kinds, and an incremental run sees it again until it is mended.
@@ -39,13 +39,13 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
 
   it("finds nothing in books that are in order", async () => {
     await used(3);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it.each(["posted", "held"])("finds a balance whose %s is one unit off", async (column) => {
     const { account } = await used(3);
     const add = (units: number) =>
-      world.asOwner(
+      setup.asOwner(
         `ALTER TABLE account DISABLE TRIGGER USER; UPDATE account SET ${column} = ${column} + ${units} WHERE id = '${account}'`,
       );
     expect(
@@ -116,12 +116,12 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     expect(
       await found(
         async () => {
-          await world.asOwner("ALTER TABLE usage_record DROP CONSTRAINT usage_record_tokens_check");
+          await setup.asOwner("ALTER TABLE usage_record DROP CONSTRAINT usage_record_tokens_check");
           await change("output_tokens = -1, output_price = 0");
         },
         async () => {
           await change("output_tokens = 0");
-          await world.asOwner(`ALTER TABLE usage_record ADD CONSTRAINT usage_record_tokens_check
+          await setup.asOwner(`ALTER TABLE usage_record ADD CONSTRAINT usage_record_tokens_check
             CHECK (least(input_tokens_uncached, input_tokens_cached, output_tokens) >= 0)`);
         },
       ),
@@ -142,15 +142,15 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   it("finds a hold of a request that is settled, and one that nobody living owns", async () => {
     const { account, requestId } = await used(3);
     const damage = (owner: string, age: string) =>
-      world.asOwner(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, placed_at)
+      setup.asOwner(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, placed_at)
         VALUES ('${account}', '${requestId}', '${owner}', 0, '${account}', 'm', 1, 1, now() - interval '${age}');
         UPDATE account SET open_holds = 1 WHERE id = '${account}'`);
     const repair = () =>
-      world.asOwner(`DELETE FROM hold WHERE id = '${requestId}';
+      setup.asOwner(`DELETE FROM hold WHERE id = '${requestId}';
         UPDATE account SET open_holds = 0 WHERE id = '${account}'`);
     // Behind a pooler an admission runs again behind its settlement, and the sweep comes for its hold a minute later.
     await damage(process.lease.processId, "2 minutes");
-    for (const kind of ["incremental", "full"] as const) expect(await world.audit({ kind })).toEqual(SOUND);
+    for (const kind of ["incremental", "full"] as const) expect(await setup.audit({ kind })).toEqual(SOUND);
     await repair();
     expect(await found(() => damage(uuidv7(), "4 minutes"), repair)).toEqual([
       ["no hold of a dead or unknown process is older than 90 s", requestId],
@@ -161,7 +161,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   it("finds postings, holds and usage of accounts that do not exist", async () => {
     const [nobody, id] = [uuidv7(), uuidv7()];
     const damage = () =>
-      world.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
+      setup.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason)
           VALUES ('${nobody}', '${id}', '${id}', 'IDR/6', '${systemAccounts.promotions}', '${nobody}', 5, 'lost');
         INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price)
           SELECT '${nobody}', '${id}', id, 0, '${id}', 'm', 1, 1 FROM process LIMIT 1;
@@ -169,7 +169,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
           input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
           VALUES ('${nobody}', '${id}', '${id}', 'm', 0, 0, 0, 1, 1, 0, 0, 'free', now()::date, false, 0)`);
     const repair = async () => {
-      await world.asOwner(`DELETE FROM hold WHERE id = '${id}'`);
+      await setup.asOwner(`DELETE FROM hold WHERE id = '${id}'`);
       await unguarded("posting", `DELETE FROM posting WHERE id = '${id}'`);
       await unguarded("usage_record", `DELETE FROM usage_record WHERE request_id = '${id}'`);
     };
@@ -182,10 +182,10 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   });
 
   it("finds a partition whose guard is off or not always on, and usage outside every month", async () => {
-    const [{ partition }] = (await world.asOwner(
+    const [{ partition }] = (await setup.asOwner(
       "SELECT inhrelid::regclass::text AS partition FROM pg_inherits WHERE inhparent = 'usage_record'::regclass AND inhrelid <> 'usage_record_default'::regclass LIMIT 1",
     )) as [{ partition: string }];
-    const guard = (how: string) => world.asOwner(`ALTER TABLE ${partition} ${how} TRIGGER append_only_truncate`);
+    const guard = (how: string) => setup.asOwner(`ALTER TABLE ${partition} ${how} TRIGGER append_only_truncate`);
     const missing = ["nothing posted can be changed", partition];
     expect(
       await found(
@@ -203,7 +203,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const { account } = await used(0);
     const old = "01800000-0000-7000-8000-000000000000";
     const damage = () =>
-      world.asOwner(`INSERT INTO usage_record SELECT account_id, '${old}', key_id, model, 0, 0, 0, input_price, output_price, cache_hit_price,
+      setup.asOwner(`INSERT INTO usage_record SELECT account_id, '${old}', key_id, model, 0, 0, 0, input_price, output_price, cache_hit_price,
         0, 0, 'free', (uuid_time('${old}') AT TIME ZONE 'Asia/Jakarta')::date, NULL, NULL, NULL, NULL, false, 0, NULL, false
         FROM usage_record WHERE account_id = '${account}'`);
     const repair = () => unguarded("usage_record", `DELETE FROM usage_record WHERE request_id = '${old}'`);
@@ -214,15 +214,15 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const constraint = "ALTER TABLE posting DROP CONSTRAINT posting_amount_check";
     expect(
       await found(
-        () => world.asOwner(constraint),
-        () => world.asOwner("ALTER TABLE posting ADD CONSTRAINT posting_amount_check CHECK (amount > 0)"),
+        () => setup.asOwner(constraint),
+        () => setup.asOwner("ALTER TABLE posting ADD CONSTRAINT posting_amount_check CHECK (amount > 0)"),
       ),
     ).toEqual([["the database refuses what must never be", "posting.posting_amount_check"]]);
-    const [{ name }] = (await world.asOwner("SELECT current_database() AS name")) as [{ name: string }];
+    const [{ name }] = (await setup.asOwner("SELECT current_database() AS name")) as [{ name: string }];
     expect(
       await found(
-        () => world.asOwner(`ALTER DATABASE ${name} SET synchronous_commit = off`),
-        () => world.asOwner(`ALTER DATABASE ${name} RESET synchronous_commit`),
+        () => setup.asOwner(`ALTER DATABASE ${name} SET synchronous_commit = off`),
+        () => setup.asOwner(`ALTER DATABASE ${name} RESET synchronous_commit`),
       ),
     ).toContainEqual(["what was acknowledged is durable", "synchronous_commit"]);
   });
@@ -231,7 +231,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const { account, requestId } = await used(3);
     const [note, other] = [uuidv7(Date.now() - 1_000), uuidv7()];
     const damage = () =>
-      world.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason) VALUES
+      setup.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason) VALUES
         ('${account}', '${note}', '${requestId}', 'IDR/6', '${systemAccounts.revenue}', '${account}', 15001, 'credit_note'),
         ('${account}', '${other}', '${other}', 'IDR/6', '${systemAccounts.revenue}', '${account}', 1, 'gift');
         UPDATE account SET posted = posted + 15002 WHERE id = '${account}'`);
@@ -248,8 +248,8 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   });
 
   it("finds a loss that is more than was cut off, and one that no record bears out", async () => {
-    const account = await world.account(12_000n);
-    const { requestId, ...request } = admission(account, await world.key(account), 10_000n);
+    const account = await setup.account(12_000n);
+    const { requestId, ...request } = admission(account, await setup.key(account), 10_000n);
     await process.ledger.admit({ requestId, ...request });
     const settled = await process.ledger.settle(settlement(account, requestId, 3));
     expect(settled).toEqual({ cost: 15_000n, charge: 12_000n });
@@ -269,7 +269,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     const { requestId: whole } = await used(3);
     const loose = uuidv7();
     const book = (id: string) =>
-      world.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason) VALUES
+      setup.asOwner(`INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason) VALUES
         ('${account}', '${id}', '${id}', 'IDR/6', '${systemAccounts.operatorLoss}', '${systemAccounts.revenue}', 7, 'lost')`);
     expect(
       await found(
@@ -283,6 +283,6 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
   });
 
   it("finds nothing again once all is mended", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

@@ -4,24 +4,24 @@ import { LimitExceeded, NotFound, ValidationError } from "../../src/kernel/error
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { type CreditNote, creditUsage, readCredited } from "../../src/ledger/credit-note.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const BALANCE = 1_000_000n;
 /** Three tokens of input. */
 const CHARGE = 15_000n;
 
 describe.each(testBackends())("credit notes on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   async function charged(tokens = 3) {
-    const account = await world.account(BALANCE);
-    const request = admission(account, await world.key(account), 100_000n);
+    const account = await setup.account(BALANCE);
+    const request = admission(account, await setup.key(account), 100_000n);
     await process.ledger.admit(request);
     await process.ledger.settle(settlement(account, request.requestId, tokens));
     return { account, requestId: request.requestId };
@@ -30,7 +30,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     withTransaction(process.database, (client) =>
       creditUsage(client, { amount: null, note: "wrong answer", name: null, ...note }),
     );
-  const posted = async (account: string) => (await world.balance(account)).posted;
+  const posted = async (account: string) => (await setup.balance(account)).posted;
 
   it("gives back all that was charged, once, however often it is asked for", async () => {
     const { account, requestId } = await charged();
@@ -40,10 +40,10 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     expect(await credit({ requestId })).toEqual({ ...note, isNew: false });
     expect(await credit({ requestId, amount: CHARGE })).toEqual({ ...note, isNew: false });
     expect(await posted(account)).toBe(BALANCE);
-    expect(await readCredited(world.pool, { accountId: account, requestIds: [requestId] })).toEqual(
+    expect(await readCredited(setup.pool, { accountId: account, requestIds: [requestId] })).toEqual(
       new Map([[requestId, CHARGE]]),
     );
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("gives back parts under names of their own, and never a unit above the charge", async () => {
@@ -57,7 +57,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     expect(await credit({ requestId, name: "the rest" })).toMatchObject({ amount: 7_000n, left: 0n });
     await expect(credit({ requestId, name: "nothing left" })).rejects.toThrow("Rp 0.00 are left");
     expect(await posted(account)).toBe(BALANCE);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("refuses another amount under a name that was used, and requests that are not there or cost nothing", async () => {
@@ -89,7 +89,7 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     const refusals = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
     expect(refusals.every((reason) => reason instanceof LimitExceeded)).toBe(true);
     expect(await posted(account)).toBe(BALANCE - CHARGE + 14_000n);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("writes one note when the same one is asked for at once", async () => {
@@ -98,6 +98,6 @@ describe.each(testBackends())("credit notes on the %s database", (backend) => {
     expect(notes.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(new Set(notes.map(({ postingId }) => postingId)).size).toBe(1);
     expect(await posted(account)).toBe(BALANCE);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

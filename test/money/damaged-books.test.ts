@@ -5,23 +5,23 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readAuditStates } from "../../src/ledger/audit/run.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { MoneyWorld } from "./world.ts";
+import { MoneySetup } from "./money-setup.ts";
 
 /** More than the arguments that a call takes, which is where collecting them by `push(...)` ends. */
 const RECORDS = 160_000;
 const TOLD = 100;
 
 describe.each(testBackends())("the audit of books that are wrong everywhere, on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
+    setup = await MoneySetup.create(backend);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   it("ends, tells some of each check, says that there are more, and reads little more than it tells", async () => {
-    const account = await world.account(10_000_000n);
+    const account = await setup.account(10_000_000n);
     // Half an hour old, so that they are folded too; each costs what it should and was billed a year too early.
-    await world.asOwner(`
+    await setup.asOwner(`
       INSERT INTO usage_record (account_id, request_id, key_id, model, input_tokens_uncached, input_tokens_cached, output_tokens,
         input_price, output_price, cost, charge, basis, billing_day, streamed, duration_ms)
       SELECT '${account}', (substr(uuid_floor(now() - interval '30 minutes')::text, 1, 19) || '8' || lpad(to_hex(n), 15, '0'))::uuid,
@@ -29,7 +29,7 @@ describe.each(testBackends())("the audit of books that are wrong everywhere, on 
       FROM generate_series(1, ${RECORDS}) n`);
     let mostRows = 0;
     const connect = async () => {
-      const client = await world.pool.connect();
+      const client = await setup.pool.connect();
       const query = async (statement: string) => {
         const result = await client.query(statement);
         // Several statements in one text give a list of results.
@@ -38,7 +38,7 @@ describe.each(testBackends())("the audit of books that are wrong everywhere, on 
       };
       return { query, release: (broken?: Error) => client.release(broken) };
     };
-    const counting = { connect, query: (...query: [string]) => world.pool.query(...query) } as unknown as Pool;
+    const counting = { connect, query: (...query: [string]) => setup.pool.query(...query) } as unknown as Pool;
     const { ok, hasMore, violations } = await audit(counting);
     expect({ ok, hasMore }).toEqual({ ok: false, hasMore: true });
     const of = (name: string) => violations.filter(({ check }) => check === name);
@@ -46,7 +46,7 @@ describe.each(testBackends())("the audit of books that are wrong everywhere, on 
     // What is wrong with all of them does not hide what is wrong with one.
     expect(of("a cost is recomputed from tokens and prices")).toHaveLength(1);
     expect(violations).toHaveLength(TOLD + 1);
-    expect(await readAuditStates(world.pool)).toMatchObject({ full: { violations: TOLD + 1 } });
+    expect(await readAuditStates(setup.pool)).toMatchObject({ full: { violations: TOLD + 1 } });
     expect(mostRows).toBeLessThan(1_000);
   });
 });

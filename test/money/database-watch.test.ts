@@ -4,16 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { watchDatabase, type DatabaseFacts, type DatabaseWatch } from "../../src/app/observability/database-watch.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { MoneyWorld } from "./world.ts";
+import { MoneySetup } from "./money-setup.ts";
 
 describe.each(testBackends())("the watch on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let watch: DatabaseWatch;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    watch = watchDatabase(world.pool);
+    setup = await MoneySetup.create(backend);
+    watch = watchDatabase(setup.pool);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   async function look(): Promise<DatabaseFacts> {
     await watch.tick.run(new AbortController().signal);
@@ -34,7 +34,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
 
   it("sees the oldest hold, the oldest lease and usage outside every month", async () => {
     const id = "01800000-0000-7000-8000-000000000000";
-    await world.asOwner(`
+    await setup.asOwner(`
       INSERT INTO process (id, renewed_at, expires_at) VALUES ('${id}', now() - interval '90 s', now());
       INSERT INTO process (id, renewed_at, expires_at, dead_at) VALUES ('${uuidv7()}', now() - interval '1 day', now(), now());
       INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, placed_at)
@@ -47,7 +47,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
     expect(Math.round(facts.oldestHoldSeconds / 60)).toBe(60);
     expect(Math.round(facts.leaseAgeSeconds / 30)).toBe(3);
     expect(facts.defaultPartitionRows).toBe(1);
-    await world.audit();
+    await setup.audit();
     const { audits } = await look();
     expect(audits.full.violations).toBeGreaterThan(0);
     expect(audits.full.lagSeconds).toBeLessThan(60);
@@ -55,7 +55,7 @@ describe.each(testBackends())("the watch on the %s database", (backend) => {
 
   it("sees a snapshot that somebody holds open, whoever it is", async () => {
     const before = (await look()).oldestSnapshotSeconds;
-    const owner = await world.connectAsOwner();
+    const owner = await setup.connectAsOwner();
     try {
       await owner.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
       await owner.query("SELECT count(*) FROM account");

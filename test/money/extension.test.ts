@@ -3,21 +3,21 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { ExtensionRequest } from "../../src/ledger/ledger.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 describe.each(testBackends())("extension of a hold on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   /** A running request that holds 100, on an account with this balance. */
   async function running(balance: bigint) {
-    const accountId = await world.account(balance);
-    const key = await world.key(accountId);
+    const accountId = await setup.account(balance);
+    const key = await setup.key(accountId);
     const request = admission(accountId, key, 100n);
     expect(await process.ledger.admit(request)).toMatchObject({ outcome: "granted", amount: 100n });
     const wanting = (amount: bigint, leastAmount = amount, progress = 0): ExtensionRequest => ({
@@ -32,7 +32,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
   }
   const progressOf = async (requestId: string) =>
     (
-      await world.pool.query("SELECT progress_input_tokens AS i, progress_output_tokens AS o FROM hold WHERE id = $1", [
+      await setup.pool.query("SELECT progress_input_tokens AS i, progress_output_tokens AS o FROM hold WHERE id = $1", [
         requestId,
       ])
     ).rows;
@@ -41,7 +41,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     const { accountId, requestId, wanting } = await running(1_000n);
     for (let time = 0; time < 3; time += 1) {
       expect(await process.ledger.extend(wanting(300n, 300n, 7))).toEqual({ outcome: "granted", amount: 300n });
-      expect(await world.balance(accountId)).toEqual({ posted: 1_000n, held: 300n, available: 700n });
+      expect(await setup.balance(accountId)).toEqual({ posted: 1_000n, held: 300n, available: 700n });
     }
     expect(await progressOf(requestId)).toEqual([{ i: 7, o: 14 }]);
   });
@@ -50,7 +50,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     const { accountId, requestId, wanting } = await running(1_000n);
     await process.ledger.extend(wanting(300n, 300n, 7));
     expect(await process.ledger.extend(wanting(200n, 200n, 3))).toEqual({ outcome: "granted", amount: 300n });
-    expect(await world.balance(accountId)).toMatchObject({ held: 300n });
+    expect(await setup.balance(accountId)).toMatchObject({ held: 300n });
     expect(await progressOf(requestId)).toEqual([{ i: 7, o: 14 }]);
   });
 
@@ -61,10 +61,10 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
       amount: 100n,
       othersHold: false,
     });
-    expect(await world.balance(accountId)).toMatchObject({ held: 100n });
+    expect(await setup.balance(accountId)).toMatchObject({ held: 100n });
     expect(await progressOf(requestId)).toEqual([{ i: 4, o: 8 }]);
     expect(await process.ledger.extend(wanting(5_000n, 1_000n))).toEqual({ outcome: "granted", amount: 1_000n });
-    expect(await world.balance(accountId)).toEqual({ posted: 1_000n, held: 1_000n, available: 0n });
+    expect(await setup.balance(accountId)).toEqual({ posted: 1_000n, held: 1_000n, available: 0n });
   });
 
   it("tells of a refusal whether others hold what may become free", async () => {
@@ -77,8 +77,8 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
   });
 
   it("decides a batch of one account as if one came after the other, and other accounts for themselves", async () => {
-    const accountId = await world.account(1_000n);
-    const key = await world.key(accountId);
+    const accountId = await setup.account(1_000n);
+    const key = await setup.key(accountId);
     const requests = Array.from({ length: 5 }, () => admission(accountId, key, 100n));
     await Promise.all(requests.map((each) => process.ledger.admit(each)));
     const rich = await running(10_000n);
@@ -95,13 +95,13 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
       "refused",
       "granted",
     ]);
-    expect(await world.balance(accountId)).toEqual({ posted: 1_000n, held: 900n, available: 100n });
-    expect(await world.balance(rich.accountId)).toMatchObject({ held: 9_000n });
+    expect(await setup.balance(accountId)).toEqual({ posted: 1_000n, held: 900n, available: 100n });
+    expect(await setup.balance(rich.accountId)).toMatchObject({ held: 9_000n });
   });
 
   it("runs beside admissions and settlements of the same accounts without a wrong sum", async () => {
-    const accountId = await world.account(100_000n);
-    const key = await world.key(accountId);
+    const accountId = await setup.account(100_000n);
+    const key = await setup.key(accountId);
     const rounds = Array.from({ length: 40 }, async (_, index) => {
       const request = admission(accountId, key, 100n);
       await process.ledger.admit(request);
@@ -110,7 +110,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
       if (index % 2 === 0) await process.ledger.settle(settlement(accountId, request.requestId, 0));
     });
     await Promise.all(rounds);
-    expect(await world.balance(accountId)).toMatchObject({ held: 20n * 200n, posted: 100_000n });
+    expect(await setup.balance(accountId)).toMatchObject({ held: 20n * 200n, posted: 100_000n });
   });
 
   it("says that a hold is gone which somebody has resolved, and holds nothing for it", async () => {
@@ -122,7 +122,7 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
       { outcome: "gone" },
       { outcome: "gone" },
     ]);
-    expect(await world.balance(accountId)).toMatchObject({ held: 0n });
+    expect(await setup.balance(accountId)).toMatchObject({ held: 0n });
   });
 
   it("has the effect of one when connections are ended under the statements", async () => {
@@ -130,17 +130,17 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
     for (let round = 1n; round <= 15n; round += 1n) {
       const amount = 100n + round * 100n;
       const extended = Promise.all(streams.map(({ wanting }) => process.ledger.extend(wanting(amount, amount, 1))));
-      await world.endLaneBackends();
+      await setup.endLaneBackends();
       expect(await extended).toEqual(streams.map(() => ({ outcome: "granted", amount })));
     }
     expect(process.ledger.statistics().lostConnections).toBeGreaterThan(0);
-    for (const { accountId } of streams) expect(await world.balance(accountId)).toMatchObject({ held: 1_600n });
+    for (const { accountId } of streams) expect(await setup.balance(accountId)).toMatchObject({ held: 1_600n });
   });
 
   it("lets recovery charge the progress and give back the whole hold", async () => {
-    const dying = await world.process();
-    const accountId = await world.account(1_000_000n);
-    const request = admission(accountId, await world.key(accountId), 100_000n);
+    const dying = await setup.process();
+    const accountId = await setup.account(1_000_000n);
+    const request = admission(accountId, await setup.key(accountId), 100_000n);
     await dying.ledger.admit(request);
     const { requestId } = request;
     await dying.ledger.extend({
@@ -151,11 +151,11 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
       inputTokens: 10,
       outputTokens: 6,
     });
-    await world.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [dying.lease.processId]);
-    await recoverHolds(world.pool);
+    await setup.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [dying.lease.processId]);
+    await recoverHolds(setup.pool);
     // 10 × Rp 0.005 and 6 × Rp 0.015.
-    expect(await world.balance(accountId)).toEqual({ posted: 860_000n, held: 0n, available: 860_000n });
-    const { rows } = await world.pool.query(
+    expect(await setup.balance(accountId)).toEqual({ posted: 860_000n, held: 0n, available: 860_000n });
+    const { rows } = await setup.pool.query(
       "SELECT basis, charge, input_tokens_uncached AS i, output_tokens AS o FROM usage_record WHERE request_id = $1",
       [requestId],
     );
@@ -165,6 +165,6 @@ describe.each(testBackends())("extension of a hold on the %s database", (backend
   });
 
   it("keeps the books in order through all of this", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

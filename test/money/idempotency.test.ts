@@ -5,24 +5,24 @@ import { forgetOldRetries } from "../../src/gateway/retries/retries.ts";
 import type { AdmissionRequest } from "../../src/ledger/ledger.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const BALANCE = 1_000_000_000n;
 const digestOf = (body: string): Buffer => createHash("sha256").update(body).digest();
 
 describe.each(testBackends())("requests under one name on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let one: TestProcess;
   let other: TestProcess;
   let accountId: string;
   let keyId: string;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    [one, other] = await Promise.all([world.process(), world.process()]);
-    accountId = await world.account(BALANCE);
-    keyId = await world.key(accountId);
+    setup = await MoneySetup.create(backend);
+    [one, other] = await Promise.all([setup.process(), setup.process()]);
+    accountId = await setup.account(BALANCE);
+    keyId = await setup.key(accountId);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   const named = (name: string, body = "body", key = keyId): AdmissionRequest => ({
     ...admission(accountId, key, 1_000_000n),
@@ -45,7 +45,7 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
       requestId: granted?.requestId,
       keepsAnswers: false,
     });
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("are run beside others of the same group that have no name", async () => {
@@ -94,25 +94,25 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     const first = named("day");
     await one.ledger.admit(first);
     await one.ledger.settle(settlement(accountId, first.requestId, 1));
-    expect(await one.ledger.admit(named("day", "body", await world.key(accountId)))).toMatchObject({
+    expect(await one.ledger.admit(named("day", "body", await setup.key(accountId)))).toMatchObject({
       outcome: "granted",
     });
-    await world.asOwner(
+    await setup.asOwner(
       `UPDATE idempotency_key SET taken_at = taken_at - interval '23 hours 59 minutes' WHERE name = 'day'`,
     );
     expect(await one.ledger.admit(named("day"))).toMatchObject({ outcome: "answered" });
-    await world.asOwner(`UPDATE idempotency_key SET taken_at = taken_at - interval '2 minutes' WHERE name = 'day'`);
+    await setup.asOwner(`UPDATE idempotency_key SET taken_at = taken_at - interval '2 minutes' WHERE name = 'day'`);
     expect(await one.ledger.admit(named("day"))).toMatchObject({ outcome: "granted" });
   });
 
   it("are not admitted again where the first one's process died in the middle", async () => {
-    const dying = await world.process();
+    const dying = await setup.process();
     const first = named("died");
     await dying.ledger.admit(first);
     await dying.ledger.extend({ ...first, inputTokens: 100, outputTokens: 10 });
-    await world.asOwner(`UPDATE process SET dead_at = clock_timestamp() WHERE id = '${dying.lease.processId}'`);
+    await setup.asOwner(`UPDATE process SET dead_at = clock_timestamp() WHERE id = '${dying.lease.processId}'`);
     expect(await one.ledger.admit(named("died"))).toEqual({ outcome: "running" });
-    await recoverHolds(world.pool);
+    await recoverHolds(setup.pool);
     expect(await one.ledger.admit(named("died"))).toMatchObject({ outcome: "answered", requestId: first.requestId });
   });
 
@@ -122,11 +122,11 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
     ["it was delivered", {}, "answered"],
   ])("whose process slept through its lease are admitted again where nothing was charged: %s", async (...row) => {
     const [name, late, outcome] = row;
-    const sleeping = await world.process();
+    const sleeping = await setup.process();
     const first = named(name);
     await sleeping.ledger.admit(first);
-    await world.asOwner(`UPDATE process SET dead_at = clock_timestamp() WHERE id = '${sleeping.lease.processId}'`);
-    await recoverHolds(world.pool);
+    await setup.asOwner(`UPDATE process SET dead_at = clock_timestamp() WHERE id = '${sleeping.lease.processId}'`);
+    await recoverHolds(setup.pool);
     expect(await one.ledger.admit(named(name))).toMatchObject({ outcome: "answered", charge: 0n });
     await sleeping.ledger.settle({ ...settlement(accountId, first.requestId, 100), ...late });
     const retry = named(name);
@@ -135,22 +135,22 @@ describe.each(testBackends())("requests under one name on the %s database", (bac
   });
 
   it("with a key that is revoked are told that it is revoked", async () => {
-    const key = await world.key(accountId);
+    const key = await setup.key(accountId);
     const first = named("revoked", "body", key);
     await one.ledger.admit(first);
-    await world.asOwner(`UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = '${key}'`);
+    await setup.asOwner(`UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = '${key}'`);
     expect(await one.ledger.admit(named("revoked", "body", key))).toEqual({ outcome: "revoked" });
     expect(await one.ledger.admit({ ...named("nobody's"), keyId: uuidv7() })).toEqual({ outcome: "revoked" });
   });
 
   it("are forgotten after a day", async () => {
     await one.ledger.admit(named("forgotten"));
-    await world.asOwner(
+    await setup.asOwner(
       `UPDATE idempotency_key SET taken_at = taken_at - interval '25 hours' WHERE name = 'forgotten'`,
     );
-    expect(await forgetOldRetries(world.pool)).toBeGreaterThanOrEqual(1);
-    const { rows } = await world.pool.query(`SELECT FROM idempotency_key WHERE name = 'forgotten'`);
+    expect(await forgetOldRetries(setup.pool)).toBeGreaterThanOrEqual(1);
+    const { rows } = await setup.pool.query(`SELECT FROM idempotency_key WHERE name = 'forgotten'`);
     expect(rows).toHaveLength(0);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

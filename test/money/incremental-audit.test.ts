@@ -11,7 +11,7 @@ import { BY_KEY } from "../../src/database/throttled-reader.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { nodesOf, type PlanNode, rowsTouched } from "./plan-nodes.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const MINUTE_MS = 60_000;
 const INCREMENTAL = { kind: "incremental" } as const;
@@ -26,18 +26,18 @@ const insertRecords = ({ account, key }: { account: string; key: string }, count
   UPDATE account SET posted = posted - ${count} * 5 WHERE id = '${account}'`;
 
 describe.each(testBackends())("the incremental audit on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   const minutesAgo = (minutes: number) => uuidv7(Date.now() - minutes * MINUTE_MS);
   const customer = async (balance = 10_000_000n) => {
-    const account = await world.account(balance);
-    return { account, key: await world.key(account) };
+    const account = await setup.account(balance);
+    return { account, key: await setup.key(account) };
   };
   type Customer = Awaited<ReturnType<typeof customer>>;
   const admit = ({ account, key }: Customer, requestId = uuidv7()) =>
@@ -47,14 +47,14 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     await process.ledger.settle(settlement(who.account, requestId, tokens));
   }
   async function checkpointOf(account: string) {
-    const { rows } = await world.pool.query<{ posted: string; usage_through: string }>(
+    const { rows } = await setup.pool.query<{ posted: string; usage_through: string }>(
       "SELECT posted, usage_through FROM audit_checkpoint WHERE account_id = $1",
       [account],
     );
     return rows[0];
   }
   const changeRecord = (requestId: string, change: string) =>
-    world.asOwner(`ALTER TABLE usage_record DISABLE TRIGGER USER;
+    setup.asOwner(`ALTER TABLE usage_record DISABLE TRIGGER USER;
       UPDATE usage_record SET ${change} WHERE request_id = '${requestId}';
       ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only;
       ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only_truncate`);
@@ -64,34 +64,34 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     const [old, young] = [minutesAgo(30), minutesAgo(5)];
     await use(who, old);
     await use(who, young);
-    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
     // The credit is from now, so only the old request is folded.
     expect(await checkpointOf(who.account)).toEqual({ posted: "-15000", usage_through: old });
 
     // Behind the checkpoint only a full run looks again. The day of a record moves no money.
     await changeRecord(old, "billing_day = billing_day + 1");
-    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
-    expect((await world.audit()).violations.map(({ subject }) => subject)).toEqual([old]);
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
+    expect((await setup.audit()).violations.map(({ subject }) => subject)).toEqual([old]);
     await changeRecord(old, "billing_day = billing_day - 1");
     // What came since is looked at, and looked at again for as long as something is wrong with it.
     const next = minutesAgo(1);
     await use(who, next);
     await changeRecord(next, "billing_day = billing_day + 1");
-    expect((await world.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([next]);
-    expect((await world.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([next]);
+    expect((await setup.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([next]);
+    expect((await setup.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([next]);
     await changeRecord(next, "billing_day = billing_day - 1");
-    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
   });
 
   it("sees money that moved behind a checkpoint, because the sums do not meet any more", async () => {
     const who = await customer();
     const old = minutesAgo(30);
     await use(who, old);
-    await world.audit(INCREMENTAL);
-    await world.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
-    expect((await world.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([who.account]);
-    await world.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
-    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    await setup.audit(INCREMENTAL);
+    await setup.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
+    expect((await setup.audit(INCREMENTAL)).violations.map(({ subject }) => subject)).toEqual([who.account]);
+    await setup.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
   });
 
   it("folds nothing behind the oldest open hold, so that its record is not missed", async () => {
@@ -100,10 +100,10 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     await use(who, before);
     await admit(who, open);
     await use(who, behind);
-    await world.audit(INCREMENTAL);
+    await setup.audit(INCREMENTAL);
     expect(await checkpointOf(who.account)).toMatchObject({ usage_through: before });
     await process.ledger.settle(settlement(who.account, open, 5));
-    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
     expect(await checkpointOf(who.account)).toEqual({ posted: "-55000", usage_through: behind });
   });
 
@@ -111,26 +111,26 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     const who = await customer();
     const [late, old] = [minutesAgo(30), minutesAgo(20)];
     await use(who, old);
-    await world.audit(INCREMENTAL);
+    await setup.audit(INCREMENTAL);
     await use(who, late);
-    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
     expect(await checkpointOf(who.account)).toEqual({ posted: "-30000", usage_through: old });
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("folds a long history page by page, and comes to the same as a full run", async () => {
     const who = await customer();
-    await world.asOwner(insertRecords(who, 4_500));
-    expect(await world.audit(INCREMENTAL)).toEqual(SOUND);
+    await setup.asOwner(insertRecords(who, 4_500));
+    expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
     const incremental = await checkpointOf(who.account);
     expect(incremental).toMatchObject({ posted: String(-4500 * 5) });
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
     expect(await checkpointOf(who.account)).toEqual(incremental);
   });
 
   it("reads each record a few times and no more, though one account has most of them", async () => {
     const RECORDS = 20_000;
-    const grown = await MoneyWorld.create(backend);
+    const grown = await MoneySetup.create(backend);
     try {
       const account = await grown.account(1_000_000_000n);
       await grown.asOwner(`
@@ -194,93 +194,93 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     try {
       for (let round = 0; round < 15; round += 1) {
         const kind = round % 5 === 4 ? "full" : "incremental";
-        expect(await world.audit({ kind }), `seed ${seed}, round ${round}`).toEqual(SOUND);
+        expect(await setup.audit({ kind }), `seed ${seed}, round ${round}`).toEqual(SOUND);
       }
     } finally {
       running = false;
     }
     const used = await Promise.all(clients);
     expect(Math.min(...used), `seed ${seed}`).toBeGreaterThan(0);
-    expect(await world.audit(), `seed ${seed}`).toEqual(SOUND);
+    expect(await setup.audit(), `seed ${seed}`).toEqual(SOUND);
   });
 
   it("keeps when it last looked and what it found, and is run by one process at a time", async () => {
     const who = await customer();
-    await world.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
-    await world.audit(INCREMENTAL);
-    const { incremental } = await readAuditStates(world.pool);
+    await setup.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
+    await setup.audit(INCREMENTAL);
+    const { incremental } = await readAuditStates(setup.pool);
     expect(incremental.violations).toBe(1);
     expect(incremental.lagSeconds).toBeLessThan(60);
-    await world.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
-    await world.audit();
-    expect(await readAuditStates(world.pool)).toMatchObject({
+    await setup.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
+    await setup.audit();
+    expect(await readAuditStates(setup.pool)).toMatchObject({
       incremental: { violations: 0 },
       full: { violations: 0 },
     });
 
     const claim = (everyMs: number, retryAfterMs = 3_600_000) =>
-      claimAudit(world.pool, { kind: "full", everyMs, retryAfterMs });
+      claimAudit(setup.pool, { kind: "full", everyMs, retryAfterMs });
     // One that somebody has run by hand counts too; then a day goes by.
     expect(await claim(3_600_000)).toBe(false);
-    await world.asOwner(
+    await setup.asOwner(
       "UPDATE audit_run SET started_at = started_at - interval '1 day', covered_at = covered_at - interval '1 day'",
     );
     const claims = await Promise.all(Array.from({ length: 8 }, () => claim(3_600_000)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     // The claimed run never ends: it is taken up again, though it is not due.
     expect(await claim(3_600_000, 0)).toBe(true);
-    await world.audit();
+    await setup.audit();
     expect(await claim(3_600_000, 0)).toBe(false);
     expect(await claim(0)).toBe(true);
   });
 
   it("lets nobody take a run that has not ended before it must have been cut short", async () => {
-    await world.audit();
+    await setup.audit();
     const began = (minutes: number) =>
-      world.asOwner(`UPDATE audit_run SET started_at = clock_timestamp() - interval '${minutes} minutes'
+      setup.asOwner(`UPDATE audit_run SET started_at = clock_timestamp() - interval '${minutes} minutes'
         WHERE kind = 'incremental'`);
     const claim = () =>
-      claimAudit(world.pool, { ...INCREMENTAL, everyMs: 0.9 * MINUTE_MS, retryAfterMs: 5 * MINUTE_MS });
-    await world.asOwner("UPDATE audit_run SET covered_at = clock_timestamp() - interval '10 minutes'");
+      claimAudit(setup.pool, { ...INCREMENTAL, everyMs: 0.9 * MINUTE_MS, retryAfterMs: 5 * MINUTE_MS });
+    await setup.asOwner("UPDATE audit_run SET covered_at = clock_timestamp() - interval '10 minutes'");
     await began(1);
     expect(await claim()).toBe(false);
     await began(6);
     expect(await claim()).toBe(true);
     // The first that began has ended, the one that was just taken has not.
-    await world.asOwner("UPDATE audit_run SET covered_at = clock_timestamp() - interval '6 minutes'");
+    await setup.asOwner("UPDATE audit_run SET covered_at = clock_timestamp() - interval '6 minutes'");
     expect(await claim()).toBe(false);
-    await world.audit(INCREMENTAL);
+    await setup.audit(INCREMENTAL);
     expect(await claim()).toBe(false);
-    await world.asOwner(
+    await setup.asOwner(
       `UPDATE audit_run SET started_at = started_at - interval '1 minute', covered_at = covered_at - interval '1 minute'`,
     );
     expect(await claim()).toBe(true);
-    await world.audit(INCREMENTAL);
+    await setup.audit(INCREMENTAL);
   });
 
   it("keeps what a newer run found when an older one ends after it", async () => {
     const who = await customer();
     const runs = async () =>
-      (await world.asOwner(
+      (await setup.asOwner(
         "SELECT kind, covered_at::text, violations, postings_before FROM audit_run ORDER BY kind",
       )) as { kind: string; covered_at: string; violations: number; postings_before: string }[];
-    const beganAt = await beginAudit(world.pool, "full");
-    await world.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
-    await world.audit(INCREMENTAL);
-    await world.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
+    const beganAt = await beginAudit(setup.pool, "full");
+    await setup.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
+    await setup.audit(INCREMENTAL);
+    await setup.asOwner(`UPDATE account SET posted = posted - 1 WHERE id = '${who.account}'`);
     const [, incremental] = await runs();
     expect(incremental).toMatchObject({ kind: "incremental", violations: 1 });
     const postingsBefore = minutesAgo(60);
-    await recordAudit(world.pool, { kind: "full", beganAt, violations: [], postingsBefore });
+    await recordAudit(setup.pool, { kind: "full", beganAt, violations: [], postingsBefore });
     const [full, ...others] = await runs();
     expect(full).toMatchObject({ kind: "full", violations: 0 });
     expect(others).toEqual([incremental]);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
     expect((await runs()).map(({ violations }) => violations)).toEqual([0, 0]);
   });
 
   it("ends at once when it is told to", async () => {
     const stopped = AbortSignal.abort();
-    await expect(world.audit({ ...INCREMENTAL, signal: stopped })).rejects.toThrow("aborted");
+    await expect(setup.audit({ ...INCREMENTAL, signal: stopped })).rejects.toThrow("aborted");
   });
 });

@@ -8,23 +8,23 @@ import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const UNIT = 5_000n; // micro-rupiah of one input token
 const HOLD = 100n * UNIT;
 
 describe.each(testBackends())("a settlement after a recovery on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
+    setup = await MoneySetup.create(backend);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   /** A request of a process that was declared dead, recovered with so many input tokens of progress. */
   async function recovered({ balance, progress = 0 }: { balance: bigint; progress?: number }) {
-    const sleeper = await world.process();
-    const account = await world.account(balance);
-    const request = admission(account, await world.key(account), HOLD);
+    const sleeper = await setup.process();
+    const account = await setup.account(balance);
+    const request = admission(account, await setup.key(account), HOLD);
     expect(await sleeper.ledger.admit(request)).toMatchObject({ outcome: "granted" });
     // Without progress this changes nothing.
     const none = { amount: 0n, leastAmount: 0n, outputTokens: 0 };
@@ -33,14 +33,14 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
       outcome: "granted",
       amount: HOLD,
     });
-    await world.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [sleeper.lease.processId]);
-    expect(await recoverHolds(world.pool)).toBe(1);
+    await setup.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [sleeper.lease.processId]);
+    expect(await recoverHolds(setup.pool)).toBe(1);
     return { sleeper, account, id: request.requestId };
   }
 
   const postingsOf = async (id: string) =>
     (
-      await world.pool.query(
+      await setup.pool.query(
         "SELECT debit, credit, amount, reason, reference FROM posting WHERE group_id = $1 ORDER BY reason DESC",
         [id],
       )
@@ -53,21 +53,21 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
 
   async function settledOnce(process: TestProcess, what: Settlement) {
     const settled = await process.ledger.settle(what);
-    const { rows } = await world.pool.query("SELECT basis FROM usage_record WHERE request_id = $1", [what.requestId]);
+    const { rows } = await setup.pool.query("SELECT basis FROM usage_record WHERE request_id = $1", [what.requestId]);
     expect(rows).toEqual([{ basis: "recovered" }]);
     return settled;
   }
 
   it("posts what was delivered beyond what recovery charged, once", async () => {
     const { sleeper, account, id } = await recovered({ balance: 1_000n * UNIT, progress: 10 });
-    expect(await world.balance(account)).toMatchObject({ posted: 990n * UNIT, held: 0n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 990n * UNIT, held: 0n });
     const expected = { cost: 30n * UNIT, charge: 30n * UNIT, late: "posted" };
     expect(await settledOnce(sleeper, settlement(account, id, 30))).toEqual(expected);
     expect(sleeper.ledger.statistics()).toMatchObject({ late: 1, uncollected: 0n });
-    const other = await world.process();
+    const other = await setup.process();
     for (const { ledger } of [sleeper, other])
       expect(await ledger.settle(settlement(account, id, 30))).toEqual(expected);
-    expect(await world.balance(account)).toMatchObject({ posted: 970n * UNIT, held: 0n });
+    expect(await setup.balance(account)).toMatchObject({ posted: 970n * UNIT, held: 0n });
     expect(await postingsOf(id)).toEqual([
       {
         debit: account,
@@ -77,7 +77,7 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
         reference: `late:${id}`,
       },
     ]);
-    const { rows } = await world.pool.query(
+    const { rows } = await setup.pool.query(
       "SELECT amount FROM ledger_entries WHERE account_id = $1 AND group_id = $2 ORDER BY amount",
       [account, id],
     );
@@ -86,7 +86,7 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
 
   it("lets the operator bear what the balance does not cover, and leaves what is owed and held alone", async () => {
     const { sleeper, account, id } = await recovered({ balance: 100n * UNIT });
-    const key = await world.key(account);
+    const key = await setup.key(account);
     await sleeper.lease.renew();
     expect(await sleeper.ledger.admit(admission(account, key, 60n * UNIT))).toMatchObject({ outcome: "granted" });
     expect(await settledOnce(sleeper, settlement(account, id, 90))).toEqual({
@@ -94,7 +94,7 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
       charge: 40n * UNIT,
       late: "posted",
     });
-    expect(await world.balance(account)).toEqual({ posted: 60n * UNIT, held: 60n * UNIT, available: 0n });
+    expect(await setup.balance(account)).toEqual({ posted: 60n * UNIT, held: 60n * UNIT, available: 0n });
     expect(await postingsOf(id)).toMatchObject([
       { debit: account, amount: String(40n * UNIT), reason: "late_usage" },
       { debit: systemAccounts.operatorLoss, amount: String(50n * UNIT), reason: "late_uncollected" },
@@ -115,7 +115,7 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
       charge: 0n,
       late: "refused",
     });
-    expect(await world.balance(poor.account)).toMatchObject({ posted: 100n * UNIT });
+    expect(await setup.balance(poor.account)).toMatchObject({ posted: 100n * UNIT });
     expect(await postingsOf(poor.id)).toEqual([]);
     expect(poor.sleeper.ledger.statistics()).toMatchObject({ late: 1, uncollected: 0n });
   });
@@ -134,32 +134,32 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
 
   it("posts once for settlements that race, also in a group", async () => {
     const { sleeper, account, id } = await recovered({ balance: 100n * UNIT });
-    const others = await Promise.all([world.process(), world.process()]);
+    const others = await Promise.all([setup.process(), setup.process()]);
     const settled = await Promise.all(
       [sleeper, sleeper, sleeper, sleeper, ...others].map(({ ledger }) => ledger.settle(settlement(account, id, 7))),
     );
     expect(new Set(settled.map(({ charge }) => charge))).toEqual(new Set([7n * UNIT]));
-    expect(await world.balance(account)).toMatchObject({ posted: 93n * UNIT });
+    expect(await setup.balance(account)).toMatchObject({ posted: 93n * UNIT });
   });
 
   it("can be credited by notes up to both charges", async () => {
     const { sleeper, account, id } = await recovered({ balance: 100n * UNIT, progress: 10 });
     await sleeper.ledger.settle(settlement(account, id, 30));
     const credit = (amount: bigint | null, name: string) =>
-      withTransaction(world.opened.database, (client) =>
+      withTransaction(setup.opened.database, (client) =>
         creditUsage(client, { requestId: id, amount, note: "", name }),
       );
     await expect(credit(31n * UNIT, "too much")).rejects.toThrow("left to credit");
     expect(await credit(null, "all")).toMatchObject({ amount: 30n * UNIT, left: 0n });
-    expect(await world.balance(account)).toMatchObject({ posted: 100n * UNIT });
+    expect(await setup.balance(account)).toMatchObject({ posted: 100n * UNIT });
   });
 
   it("keeps the books in order, and its rows cannot be changed", async () => {
-    expect(await world.audit()).toEqual(SOUND);
-    expect(await world.audit({ kind: "incremental" })).toEqual(SOUND);
-    expect((await readTrialBalance(world.pool)).isBalanced).toBe(true);
-    await expect(world.asOwner("UPDATE late_usage SET charge = 0")).rejects.toThrow("append-only");
-    await expect(world.asOwner("TRUNCATE late_usage")).rejects.toThrow("append-only");
+    expect(await setup.audit()).toEqual(SOUND);
+    expect(await setup.audit({ kind: "incremental" })).toEqual(SOUND);
+    expect((await readTrialBalance(setup.pool)).isBalanced).toBe(true);
+    await expect(setup.asOwner("UPDATE late_usage SET charge = 0")).rejects.toThrow("append-only");
+    await expect(setup.asOwner("TRUNCATE late_usage")).rejects.toThrow("append-only");
   });
 
   it.each([
@@ -179,21 +179,21 @@ describe.each(testBackends())("a settlement after a recovery on the %s database"
   ])("is looked at by the audit: %s", async (check, damage) => {
     const { sleeper, account, id } = await recovered({ balance: 110n * UNIT, progress: 10 });
     await sleeper.ledger.settle(settlement(account, id, 200));
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
     const table = damage.includes(" posting ") ? "posting" : "late_usage";
-    await world.asOwner(`
+    await setup.asOwner(`
       ALTER TABLE ${table} DISABLE TRIGGER append_only;
       CREATE TABLE kept AS SELECT * FROM ${table};
       ${damage.replaceAll("$id", id)};
       ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only`);
-    const found = await world.audit();
-    await world.asOwner(`
+    const found = await setup.audit();
+    await setup.asOwner(`
       ALTER TABLE ${table} DISABLE TRIGGER append_only;
       DELETE FROM ${table};
       INSERT INTO ${table} SELECT * FROM kept;
       DROP TABLE kept;
       ALTER TABLE ${table} ENABLE ALWAYS TRIGGER append_only`);
     expect(found.violations.map((violation) => violation.check)).toContain(check);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

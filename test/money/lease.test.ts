@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Client } from "pg";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { MoneyWorld } from "./world.ts";
+import { MoneySetup } from "./money-setup.ts";
 
 describe.each(testBackends())("the lease's connection on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
+    setup = await MoneySetup.create(backend);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   it("owns no new holds while it may have run out, and is renewed by who asks", async () => {
-    const lease = await ProcessLease.take(world.opened.database);
+    const lease = await ProcessLease.take(setup.opened.database);
     expect(lease.owner()).toBe(lease.processId);
     const now = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 20_500);
     try {
@@ -32,13 +32,13 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
     const ended = new Set<Client>();
     const lease = await ProcessLease.take({
       connect: async () => {
-        const client = await world.opened.database.connect();
+        const client = await setup.opened.database.connect();
         client.on("end", () => ended.add(client));
         made.push(client);
         return client;
       },
     });
-    await world.asOwner(
+    await setup.asOwner(
       "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO process%'",
     );
     await Promise.allSettled([lease.renew(), lease.buryExpired()]);
@@ -46,7 +46,7 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
     expect(made.length).toBeLessThanOrEqual(3);
     await lease.resign();
     await expect.poll(() => ended.size).toBe(made.length);
-    const { rows } = await world.pool.query("SELECT dead_at IS NOT NULL AS dead FROM process WHERE id = $1", [
+    const { rows } = await setup.pool.query("SELECT dead_at IS NOT NULL AS dead FROM process WHERE id = $1", [
       lease.processId,
     ]);
     expect(rows).toEqual([{ dead: true }]);
@@ -55,10 +55,10 @@ describe.each(testBackends())("the lease's connection on the %s database", (back
   it("is given up without a word when the database is away at the end", async () => {
     let away = false;
     const lease = await ProcessLease.take({
-      connect: () => (away ? Promise.reject(new Error("Connection terminated")) : world.opened.database.connect()),
+      connect: () => (away ? Promise.reject(new Error("Connection terminated")) : setup.opened.database.connect()),
     });
     away = true;
-    await world.asOwner(
+    await setup.asOwner(
       "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO process%'",
     );
     await expect(lease.resign()).resolves.toBeUndefined();

@@ -2,27 +2,27 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_ATTEMPTS, readLowBalanceAlert, setLowBalanceAlert } from "../../src/billing/low-balance.ts";
 import { lowBalanceTick } from "../../src/billing/jobs/low-balance.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { UsageWorld, chance, factsOf } from "./usage-world.ts";
-import { admission, MoneyWorld, settlement, type TestProcess } from "./world.ts";
+import { UsageSetup, chance, factsOf } from "./usage-setup.ts";
+import { admission, MoneySetup, settlement, type TestProcess } from "./money-setup.ts";
 
 const RUPIAH = 1_000_000n;
 const never = new AbortController().signal;
 
 describe.each(testBackends())("the low-balance alert on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   /** A worker whose mails are kept, and which fails as long as it is told to. */
   function worker() {
     const mails: { to: string; text: string }[] = [];
     let failing = false;
     const tick = lowBalanceTick({
-      pool: world.pool,
+      pool: setup.pool,
       emailOf: (accountId) => Promise.resolve(`${accountId}@test.example`),
       topUpUrl: () => "https://saldo.example/",
       mailer: {
@@ -37,19 +37,19 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   }
   /** Spends whole rupiah. */
   async function spend(accountId: string, rupiah: number) {
-    const request = admission(accountId, await world.key(accountId), BigInt(rupiah) * RUPIAH);
+    const request = admission(accountId, await setup.key(accountId), BigInt(rupiah) * RUPIAH);
     await process.ledger.admit(request);
     await process.ledger.settle(settlement(accountId, request.requestId, rupiah * 200));
   }
   const later = () =>
-    world.asOwner(
+    setup.asOwner(
       "UPDATE low_balance_alert SET next_attempt_at = clock_timestamp() - interval '1 s' WHERE next_attempt_at IS NOT NULL",
     );
   const set = (accountId: string, rupiah: bigint | null) =>
-    setLowBalanceAlert(world.pool, { accountId, threshold: rupiah === null ? null : rupiah * RUPIAH });
+    setLowBalanceAlert(setup.pool, { accountId, threshold: rupiah === null ? null : rupiah * RUPIAH });
 
   it("comes once when the balance falls below the threshold, and again only after it has risen to it", async () => {
-    const accountId = await world.account(100n * RUPIAH);
+    const accountId = await setup.account(100n * RUPIAH);
     await set(accountId, 50n);
     const { look, to } = worker();
     await look();
@@ -62,27 +62,27 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     await look();
     expect(to(accountId)).toHaveLength(1);
     expect(to(accountId)[0]?.text).toContain("Rp 49.00, below the Rp 50.00");
-    await world.credit(accountId, 10n * RUPIAH);
+    await setup.credit(accountId, 10n * RUPIAH);
     await look();
     await spend(accountId, 1);
     await look();
     expect(to(accountId), "it had not risen to it").toHaveLength(1);
-    await world.credit(accountId, 2n * RUPIAH);
+    await setup.credit(accountId, 2n * RUPIAH);
     await look();
     await spend(accountId, 1);
     await look();
     expect(to(accountId)).toHaveLength(2);
-    expect(await readLowBalanceAlert(world.pool, accountId)).toMatchObject({
+    expect(await readLowBalanceAlert(setup.pool, accountId)).toMatchObject({
       isBelow: true,
       notifiedAt: expect.any(Date),
     });
   });
 
   it("does not come for what is held, nor when a threshold is set above the balance", async () => {
-    const [held, low] = [await world.account(100n * RUPIAH), await world.account(10n * RUPIAH)];
+    const [held, low] = [await setup.account(100n * RUPIAH), await setup.account(10n * RUPIAH)];
     await set(held, 50n);
     await set(low, 50n);
-    const request = admission(held, await world.key(held), 90n * RUPIAH);
+    const request = admission(held, await setup.key(held), 90n * RUPIAH);
     await process.ledger.admit(request);
     const { look, to } = worker();
     await look();
@@ -93,11 +93,11 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     await spend(held, 90);
     await look();
     expect(to(held), "turned off").toEqual([]);
-    expect(await readLowBalanceAlert(world.pool, held)).toBeNull();
+    expect(await readLowBalanceAlert(setup.pool, held)).toBeNull();
   });
 
   it("is sent by one of several workers that look at once", async () => {
-    const accountId = await world.account(100n * RUPIAH);
+    const accountId = await setup.account(100n * RUPIAH);
     await set(accountId, 50n);
     const workers = [worker(), worker(), worker()];
     await workers[0]?.look();
@@ -107,7 +107,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   });
 
   it("is tried again when the mail server is away, a few times and no more", async () => {
-    const accountId = await world.account(100n * RUPIAH);
+    const accountId = await setup.account(100n * RUPIAH);
     await set(accountId, 50n);
     const { look, to, fail } = worker();
     await spend(accountId, 60);
@@ -125,7 +125,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   });
 
   it("is sent by another when a worker dies with it, and taken back when the balance rises before", async () => {
-    const [dying, rising] = [await world.account(100n * RUPIAH), await world.account(100n * RUPIAH)];
+    const [dying, rising] = [await setup.account(100n * RUPIAH), await setup.account(100n * RUPIAH)];
     const { look, to, fail } = worker();
     for (const accountId of [dying, rising]) {
       await set(accountId, 50n);
@@ -135,7 +135,7 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
     fail(true);
     await expect(look()).rejects.toThrow("2 mails");
     fail(false);
-    await world.credit(rising, 60n * RUPIAH);
+    await setup.credit(rising, 60n * RUPIAH);
     await later();
     await look();
     await later();
@@ -144,8 +144,8 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   });
 
   it.each(["0", "-5", "abc", "1.0000001", "1000000000001"])("refuses the threshold %j", async (threshold) => {
-    const usage = await UsageWorld.on(world, chance());
-    const client = usage.clientOf(await world.account(0n));
+    const usage = await UsageSetup.on(setup, chance());
+    const client = usage.clientOf(await setup.account(0n));
     expect(await factsOf(client.setLowBalanceAlert({ threshold }))).toMatchObject({
       code: "validation_error",
       details: [{ field: "threshold" }],
@@ -153,8 +153,8 @@ describe.each(testBackends())("the low-balance alert on the %s database", (backe
   });
 
   it("is set, shown and turned off by its owner", async () => {
-    const usage = await UsageWorld.on(world, chance());
-    const client = usage.clientOf(await world.account(0n));
+    const usage = await UsageSetup.on(setup, chance());
+    const client = usage.clientOf(await setup.account(0n));
     expect((await client.getLowBalanceAlert({})).alert).toMatchObject({ threshold: "", isBelow: false });
     expect((await client.setLowBalanceAlert({ threshold: "25000.5" })).alert).toMatchObject({
       threshold: "25000.5",

@@ -7,24 +7,24 @@ import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { creditUsage } from "../../src/ledger/credit-note.ts";
 import type { Settlement } from "../../src/ledger/ledger.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PER_TOKEN = 5_000n;
 
 describe.each(testBackends())("the margin on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   let accounts: string[];
   const keys = new Map<string, string>();
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
-    accounts = await Promise.all([1, 2].map(() => world.account(10_000_000n)));
-    for (const account of accounts) keys.set(account, await world.key(account));
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
+    accounts = await Promise.all([1, 2].map(() => setup.account(10_000_000n)));
+    for (const account of accounts) keys.set(account, await setup.key(account));
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   async function use(
     account: string,
@@ -37,7 +37,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     await process.ledger.settle({ ...settlement(account, requestId, tokens), ...facts });
     return requestId;
   }
-  const report = (from: string, to: string, by: MarginGroup) => reportMargin(world.pool, { from, to, by });
+  const report = (from: string, to: string, by: MarginGroup) => reportMargin(setup.pool, { from, to, by });
 
   it("adds up to the last unit what was charged, given back, paid to upstreams and lost, by billing day", async () => {
     const [first = "", second = ""] = accounts;
@@ -80,7 +80,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     const byUpstream = await report(today, next, "upstream");
     expect([...byUpstream.lines.keys()].toSorted()).toEqual(["", "other", "test"]);
     expect(byUpstream.total).toMatchObject({ requests: 5, revenue: 340_000n, margin: 149_998n });
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("reads a busy day behind quiet ones by the hour, and the quiet ones faster", async () => {
@@ -91,7 +91,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
     for (const at of times) await use(accounts[0] ?? "", "busy", { at, tokens: 1, upstreamCost: 1n });
     const spans: [number, number][] = [];
     const connect = async () => {
-      const client = await world.pool.connect();
+      const client = await setup.pool.connect();
       const query = (asked: string | { text: string; values: string[] }) => {
         if (typeof asked !== "string" && asked.text.includes("sum(u.charge)")) {
           spans.push([timeOfUuidv7(asked.values[0] ?? ""), timeOfUuidv7(asked.values[1] ?? "")]);
@@ -100,7 +100,7 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
       };
       return { query, release: (broken?: Error) => client.release(broken) };
     };
-    const watched = { connect } as unknown as typeof world.pool;
+    const watched = { connect } as unknown as typeof setup.pool;
     const { total } = await reportMargin(watched, { from: dayOf(10), to: dayOf(7), by: "model" }, mostAtOnce);
     expect(total.requests).toBe(times.length);
     // All that is asked for, once, in order.
@@ -116,8 +116,8 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
   });
 
   it("tells what balances did not cover", async () => {
-    const poor = await world.account(20_000n);
-    keys.set(poor, await world.key(poor));
+    const poor = await setup.account(20_000n);
+    keys.set(poor, await setup.key(poor));
     const at = startOfBillingDay(new Date(Date.now() - 4 * DAY_MS).toISOString().slice(0, 10));
     const requestId = uuidv7(at);
     await process.ledger.admit({ ...admission(poor, keys.get(poor) ?? "", 20_000n), requestId });
@@ -132,8 +132,8 @@ describe.each(testBackends())("the margin on the %s database", (backend) => {
   });
 
   it("tells cost that was never billed from what was not collected, and adds what was charged later", async () => {
-    const account = await world.account(2_000_000n);
-    keys.set(account, await world.key(account));
+    const account = await setup.account(2_000_000n);
+    keys.set(account, await setup.key(account));
     const day = new Date(Date.now() - 6 * DAY_MS).toISOString().slice(0, 10);
     const at = startOfBillingDay(day);
     const requestId = await use(account, "cut", { at, tokens: 6, basis: "recovered", upstreamCost: null });

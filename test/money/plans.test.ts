@@ -10,7 +10,7 @@ import { transactionOf } from "../../src/ledger/group-commit/lane-transaction.ts
 import { settlementStatement } from "../../src/ledger/group-commit/settlement.ts";
 import type { PipelinedStatement } from "../../src/ledger/group-commit/statement-pipeline.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, type TestProcess } from "./money-setup.ts";
 
 const GROWN = 20_000;
 const GROW = `
@@ -34,19 +34,19 @@ function sentFor(kinds: readonly { statement: Waiting["statement"]; members: rea
 }
 
 describe.each(testBackends())("money statements on a grown %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   let members: { accountId: string; keyId: string }[];
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
     members = [];
     for (let index = 0; index < 8; index += 1) {
-      const accountId = await world.account(1_000_000n);
-      members.push({ accountId, keyId: await world.key(accountId, 60) });
+      const accountId = await setup.account(1_000_000n);
+      members.push({ accountId, keyId: await setup.key(accountId, 60) });
     }
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   /** Runs statements in one transaction and gives what each table was read. */
   async function run(client: pg.Client, sent: readonly PipelinedStatement[]): Promise<Read[]> {
@@ -84,7 +84,7 @@ describe.each(testBackends())("money statements on a grown %s database", (backen
   it("are run by the keys, alone and in groups", async () => {
     const client = await process.database.connect();
     for (const sent of statements()) await run(client, sent); // plans them, for as long as the connection lives
-    await world.asOwner(GROW);
+    await setup.asOwner(GROW);
     for (const sent of statements()) {
       const reads = await run(client, sent);
       expect(reads.map(({ table }) => table)).toContain("account");

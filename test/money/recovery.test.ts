@@ -3,56 +3,56 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forgetLongDead, listOldHolds, recoverHolds } from "../../src/ledger/recovery.ts";
 import { sweepOwnHolds } from "../../src/ledger/jobs/holds.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 describe.each(testBackends())("process leases and recovery on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
+    setup = await MoneySetup.create(backend);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   /** Moves a process's times into the past, as if so many seconds had gone by without a renewal. */
   const age = ({ lease }: TestProcess, seconds: number) =>
-    world.pool.query(
+    setup.pool.query(
       `UPDATE process SET renewed_at = renewed_at - $2 * interval '1 second', expires_at = expires_at - $2 * interval '1 second',
          gapless_since = gapless_since - $2 * interval '1 second' WHERE id = $1`,
       [lease.processId, seconds],
     );
   /** A process that has renewed without a gap for longer than a term. */
   async function steadyProcess(): Promise<TestProcess> {
-    const process = await world.process();
-    await world.pool.query("UPDATE process SET gapless_since = gapless_since - interval '1 minute' WHERE id = $1", [
+    const process = await setup.process();
+    await setup.pool.query("UPDATE process SET gapless_since = gapless_since - interval '1 minute' WHERE id = $1", [
       process.lease.processId,
     ]);
     return process;
   }
   async function placed(process: TestProcess) {
-    const account = await world.account(1_000_000n);
-    const request = admission(account, await world.key(account), 400_000n);
+    const account = await setup.account(1_000_000n);
+    const request = admission(account, await setup.key(account), 400_000n);
     expect(await process.ledger.admit(request)).toMatchObject({ outcome: "granted" });
     return { account, request };
   }
 
   it("leaves a process alone whose lease has not run out", async () => {
-    const [gravedigger, living] = [await steadyProcess(), await world.process()];
+    const [gravedigger, living] = [await steadyProcess(), await setup.process()];
     await age(living, 19);
     expect(await gravedigger.lease.buryExpired()).toEqual([]);
     await living.lease.renew();
   });
 
   it("buries a process whose lease has run out, and only if the gravedigger had no gap for a term", async () => {
-    const victim = await world.process();
+    const victim = await setup.process();
     await age(victim, 21);
-    const newcomer = await world.process();
+    const newcomer = await setup.process();
     expect(await newcomer.lease.buryExpired()).toEqual([]);
     const gravedigger = await steadyProcess();
     expect(await gravedigger.lease.buryExpired()).toEqual([victim.lease.processId]);
   });
 
   it("starts the gravedigger's term anew after a gap, as an outage of the database makes", async () => {
-    const [late, victim] = [await steadyProcess(), await world.process()];
-    await world.pool.query("UPDATE process SET renewed_at = renewed_at - interval '12 s' WHERE id = $1", [
+    const [late, victim] = [await steadyProcess(), await setup.process()];
+    await setup.pool.query("UPDATE process SET renewed_at = renewed_at - interval '12 s' WHERE id = $1", [
       late.lease.processId,
     ]);
     await age(victim, 21);
@@ -62,18 +62,18 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   });
 
   it("resolves the holds of a dead process once, with what was recorded, and nobody else's", async () => {
-    const [victim, living, gravedigger] = [await world.process(), await world.process(), await steadyProcess()];
+    const [victim, living, gravedigger] = [await setup.process(), await setup.process(), await steadyProcess()];
     const [lost, kept] = [await placed(victim), await placed(living)];
-    await world.pool.query("UPDATE hold SET progress_input_tokens = 10, progress_output_tokens = 2 WHERE id = $1", [
+    await setup.pool.query("UPDATE hold SET progress_input_tokens = 10, progress_output_tokens = 2 WHERE id = $1", [
       lost.request.requestId,
     ]);
     await age(victim, 21);
     await gravedigger.lease.buryExpired();
-    expect(await recoverHolds(world.pool)).toBe(1);
-    expect(await recoverHolds(world.pool)).toBe(0);
-    expect(await world.balance(lost.account)).toEqual({ posted: 920_000n, held: 0n, available: 920_000n });
-    expect(await world.balance(kept.account)).toMatchObject({ held: 400_000n });
-    const { rows } = await world.pool.query("SELECT basis, charge FROM usage_record WHERE request_id = $1", [
+    expect(await recoverHolds(setup.pool)).toBe(1);
+    expect(await recoverHolds(setup.pool)).toBe(0);
+    expect(await setup.balance(lost.account)).toEqual({ posted: 920_000n, held: 0n, available: 920_000n });
+    expect(await setup.balance(kept.account)).toMatchObject({ held: 400_000n });
+    const { rows } = await setup.pool.query("SELECT basis, charge FROM usage_record WHERE request_id = $1", [
       lost.request.requestId,
     ]);
     expect(rows).toEqual([{ basis: "recovered", charge: 80_000n }]);
@@ -81,33 +81,33 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   });
 
   it("charges no more than the hold, and books the rest of what was recorded as our loss", async () => {
-    const [victim, gravedigger] = [await world.process(), await steadyProcess()];
+    const [victim, gravedigger] = [await setup.process(), await steadyProcess()];
     const { account, request } = await placed(victim);
-    await world.pool.query("UPDATE hold SET progress_input_tokens = 100 WHERE id = $1", [request.requestId]);
+    await setup.pool.query("UPDATE hold SET progress_input_tokens = 100 WHERE id = $1", [request.requestId]);
     await age(victim, 21);
     await gravedigger.lease.buryExpired();
-    expect(await recoverHolds(world.pool)).toBe(1);
-    expect(await world.balance(account)).toEqual({ posted: 600_000n, held: 0n, available: 600_000n });
-    const { rows } = await world.pool.query("SELECT amount, reason FROM posting WHERE id = $1", [request.requestId]);
+    expect(await recoverHolds(setup.pool)).toBe(1);
+    expect(await setup.balance(account)).toEqual({ posted: 600_000n, held: 0n, available: 600_000n });
+    const { rows } = await setup.pool.query("SELECT amount, reason FROM posting WHERE id = $1", [request.requestId]);
     expect(rows).toEqual([{ amount: "100000", reason: "uncollected" }]);
   });
 
   it("lets a process that wakes up dead only post the difference, ends its requests, and goes on under a new id", async () => {
-    const [zombie, gravedigger] = [await world.process(), await steadyProcess()];
+    const [zombie, gravedigger] = [await setup.process(), await steadyProcess()];
     const term = zombie.lease.term();
     let ended = 0;
     term.whenOver(() => (ended += 1));
     const { account, request } = await placed(zombie);
     await age(zombie, 21);
     await gravedigger.lease.buryExpired();
-    await recoverHolds(world.pool);
+    await recoverHolds(setup.pool);
     const settled = { cost: 250_000n, charge: 250_000n, late: "posted" };
     expect(await zombie.ledger.settle(settlement(account, request.requestId, 50))).toEqual(settled);
-    expect(await world.balance(account)).toEqual({ posted: 750_000n, held: 0n, available: 750_000n });
+    expect(await setup.balance(account)).toEqual({ posted: 750_000n, held: 0n, available: 750_000n });
 
-    const late = admission(account, await world.key(account), 100n);
+    const late = admission(account, await setup.key(account), 100n);
     await zombie.ledger.admit(late); // still under the dead id
-    expect(await recoverHolds(world.pool)).toBe(1);
+    expect(await recoverHolds(setup.pool)).toBe(1);
     const dead = zombie.lease.processId;
     expect([term.isOver(), ended]).toEqual([false, 0]);
     await zombie.lease.renew();
@@ -116,18 +116,18 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   });
 
   it("lets only one of a recovery and a settlement at the same time win", async () => {
-    const [victim, gravedigger] = [await world.process(), await steadyProcess()];
+    const [victim, gravedigger] = [await setup.process(), await steadyProcess()];
     const holds = await Promise.all(Array.from({ length: 20 }, () => placed(victim)));
     await age(victim, 21);
     await gravedigger.lease.buryExpired();
     const [, ...settled] = await Promise.all([
-      recoverHolds(world.pool),
+      recoverHolds(setup.pool),
       ...holds.map(({ account, request }) => victim.ledger.settle(settlement(account, request.requestId, 3))),
     ]);
     for (const [index, { account }] of holds.entries()) {
       const charge = settled[index]?.charge ?? -1n;
       expect([0n, 15_000n]).toContain(charge);
-      expect(await world.balance(account)).toEqual({
+      expect(await setup.balance(account)).toEqual({
         posted: 1_000_000n - charge,
         held: 0n,
         available: 1_000_000n - charge,
@@ -136,33 +136,33 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
   });
 
   it("gives back an old hold of its own that it does not know, and keeps those it knows", async () => {
-    const process = await world.process();
+    const process = await setup.process();
     const [known, forgotten] = [await placed(process), await placed(process)];
     await process.ledger.release({ accountId: forgotten.account, requestId: forgotten.request.requestId });
-    await world.asOwner("ALTER TABLE usage_record DISABLE TRIGGER append_only");
-    await world.asOwner(`DELETE FROM usage_record WHERE request_id = '${forgotten.request.requestId}'`);
-    await world.asOwner("ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only");
+    await setup.asOwner("ALTER TABLE usage_record DISABLE TRIGGER append_only");
+    await setup.asOwner(`DELETE FROM usage_record WHERE request_id = '${forgotten.request.requestId}'`);
+    await setup.asOwner("ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only");
     // As a lost admission would leave it: on the account, and in nobody's memory.
-    await world.pool.query(
+    await setup.pool.query(
       `INSERT INTO hold SELECT $1, $2, owner, amount, key_id, model, input_price, output_price, cache_hit_price, 0, 0 FROM hold WHERE id = $3`,
       [forgotten.account, forgotten.request.requestId, known.request.requestId],
     );
-    await world.pool.query("UPDATE account SET held = held + 400000, open_holds = open_holds + 1 WHERE id = $1", [
+    await setup.pool.query("UPDATE account SET held = held + 400000, open_holds = open_holds + 1 WHERE id = $1", [
       forgotten.account,
     ]);
-    expect(await sweepOwnHolds({ ...process, pool: world.pool })).toBe(0);
-    await world.pool.query("UPDATE hold SET placed_at = placed_at - interval '61 s' WHERE owner = $1", [
+    expect(await sweepOwnHolds({ ...process, pool: setup.pool })).toBe(0);
+    await setup.pool.query("UPDATE hold SET placed_at = placed_at - interval '61 s' WHERE owner = $1", [
       process.lease.processId,
     ]);
-    expect(await listOldHolds(world.pool, process.lease.processId)).toHaveLength(2);
-    expect(await sweepOwnHolds({ ...process, pool: world.pool })).toBe(1);
-    expect(await world.balance(forgotten.account)).toMatchObject({ held: 0n, posted: 1_000_000n });
-    expect(await world.balance(known.account)).toMatchObject({ held: 400_000n });
+    expect(await listOldHolds(setup.pool, process.lease.processId)).toHaveLength(2);
+    expect(await sweepOwnHolds({ ...process, pool: setup.pool })).toBe(1);
+    expect(await setup.balance(forgotten.account)).toMatchObject({ held: 0n, posted: 1_000_000n });
+    expect(await setup.balance(known.account)).toMatchObject({ held: 400_000n });
     await process.ledger.release({ accountId: known.account, requestId: known.request.requestId });
   });
 
   it("waits once in a round for an account that is locked, however many holds it has, and resolves the others", async () => {
-    const [victim, gravedigger] = [await world.process(), await steadyProcess()];
+    const [victim, gravedigger] = [await setup.process(), await steadyProcess()];
     const locked = await placed(victim);
     for (let more = 0; more < 4; more += 1)
       await victim.ledger.admit(admission(locked.account, locked.request.keyId, 100n));
@@ -173,33 +173,33 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     const counting = {
       query: (text: string, values: unknown[]) => {
         if (text.includes("DELETE FROM hold")) tries += 1;
-        return world.pool.query(text, values);
+        return setup.pool.query(text, values);
       },
     } as unknown as Pool;
-    const lock = await world.lockRow("account", locked.account);
+    const lock = await setup.lockRow("account", locked.account);
     expect(await recoverHolds(counting)).toBe(1);
     await lock.release();
-    expect((await world.balance(free.account)).held).toBe(0n);
+    expect((await setup.balance(free.account)).held).toBe(0n);
     // All at once, then each of the two accounts.
     expect(tries).toBe(3);
-    expect(await recoverHolds(world.pool)).toBe(5);
+    expect(await recoverHolds(setup.pool)).toBe(5);
   });
 
   it("forgets processes that have been dead for a day, but none whose hold is open", async () => {
     const dead = async (deadFor: string) => {
-      const process = await world.process();
-      await world.pool.query("UPDATE process SET dead_at = clock_timestamp() - $2::interval WHERE id = $1", [
+      const process = await setup.process();
+      await setup.pool.query("UPDATE process SET dead_at = clock_timestamp() - $2::interval WHERE id = $1", [
         process.lease.processId,
         deadFor,
       ]);
       return process;
     };
     const [old, holding, young] = [await dead("25 hours"), await dead("25 hours"), await dead("23 hours")];
-    const living = await world.process();
+    const living = await setup.process();
     await age(living, 48 * 3_600);
     const { account } = await placed(holding);
-    expect(await forgetLongDead(world.pool)).toBe(1);
-    const { rows } = await world.pool.query<{ id: string }>("SELECT id FROM process");
+    expect(await forgetLongDead(setup.pool)).toBe(1);
+    const { rows } = await setup.pool.query<{ id: string }>("SELECT id FROM process");
     const known = new Set(rows.map(({ id }) => id));
     expect([old, holding, young, living].map(({ lease }) => known.has(lease.processId))).toEqual([
       false,
@@ -209,15 +209,15 @@ describe.each(testBackends())("process leases and recovery on the %s database", 
     ]);
     // One that wakes up forgotten is as dead as before: what it still holds is given back, and it goes on under a new id.
     const late = await placed(old);
-    expect(await recoverHolds(world.pool)).toBe(2);
-    for (const each of [account, late.account]) expect((await world.balance(each)).held).toBe(0n);
+    expect(await recoverHolds(setup.pool)).toBe(2);
+    for (const each of [account, late.account]) expect((await setup.balance(each)).held).toBe(0n);
     const forgotten = old.lease.processId;
     await old.lease.renew();
     expect(old.lease.processId).not.toBe(forgotten);
-    expect(await forgetLongDead(world.pool)).toBe(1);
+    expect(await forgetLongDead(setup.pool)).toBe(1);
   });
 
   it("keeps the books in order through all of this", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

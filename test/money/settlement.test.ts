@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const UNIT = 5_000n; // micro-rupiah of one input token
 
 describe.each(testBackends())("settlement on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   async function held(balance: bigint, amounts: readonly bigint[]) {
-    const account = await world.account(balance);
-    const key = await world.key(account);
+    const account = await setup.account(balance);
+    const key = await setup.key(account);
     const requests = amounts.map((amount) => admission(account, key, amount));
     for (const request of requests) expect(await process.ledger.admit(request)).toMatchObject({ outcome: "granted" });
     return { account, key, ids: requests.map(({ requestId }) => requestId) };
@@ -27,7 +27,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
       cost: 7n * UNIT,
       charge: 7n * UNIT,
     });
-    expect(await world.balance(account)).toEqual({ posted: 93n * UNIT, held: 0n, available: 93n * UNIT });
+    expect(await setup.balance(account)).toEqual({ posted: 93n * UNIT, held: 0n, available: 93n * UNIT });
   });
 
   it("takes above the hold only what is available, and books the rest as our loss", async () => {
@@ -36,8 +36,8 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
       cost: 500n * UNIT,
       charge: 70n * UNIT,
     });
-    expect(await world.balance(account)).toEqual({ posted: 30n * UNIT, held: 30n * UNIT, available: 0n });
-    const { rows } = await world.pool.query("SELECT amount, reason FROM posting WHERE id = $1", [ids[0]]);
+    expect(await setup.balance(account)).toEqual({ posted: 30n * UNIT, held: 30n * UNIT, available: 0n });
+    const { rows } = await setup.pool.query("SELECT amount, reason FROM posting WHERE id = $1", [ids[0]]);
     expect(rows).toEqual([{ amount: String(430n * UNIT), reason: "uncollected" }]);
   });
 
@@ -56,12 +56,12 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     expect(settled.map(({ charge }) => charge / UNIT)).toEqual([600n, 20n, 300n, 30n, 50n]);
     // The group itself was right: what it gets wrong, the database refuses, and its members run again one by one.
     expect(process.ledger.statistics()).toMatchObject({ replays });
-    expect(await world.balance(account)).toEqual({ posted: 0n, held: 0n, available: 0n });
+    expect(await setup.balance(account)).toEqual({ posted: 0n, held: 0n, available: 0n });
   });
 
   it("settles once however often and from wherever it is asked", async () => {
     const { account, ids } = await held(100n * UNIT, [40n * UNIT]);
-    const other = await world.process();
+    const other = await setup.process();
     const id = ids[0] ?? "";
     const attempts = [process, process, other, other].map(({ ledger }, index) =>
       ledger.settle(settlement(account, id, 10 + index)),
@@ -69,7 +69,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     const settled = await Promise.all(attempts);
     expect(new Set(settled.map(({ charge }) => charge)).size).toBe(1);
     expect(await process.ledger.settle(settlement(account, id, 39))).toEqual(settled[0]);
-    const { rows } = await world.pool.query("SELECT charge FROM usage_record WHERE request_id = $1", [id]);
+    const { rows } = await setup.pool.query("SELECT charge FROM usage_record WHERE request_id = $1", [id]);
     expect(rows).toEqual([{ charge: settled[0]?.charge }]);
   });
 
@@ -82,7 +82,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
       firstByteMs: 12,
       streamed: true,
     });
-    const { rows } = await world.pool.query("SELECT * FROM usage_record WHERE request_id = $1", [id]);
+    const { rows } = await setup.pool.query("SELECT * FROM usage_record WHERE request_id = $1", [id]);
     expect(rows[0]).toMatchObject({
       account_id: account,
       key_id: key,
@@ -114,8 +114,8 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
   it.each([1, 5])(
     "gives back a hold whose request has its record already, and charges nothing more (%i at once)",
     async (parallel) => {
-      const account = await world.account(1_000n * UNIT);
-      const key = await world.key(account);
+      const account = await setup.account(1_000n * UNIT);
+      const key = await setup.key(account);
       const requests = Array.from({ length: parallel }, () => admission(account, key, 40n * UNIT));
       // As a lost admission leaves it that is written after all when its request has been settled.
       for (const round of [7, 9]) {
@@ -126,19 +126,19 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
         expect(settled).toEqual(requests.map(() => ({ cost: 7n * UNIT, charge: 7n * UNIT })));
       }
       const posted = 1_000n * UNIT - 7n * UNIT * BigInt(parallel);
-      expect(await world.balance(account)).toEqual({ posted, held: 0n, available: posted });
+      expect(await setup.balance(account)).toEqual({ posted, held: 0n, available: posted });
     },
   );
 
   it("refuses to settle what was never held", async () => {
-    const account = await world.account(100n);
-    const key = await world.key(account);
+    const account = await setup.account(100n);
+    const key = await setup.key(account);
     await expect(process.ledger.settle(settlement(account, admission(account, key, 1n).requestId, 1))).rejects.toThrow(
       "a request without a hold has been settled",
     );
   });
 
   it("keeps the books in order through all of this", async () => {
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 });

@@ -9,8 +9,8 @@ import { creditUsage } from "../../src/ledger/credit-note.ts";
 import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { readCsv } from "../dashboard/csv-file.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { allPages, chance, factsOf, micro, type UsageClient, UsageWorld } from "./usage-world.ts";
-import { admission, settlement, SOUND, type TestProcess } from "./world.ts";
+import { allPages, chance, factsOf, micro, type UsageClient, UsageSetup } from "./usage-setup.ts";
+import { admission, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const ORDER = `
 INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, expires_at)
@@ -21,13 +21,13 @@ const PER_TOKEN = 5_000n;
 describe.each(testBackends())("statements on the %s database", (backend) => {
   const chosen = chance();
   const { seed, whole } = chosen;
-  let world: UsageWorld;
+  let setup: UsageSetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await UsageWorld.create(backend, chosen);
-    process = await world.money.process();
+    setup = await UsageSetup.create(backend, chosen);
+    process = await setup.money.process();
   });
-  afterAll(() => world.money.close());
+  afterAll(() => setup.money.close());
 
   async function exported(client: UsageClient) {
     const pieces = await Array.fromAsync(client.exportLedger({}), ({ csv }) => csv);
@@ -35,13 +35,13 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
   }
 
   it("shows a charge above its hold behind the top-up that paid it", async () => {
-    const { money } = world;
+    const { money } = setup;
     const account = await money.account(100_000n);
     const request = admission(account, await money.key(account), 100_000n);
     await process.ledger.admit(request);
     await money.credit(account, 1_000_000n);
     await process.ledger.settle(settlement(account, request.requestId, 60));
-    const client = world.clientOf(account);
+    const client = setup.clientOf(account);
     const lines = await exported(client);
     expect(lines.map((line) => line["running_balance_idr"])).toEqual(["0.1", "1.1", "0.8"]);
     expect(lines[2]).toMatchObject({ reason: "usage", id: request.requestId, request_id: request.requestId });
@@ -50,11 +50,11 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
   });
 
   it("never shows a balance below zero, page by page or as a file, whatever happened in what order", async () => {
-    const { money } = world;
+    const { money } = setup;
     const { database } = process;
     const account = await money.account(200_000n);
     const keyId = await money.key(account);
-    const client = world.clientOf(account);
+    const client = setup.clientOf(account);
     const [open, settled]: [string[], string[]] = [[], []];
     const topUps: [topUpId: string, amount: bigint][] = [];
     const take = (from: string[]): string | undefined => from.splice(whole(from.length), 1)[0];
@@ -109,7 +109,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     for (let step = 0; step < STEPS; step += 1) await steps[names[whole(names.length)] ?? ""]?.();
     for (const requestId of open.splice(0)) await process.ledger.settle(settlement(account, requestId, whole(40)));
 
-    const entries = await world.ledgerOf(client);
+    const entries = await setup.ledgerOf(client);
     const lines = await exported(client);
     expect(lines.length, `seed ${seed}`).toBeGreaterThan(STEPS / 10);
     expect(lines.map((line) => [line["id"], line["running_balance_idr"]])).toEqual(
@@ -130,7 +130,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
   });
 
   it("refuses a page token that names no place", async () => {
-    const client = world.clientOf(await world.money.account(1n));
+    const client = setup.clientOf(await setup.money.account(1n));
     for (const pageToken of ["2", "1.x.00000000-0000-7000-8000-000000000000", "00000000-0000-7000-8000-000000000000"]) {
       expect(await factsOf(client.listLedgerEntries({ pageToken }))).toMatchObject({
         code: "validation_error",
@@ -140,10 +140,10 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
   });
 
   it("goes on from page to page when a line is settled between two of them", async () => {
-    const { money } = world;
+    const { money } = setup;
     const account = await money.account(1_000_000_000n);
     const keyId = await money.key(account);
-    const client = world.clientOf(account);
+    const client = setup.clientOf(account);
     const slow = { ...admission(account, keyId, 1_000_000n), requestId: uuidv7(Date.now() - 1_000) };
     await process.ledger.admit(slow);
     for (let made = 0; made < 9; made += 1) {

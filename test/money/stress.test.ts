@@ -12,7 +12,7 @@ import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
 import { LOG_SLOTS, OVERFULL_WINDOWS } from "./slot-log.ts";
-import { admission, MoneyWorld, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const CLIENTS = 24;
 const OPERATIONS_PER_CLIENT = 60;
@@ -37,27 +37,27 @@ async function patiently(work: () => Promise<unknown>): Promise<void> {
 }
 
 describe.each(testBackends())("under stress on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    await world.asOwner(LOG_SLOTS);
+    setup = await MoneySetup.create(backend);
+    await setup.asOwner(LOG_SLOTS);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   it("keeps every invariant at every moment", async () => {
     const seed = chooseSeed();
     const random = seededRandom(seed);
     const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T; // lists are not empty
-    const processes = [await world.process(), await world.process(2)];
-    const doomed = await world.process();
-    await world.pool.query("UPDATE process SET gapless_since = gapless_since - interval '1 minute'");
+    const processes = [await setup.process(), await setup.process(2)];
+    const doomed = await setup.process();
+    await setup.pool.query("UPDATE process SET gapless_since = gapless_since - interval '1 minute'");
 
     const accounts: { account: string; keys: string[] }[] = [];
     for (let index = 0; index < 24; index += 1) {
-      const account = await world.account(index < 4 ? 400_000n : 4_000_000n);
-      const keys = [await world.key(account, pick([0, 5, 20, 60])), await world.key(account, 0)];
+      const account = await setup.account(index < 4 ? 400_000n : 4_000_000n);
+      const keys = [await setup.key(account, pick([0, 5, 20, 60])), await setup.key(account, 0)];
       accounts.push({ account, keys });
-      if (index % 6 === 3) await world.pool.query("UPDATE account SET max_open_holds = 2 WHERE id = $1", [account]);
+      if (index % 6 === 3) await setup.pool.query("UPDATE account SET max_open_holds = 2 WHERE id = $1", [account]);
     }
     // Four hot accounts take most of the traffic.
     const anAccount = () => (random() < 0.7 ? pick(accounts.slice(0, 4)) : pick(accounts));
@@ -109,7 +109,7 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
     async function credit(): Promise<void> {
       const { account } = anAccount();
       const reference = `stress:${Math.floor(random() * 40)}`;
-      await withTransaction(world.opened.database, (client) =>
+      await withTransaction(setup.opened.database, (client) =>
         creditAccount(client, {
           accountId: account,
           amount: 50_000n,
@@ -125,27 +125,27 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
     async function forbid(): Promise<void> {
       const { account, keys } = anAccount();
       if (random() < 0.3) {
-        await world.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [keys.at(-1)]);
-        keys.push(await world.key(account));
+        await setup.pool.query("UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1", [keys.at(-1)]);
+        keys.push(await setup.key(account));
         return;
       }
-      await withTransaction(world.opened.database, (client) => freezeAccount(client, account));
+      await withTransaction(setup.opened.database, (client) => freezeAccount(client, account));
       await sleep(random() * 100);
-      await patiently(() => withTransaction(world.opened.database, (client) => unfreezeAccount(client, account)));
+      await patiently(() => withTransaction(setup.opened.database, (client) => unfreezeAccount(client, account)));
     }
 
     let working = true;
     const unsound: unknown[] = [];
     const sampler = (async () => {
       while (working) {
-        unsound.push(...(await world.pool.query(UNSOUND)).rows);
+        unsound.push(...(await setup.pool.query(UNSOUND)).rows);
         await sleep(50);
       }
     })();
     const nemesis = (async () => {
       while (working) {
         await sleep(100 + random() * 200);
-        await world.endLaneBackends(0.5);
+        await setup.endLaneBackends(0.5);
       }
     })();
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -155,11 +155,11 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
         else if (dice < 0.08) await patiently(forbid);
         else await useOnce(client % 6 === 0 ? doomed : pick(processes));
         if (client === 0 && operation === OPERATIONS_PER_CLIENT / 2) {
-          await world.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [
+          await setup.pool.query("UPDATE process SET dead_at = clock_timestamp() WHERE id = $1", [
             doomed.lease.processId,
           ]);
         }
-        if (client === 1) await patiently(() => recoverHolds(world.pool));
+        if (client === 1) await patiently(() => recoverHolds(setup.pool));
       }
     });
     await Promise.all(clients);
@@ -167,16 +167,16 @@ describe.each(testBackends())("under stress on the %s database", (backend) => {
     await Promise.all([sampler, nemesis]);
 
     // What a lost admission left behind belongs to somebody: the dead process's is recovered, ours is given back.
-    await patiently(() => recoverHolds(world.pool));
-    const left = await world.pool.query<{ account_id: string; id: string }>("SELECT account_id, id FROM hold");
+    await patiently(() => recoverHolds(setup.pool));
+    const left = await setup.pool.query<{ account_id: string; id: string }>("SELECT account_id, id FROM hold");
     for (const { account_id, id } of left.rows)
       await processes[0]?.ledger.release({ accountId: account_id, requestId: id });
 
     expect(unsound, `seed ${seed}`).toEqual([]);
-    expect((await world.pool.query("SELECT FROM account WHERE held <> 0")).rowCount, `seed ${seed}`).toBe(0);
-    const overfull = await world.asOwner(OVERFULL_WINDOWS);
+    expect((await setup.pool.query("SELECT FROM account WHERE held <> 0")).rowCount, `seed ${seed}`).toBe(0);
+    const overfull = await setup.asOwner(OVERFULL_WINDOWS);
     expect(overfull, `seed ${seed}`).toEqual([]);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
     // The mix has really happened.
     for (const outcome of [
       "granted",

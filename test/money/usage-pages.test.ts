@@ -10,8 +10,8 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { postLateUsage } from "../../src/ledger/late-usage.ts";
 import { readCsv } from "../dashboard/csv-file.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { chance, factsOf, HOUR_MS, micro, UsageWorld } from "./usage-world.ts";
-import { admission, settlement, SOUND } from "./world.ts";
+import { chance, factsOf, HOUR_MS, micro, UsageSetup } from "./usage-setup.ts";
+import { admission, settlement, SOUND } from "./money-setup.ts";
 
 type Filter = MessageInitShape<typeof UsageFilterSchema>;
 const BEFORE_ALL = tokenOf(BEFORE_ALL_LINES);
@@ -19,20 +19,20 @@ const BEFORE_ALL = tokenOf(BEFORE_ALL_LINES);
 describe.each(testBackends())("usage page by page on the %s database", (backend) => {
   const chosen = chance();
   const { seed, whole } = chosen;
-  let world: UsageWorld;
+  let setup: UsageSetup;
   beforeAll(async () => {
-    world = await UsageWorld.create(backend, chosen);
+    setup = await UsageSetup.create(backend, chosen);
   });
-  afterAll(() => world.money.close());
+  afterAll(() => setup.money.close());
 
   it("pages neither skip nor repeat a record, and balances stay exact, while records and postings arrive", async () => {
-    const account = await world.money.account(1_000_000_000n);
-    const keyId = await world.money.key(account);
-    const client = world.clientOf(account);
+    const account = await setup.money.account(1_000_000_000n);
+    const keyId = await setup.money.key(account);
+    const client = setup.clientOf(account);
     const there = new Set<string>();
     for (let made = 0; made < 30; made += 1)
-      there.add(await world.use(account, keyId, world.midnightMs + made * 60_000));
-    await rollUpUsage(world.money.pool);
+      there.add(await setup.use(account, keyId, setup.midnightMs + made * 60_000));
+    await rollUpUsage(setup.money.pool);
     const shown: string[] = [];
     const lines: string[] = [];
     for (let [usageToken, ledgerToken, pages] = ["", "", 0]; pages < 40; pages += 1) {
@@ -42,15 +42,15 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
       lines.push(...ledger.entries.map(({ id }) => id));
       // The first line's balance is what it and the lines before it come to by the view of the whole ledger.
       const [first] = ledger.entries;
-      const below = await world.money.pool.query<{ sum: string }>(
+      const below = await setup.money.pool.query<{ sum: string }>(
         `SELECT sum(amount)::text AS sum FROM ledger_entries
          WHERE account_id = $1 AND posted_at <= (SELECT posted_at FROM ledger_entries WHERE account_id = $1 AND posting_id = $2)`,
         [account, first?.id ?? null],
       );
       expect(micro(first?.runningBalance ?? "0"), `seed ${seed}`).toBe(BigInt(below.rows[0]?.sum ?? 0));
       // Requests before and behind what was shown, and money from elsewhere, while the page is being looked at.
-      if (whole(2) === 0) await world.use(account, keyId, world.midnightMs + whole(HOUR_MS));
-      if (whole(3) === 0) await world.money.credit(account, 1_000n);
+      if (whole(2) === 0) await setup.use(account, keyId, setup.midnightMs + whole(HOUR_MS));
+      if (whole(3) === 0) await setup.money.credit(account, 1_000n);
       if (usage.nextPageToken === "" && ledger.nextPageToken === "") break;
       usageToken = usage.nextPageToken === "" ? "00000000-0000-7000-8000-000000000000" : usage.nextPageToken;
       ledgerToken = ledger.nextPageToken === "" ? BEFORE_ALL : ledger.nextPageToken;
@@ -61,23 +61,23 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
       `seed ${seed}`,
     ).toEqual([]);
     expect(new Set(lines).size, `seed ${seed}`).toBe(lines.length);
-    await world.ledgerOf(client);
+    await setup.ledgerOf(client);
   });
 
   it("gives the ledger as a file, oldest line first, with the balance that the list shows", async () => {
-    const account = await world.money.account(1_000_000_000n);
-    const keyId = await world.money.key(account);
-    const client = world.clientOf(account);
+    const account = await setup.money.account(1_000_000_000n);
+    const keyId = await setup.money.key(account);
+    const client = setup.clientOf(account);
     // Not in the order of their time: a line has the place of its commit.
-    for (const minute of [7, 3, 5, 1]) await world.use(account, keyId, world.midnightMs + minute * 60_000);
-    await world.money.credit(account, 1n);
-    const theirs = await world.money.account(1_000_000_000n);
-    await world.use(theirs, await world.money.key(theirs), world.midnightMs);
+    for (const minute of [7, 3, 5, 1]) await setup.use(account, keyId, setup.midnightMs + minute * 60_000);
+    await setup.money.credit(account, 1n);
+    const theirs = await setup.money.account(1_000_000_000n);
+    await setup.use(theirs, await setup.money.key(theirs), setup.midnightMs);
     const pieces = await Array.fromAsync(client.exportLedger({ timeZone: "Asia/Kathmandu" }), ({ csv }) => csv);
     const file = Buffer.concat(pieces).toString();
     expect(file).toMatch(/^id,posted_at,reason,amount_idr,running_balance_idr,request_id,top_up_id\r\n/);
     const lines = readCsv(file);
-    const listed = await world.ledgerOf(client);
+    const listed = await setup.ledgerOf(client);
     expect(lines.map((line) => ({ ...line, posted_at: Date.parse(line["posted_at"] ?? "") }))).toEqual(
       listed.toReversed().map(({ id, postedAt, reason, amount, runningBalance, requestId, topUpId }) => ({
         id,
@@ -94,16 +94,16 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
   });
 
   it("counts what was charged late with its request, in sums, on its record and in the file", async () => {
-    const account = await world.money.account(1_000_000_000n);
-    const keyId = await world.money.key(account);
-    const { ledger, database } = await world.money.process();
-    const request = { ...admission(account, keyId, 1_000_000n), requestId: uuidv7(world.midnightMs), model: "late" };
+    const account = await setup.money.account(1_000_000_000n);
+    const keyId = await setup.money.key(account);
+    const { ledger, database } = await setup.money.process();
+    const request = { ...admission(account, keyId, 1_000_000n), requestId: uuidv7(setup.midnightMs), model: "late" };
     await ledger.admit(request);
     await ledger.settle({ ...settlement(account, request.requestId, 2), basis: "recovered" });
-    await rollUpUsage(world.money.pool);
+    await rollUpUsage(setup.money.pool);
     await postLateUsage(database, settlement(account, request.requestId, 5));
 
-    const client = world.clientOf(account);
+    const client = setup.clientOf(account);
     const { record } = await client.getUsageRecord({ requestId: request.requestId });
     expect(record).toMatchObject({ inputTokensUncached: 5, cost: "0.01", charge: "0.01", lateCharge: "0.015" });
     const sums = await client.summarizeUsage({ filter: { model: "late" } });
@@ -122,18 +122,18 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
       ["usage", request.requestId],
       ["operator_credit", ""],
     ]);
-    expect(await world.money.audit()).toEqual(SOUND);
+    expect(await setup.money.audit()).toEqual(SOUND);
   });
 
   it("shows nothing of another account", async () => {
-    const [mine, theirs] = await Promise.all([1, 2].map(() => world.money.account(1_000_000_000n)));
-    const requestId = await world.use(theirs ?? "", await world.money.key(theirs ?? ""), world.midnightMs);
-    const client = world.clientOf(mine ?? "");
+    const [mine, theirs] = await Promise.all([1, 2].map(() => setup.money.account(1_000_000_000n)));
+    const requestId = await setup.use(theirs ?? "", await setup.money.key(theirs ?? ""), setup.midnightMs);
+    const client = setup.clientOf(mine ?? "");
     expect((await client.listUsage({})).records).toEqual([]);
     expect((await client.summarizeUsage({})).totals).toMatchObject({ requests: 0n, charge: "0" });
     expect((await client.listLedgerEntries({})).entries).toHaveLength(1);
     await expect(client.getUsageRecord({ requestId })).rejects.toThrow("There is no such request.");
-    expect(await world.clientOf(theirs ?? "").getUsageRecord({ requestId })).toMatchObject({
+    expect(await setup.clientOf(theirs ?? "").getUsageRecord({ requestId })).toMatchObject({
       record: { requestId },
       credited: "0",
     });
@@ -147,19 +147,19 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     ["a key that is none", { filter: { keyId: "laptop" } }, "filter.keyId"],
     ["a basis that is none", { filter: { bases: [UsageBasis.UNSPECIFIED] } }, "filter.bases[0]"],
   ])("refuses %s in sums and files", async (_name, request: { timeZone?: string; filter?: Filter }, field) => {
-    const client = world.clientOf(await world.money.account(0n));
+    const client = setup.clientOf(await setup.money.account(0n));
     expect(await factsOf(client.summarizeUsage(request))).toMatchObject(wrong(field));
     expect(await factsOf(Array.fromAsync(client.exportUsage(request)))).toMatchObject(wrong(field));
   });
 
   it("refuses a ledger in a time zone nobody knows", async () => {
-    const client = world.clientOf(await world.money.account(0n));
+    const client = setup.clientOf(await setup.money.account(0n));
     const call = Array.fromAsync(client.exportLedger({ timeZone: "Asia/Atlantis" }));
     expect(await factsOf(call)).toMatchObject(wrong("timeZone"));
   });
 
   it("refuses a page token that is none", async () => {
-    const client = world.clientOf(await world.money.account(0n));
+    const client = setup.clientOf(await setup.money.account(0n));
     for (const call of [client.listUsage({ pageToken: "2" }), client.listLedgerEntries({ pageToken: "2" })]) {
       expect(await factsOf(call)).toMatchObject(wrong("pageToken"));
     }

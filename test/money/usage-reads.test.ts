@@ -13,8 +13,8 @@ import {
 import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
 import { timeOfUuidv7 } from "../../src/kernel/ids.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { allPages, chance, HOUR_MS, micro, MODELS, type UsageClient, UsageWorld } from "./usage-world.ts";
-import { SOUND } from "./world.ts";
+import { allPages, chance, HOUR_MS, micro, MODELS, type UsageClient, UsageSetup } from "./usage-setup.ts";
+import { SOUND } from "./money-setup.ts";
 
 const RECORDS = 200;
 const FILTERS = 40;
@@ -55,11 +55,11 @@ const add = (a: Sum, b: Sum): Sum => ({
 describe.each(testBackends())("usage as it is read on the %s database", (backend) => {
   const chosen = chance();
   const { seed, whole, one } = chosen;
-  let world: UsageWorld;
+  let setup: UsageSetup;
   beforeAll(async () => {
-    world = await UsageWorld.create(backend, chosen);
+    setup = await UsageSetup.create(backend, chosen);
   });
-  afterAll(() => world.money.close());
+  afterAll(() => setup.money.close());
 
   function listed(client: UsageClient, filter: Filter) {
     return allPages(async (pageToken) => {
@@ -79,32 +79,32 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
   }
 
   it("sums to the same by list, file, model and day, key and ledger, for whatever filter", async () => {
-    const accounts = await Promise.all([1, 2].map(() => world.money.account(1_000_000_000n)));
+    const accounts = await Promise.all([1, 2].map(() => setup.money.account(1_000_000_000n)));
     const keys = new Map<string, string[]>();
-    for (const account of accounts) keys.set(account, [await world.money.key(account), await world.money.key(account)]);
+    for (const account of accounts) keys.set(account, [await setup.money.key(account), await setup.money.key(account)]);
     // Most around midnight, some on the very border, some hours off; the youngest are not rolled up.
     const moments = Array.from({ length: RECORDS }, () => {
       const off = one([0, -1, 1, whole(600_000) - 300_000, whole(HOUR_MS * 30) - HOUR_MS * 28]);
-      return Math.min(world.midnightMs + off, Date.now());
+      return Math.min(setup.midnightMs + off, Date.now());
     }).toSorted((a, b) => a - b);
     for (const [made, atMs] of moments.entries()) {
       const account = one(accounts);
-      const requestId = await world.use(account, one(keys.get(account) ?? []), atMs);
-      if (whole(2) === 0) await world.chargeLate(account, requestId);
-      if (made % (RECORDS / 4) === 0) await rollUpUsage(world.money.pool);
+      const requestId = await setup.use(account, one(keys.get(account) ?? []), atMs);
+      if (whole(2) === 0) await setup.chargeLate(account, requestId);
+      if (made % (RECORDS / 4) === 0) await rollUpUsage(setup.money.pool);
     }
     let compared = 0;
     const recounted: string[] = [];
     for (let tried = 0; tried < FILTERS; tried += 1) {
       // Until here what was rolled up has missed records: all of them came after their time. Now it is made anew.
       if (tried === FILTERS / 2) {
-        await world.money.asOwner("UPDATE usage_rolled_up SET recounted_at = NULL");
-        recounted.push(...(await rollUpUsage(world.money.pool)).recounted);
+        await setup.money.asOwner("UPDATE usage_rolled_up SET recounted_at = NULL");
+        recounted.push(...(await rollUpUsage(setup.money.pool)).recounted);
       }
       const account = one(accounts);
-      const client = world.clientOf(account);
+      const client = setup.clientOf(account);
       const timeZone = one(ZONES);
-      const border = () => world.midnightMs + one([0, -1, 1, 900_000, whole(4 * HOUR_MS) - 2 * HOUR_MS, -27 * HOUR_MS]);
+      const border = () => setup.midnightMs + one([0, -1, 1, 900_000, whole(4 * HOUR_MS) - 2 * HOUR_MS, -27 * HOUR_MS]);
       const [fromMs, untilMs] = [border(), border()].toSorted((a, b) => a - b) as [number, number];
       const filter: Filter = {
         ...(whole(3) === 0 ? {} : { from: timestampFromMs(fromMs) }),
@@ -179,20 +179,20 @@ describe.each(testBackends())("usage as it is read on the %s database", (backend
     }
     expect(recounted).toEqual(accounts.toSorted());
     expect(compared).toBeGreaterThan(RECORDS);
-    const [rolled] = await world.money.asOwner("SELECT sum(requests)::int AS requests FROM usage_roll_up");
+    const [rolled] = await setup.money.asOwner("SELECT sum(requests)::int AS requests FROM usage_roll_up");
     expect((rolled as { requests: number }).requests, "what was rolled up").toBeGreaterThan(RECORDS / 2);
 
     for (const account of accounts) {
-      const client = world.clientOf(account);
+      const client = setup.clientOf(account);
       const { totals } = await client.summarizeUsage({});
-      const entries = await world.ledgerOf(client);
+      const entries = await setup.ledgerOf(client);
       const used = entries
         .filter(({ reason }) => reason === "usage" || reason === "late_usage")
         .reduce((sum, { amount }) => sum - micro(amount), 0n);
       expect(used, `seed ${seed}`).toBe(micro(totals?.charge ?? ""));
       expect(micro((await client.getBalance({})).balance?.posted ?? "")).toBe(1_000_000_000n - used);
     }
-    expect(await world.money.audit()).toEqual(SOUND);
+    expect(await setup.money.audit()).toEqual(SOUND);
   });
 });
 

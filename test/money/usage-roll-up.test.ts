@@ -8,7 +8,7 @@ import { summarizeUsage } from "../../src/billing/usage/summary.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { testBackends } from "../setup/test-database.ts";
 import { chooseSeed, seededRandom } from "./random.ts";
-import { admission, MoneyWorld, PRICES, settlement, SOUND, type TestProcess } from "./world.ts";
+import { admission, MoneySetup, PRICES, settlement, SOUND, type TestProcess } from "./money-setup.ts";
 
 const STEPS = 160;
 const MINUTE_MS = 60_000;
@@ -23,13 +23,13 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
   const seed = chooseSeed();
   const random = seededRandom(seed);
   const whole = (below: number): number => Math.floor(random() * below);
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let process: TestProcess;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    process = await world.process();
+    setup = await MoneySetup.create(backend);
+    process = await setup.process();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   type Open = { readonly accountId: string; readonly requestId: string };
   async function admit(accountId: string, keyId: string, atMs: number): Promise<Open> {
@@ -44,19 +44,19 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
   }
   /** What a summary says, and what the records say. */
   async function bothSums(accountId: string) {
-    const { totals } = await summarizeUsage(world.pool, { accountId, filter: {} });
+    const { totals } = await summarizeUsage(setup.pool, { accountId, filter: {} });
     const said = {
       requests: Number(totals.requests),
       charge: String(totals.charge),
       output: String(totals.outputTokens),
     };
-    return [said, (await world.pool.query(RECORDS_OF, [accountId])).rows[0]];
+    return [said, (await setup.pool.query(RECORDS_OF, [accountId])).rows[0]];
   }
-  const rolledUp = async (accountId: string) => (await world.pool.query(ROLLED_UP, [accountId])).rows[0] as unknown;
+  const rolledUp = async (accountId: string) => (await setup.pool.query(ROLLED_UP, [accountId])).rows[0] as unknown;
 
   it("lose nothing and count nothing twice, whatever comes when", async () => {
-    const accountId = await world.account(BALANCE);
-    const keyId = await world.key(accountId);
+    const accountId = await setup.account(BALANCE);
+    const keyId = await setup.key(accountId);
     const open: Open[] = [];
     const ago = (minutes: number): number => Date.now() - minutes * MINUTE_MS;
     const steps: Record<string, () => Promise<unknown>> = {
@@ -69,14 +69,14 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
       "settle while it is rolled up": async () => {
         const some = open.splice(0, 3);
         await Promise.all([
-          rollUpUsage(world.pool),
+          rollUpUsage(setup.pool),
           ...some.map((one) => settle(one)),
           rollUpUsage(process.database.pool),
         ]);
       },
-      "roll up": () => rollUpUsage(world.pool),
+      "roll up": () => rollUpUsage(setup.pool),
       // An hour goes by, after which what was missed is made anew.
-      wait: () => world.asOwner("UPDATE usage_rolled_up SET recounted_at = recounted_at - interval '2 hours'"),
+      wait: () => setup.asOwner("UPDATE usage_rolled_up SET recounted_at = recounted_at - interval '2 hours'"),
     };
     const names = ["begin", "begin", "begin", "settle", "settle", "settle while it is rolled up", "roll up", "wait"];
     let believed = 0;
@@ -90,73 +90,73 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     expect(believed, "what was rolled up at most").toBeGreaterThan(10);
     for (const one of open.splice(0)) await settle(one);
     await steps["wait"]?.();
-    await rollUpUsage(world.pool);
-    expect(await rollUpUsage(world.pool)).toEqual({ stretches: 0, recounted: [] });
+    await rollUpUsage(setup.pool);
+    expect(await rollUpUsage(setup.pool)).toEqual({ stretches: 0, recounted: [] });
     const [said, truth] = await bothSums(accountId);
     expect(said, `seed ${seed}`).toEqual(truth);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("wait for the oldest open request, however old, and then have it", async () => {
-    const accountId = await world.account(BALANCE);
-    const keyId = await world.key(accountId);
+    const accountId = await setup.account(BALANCE);
+    const keyId = await setup.key(accountId);
     const at = (minutes: number): number => Date.now() - minutes * MINUTE_MS;
     const oldest = await admit(accountId, keyId, at(120));
     for (const minutes of [110, 100, 90]) await settle(await admit(accountId, keyId, at(minutes)));
-    await rollUpUsage(world.pool);
+    await rollUpUsage(setup.pool);
     expect(await rolledUp(accountId)).toMatchObject({ requests: 0 });
     await settle(oldest);
-    await rollUpUsage(world.pool);
+    await rollUpUsage(setup.pool);
     expect(await rolledUp(accountId)).toMatchObject({ requests: 4 });
     // Up to ten minutes old they are summed from the records.
     await settle(await admit(accountId, keyId, at(1)));
-    await rollUpUsage(world.pool);
+    await rollUpUsage(setup.pool);
     expect(await rolledUp(accountId)).toMatchObject({ requests: 4 });
-    expect((await summarizeUsage(world.pool, { accountId, filter: {} })).totals.requests).toBe(5n);
+    expect((await summarizeUsage(setup.pool, { accountId, filter: {} })).totals.requests).toBe(5n);
   });
 
   it("are passed over while a request that came behind their back is missing in them, and then made anew", async () => {
-    const accountId = await world.account(BALANCE);
-    const keyId = await world.key(accountId);
+    const accountId = await setup.account(BALANCE);
+    const keyId = await setup.key(accountId);
     for (const minutes of [120, 60]) await settle(await admit(accountId, keyId, Date.now() - minutes * MINUTE_MS));
-    await rollUpUsage(world.pool);
+    await rollUpUsage(setup.pool);
     // Its machine stood still between the making of its id and its hold.
     await settle(await admit(accountId, keyId, Date.now() - 90 * MINUTE_MS));
     expect(await rolledUp(accountId)).toMatchObject({ requests: 2 });
     const [said, truth] = await bothSums(accountId);
     expect(said).toEqual(truth);
-    expect(await rollUpUsage(world.pool)).toMatchObject({ recounted: [accountId] });
+    expect(await rollUpUsage(setup.pool)).toMatchObject({ recounted: [accountId] });
     expect(await rolledUp(accountId)).toMatchObject({ requests: 3 });
-    expect(await rollUpUsage(world.pool)).toEqual({ stretches: 0, recounted: [] });
+    expect(await rollUpUsage(setup.pool)).toEqual({ stretches: 0, recounted: [] });
   });
 
   it("are found wrong by the audit when such a request was free, and mended by a recount", async () => {
-    const accountId = await world.account(BALANCE);
-    const keyId = await world.key(accountId);
+    const accountId = await setup.account(BALANCE);
+    const keyId = await setup.key(accountId);
     await settle(await admit(accountId, keyId, Date.now() - 120 * MINUTE_MS));
-    await rollUpUsage(world.pool);
+    await rollUpUsage(setup.pool);
     const late = await admit(accountId, keyId, Date.now() - 90 * MINUTE_MS);
     await process.ledger.settle({ ...settlement(accountId, late.requestId, 0), basis: "free" });
     const check = "roll-ups of usage are the sums of its records";
-    expect((await world.audit()).violations).toMatchObject([{ check, subject: accountId }]);
-    await recountUsage(world.pool, accountId);
-    expect(await world.audit()).toEqual(SOUND);
-    expect((await summarizeUsage(world.pool, { accountId, filter: {} })).totals.requests).toBe(2n);
+    expect((await setup.audit()).violations).toMatchObject([{ check, subject: accountId }]);
+    await recountUsage(setup.pool, accountId);
+    expect(await setup.audit()).toEqual(SOUND);
+    expect((await summarizeUsage(setup.pool, { accountId, filter: {} })).totals.requests).toBe(2n);
   });
 
   it.each(["requests", "output_tokens", "cache_write", "image_output", "charge", "saved_by_cache"])(
     "are found wrong by the audit in %s",
     async (column) => {
-      const accountId = await world.account(BALANCE);
-      await settle(await admit(accountId, await world.key(accountId), Date.now() - 60 * MINUTE_MS));
-      await rollUpUsage(world.pool);
-      await world.audit({ kind: "incremental" });
-      await world.asOwner(`UPDATE usage_roll_up SET ${column} = ${column} + 1 WHERE account_id = '${accountId}'`);
-      const { ok, violations } = await world.audit();
+      const accountId = await setup.account(BALANCE);
+      await settle(await admit(accountId, await setup.key(accountId), Date.now() - 60 * MINUTE_MS));
+      await rollUpUsage(setup.pool);
+      await setup.audit({ kind: "incremental" });
+      await setup.asOwner(`UPDATE usage_roll_up SET ${column} = ${column} + 1 WHERE account_id = '${accountId}'`);
+      const { ok, violations } = await setup.audit();
       expect(ok).toBe(false);
       expect(violations.map(({ subject }) => subject)).toEqual([accountId]);
-      await recountUsage(world.pool, accountId);
-      expect(await world.audit()).toEqual(SOUND);
+      await recountUsage(setup.pool, accountId);
+      expect(await setup.audit()).toEqual(SOUND);
     },
   );
 });

@@ -5,55 +5,55 @@ import { postWelcomeCredit } from "../../src/billing/welcome-credit.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { orderSettings } from "../../src/operator/commands/settings-orders.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { MoneyWorld, SOUND } from "./world.ts";
+import { MoneySetup, SOUND } from "./money-setup.ts";
 
 const RUPIAH = 1_000_000n;
 
 describe.each(testBackends())("the welcome credit on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
+    setup = await MoneySetup.create(backend);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
   const set = (amount: bigint) =>
     orderSettings(
-      { database: world.opened.database, operator: "test" },
+      { database: setup.opened.database, operator: "test" },
       { settings: { welcomeCredit: amount }, reason: "a new year" },
     );
-  const post = (accountId: string) => postWelcomeCredit(world.opened.database, accountId);
+  const post = (accountId: string) => postWelcomeCredit(setup.opened.database, accountId);
 
   it("is nothing before an operator has set it", async () => {
-    const accountId = await world.account(0n);
+    const accountId = await setup.account(0n);
     expect(await post(accountId)).toBeNull();
-    expect(await world.balance(accountId)).toMatchObject({ posted: 0n });
+    expect(await setup.balance(accountId)).toMatchObject({ posted: 0n });
   });
 
   it("is given once, for ever, also when many ask at once and when it is changed", async () => {
     await set(5_000n * RUPIAH);
-    const accountId = await world.account(0n);
+    const accountId = await setup.account(0n);
     const posted = await Promise.all(Array.from({ length: 8 }, () => post(accountId)));
     expect(posted.filter((each) => each?.isNew)).toHaveLength(1);
     await set(7_000n * RUPIAH);
     expect(await post(accountId)).toMatchObject({ isNew: false, amount: 5_000n * RUPIAH });
-    expect(await world.balance(accountId)).toMatchObject({ posted: 5_000n * RUPIAH });
-    const later = await world.account(0n);
+    expect(await setup.balance(accountId)).toMatchObject({ posted: 5_000n * RUPIAH });
+    const later = await setup.account(0n);
     expect(await post(later)).toMatchObject({ isNew: true, amount: 7_000n * RUPIAH });
-    const { rows } = await world.pool.query(
+    const { rows } = await setup.pool.query(
       "SELECT debit, reason FROM posting WHERE credit = $1 AND reference = 'welcome:' || $1::text",
       [later],
     );
     expect(rows).toEqual([{ debit: "00000000-0000-7000-8000-000000000004", reason: "welcome_credit" }]);
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   });
 
   it("keeps what was set when, and by whom; setting what holds already changes nothing", async () => {
-    const before = (await listActions(world.pool, { limit: 100 })).length;
+    const before = (await listActions(setup.pool, { limit: 100 })).length;
     await Promise.all([set(1n), set(2n), set(3n)]);
-    const { welcomeCredit } = await readBillingSettings(world.pool);
+    const { welcomeCredit } = await readBillingSettings(setup.pool);
     await set(welcomeCredit);
-    expect(await listActions(world.pool, { limit: 100 })).toHaveLength(before + 3);
-    await expect(world.pool.query("UPDATE operator_setting SET value = '9'")).rejects.toThrow("permission denied");
-    await expect(world.asOwner("DELETE FROM operator_setting")).rejects.toThrow("append-only");
+    expect(await listActions(setup.pool, { limit: 100 })).toHaveLength(before + 3);
+    await expect(setup.pool.query("UPDATE operator_setting SET value = '9'")).rejects.toThrow("permission denied");
+    await expect(setup.asOwner("DELETE FROM operator_setting")).rejects.toThrow("append-only");
   });
 
   it("has a bound, and is not given to an account that is none", async () => {
@@ -62,6 +62,6 @@ describe.each(testBackends())("the welcome credit on the %s database", (backend)
     await set(MAX_WELCOME_CREDIT);
     await expect(post(uuidv7())).rejects.toMatchObject({ code: "not_found" });
     await set(0n);
-    expect(await post(await world.account(0n))).toBeNull();
+    expect(await post(await setup.account(0n))).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts
 import { NEWEST_REQUEST_MS, OLDEST_REQUEST_MS } from "../../src/ledger/process-lease.ts";
 import { ensurePartitions } from "../../src/ledger/jobs/partitions.ts";
 import { testBackends } from "../setup/test-database.ts";
-import { admission, MoneyWorld, settlement, SOUND } from "./world.ts";
+import { admission, MoneySetup, settlement, SOUND } from "./money-setup.ts";
 
 const MONTHS = 13;
 const SECOND_MS = 1_000;
@@ -19,17 +19,17 @@ function inMonths(months: number, day = 1): Date {
 }
 
 describe.each(testBackends())("a wrong clock on the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
+    setup = await MoneySetup.create(backend);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   it("has its requests refused before anything is held, by the database's clock and to the second", async () => {
-    const { database, lease } = await world.process();
+    const { database, lease } = await setup.process();
     const ledger = new GroupCommitLedger({ database, owner: (id) => lease.ownerOf(id), lanes: 1 });
-    const account = await world.account(1_000_000n);
-    const key = await world.key(account);
+    const account = await setup.account(1_000_000n);
+    const key = await setup.key(account);
     const admit = (aheadMs: number) =>
       ledger.admit({ ...admission(account, key, 10_000n), requestId: uuidv7(Date.now() + aheadMs) });
     for (const aheadMs of [
@@ -40,7 +40,7 @@ describe.each(testBackends())("a wrong clock on the %s database", (backend) => {
       await expect(admit(aheadMs)).rejects.toThrow(UpstreamBusy);
     }
     expect(ledger.statistics()).toMatchObject({ open: 0 });
-    expect(await world.balance(account)).toMatchObject({ held: 0n });
+    expect(await setup.balance(account)).toMatchObject({ held: 0n });
     for (const aheadMs of [0, NEWEST_REQUEST_MS - 2 * SECOND_MS, -OLDEST_REQUEST_MS + 2 * SECOND_MS]) {
       expect(await admit(aheadMs)).toMatchObject({ outcome: "granted" });
     }
@@ -48,7 +48,7 @@ describe.each(testBackends())("a wrong clock on the %s database", (backend) => {
   });
 
   it("is logged with the renewal of the lease until it is right", async () => {
-    const { lease } = await world.process();
+    const { lease } = await setup.process();
     await lease.renew();
     lease.requireRightClock();
     expect(() => lease.requireRightClock(Date.now() + 3_600_000)).toThrow("3600 s ahead of the database's");
@@ -56,17 +56,17 @@ describe.each(testBackends())("a wrong clock on the %s database", (backend) => {
   });
 
   it("keeps one month from being made and no other, until the owner has filed its records", async () => {
-    const account = await world.account(1_000_000n);
-    const { ledger } = await world.process();
+    const account = await setup.account(1_000_000n);
+    const { ledger } = await setup.process();
     const strayAt = inMonths(15, 15);
     const requestId = uuidv7(strayAt.getTime());
-    await ledger.admit({ ...admission(account, await world.key(account), 10_000n), requestId });
+    await ledger.admit({ ...admission(account, await setup.key(account), 10_000n), requestId });
     await ledger.settle({ ...settlement(account, requestId, 1), billingDay: billingDay(strayAt.getTime()) });
     const blocked = `usage_record_${strayAt.toISOString().slice(0, 7).replace("-", "_")}`;
-    await expect(ensurePartitions(world.pool, inMonths(6), MONTHS)).rejects.toThrow(blocked);
+    await expect(ensurePartitions(setup.pool, inMonths(6), MONTHS)).rejects.toThrow(blocked);
     const months = async () =>
       (
-        (await world.asOwner(
+        (await setup.asOwner(
           "SELECT relname FROM pg_class WHERE relname ~ '^usage_record_2.*[0-9]$' AND relkind = 'r'",
         )) as {
           relname: string;
@@ -75,19 +75,19 @@ describe.each(testBackends())("a wrong clock on the %s database", (backend) => {
     const made = await months();
     expect(made).not.toContain(blocked);
     expect(made.filter((month) => month > blocked)).toHaveLength(3);
-    expect((await world.audit()).violations).toMatchObject([
+    expect((await setup.audit()).violations).toMatchObject([
       { subject: requestId, detail: "in the default partition" },
     ]);
-    await expect(world.pool.query("SELECT file_stray_usage()")).rejects.toThrow("permission denied");
+    await expect(setup.pool.query("SELECT file_stray_usage()")).rejects.toThrow("permission denied");
 
-    expect(await world.asOwner("SELECT file_stray_usage() AS moved")).toEqual([{ moved: 1 }]);
-    const found = await world.asOwner(
+    expect(await setup.asOwner("SELECT file_stray_usage() AS moved")).toEqual([{ moved: 1 }]);
+    const found = await setup.asOwner(
       `SELECT tableoid::regclass::text AS month, charge FROM usage_record WHERE request_id = '${requestId}'`,
     );
     expect(found).toMatchObject([{ month: blocked }]);
-    expect(await ensurePartitions(world.pool, inMonths(6), MONTHS)).toEqual([]);
-    expect(await world.audit()).toEqual(SOUND);
-    await expect(world.asOwner("TRUNCATE usage_record_default")).rejects.toThrow("append-only");
-    await expect(world.asOwner(`DELETE FROM ${blocked}`)).rejects.toThrow("append-only");
+    expect(await ensurePartitions(setup.pool, inMonths(6), MONTHS)).toEqual([]);
+    expect(await setup.audit()).toEqual(SOUND);
+    await expect(setup.asOwner("TRUNCATE usage_record_default")).rejects.toThrow("append-only");
+    await expect(setup.asOwner(`DELETE FROM ${blocked}`)).rejects.toThrow("append-only");
   });
 });

@@ -20,7 +20,7 @@ import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { createSandboxChain } from "../../src/merchant/chains/sandbox/sandbox-chain.ts";
 import { createOperatorService, type OperatorServiceDependencies } from "../../src/operator/rpc/service.ts";
 import { operatorOf } from "../../src/transport/calls/callers.ts";
-import { startServers } from "../facade/fakes.ts";
+import { startServers } from "../transport/fakes.ts";
 import { PROVED } from "../setup/proofs.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
 

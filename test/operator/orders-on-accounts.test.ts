@@ -12,7 +12,7 @@ import { createBillingService } from "../../src/billing/service.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { createKeysService } from "../../src/keys/service.ts";
 import { accountOf, isOperator } from "../../src/transport/calls/callers.ts";
-import { type Running, startServers } from "../facade/fakes.ts";
+import { type Running, startServers } from "../transport/fakes.ts";
 import { PROVED } from "../setup/proofs.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 

@@ -2,24 +2,24 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { orderSandboxReturn, orderVerification } from "../../src/operator/commands/top-up-orders.ts";
-import { type TopUpProcess, TopUpWorld } from "../top-ups/world.ts";
+import { type TopUpProcess, TopUpSetup } from "../top-ups/top-up-setup.ts";
 
-let world: TopUpWorld;
+let setup: TopUpSetup;
 let process: TopUpProcess;
 beforeAll(async () => {
-  world = await TopUpWorld.create();
-  process = await world.process("sandbox");
+  setup = await TopUpSetup.create();
+  process = await setup.process("sandbox");
 });
-afterAll(() => world.close());
+afterAll(() => setup.close());
 
 async function linesOf(topUpId: string): Promise<string[]> {
   const text = "SELECT action FROM operator_action WHERE subject = $1 ORDER BY id";
-  return (await world.money.pool.query<{ action: string }>(text, [topUpId])).rows.map(({ action }) => action);
+  return (await setup.money.pool.query<{ action: string }>(text, [topUpId])).rows.map(({ action }) => action);
 }
 
 it("the line of an order is there when the provider is asked, and stays when it does not answer", async () => {
-  const by = { database: world.money.opened.database, operator: "op@saldo.example" };
-  const { topUpId } = await world.open(process, await world.money.account(0n));
+  const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
+  const { topUpId } = await setup.open(process, await setup.money.account(0n));
   const seen: string[][] = [];
   const verifyNow = async (id: string): Promise<never> => {
     seen.push(await linesOf(id));
@@ -36,9 +36,9 @@ it("the line of an order is there when the provider is asked, and stays when it 
 });
 
 it("an order that names a top-up in capitals is about the same payment", async () => {
-  const by = { database: world.money.opened.database, operator: "op@saldo.example" };
-  const accountId = await world.money.account(0n);
-  const { topUpId, paymentUrl } = await world.open(process, accountId);
+  const by = { database: setup.money.opened.database, operator: "op@saldo.example" };
+  const accountId = await setup.money.account(0n);
+  const { topUpId, paymentUrl } = await setup.open(process, accountId);
   const order = { topUpId: topUpId.toUpperCase(), reason: null };
   const { topUps, desk } = process;
   await desk.act(paymentUrl?.split("/").at(-1) ?? "", "pay_silently");

@@ -12,7 +12,7 @@ import { createServers, type Servers } from "../../src/transport/server/servers.
 import { routesOf } from "../../src/transport/rest/http-rules.ts";
 import { mountRoutes } from "../../src/transport/rest/rest.ts";
 import { services } from "../../src/transport/calls/services.ts";
-import { createLogMemory, echoGateway } from "../facade/fakes.ts";
+import { createLogMemory, echoGateway } from "../transport/fakes.ts";
 import { allowProblems } from "../setup/answers/problems.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { type Kind, makeCallers, type TestCaller } from "./callers.ts";

@@ -12,7 +12,7 @@ import { createPeople } from "../../src/identity/people.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { digestSecretToken } from "../../src/kernel/secret-token.ts";
 import { services } from "../../src/transport/calls/services.ts";
-import { type Running, startServers } from "../facade/fakes.ts";
+import { type Running, startServers } from "../transport/fakes.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
 const COOKIE = "saldo_session";

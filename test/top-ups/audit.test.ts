@@ -5,8 +5,8 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { creditAccount } from "../../src/ledger/credits.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
-import { SOUND } from "../money/world.ts";
-import { AMOUNT, MICRO, type TopUpProcess, TopUpWorld } from "./world.ts";
+import { SOUND } from "../money/money-setup.ts";
+import { AMOUNT, MICRO, type TopUpProcess, TopUpSetup } from "./top-up-setup.ts";
 
 const CREDITED = "a paid top-up is credited once, with its own amount, and no other is";
 const FROM_PROVIDER = "what comes from a payment provider is a paid top-up's own amount";
@@ -15,23 +15,23 @@ const OWED = "what an account owes is what was booked and not collected";
 const DEBT = "an account's debt is the sum of its receivables";
 const RECEIVABLES = "the account of receivables stands at what is owed";
 
-let world: TopUpWorld;
+let setup: TopUpSetup;
 let process: TopUpProcess;
 beforeAll(async () => {
-  world = await TopUpWorld.create();
-  process = await world.process("midtrans");
+  setup = await TopUpSetup.create();
+  process = await setup.process("midtrans");
 });
-afterAll(() => world.close());
+afterAll(() => setup.close());
 
 /** Which checks fail, in either kind of audit. */
 async function found(): Promise<string[]> {
-  const [incremental, full] = [await world.money.audit({ kind: "incremental" }), await world.money.audit()];
+  const [incremental, full] = [await setup.money.audit({ kind: "incremental" }), await setup.money.audit()];
   const checks = (report: typeof full) => [...new Set(report.violations.map(({ check }) => check))].toSorted();
   expect(checks(incremental)).toEqual(checks(full));
   return checks(full);
 }
 
-const run = (text: string, ...values: unknown[]) => world.money.pool.query(text, values);
+const run = (text: string, ...values: unknown[]) => setup.money.pool.query(text, values);
 
 /** Does something wrong, returns what the audit finds, and mends it. */
 async function wrong(damage: string, mend: string, ...values: unknown[]): Promise<string[]> {
@@ -44,10 +44,10 @@ async function wrong(damage: string, mend: string, ...values: unknown[]): Promis
 
 /** An account that owes 5.000 of a payment that was given back. */
 async function debtor(): Promise<{ accountId: string; topUpId: string }> {
-  const accountId = await world.money.account(0n);
-  const { topUpId } = await world.paid(process, accountId);
-  await world.spend(accountId, 5_000n * MICRO);
-  await world.happens(process, topUpId, { status: "refunded", refunded: 25_000 });
+  const accountId = await setup.money.account(0n);
+  const { topUpId } = await setup.paid(process, accountId);
+  await setup.spend(accountId, 5_000n * MICRO);
+  await setup.happens(process, topUpId, { status: "refunded", refunded: 25_000 });
   return { accountId, topUpId };
 }
 
@@ -58,7 +58,7 @@ describe("the audit finds", () => {
   });
 
   it("a top-up that is marked paid and was never credited", async () => {
-    const { topUpId } = await world.open(process, await world.money.account(0n));
+    const { topUpId } = await setup.open(process, await setup.money.account(0n));
     const checks = await wrong(
       "UPDATE top_up SET state = 'paid', paid_at = now() WHERE id = $1",
       "UPDATE top_up SET state = 'pending', paid_at = NULL WHERE id = $1",
@@ -68,9 +68,9 @@ describe("the audit finds", () => {
   });
 
   it("a top-up that was credited and is not marked so, or has another amount or account", async () => {
-    const accountId = await world.money.account(0n);
-    const other = await world.money.account(0n);
-    const { topUpId } = await world.paid(process, accountId);
+    const accountId = await setup.money.account(0n);
+    const other = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(process, accountId);
     const paidAt = "state = 'paid', paid_at = now()";
     const unpaid = await wrong(
       "UPDATE top_up SET state = 'pending', paid_at = NULL WHERE id = $1",
@@ -87,11 +87,11 @@ describe("the audit finds", () => {
     await run("UPDATE top_up SET account_id = $2 WHERE id = $1", topUpId, other);
     expect(await found()).toEqual([CREDITED, FROM_PROVIDER].toSorted());
     await run("UPDATE top_up SET account_id = $2 WHERE id = $1", topUpId, accountId);
-    expect(await world.money.audit()).toEqual(SOUND);
+    expect(await setup.money.audit()).toEqual(SOUND);
   });
 
   it("what was given back and not taken", async () => {
-    const { topUpId } = await world.paid(process, await world.money.account(0n));
+    const { topUpId } = await setup.paid(process, await setup.money.account(0n));
     const checks = await wrong(
       "UPDATE top_up SET given_back = 1 WHERE id = $1",
       "UPDATE top_up SET given_back = 0 WHERE id = $1",
@@ -127,16 +127,16 @@ describe("the audit finds", () => {
     const invented = await wrong(
       "UPDATE account SET owed = 1 WHERE id = $1",
       "UPDATE account SET owed = 0 WHERE id = $1",
-      await world.money.account(0n),
+      await setup.money.account(0n),
     );
     expect(invented).toEqual([DEBT]);
   });
 
   it("an event table whose rows can be changed or doubled", async () => {
     const damage = async (text: string, mend: string): Promise<string[]> => {
-      await world.money.asOwner(text);
+      await setup.money.asOwner(text);
       const checks = await found();
-      await world.money.asOwner(mend);
+      await setup.money.asOwner(mend);
       return checks;
     };
     expect(
@@ -144,24 +144,24 @@ describe("the audit finds", () => {
         "ALTER TABLE payment_event DISABLE TRIGGER append_only",
         "ALTER TABLE payment_event ENABLE ALWAYS TRIGGER append_only",
       ),
-    ).toEqual(["nothing posted can be changed"]);
+    ).toEqual(["no payment event can be changed"]);
     expect(
       await damage(
         "ALTER TABLE payment_event DROP CONSTRAINT payment_event_once",
         "ALTER TABLE payment_event ADD CONSTRAINT payment_event_once UNIQUE (provider, event_key)",
       ),
-    ).toEqual(["the database refuses what must never be"]);
+    ).toEqual(["the database refuses what must never be of a top-up"]);
     await expect(run("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/permission denied/);
-    await expect(world.money.asOwner("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/append-only/);
+    await expect(setup.money.asOwner("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/append-only/);
     expect(await found()).toEqual([]);
   });
 
   // The last one: what was posted cannot be mended.
   it("a second credit for one payment, and money of a provider without an order", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(process, accountId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(process, accountId);
     const credit = (groupId: string, reference: string) =>
-      withTransaction(world.money.opened.database, (client) =>
+      withTransaction(setup.money.opened.database, (client) =>
         creditAccount(client, {
           accountId,
           amount: AMOUNT,

@@ -1,51 +1,51 @@
 // What becomes of a payment: credited once, for the order's own amount, whatever is reported, how often and in which order.
 
 import { describe, expect, it } from "vitest";
-import { one, other, stateOf, useTwoProcesses, world } from "./two-processes.ts";
-import { RUPIAH } from "./world.ts";
+import { one, other, stateOf, useTwoProcesses, setup } from "./two-processes.ts";
+import { RUPIAH } from "./top-up-setup.ts";
 
 useTwoProcesses();
 
 describe("a payment", () => {
   it("is credited when the provider confirms it, and the notification by itself credits nothing", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId, state, paymentUrl } = await world.open(one, accountId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId, state, paymentUrl } = await setup.open(one, accountId);
     expect(state).toBe("pending");
     expect(paymentUrl).toMatch(/^http/);
-    world.fake.set(topUpId, { status: "paid" });
-    await world.notify(one, topUpId);
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    setup.fake.set(topUpId, { status: "paid" });
+    await setup.notify(one, topUpId);
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
     expect(await one.topUps.checkDue()).toBeGreaterThan(0);
-    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
     const paid = await one.topUps.get({ accountId, topUpId });
     expect(paid).toMatchObject({ state: "paid", givenBack: 0n, problem: null });
     expect(paid.paidAt).toBeInstanceOf(Date);
   });
 
   it("reported in 50 copies at once to two processes is one event, one credit", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    world.fake.set(topUpId, { status: "paid" });
-    const copies = Array.from({ length: 50 }, (_, copy) => world.notify(copy % 2 === 0 ? one : other, topUpId));
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    setup.fake.set(topUpId, { status: "paid" });
+    const copies = Array.from({ length: 50 }, (_, copy) => setup.notify(copy % 2 === 0 ? one : other, topUpId));
     await Promise.all([...copies, one.topUps.checkDue(), other.topUps.checkDue()]);
     await Promise.all([one, other].flatMap(({ topUps }) => [topUps.checkDue(), topUps.verifyNow(topUpId)]));
-    expect(await world.findingsOf(topUpId)).toEqual(["as_ordered"]);
-    expect(await world.creditsOf(topUpId)).toBe(1);
-    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    expect(await setup.findingsOf(topUpId)).toEqual(["as_ordered"]);
+    expect(await setup.creditsOf(topUpId)).toBe(1);
+    expect(await setup.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
   });
 
   it("asked about by twenty at once, on two processes, is credited once", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    world.fake.set(topUpId, { status: "paid" });
-    const row = await world.money.lockRow("account", accountId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    setup.fake.set(topUpId, { status: "paid" });
+    const row = await setup.money.lockRow("account", accountId);
     const asking = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : other).topUps.verifyNow(topUpId));
     // Behind one lock, so that all of them have read the top-up before any of them is credited.
     await row.queued(10);
     await row.release();
     expect((await Promise.all(asking)).map(({ state }) => state)).toEqual(asking.map(() => "paid"));
-    expect(await world.creditsOf(topUpId)).toBe(1);
-    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    expect(await setup.creditsOf(topUpId)).toBe(1);
+    expect(await setup.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
   });
 
   it.each([
@@ -60,132 +60,132 @@ describe("a payment", () => {
     ["an expiry and nothing else", ["pending", "expired", "pending"], "expired"],
     ["a card that was refused when it was looked at", ["challenged", "failed"], "failed"],
   ] as const)("reported as %s ends as it should", async (_name, statuses, state) => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    for (const status of statuses) await world.happens(one, topUpId, { status });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    for (const status of statuses) await setup.happens(one, topUpId, { status });
     expect(await stateOf(accountId, topUpId)).toBe(state);
-    expect(await world.creditsOf(topUpId)).toBe(state === "paid" || state === "refunded" ? 1 : 0);
+    expect(await setup.creditsOf(topUpId)).toBe(state === "paid" || state === "refunded" ? 1 : 0);
   });
 
   it("whose settlement was reported before it was pending, by copies that come in any order, is credited once", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    world.fake.set(topUpId, { status: "pending" });
-    const pending = world.fake.midtransNotification(topUpId);
-    world.fake.set(topUpId, { status: "paid" });
-    const settlement = world.fake.midtransNotification(topUpId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    setup.fake.set(topUpId, { status: "pending" });
+    const pending = setup.fake.midtransNotification(topUpId);
+    setup.fake.set(topUpId, { status: "paid" });
+    const settlement = setup.fake.midtransNotification(topUpId);
     for (const told of [settlement, pending, settlement, pending]) {
       await one.topUps.takeNotification("midtrans", told);
       await one.topUps.checkDue();
     }
     expect(await stateOf(accountId, topUpId)).toBe("paid");
-    expect(await world.creditsOf(topUpId)).toBe(1);
+    expect(await setup.creditsOf(topUpId)).toBe(1);
   });
 
   it("replayed days later changes nothing", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.happens(one, topUpId, { status: "paid" });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.happens(one, topUpId, { status: "paid" });
     const before = await one.topUps.get({ accountId, topUpId });
-    const days = await world.process("midtrans", { aheadMs: 5 * 24 * 3_600_000 });
-    await world.notify(days, topUpId);
-    await world.makeDue(topUpId);
+    const days = await setup.process("midtrans", { aheadMs: 5 * 24 * 3_600_000 });
+    await setup.notify(days, topUpId);
+    await setup.makeDue(topUpId);
     await days.topUps.checkDue();
     expect(await days.topUps.get({ accountId, topUpId })).toEqual(before);
-    expect(await world.creditsOf(topUpId)).toBe(1);
+    expect(await setup.creditsOf(topUpId)).toBe(1);
   });
 
   it("without a notification is found by asking", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    world.fake.set(topUpId, { status: "paid" });
-    expect(await world.isDue(topUpId)).toBe(false);
-    await world.makeDue(topUpId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    setup.fake.set(topUpId, { status: "paid" });
+    expect(await setup.isDue(topUpId)).toBe(false);
+    await setup.makeDue(topUpId);
     await one.topUps.checkDue();
     expect(await stateOf(accountId, topUpId)).toBe("paid");
   });
 
   it("with a fee for the payer on top is credited as ordered", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    await world.happens(one, topUpId, { status: "paid", gross: RUPIAH + 4_500 });
-    expect(await world.findingsOf(topUpId)).toEqual(["other_amount"]);
-    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    await setup.happens(one, topUpId, { status: "paid", gross: RUPIAH + 4_500 });
+    expect(await setup.findingsOf(topUpId)).toEqual(["other_amount"]);
+    expect(await setup.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
   });
 
   it.each([RUPIAH - 1, 1, 0])("of Rp %d for an order of more is not credited, but looked at", async (gross) => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    await world.happens(one, topUpId, { status: "paid", gross });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    await setup.happens(one, topUpId, { status: "paid", gross });
     const held = await one.topUps.get({ accountId, topUpId });
     expect(held).toMatchObject({ state: "review", problem: expect.stringContaining("were ordered") as string });
-    expect(await world.findingsOf(topUpId)).toEqual(["other_amount"]);
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await setup.findingsOf(topUpId)).toEqual(["other_amount"]);
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
     // Asked again it stays so; once the rest is there, it is credited.
     expect((await one.topUps.verifyNow(topUpId)).revision).toBe(held.revision);
-    world.fake.set(topUpId, { gross: RUPIAH });
+    setup.fake.set(topUpId, { gross: RUPIAH });
     expect(await one.topUps.verifyNow(topUpId)).toMatchObject({ state: "paid", problem: null });
   });
 
   it("in another currency is not credited", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    await world.happens(one, topUpId, { status: "paid", currency: "USD" });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    await setup.happens(one, topUpId, { status: "paid", currency: "USD" });
     expect(await stateOf(accountId, topUpId)).toBe("review");
-    expect(await world.creditsOf(topUpId)).toBe(0);
+    expect(await setup.creditsOf(topUpId)).toBe(0);
   });
 
   it("that an edited notification calls settled is not: the provider is asked", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    world.fake.set(topUpId, { status: "pending" });
-    await world.notify(one, topUpId, { transaction_status: "settlement", fraud_status: "accept" });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    setup.fake.set(topUpId, { status: "pending" });
+    await setup.notify(one, topUpId, { transaction_status: "settlement", fraud_status: "accept" });
     await one.topUps.checkDue();
     expect(await stateOf(accountId, topUpId)).toBe("pending");
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
   });
 
   it("settled by Xendit behind having been paid is credited once, and also by its invoice alone", async () => {
-    const xendit = await world.process("xendit");
-    const accountId = await world.money.account(0n);
-    const { topUpId, provider } = await world.open(xendit, accountId);
+    const xendit = await setup.process("xendit");
+    const accountId = await setup.money.account(0n);
+    const { topUpId, provider } = await setup.open(xendit, accountId);
     expect(provider).toBe("xendit");
     for (const status of ["pending", "paid", "captured", "captured"] as const) {
-      world.fake.set(topUpId, { status });
-      await xendit.topUps.takeNotification("xendit", world.fake.xenditNotification(topUpId));
+      setup.fake.set(topUpId, { status });
+      await xendit.topUps.takeNotification("xendit", setup.fake.xenditNotification(topUpId));
       await xendit.topUps.checkDue();
     }
-    expect(await world.creditsOf(topUpId)).toBe(1);
-    world.fake.set(topUpId, { status: "refunded", refunded: 10_000 });
-    await xendit.topUps.takeNotification("xendit", world.fake.xenditRefundNotification(topUpId));
+    expect(await setup.creditsOf(topUpId)).toBe(1);
+    setup.fake.set(topUpId, { status: "refunded", refunded: 10_000 });
+    await xendit.topUps.takeNotification("xendit", setup.fake.xenditRefundNotification(topUpId));
     await xendit.topUps.checkDue();
     expect(await stateOf(accountId, topUpId)).toBe("partially_refunded");
-    expect(await world.standing(accountId)).toEqual({ available: RUPIAH - 10_000, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: RUPIAH - 10_000, owed: 0 });
   });
 
   it("that is never made expires: by the provider's answer, and by our clock where it knows no payment", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
     expect((await one.topUps.verifyNow(topUpId)).state).toBe("pending");
-    const late = await world.process("midtrans", { aheadMs: 63 * 60_000 });
+    const late = await setup.process("midtrans", { aheadMs: 63 * 60_000 });
     expect((await late.topUps.verifyNow(topUpId)).state).toBe("expired");
-    await world.happens(one, topUpId, { status: "paid" });
+    await setup.happens(one, topUpId, { status: "paid" });
     expect(await stateOf(accountId, topUpId)).toBe("paid");
   });
 
   it("is asked about later and later, and in the end no more", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    world.fake.set(topUpId, { status: "expired" });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    setup.fake.set(topUpId, { status: "expired" });
     const pauses: number[] = [];
     const text = "SELECT next_check_at FROM top_up WHERE id = $1";
     let at: Date | null = new Date();
     for (let look = 0; at !== null && look < 20; look += 1) {
-      const then = await world.process("midtrans", { aheadMs: at.getTime() - Date.now() });
-      await world.makeDue(topUpId);
+      const then = await setup.process("midtrans", { aheadMs: at.getTime() - Date.now() });
+      await setup.makeDue(topUpId);
       await then.topUps.checkDue();
       await then.close();
-      const next = (await world.money.pool.query<{ next_check_at: Date | null }>(text, [topUpId])).rows[0]
+      const next = (await setup.money.pool.query<{ next_check_at: Date | null }>(text, [topUpId])).rows[0]
         ?.next_check_at;
       if (next instanceof Date) pauses.push(next.getTime() - at.getTime());
       at = next ?? null;
@@ -196,17 +196,17 @@ describe("a payment", () => {
   });
 
   it("whose provider is away is asked about again, later each time, and credited when it is back", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    world.fake.set(topUpId, { status: "paid" });
-    world.fake.misbehave(503);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    setup.fake.set(topUpId, { status: "paid" });
+    setup.fake.misbehave(503);
     const pauses: number[] = [];
     for (let look = 0; look < 3; look += 1) {
-      await world.makeDue(topUpId);
+      await setup.makeDue(topUpId);
       await one.topUps.checkDue();
       const text =
         "SELECT extract(epoch FROM next_check_at - clock_timestamp())::float8 AS pause FROM top_up WHERE id = $1";
-      pauses.push((await world.money.pool.query<{ pause: number }>(text, [topUpId])).rows[0]?.pause ?? 0);
+      pauses.push((await setup.money.pool.query<{ pause: number }>(text, [topUpId])).rows[0]?.pause ?? 0);
     }
     expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
     expect(pauses[2]).toBeGreaterThan(2 * (pauses[0] ?? 0));
@@ -217,31 +217,31 @@ describe("a payment", () => {
     ]);
     await expect(one.topUps.verifyNow(topUpId)).rejects.toMatchObject({ code: "upstream_busy" });
     expect(await stateOf(accountId, topUpId)).toBe("pending");
-    world.fake.misbehave(null);
-    await world.makeDue(topUpId);
+    setup.fake.misbehave(null);
+    await setup.makeDue(topUpId);
     await one.topUps.checkDue();
     expect(await stateOf(accountId, topUpId)).toBe("paid");
   });
 
   it("belongs to the provider it was opened at, whichever is chosen for new ones", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    const xendit = await world.process("xendit");
-    world.fake.set(topUpId, { status: "paid" });
-    await xendit.topUps.takeNotification("xendit", world.fake.xenditNotification(topUpId));
-    expect(await world.findingsOf(topUpId)).toEqual(["other_provider"]);
-    expect(await world.isDue(topUpId)).toBe(false);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    const xendit = await setup.process("xendit");
+    setup.fake.set(topUpId, { status: "paid" });
+    await xendit.topUps.takeNotification("xendit", setup.fake.xenditNotification(topUpId));
+    expect(await setup.findingsOf(topUpId)).toEqual(["other_provider"]);
+    expect(await setup.isDue(topUpId)).toBe(false);
     expect(await stateOf(accountId, topUpId)).toBe("pending");
     expect((await xendit.topUps.verifyNow(topUpId)).state).toBe("paid");
   });
 
   it("of an order we never made is kept and credits no account", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    world.fake.set(topUpId, { status: "paid", toldOrderId: "another-shop-77" });
-    await one.topUps.takeNotification("midtrans", world.fake.midtransNotification(topUpId));
-    expect(await world.findingsOf("another-shop-77")).toEqual(["unknown_order"]);
-    expect(await world.isDue(topUpId)).toBe(false);
-    expect(await world.creditsOf(topUpId)).toBe(0);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    setup.fake.set(topUpId, { status: "paid", toldOrderId: "another-shop-77" });
+    await one.topUps.takeNotification("midtrans", setup.fake.midtransNotification(topUpId));
+    expect(await setup.findingsOf("another-shop-77")).toEqual(["unknown_order"]);
+    expect(await setup.isDue(topUpId)).toBe(false);
+    expect(await setup.creditsOf(topUpId)).toBe(0);
   });
 });

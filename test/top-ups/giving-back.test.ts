@@ -4,8 +4,8 @@
 import { describe, expect, it } from "vitest";
 import { applyPayment } from "../../src/billing/top-ups/apply-payment.ts";
 import { findTopUps } from "../../src/billing/top-ups/find-top-ups.ts";
-import { one, other, stateOf, useTwoProcesses, world } from "./two-processes.ts";
-import { AMOUNT, MICRO, RUPIAH } from "./world.ts";
+import { one, other, stateOf, useTwoProcesses, setup } from "./two-processes.ts";
+import { AMOUNT, MICRO, RUPIAH } from "./top-up-setup.ts";
 
 useTwoProcesses();
 
@@ -18,86 +18,86 @@ const needingAttention = (accountId: string) =>
 
 describe("money that is given back", () => {
   it("by a chargeback that is won is shown to the operator, and credited only by the operator", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.happens(one, topUpId, { status: "charged_back" });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.happens(one, topUpId, { status: "charged_back" });
     expect(await needingAttention(accountId)).toEqual([]);
-    await world.happens(one, topUpId, { status: "paid" });
+    await setup.happens(one, topUpId, { status: "paid" });
     expect(await needingAttention(accountId)).toMatchObject([
       { topUpId, state: "charged_back", problem: expect.stringContaining("the dispute may be won") as string },
     ]);
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
-    world.fake.set(topUpId, { status: "charged_back" });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    setup.fake.set(topUpId, { status: "charged_back" });
     await one.topUps.verifyNow(topUpId);
     expect(await needingAttention(accountId)).toEqual([]);
   });
 
   it("and that the account has used is owed, and collected first from what it buys next", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.spend(accountId, 20_000n * MICRO);
-    await world.happens(one, topUpId, { status: "charged_back" });
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 20_000 });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.spend(accountId, 20_000n * MICRO);
+    await setup.happens(one, topUpId, { status: "charged_back" });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 20_000 });
     expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
       state: "charged_back",
       owed: 20_000n * MICRO,
     });
-    await world.paid(one, accountId, 15_000n * MICRO);
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 5_000 });
-    await world.paid(one, accountId, 15_000n * MICRO);
-    expect(await world.standing(accountId)).toEqual({ available: 10_000, owed: 0 });
+    await setup.paid(one, accountId, 15_000n * MICRO);
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 5_000 });
+    await setup.paid(one, accountId, 15_000n * MICRO);
+    expect(await setup.standing(accountId)).toEqual({ available: 10_000, owed: 0 });
     expect((await one.topUps.get({ accountId, topUpId })).owed).toBe(0n);
   });
 
   it("leaves alone what is held for requests that run, and is collected when they end", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    const release = await world.hold(accountId, 15_000n * MICRO);
-    await world.happens(one, topUpId, { status: "refunded", refunded: RUPIAH });
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 15_000 });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    const release = await setup.hold(accountId, 15_000n * MICRO);
+    await setup.happens(one, topUpId, { status: "refunded", refunded: RUPIAH });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 15_000 });
     await release();
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
   });
 
   it("before it was reported as paid is credited and taken back in one step", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    await setup.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
     expect(await stateOf(accountId, topUpId)).toBe("partially_refunded");
-    expect(await world.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
-    expect(await world.creditsOf(topUpId)).toBe(1);
+    expect(await setup.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
+    expect(await setup.creditsOf(topUpId)).toBe(1);
   });
 
   it("together with the payer's fee takes back no more than was credited", async () => {
-    const accountId = await world.money.account(1_000n * MICRO);
-    const { topUpId } = await world.open(one, accountId);
-    await world.happens(one, topUpId, { status: "paid", gross: RUPIAH + 4_500 });
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: RUPIAH + 4_000 });
-    expect(await world.standing(accountId)).toEqual({ available: 1_000, owed: 0 });
+    const accountId = await setup.money.account(1_000n * MICRO);
+    const { topUpId } = await setup.open(one, accountId);
+    await setup.happens(one, topUpId, { status: "paid", gross: RUPIAH + 4_500 });
+    await setup.happens(one, topUpId, { status: "partially_refunded", refunded: RUPIAH + 4_000 });
+    expect(await setup.standing(accountId)).toEqual({ available: 1_000, owed: 0 });
   });
 
   it("by an unknown amount is shown to the operator and takes nothing", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 0 });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.happens(one, topUpId, { status: "partially_refunded", refunded: 0 });
     expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
       state: "partially_refunded",
       givenBack: 0n,
       problem: expect.stringContaining("not how much") as string,
     });
-    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
   });
 
   it("in part by the provider and then by the payer's bank is taken both times", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
-    await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 10_000 });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
+    await setup.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 10_000 });
     expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
       state: "charged_back",
       givenBack: 15_000n * MICRO,
     });
-    expect(await world.standing(accountId)).toEqual({ available: 10_000, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: 10_000, owed: 0 });
   });
 
   it.each([
@@ -106,97 +106,97 @@ describe("money that is given back", () => {
   ] as const)(
     "in part by the payer's bank and then %s by the provider is taken both times",
     async (_how, then, state, left) => {
-      const accountId = await world.money.account(0n);
-      const { topUpId } = await world.paid(one, accountId);
-      await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 5_000 });
-      expect(await world.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
-      await world.happens(one, topUpId, then);
+      const accountId = await setup.money.account(0n);
+      const { topUpId } = await setup.paid(one, accountId);
+      await setup.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 5_000 });
+      expect(await setup.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
+      await setup.happens(one, topUpId, then);
       expect(await stateOf(accountId, topUpId)).toBe(state);
-      expect(await world.standing(accountId)).toEqual({ available: left, owed: 0 });
+      expect(await setup.standing(accountId)).toEqual({ available: left, owed: 0 });
     },
   );
 
   it("in larger parts by the payer's bank is noticed each time, and asked for without a notification", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 5_000 });
-    await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 8_000 });
-    expect(await world.standing(accountId)).toEqual({ available: 17_000, owed: 0 });
-    world.fake.set(topUpId, { chargedBack: 9_000 });
-    await world.makeDue(topUpId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 5_000 });
+    await setup.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 8_000 });
+    expect(await setup.standing(accountId)).toEqual({ available: 17_000, owed: 0 });
+    setup.fake.set(topUpId, { chargedBack: 9_000 });
+    await setup.makeDue(topUpId);
     await one.topUps.checkDue();
-    expect(await world.standing(accountId)).toEqual({ available: 16_000, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: 16_000, owed: 0 });
   });
 
   it("is no less and no other for an older report that comes late", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 15_000 });
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000, chargedBack: 0 });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.happens(one, topUpId, { status: "partially_charged_back", chargedBack: 15_000 });
+    await setup.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000, chargedBack: 0 });
     expect(await stateOf(accountId, topUpId)).toBe("charged_back");
-    expect(await world.standing(accountId)).toEqual({ available: 10_000, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: 10_000, owed: 0 });
   });
 
   it("by canceling a payment that was credited is taken whole, and what is used is owed", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.open(one, accountId);
-    await world.happens(one, topUpId, { status: "captured" });
-    await world.spend(accountId, 20_000n * MICRO);
-    await world.happens(one, topUpId, { status: "canceled" });
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.open(one, accountId);
+    await setup.happens(one, topUpId, { status: "captured" });
+    await setup.spend(accountId, 20_000n * MICRO);
+    await setup.happens(one, topUpId, { status: "canceled" });
     expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({ state: "refunded", givenBack: AMOUNT });
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 20_000 });
-    expect(await world.isDue(topUpId)).toBe(false);
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 20_000 });
+    expect(await setup.isDue(topUpId)).toBe(false);
   });
 
   it("is not believed of an answer that was on its way when the payment was confirmed, or that is not given twice", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
     const late = { state: "canceled", amount: AMOUNT, givenBack: 0n, reference: null } as const;
     await applyPayment(other.database, topUpId, late);
-    world.fake.answerOnce(topUpId, { status: "canceled" });
+    setup.fake.answerOnce(topUpId, { status: "canceled" });
     await one.topUps.verifyNow(topUpId);
     expect(await stateOf(accountId, topUpId)).toBe("paid");
-    expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
   });
 
   it.each(["failed", "expired"] as const)(
     "though the provider only reports %s of what it had confirmed is shown to the operator and takes nothing",
     async (status) => {
-      const accountId = await world.money.account(0n);
-      const { topUpId } = await world.paid(one, accountId);
-      await world.happens(one, topUpId, { status });
+      const accountId = await setup.money.account(0n);
+      const { topUpId } = await setup.paid(one, accountId);
+      await setup.happens(one, topUpId, { status });
       expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
         state: "paid",
         problem: expect.stringContaining(status) as string,
       });
-      expect(await world.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
+      expect(await setup.standing(accountId)).toEqual({ available: RUPIAH, owed: 0 });
     },
   );
 
   it("reported by twenty at once on two processes is taken once", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.spend(accountId, 20_000n * MICRO);
-    world.fake.set(topUpId, { status: "refunded", refunded: RUPIAH });
-    const row = await world.money.lockRow("account", accountId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.spend(accountId, 20_000n * MICRO);
+    setup.fake.set(topUpId, { status: "refunded", refunded: RUPIAH });
+    const row = await setup.money.lockRow("account", accountId);
     const asking = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : other).topUps.verifyNow(topUpId));
     await row.queued(10);
     await row.release();
     await Promise.all(asking);
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 20_000 });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 20_000 });
   });
 
   it("is taken from what there is, by the difference to what was taken before", async () => {
-    const accountId = await world.money.account(0n);
-    const { topUpId } = await world.paid(one, accountId);
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
-    expect(await world.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
-    await world.happens(one, topUpId, { status: "partially_refunded", refunded: 12_000 });
-    await world.notify(other, topUpId);
+    const accountId = await setup.money.account(0n);
+    const { topUpId } = await setup.paid(one, accountId);
+    await setup.happens(one, topUpId, { status: "partially_refunded", refunded: 5_000 });
+    expect(await setup.standing(accountId)).toEqual({ available: 20_000, owed: 0 });
+    await setup.happens(one, topUpId, { status: "partially_refunded", refunded: 12_000 });
+    await setup.notify(other, topUpId);
     await one.topUps.verifyNow(topUpId);
-    expect(await world.standing(accountId)).toEqual({ available: 13_000, owed: 0 });
-    await world.happens(one, topUpId, { status: "refunded", refunded: RUPIAH });
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: 13_000, owed: 0 });
+    await setup.happens(one, topUpId, { status: "refunded", refunded: RUPIAH });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
     expect(await one.topUps.get({ accountId, topUpId })).toMatchObject({
       state: "refunded",
       givenBack: AMOUNT,

@@ -3,29 +3,29 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTicks } from "../../src/workers/tick.ts";
 import { topUpTicks } from "../../src/billing/jobs/top-ups.ts";
-import { TopUpWorld } from "./world.ts";
+import { TopUpSetup } from "./top-up-setup.ts";
 
-let world: TopUpWorld;
+let setup: TopUpSetup;
 beforeAll(async () => {
-  world = await TopUpWorld.create();
+  setup = await TopUpSetup.create();
 });
-afterAll(() => world.close());
+afterAll(() => setup.close());
 
 it("orders of a provider that answers are credited while another one does not answer", async () => {
   // It hangs for longer than this test waits.
-  const patient = await world.process("midtrans", { timeoutMs: 50_000 });
-  const accountId = await world.money.account(0n);
-  const hung = await world.open(patient, accountId);
-  const fine = await world.open(await world.process("xendit"), accountId);
-  world.fake.misbehave("slow", "/core/");
-  await world.makeDue(hung.topUpId);
+  const patient = await setup.process("midtrans", { timeoutMs: 50_000 });
+  const accountId = await setup.money.account(0n);
+  const hung = await setup.open(patient, accountId);
+  const fine = await setup.open(await setup.process("xendit"), accountId);
+  setup.fake.misbehave("slow", "/core/");
+  await setup.makeDue(hung.topUpId);
   const ticks = startTicks(topUpTicks(patient.topUps), () => {});
-  const isAsked = (): boolean => world.fake.asked.some((each) => each.includes(`/core/v2/${hung.topUpId}`));
+  const isAsked = (): boolean => setup.fake.asked.some((each) => each.includes(`/core/v2/${hung.topUpId}`));
   await expect.poll(isAsked, { timeout: 10_000 }).toBe(true);
-  world.fake.set(fine.topUpId, { status: "paid" });
-  await world.makeDue(fine.topUpId);
-  await expect.poll(() => world.creditsOf(fine.topUpId), { timeout: 15_000 }).toBe(1);
-  expect(await world.creditsOf(hung.topUpId)).toBe(0);
+  setup.fake.set(fine.topUpId, { status: "paid" });
+  await setup.makeDue(fine.topUpId);
+  await expect.poll(() => setup.creditsOf(fine.topUpId), { timeout: 15_000 }).toBe(1);
+  expect(await setup.creditsOf(hung.topUpId)).toBe(0);
   // Ends the question that hangs.
   const stopped = ticks.stop();
   await patient.close();

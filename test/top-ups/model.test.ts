@@ -3,9 +3,9 @@
 
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import type { FakePayment } from "./fake-wire.ts";
-import { MICRO, type TopUpProcess, TopUpWorld } from "./world.ts";
+import { MICRO, type TopUpProcess, TopUpSetup } from "./top-up-setup.ts";
 
 const WALKS = 4;
 const STEPS = 12;
@@ -107,22 +107,22 @@ class Model {
 }
 
 describe("payments at random", () => {
-  let world: TopUpWorld;
+  let setup: TopUpSetup;
   let processes: readonly [TopUpProcess, TopUpProcess];
   /** How many orders of all walks were credited, and given back. */
   const seen = { credited: 0, givenBack: 0 };
   beforeAll(async () => {
-    world = await TopUpWorld.create();
-    processes = [await world.process("midtrans"), await world.process("midtrans")];
+    setup = await TopUpSetup.create();
+    processes = [await setup.process("midtrans"), await setup.process("midtrans")];
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   const pick = <T>(items: readonly T[], at: number): T | undefined => items[at % items.length];
 
   async function perform(model: Model, accounts: readonly string[], taken: Step): Promise<void> {
     if (taken.do === "open") {
       const accountId = pick(accounts, taken.account) ?? "";
-      const { topUpId } = await world.open(processes[0], accountId, BigInt(taken.amount) * MICRO);
+      const { topUpId } = await setup.open(processes[0], accountId, BigInt(taken.amount) * MICRO);
       model.orders.set(topUpId, { accountId, amount: taken.amount, credited: false, givenBack: 0 });
       return;
     }
@@ -130,7 +130,7 @@ describe("payments at random", () => {
       const accountId = pick(accounts, taken.account) ?? "";
       const amount = Math.floor(model.standing(accountId).available * taken.part);
       if (amount === 0) return;
-      await world.spend(accountId, BigInt(amount) * MICRO);
+      await setup.spend(accountId, BigInt(amount) * MICRO);
       model.spend(accountId, amount);
       return;
     }
@@ -141,18 +141,18 @@ describe("payments at random", () => {
       const amount = model.orders.get(topUpId)?.amount ?? 0;
       const refunded = status === "partially_refunded" ? Math.floor(amount * refundedPart) : 0;
       const chargedBack = status === "partially_charged_back" ? Math.floor(amount * refundedPart) : 0;
-      world.fake.set(topUpId, { status, refunded, chargedBack, gross: taken.short ? amount - 1 : amount });
+      setup.fake.set(topUpId, { status, refunded, chargedBack, gross: taken.short ? amount - 1 : amount });
       asked.add(topUpId);
     }
     const telling = [...asked].flatMap((topUpId) => [
-      world.notify(processes[0], topUpId),
-      world.notify(processes[1], topUpId),
+      setup.notify(processes[0], topUpId),
+      setup.notify(processes[1], topUpId),
       processes[0].topUps.verifyNow(topUpId),
       processes[1].topUps.verifyNow(topUpId),
     ]);
     await Promise.all(telling);
     await Promise.all(processes.map(({ topUps }) => topUps.checkDue()));
-    for (const topUpId of asked) model.report(topUpId, world.fake.payment(topUpId));
+    for (const topUpId of asked) model.report(topUpId, setup.fake.payment(topUpId));
   }
 
   it(`leave accounts as the model says, in ${WALKS} walks of ${STEPS} steps`, async () => {
@@ -160,13 +160,13 @@ describe("payments at random", () => {
     const walk = fc.array(step, { minLength: STEPS, maxLength: STEPS });
     await fc.assert(
       fc.asyncProperty(walk, async (steps) => {
-        const accounts = [await world.money.account(0n), await world.money.account(0n)];
+        const accounts = [await setup.money.account(0n), await setup.money.account(0n)];
         const model = new Model();
         for (const taken of [{ do: "open", account: 0, amount: 25_000 } as const, ...steps]) {
           await perform(model, accounts, taken);
           for (const accountId of accounts)
-            expect(await world.standing(accountId), JSON.stringify(taken)).toEqual(model.standing(accountId));
-          expect(await world.money.audit({ kind: "incremental" })).toEqual(SOUND);
+            expect(await setup.standing(accountId), JSON.stringify(taken)).toEqual(model.standing(accountId));
+          expect(await setup.money.audit({ kind: "incremental" })).toEqual(SOUND);
         }
         for (const { credited, givenBack } of model.orders.values()) {
           seen.credited += credited ? 1 : 0;
@@ -178,6 +178,6 @@ describe("payments at random", () => {
     // Walks in which nobody paid, or nothing came back, would show nothing.
     expect(seen.credited, `seed ${seed}`).toBeGreaterThan(0);
     expect(seen.givenBack, `seed ${seed}`).toBeGreaterThan(0);
-    expect(await world.money.audit()).toEqual(SOUND);
+    expect(await setup.money.audit()).toEqual(SOUND);
   }, 120_000);
 });

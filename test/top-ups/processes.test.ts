@@ -8,42 +8,42 @@ import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
-import { SOUND } from "../money/world.ts";
+import { SOUND } from "../money/money-setup.ts";
 import { saldoJson, SaldoProcess } from "../setup/saldo-process.ts";
 import { MIDTRANS_KEY } from "./fake-provider.ts";
-import { AMOUNT, RUPIAH, TopUpWorld } from "./world.ts";
+import { AMOUNT, RUPIAH, TopUpSetup } from "./top-up-setup.ts";
 
 type Customer = { readonly accountId: string; readonly headers: Record<string, string> };
 type Billing = Client<typeof BillingService>;
 
-let world: TopUpWorld;
+let setup: TopUpSetup;
 let one: SaldoProcess;
 let other: SaldoProcess;
 const running: SaldoProcess[] = [];
 
 async function start(more: Record<string, string> = {}): Promise<SaldoProcess> {
-  const saldo = await SaldoProcess.start({ DATABASE_URL: world.money.opened.url, ...more });
+  const saldo = await SaldoProcess.start({ DATABASE_URL: setup.money.opened.url, ...more });
   running.push(saldo);
   return saldo;
 }
 
 beforeAll(async () => {
-  world = await TopUpWorld.create();
+  setup = await TopUpSetup.create();
   one = await start();
   other = await start();
 });
 afterAll(async () => {
   await Promise.all(running.map((saldo) => saldo.stop()));
-  expect(await world.money.audit()).toEqual(SOUND);
-  await world.close();
+  expect(await setup.money.audit()).toEqual(SOUND);
+  await setup.close();
 });
 
 const billingOf = ({ httpUrl }: SaldoProcess): Billing =>
   createClient(BillingService, createConnectTransport({ baseUrl: httpUrl, httpVersion: "1.1" }));
 
 async function customer(): Promise<Customer> {
-  const accountId = await world.money.account(0n);
-  const { secret } = await withTransaction(world.money.opened.database, (client) =>
+  const accountId = await setup.money.account(0n);
+  const { secret } = await withTransaction(setup.money.opened.database, (client) =>
     issueServiceToken(client, { accountId, name: "test", scopes: ["read", "top_ups"] }),
   );
   return { accountId, headers: { authorization: `Bearer ${secret}` } };
@@ -89,8 +89,8 @@ describe("a top-up at the sandbox", () => {
     }
     await ended;
     expect(states).toEqual(told);
-    expect(await world.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
-    expect(await world.creditsOf(id)).toBe(1);
+    expect(await setup.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    expect(await setup.creditsOf(id)).toBe(1);
     const { balance } = await billingOf(other).getBalance({}, buyer);
     expect(balance).toMatchObject({ available: String(RUPIAH), owed: "0" });
   });
@@ -134,7 +134,7 @@ describe("a top-up at the sandbox", () => {
       const stateOf = async () => (await billingOf(other).getTopUp({ topUpId: id }, buyer)).topUp?.state;
       await expect.poll(stateOf, { timeout: 20_000 }).toBe(state);
     }
-    expect(await world.standing(buyer.accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await setup.standing(buyer.accountId)).toEqual({ available: 0, owed: 0 });
   });
 });
 
@@ -162,7 +162,7 @@ describe("the contract", () => {
     });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ code: "invalid_argument" });
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
   });
 
   it("does not find another account's top-up, to show or to watch", async () => {
@@ -212,13 +212,13 @@ describe("watching", () => {
 
 describe("an operator's commands", () => {
   it("verify, give back and show what is owed, each with a line of who ordered it", async () => {
-    const settings = { DATABASE_URL: world.money.opened.url };
+    const settings = { DATABASE_URL: setup.money.opened.url };
     const buyer = await customer();
     const { id, paymentUrl } = await createAt(one, buyer);
     await press(paymentUrl, "pay_silently");
     const verified = await saldoJson(["top-up", "verify", "--top-up", id], settings);
     expect(verified).toMatchObject({ topUpId: id, state: "paid", owed: "0" });
-    await world.spend(buyer.accountId, AMOUNT);
+    await setup.spend(buyer.accountId, AMOUNT);
     const refunded = await saldoJson(["top-up", "refund", "--top-up", id, "--amount", "5000"], settings);
     expect(refunded).toMatchObject({ state: "partially_refunded", givenBack: "5000", owed: "5000" });
     const taken = await saldoJson(["top-up", "charge-back", "--top-up", id], settings);
@@ -227,7 +227,7 @@ describe("an operator's commands", () => {
     expect(listed["topUps"]).toMatchObject([{ topUpId: id, owed: String(RUPIAH) }]);
     const { balance } = await billingOf(one).getBalance({}, buyer);
     expect(balance).toMatchObject({ available: "0", owed: String(RUPIAH) });
-    const { rows } = await world.money.pool.query<{ action: string }>(
+    const { rows } = await setup.money.pool.query<{ action: string }>(
       "SELECT action FROM operator_action WHERE subject = $1 ORDER BY id",
       [id],
     );
@@ -237,7 +237,7 @@ describe("an operator's commands", () => {
 
 describe("a process that dies between keeping a notification and answering it", () => {
   it("leaves one credit, by a living process, however often the provider sends it again", async () => {
-    const { midtrans } = world.fake;
+    const { midtrans } = setup.fake;
     const settings = {
       SALDO_PAYMENT_PROVIDER: "midtrans",
       MIDTRANS_SERVER_KEY: MIDTRANS_KEY,
@@ -248,21 +248,21 @@ describe("a process that dies between keeping a notification and answering it", 
     const buyer = await customer();
     const { id, provider } = await createAt(dying, buyer);
     expect(provider).toBe("midtrans");
-    world.fake.set(id, { status: "paid" });
-    const told = world.fake.midtransNotification(id);
+    setup.fake.set(id, { status: "paid" });
+    const told = setup.fake.midtransNotification(id);
     const send = (saldo: SaldoProcess): Promise<number> =>
       fetch(`${saldo.httpUrl}/webhooks/payments/midtrans`, { method: "POST", ...told }).then(({ status }) => status);
     await expect(send(dying)).rejects.toThrow();
     await dying.untilEnd();
     expect(await dying.stop()).toBeNull();
-    expect(await world.findingsOf(id)).toEqual(["as_ordered"]);
+    expect(await setup.findingsOf(id)).toEqual(["as_ordered"]);
 
     const next = await start(settings);
     expect(await Promise.all([send(next), send(next), send(next)])).toEqual([200, 200, 200]);
-    await expect.poll(() => world.creditsOf(id), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => setup.creditsOf(id), { timeout: 20_000 }).toBe(1);
     expect(await send(next)).toBe(200);
-    expect(await world.findingsOf(id)).toEqual(["as_ordered"]);
-    expect(await world.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    expect(await setup.findingsOf(id)).toEqual(["as_ordered"]);
+    expect(await setup.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
     const logged = JSON.stringify([...dying.log, ...next.log]);
     expect(logged).not.toContain(MIDTRANS_KEY);
   });
@@ -271,15 +271,15 @@ describe("a process that dies between keeping a notification and answering it", 
     const buyer = await customer();
     const { id, paymentUrl } = await createAt(one, buyer);
     await press(paymentUrl, "pay_silently");
-    const { body, headers } = await world.sandboxNotification(id);
+    const { body, headers } = await setup.sandboxNotification(id);
     const send = (saldo: SaldoProcess): Promise<number> =>
       fetch(`${saldo.httpUrl}/webhooks/payments/sandbox`, { method: "POST", headers, body }).then(
         ({ status }) => status,
       );
     const statuses = await Promise.all(Array.from({ length: 50 }, (_, copy) => send(copy % 2 === 0 ? one : other)));
     expect(statuses).toEqual(statuses.map(() => 200));
-    await expect.poll(() => world.creditsOf(id), { timeout: 20_000 }).toBe(1);
-    expect(await world.findingsOf(id)).toEqual(["as_ordered"]);
-    expect(await world.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
+    await expect.poll(() => setup.creditsOf(id), { timeout: 20_000 }).toBe(1);
+    expect(await setup.findingsOf(id)).toEqual(["as_ordered"]);
+    expect(await setup.standing(buyer.accountId)).toEqual({ available: RUPIAH, owed: 0 });
   });
 });

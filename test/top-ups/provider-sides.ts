@@ -18,7 +18,7 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import type { TestDatabase } from "../setup/test-database.ts";
 import type { FakeProvider } from "./fake-provider.ts";
 import type { FakePayment } from "./fake-wire.ts";
-import { AMOUNT, MICRO } from "./world.ts";
+import { AMOUNT, MICRO } from "./top-up-setup.ts";
 
 /** The other side of an adapter: what tests do where a payer, a bank or the provider would. Money is rupiah. */
 export type Side = {

@@ -1,25 +1,25 @@
 // What tests have in common that move money by two processes at one provider.
 
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { SOUND } from "../money/world.ts";
-import { type TopUpProcess, TopUpWorld } from "./world.ts";
+import { SOUND } from "../money/money-setup.ts";
+import { type TopUpProcess, TopUpSetup } from "./top-up-setup.ts";
 
-export let world: TopUpWorld;
+export let setup: TopUpSetup;
 export let one: TopUpProcess;
 export let other: TopUpProcess;
 
-/** Opens the world before the first test of a file, audits it behind each, and closes it after the last. Each file calls it. */
+/** Opens the setup before the first test of a file, audits it after each, and closes it after the last. Each file calls it. */
 export function useTwoProcesses(): void {
   beforeAll(async () => {
-    world = await TopUpWorld.create();
-    one = await world.process("midtrans");
-    other = await world.process("midtrans");
+    setup = await TopUpSetup.create();
+    one = await setup.process("midtrans");
+    other = await setup.process("midtrans");
   });
   afterEach(async () => {
-    world.fake.misbehave(null);
-    expect(await world.money.audit()).toEqual(SOUND);
+    setup.fake.misbehave(null);
+    expect(await setup.money.audit()).toEqual(SOUND);
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 }
 
 /** The state of a top-up, as its account sees it. */

@@ -1,17 +1,17 @@
 // Following top-ups has an end for each account, so that one of them leaves room for the others.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type TopUpProcess, TopUpWorld } from "./world.ts";
+import { type TopUpProcess, TopUpSetup } from "./top-up-setup.ts";
 
 const MOST_OF_ACCOUNT = 10;
 
-let world: TopUpWorld;
+let setup: TopUpSetup;
 let process: TopUpProcess;
 beforeAll(async () => {
-  world = await TopUpWorld.create();
-  process = await world.process("midtrans");
+  setup = await TopUpSetup.create();
+  process = await setup.process("midtrans");
 });
-afterAll(() => world.close());
+afterAll(() => setup.close());
 
 const { signal } = new AbortController();
 async function follow(accountId: string, topUpId: string) {
@@ -21,11 +21,11 @@ async function follow(accountId: string, topUpId: string) {
 }
 
 it("an account follows ten at a time, others as many, and a leaving client makes room", async () => {
-  const [one, other] = [await world.money.account(0n), await world.money.account(0n)];
-  const { topUpId } = await world.open(process, one);
+  const [one, other] = [await setup.money.account(0n), await setup.money.account(0n)];
+  const { topUpId } = await setup.open(process, one);
   const watching = await Promise.all(Array.from({ length: MOST_OF_ACCOUNT }, () => follow(one, topUpId)));
   await expect(follow(one, topUpId)).rejects.toMatchObject({ code: "limit_exceeded" });
-  const theirs = await world.open(process, other);
+  const theirs = await setup.open(process, other);
   await (await follow(other, theirs.topUpId)).return();
   await watching[0]?.return();
   await (await follow(one, topUpId)).return();
@@ -33,8 +33,8 @@ it("an account follows ten at a time, others as many, and a leaving client makes
 });
 
 it("what is not found takes no room", async () => {
-  const [one, other] = [await world.money.account(0n), await world.money.account(0n)];
-  const { topUpId } = await world.open(process, other);
+  const [one, other] = [await setup.money.account(0n), await setup.money.account(0n)];
+  const { topUpId } = await setup.open(process, other);
   for (let asked = 0; asked <= MOST_OF_ACCOUNT; asked += 1)
     await expect(follow(one, topUpId)).rejects.toMatchObject({ code: "not_found" });
 });

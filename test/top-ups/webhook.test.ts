@@ -7,25 +7,25 @@ import { openPaymentProviders } from "../../src/billing/payments/payment-provide
 import { createTopUps } from "../../src/billing/top-ups/top-ups.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { type Running, startServers } from "../facade/fakes.ts";
+import { type Running, startServers } from "../transport/fakes.ts";
 import { PostgresProxy } from "../faults/postgres-proxy.ts";
-import { SOUND } from "../money/world.ts";
-import { type TopUpProcess, TopUpWorld } from "./world.ts";
+import { SOUND } from "../money/money-setup.ts";
+import { type TopUpProcess, TopUpSetup } from "./top-up-setup.ts";
 
 const TOO_LARGE = 64 * 1024 + 1;
 
-let world: TopUpWorld;
+let setup: TopUpSetup;
 let process: TopUpProcess;
 let proxy: PostgresProxy;
 let running: Running;
 const toClose: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
-  world = await TopUpWorld.create();
-  process = await world.process("midtrans");
-  proxy = await PostgresProxy.before(world.money.opened.url);
+  setup = await TopUpSetup.create();
+  process = await setup.process("midtrans");
+  proxy = await PostgresProxy.before(setup.money.opened.url);
   // The served one reaches its database through the proxy, and knows no sandbox.
-  const database = await openDatabase({ url: proxy.urlFor(world.money.opened.url), dataDir: "" });
-  const { midtrans, xendit } = world.fake;
+  const database = await openDatabase({ url: proxy.urlFor(setup.money.opened.url), dataDir: "" });
+  const { midtrans, xendit } = setup.fake;
   const providers = openPaymentProviders(
     { chosen: "midtrans", sandbox: false, midtrans, xendit: { ...xendit, callbackToken: "" } },
     { pool: database.pool, baseUrl: () => "" },
@@ -44,7 +44,7 @@ beforeAll(async () => {
     () => providers.close(),
     () => database.close(),
     () => proxy.close(),
-    () => world.close(),
+    () => setup.close(),
   );
 });
 afterAll(async () => {
@@ -57,9 +57,9 @@ const post = async (provider: string, { headers, body }: { headers: Record<strin
 };
 
 async function paidOrder(): Promise<{ accountId: string; topUpId: string }> {
-  const accountId = await world.money.account(0n);
-  const { topUpId } = await world.open(process, accountId);
-  world.fake.set(topUpId, { status: "paid" });
+  const accountId = await setup.money.account(0n);
+  const { topUpId } = await setup.open(process, accountId);
+  setup.fake.set(topUpId, { status: "paid" });
   return { accountId, topUpId };
 }
 
@@ -67,12 +67,12 @@ describe("a notification", () => {
   it("is answered 200 when it is durable, as often as it comes", async () => {
     const { topUpId } = await paidOrder();
     for (let copy = 0; copy < 3; copy += 1) {
-      expect((await post("midtrans", world.fake.midtransNotification(topUpId))).status).toBe(200);
-      expect(await world.findingsOf(topUpId)).toEqual(["as_ordered"]);
+      expect((await post("midtrans", setup.fake.midtransNotification(topUpId))).status).toBe(200);
+      expect(await setup.findingsOf(topUpId)).toEqual(["as_ordered"]);
     }
-    expect(await world.creditsOf(topUpId)).toBe(0);
+    expect(await setup.creditsOf(topUpId)).toBe(0);
     await process.topUps.checkDue();
-    expect(await world.creditsOf(topUpId)).toBe(1);
+    expect(await setup.creditsOf(topUpId)).toBe(1);
   });
 
   it.each([
@@ -83,12 +83,12 @@ describe("a notification", () => {
     ["no text", 17],
   ])("whose signature is %s is refused, and nothing is kept", async (_how, signature) => {
     const { topUpId } = await paidOrder();
-    const told = JSON.parse(String(world.fake.midtransNotification(topUpId).body)) as Record<string, unknown>;
+    const told = JSON.parse(String(setup.fake.midtransNotification(topUpId).body)) as Record<string, unknown>;
     const body = Buffer.from(JSON.stringify({ ...told, signature_key: signature }));
     const { status, answer } = await post("midtrans", { headers: { "content-type": "application/json" }, body });
     expect({ status, code: answer["error"] }).toEqual({ status: 403, code: "permission_denied" });
-    expect(await world.findingsOf(topUpId)).toEqual([]);
-    expect(await world.isDue(topUpId)).toBe(false);
+    expect(await setup.findingsOf(topUpId)).toEqual([]);
+    expect(await setup.isDue(topUpId)).toBe(false);
   });
 
   it.each([
@@ -98,31 +98,31 @@ describe("a notification", () => {
     ["of a provider by a name of every object", "constructor"],
   ])("%s has no path", async (_whose, provider) => {
     const { topUpId } = await paidOrder();
-    expect((await post(provider, world.fake.xenditNotification(topUpId))).status).toBe(404);
-    expect(await world.findingsOf(topUpId)).toEqual([]);
+    expect((await post(provider, setup.fake.xenditNotification(topUpId))).status).toBe(404);
+    expect(await setup.findingsOf(topUpId)).toEqual([]);
   });
 
   it("with a character that no table can hold is refused, and nothing is kept", async () => {
     const { topUpId } = await paidOrder();
-    const told = world.fake.midtransNotification(topUpId);
+    const told = setup.fake.midtransNotification(topUpId);
     for (const nul of ["\\u0000", "\0"]) {
       const body = Buffer.from(told.body.toString().replace(topUpId, `${topUpId}${nul}`));
       const { status, answer } = await post("midtrans", { ...told, body });
       expect([status, answer["error"]]).toEqual([400, "validation_error"]);
     }
-    expect(await world.findingsOf(topUpId)).toEqual([]);
+    expect(await setup.findingsOf(topUpId)).toEqual([]);
   });
 
   it("of more than 64 KiB is refused, also when its length is not sent", async () => {
     const { topUpId } = await paidOrder();
-    const told = world.fake.midtransNotification(topUpId);
+    const told = setup.fake.midtransNotification(topUpId);
     const padding = Buffer.alloc(TOO_LARGE - told.body.length, " ");
     const body = Buffer.concat([told.body, padding]);
     const { status, answer } = await post("midtrans", { ...told, body });
     expect({ status, code: answer["error"] }).toEqual({ status: 413, code: "payload_too_large" });
     expect(String(answer["message"])).toContain("65536");
     expect(await sendInPieces(`${running.http}/webhooks/payments/midtrans`, body)).toBe(413);
-    expect(await world.findingsOf(topUpId)).toEqual([]);
+    expect(await setup.findingsOf(topUpId)).toEqual([]);
     // One byte less is read, and is the provider's.
     const exact = Buffer.concat([told.body, padding.subarray(1)]);
     expect((await post("midtrans", { ...told, body: exact })).status).toBe(200);
@@ -130,31 +130,31 @@ describe("a notification", () => {
 
   it("of another amount or an unknown order is kept and credits no account", async () => {
     const { accountId, topUpId } = await paidOrder();
-    world.fake.set(topUpId, { gross: 1 });
-    expect((await post("midtrans", world.fake.midtransNotification(topUpId))).status).toBe(200);
-    world.fake.set(topUpId, { toldOrderId: "not-ours" });
-    expect((await post("midtrans", world.fake.midtransNotification(topUpId))).status).toBe(200);
-    expect(await world.findingsOf(topUpId)).toEqual(["other_amount"]);
-    world.fake.set(topUpId, { toldOrderId: topUpId });
+    setup.fake.set(topUpId, { gross: 1 });
+    expect((await post("midtrans", setup.fake.midtransNotification(topUpId))).status).toBe(200);
+    setup.fake.set(topUpId, { toldOrderId: "not-ours" });
+    expect((await post("midtrans", setup.fake.midtransNotification(topUpId))).status).toBe(200);
+    expect(await setup.findingsOf(topUpId)).toEqual(["other_amount"]);
+    setup.fake.set(topUpId, { toldOrderId: topUpId });
     await process.topUps.checkDue();
-    expect(await world.standing(accountId)).toEqual({ available: 0, owed: 0 });
+    expect(await setup.standing(accountId)).toEqual({ available: 0, owed: 0 });
     expect((await process.topUps.get({ accountId, topUpId })).state).toBe("review");
   });
 
   it("is answered 503 while the database is away, and 200 when it is back", async () => {
     const { topUpId } = await paidOrder();
-    const told = world.fake.midtransNotification(topUpId);
+    const told = setup.fake.midtransNotification(topUpId);
     proxy.cutAll({ refuse: true });
     const { status, answer } = await post("midtrans", told);
     expect({ status, code: answer["error"] }).toEqual({ status: 503, code: "upstream_busy" });
     proxy.isAway = false;
     await expect.poll(async () => (await post("midtrans", told)).status, { timeout: 10_000 }).toBe(200);
-    expect(await world.findingsOf(topUpId)).toEqual(["as_ordered"]);
+    expect(await setup.findingsOf(topUpId)).toEqual(["as_ordered"]);
   });
 
   it("is taken with any content type and with any other verb refused", async () => {
     const { topUpId } = await paidOrder();
-    const { body } = world.fake.midtransNotification(topUpId);
+    const { body } = setup.fake.midtransNotification(topUpId);
     expect((await post("midtrans", { headers: { "content-type": "text/plain" }, body })).status).toBe(200);
     const got = await fetch(`${running.http}/webhooks/payments/midtrans`);
     expect({ status: got.status, allow: got.headers.get("allow") }).toEqual({ status: 405, allow: "POST" });
@@ -164,15 +164,15 @@ describe("a notification", () => {
     const { topUpId } = await paidOrder();
     for (let copy = 0; copy < 20; copy += 1) {
       const edited = { transaction_status: `edited-${copy}`, fraud_status: `${copy}`, transaction_id: `${copy}` };
-      expect((await post("midtrans", world.fake.midtransNotification(topUpId, edited))).status).toBe(200);
+      expect((await post("midtrans", setup.fake.midtransNotification(topUpId, edited))).status).toBe(200);
     }
-    expect(await world.findingsOf(topUpId)).toEqual(["as_ordered"]);
+    expect(await setup.findingsOf(topUpId)).toEqual(["as_ordered"]);
     await process.topUps.checkDue();
-    expect(await world.creditsOf(topUpId)).toBe(1);
+    expect(await setup.creditsOf(topUpId)).toBe(1);
   });
 
   it("leaves the books in order, whatever came before", async () => {
-    expect(await world.money.audit()).toEqual(SOUND);
+    expect(await setup.money.audit()).toEqual(SOUND);
   });
 });
 

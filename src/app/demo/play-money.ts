@@ -3,11 +3,12 @@
 // counts as spent first.
 
 import type { PoolClient } from "pg";
-import { forgiveDebts } from "../../billing/top-ups/receivables.ts";
+import { selectGivenBack } from "../../billing/top-ups/store.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { Asset } from "../../kernel/money.ts";
 import { debitAsOrdered } from "../../ledger/debits.ts";
 import { debitFund, lockFund } from "../../ledger/funds.ts";
+import { forgiveDebts } from "../../ledger/receivables.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
 const { promotions, providerClearing, operatorAdjustments, merchantClearing } = systemAccounts;
@@ -44,7 +45,8 @@ GROUP BY a.id ORDER BY a.id`;
 export async function takePlayMoneyBack(client: PoolClient): Promise<bigint> {
   await client.query("SELECT FROM account ORDER BY id FOR NO KEY UPDATE");
   // A debt of play money must not be collected from a real payment; one to a real provider is owed whatever the database is for.
-  await forgiveDebts(client, { provider: PLAY_PROVIDER, from: promotions, reason: REASON, note: NOTE });
+  const topUpIds = await selectGivenBack(client, PLAY_PROVIDER);
+  await forgiveDebts(client, { topUpIds, from: promotions, reason: REASON, note: NOTE });
   let taken = 0n;
   for (const standing of await standings(client)) taken += await takeFrom(client, standing);
   return taken;

@@ -15,7 +15,7 @@ import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { settleDisputes } from "./disputes.ts";
 import { postProviderMoney } from "./provider-money.ts";
-import { owe } from "./receivables.ts";
+import { owe } from "../../ledger/receivables.ts";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";

@@ -15,6 +15,7 @@ const OF_ACCOUNT = `
 SELECT ${COLUMNS} FROM top_up t
 WHERE t.account_id = $1::uuid AND t.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
 ORDER BY t.id DESC LIMIT $3`;
+const GIVEN_BACK = `SELECT id FROM top_up WHERE provider = $1 AND given_back > 0`;
 const OPEN_ORDERS = `
 SELECT count(*)::int AS open FROM (
   SELECT FROM top_up WHERE account_id = $1::uuid AND state IN ('created', 'pending') LIMIT $2
@@ -142,6 +143,11 @@ export async function saveOpened(
   { topUpId, paymentUrl, reference }: { topUpId: string; paymentUrl: string; reference: string | null },
 ): Promise<void> {
   await reader.query(OPENED, [topUpId, paymentUrl, reference]);
+}
+
+/** The top-ups of a provider of which something was given back. */
+export async function selectGivenBack(reader: Reader, provider: string): Promise<string[]> {
+  return (await reader.query<{ id: string }>(GIVEN_BACK, [provider])).rows.map(({ id }) => id);
 }
 
 /** Locks a top-up for the rest of the transaction, behind its account. */

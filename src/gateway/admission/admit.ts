@@ -1,5 +1,5 @@
-// Admission of one request: the hold is placed, or the reason why not is thrown. A request with a name that an earlier one has
-// taken is not admitted: it gets the kept answer of the earlier one, or is refused.
+// Admission of one request: it places the hold, or throws the reason. A request whose idempotency key was used before is not
+// admitted: it gets the kept answer of the earlier request, or is refused.
 
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import {
@@ -27,13 +27,13 @@ export type AdmitDeps = {
   readonly ledger: Pick<Ledger, "admit">;
   /** Where a customer tops up, named in the message of a refused request. */
   readonly topUpUrl?: () => string;
-  /** Without it no request has a name. */
+  /** Absent: idempotency keys are ignored. */
   readonly retries?: Retries;
 };
 
-/** `keepsAnswer`: the answer is to be kept for a retry under the same name. */
+/** `keepsAnswer`: the answer is kept for a retry with the same idempotency key. */
 export type Granted = { readonly amount: bigint; readonly rate: RateState; readonly keepsAnswer: boolean };
-/** The earlier request of the name, what it was charged, and its answer. */
+/** The earlier request with this idempotency key, its charge, and its answer. */
 export type Replay = { readonly answeredRequestId: string; readonly charge: bigint; readonly answer: KeptAnswer };
 
 /**

@@ -1,6 +1,6 @@
-// What a request can cost at most, before anybody knows how its tokens will be charged: its input at the dearest price of each
-// kind, and its output per token. Where the length of the input changes prices there is one such rate for each length that the
-// estimate can reach, because a longer input need not be the dearer one.
+// The most that a request can cost, before its tokens are counted: its input at the highest price of each kind, and its output
+// per token. Where the length of the input changes prices, there is one rate for each length that the estimate can reach,
+// because a longer input may be the cheaper one.
 
 import { pricesAt, type PricesOfAllKinds, TOKENS_PER_PRICE } from "../../billing/cost.ts";
 import type { MediaModality } from "../../catalog/catalog-model.ts";
@@ -26,7 +26,7 @@ export type HeldInput = {
 /** The rates of a request. */
 export function holdRates(prices: PriceSnapshot, input: HeldInput): HoldRates {
   if (!prices.other) {
-    // Cached input could be the dearer one in a catalog, and nobody knows beforehand how much will be cached.
+    // A catalog may price cached input higher, and the cached part is unknown before the call.
     const { cacheHit } = prices;
     const dearest = cacheHit !== null && cacheHit > prices.input ? cacheHit : prices.input;
     return { rates: [{ input: BigInt(input.tokens) * dearest, perOutput: prices.output }], perRequest: 0n };
@@ -53,7 +53,7 @@ function canBeDearest(rate: Rate, rates: readonly Rate[]): boolean {
 }
 
 function rateOf(price: PricesOfAllKinds, { text, media, writesForLong }: HeldInput, tokens: number): Rate {
-  // Any input can come from the cache or be written to it: some upstreams write without being asked.
+  // Any input can be read from the cache or written to it: some upstreams write to it unasked.
   const ofText = largest(price.input, price.cacheHit, price.cacheWrite, writesForLong ? price.cacheWrite1h : 0n);
   const ofImage = largest(ofText, price.imageInput);
   const ofAudio = largest(ofText, price.audioInput);

@@ -1,5 +1,5 @@
-// How much is held for a request before anybody knows what it costs: enough for every answer within its estimate and
-// bound, and no more, so that a small balance is not starved.
+// How much is held for a request before its cost is known: enough for every answer within its estimate and bound, and no
+// more, so that a small balance can still pay for other requests.
 
 import type { CatalogModel, MediaModality, Modality } from "../../catalog/catalog-model.ts";
 import { pricesOf } from "../../catalog/prices.ts";
@@ -11,17 +11,17 @@ import { unaskedBound } from "../request/unasked-bound.ts";
 /** What a message costs beside its text: role, separators. */
 const TOKENS_PER_MESSAGE = 16;
 const ASCII_BYTES_PER_TOKEN = 2;
-/** A request is still useful with so much output; below it the balance is said to be too low. */
+/** The least output that makes a request useful. A balance that does not cover it is too low. */
 export const LEAST_USEFUL_TOKENS = 256;
-/** What a stream holds for its output at first, and what it asks for when that runs out. */
+/** The first hold of a stream for its output, and the size of each extension. */
 export const SLAB_TOKENS = 4_096;
 
 /** A usage record keeps counts as 32-bit integers. */
 const MAX_COUNT = 2_147_483_647;
 
 /**
- * What no single part exceeds, beside the bytes it brings along: large pictures come to 50 000 tokens, an hour of video to
- * a million. It bounds what an upstream may claim; what is held is the catalog's figure, which small balances can afford.
+ * The most tokens of one part of media, beside its bytes: large pictures have 50 000 tokens, an hour of video a million. It
+ * bounds an upstream's report; the hold uses the catalog's figure, which small balances can afford.
  */
 const MEDIA_BOUND: Readonly<Record<Modality, number>> = {
   text: 0,
@@ -31,19 +31,19 @@ const MEDIA_BOUND: Readonly<Record<Modality, number>> = {
 };
 
 /**
- * What providers put before a prompt and charge for: the instructions of their tools, a prompt of their own. Short requests honestly
- * come to more tokens than they have bytes.
+ * Tokens that providers put before a prompt and charge for: instructions of their tools, a prompt of their own. A short request
+ * can have more tokens than bytes.
  */
 const PROVIDER_PROMPT_TOKENS = 1_024;
 
-/** What is asked of the ledger for a request, and what it was sized on. */
+/** The hold that a request asks the ledger for, and the figures behind it. */
 export type HoldPlan = {
   readonly prices: PriceSnapshot;
-  /** What the input that is held for and its output can cost at most. */
+  /** The most that the held input and its output can cost. */
   readonly rates: HoldRates;
-  /** Tokens the input is held for. */
+  /** Tokens of input in the hold. */
   readonly inputTokens: number;
-  /** How many of them are for pictures, sound and video: the best there is where nobody counts them. */
+  /** How many of them are for pictures, sound and video. It is the best figure where media are not counted. */
   readonly mediaTokens: number;
   /** No honest count of the input is larger than this. */
   readonly inputBound: number;
@@ -93,15 +93,15 @@ export function planHold(request: ChatRequest, model: CatalogModel): HoldPlan {
   };
 }
 
-/** Whether what was relayed tells what a request costs so far, so that it can be held for slab by slab. */
+/** Whether the relayed text shows the cost of a request so far, so that its output can be held slab by slab. */
 function showsItsOutput(request: ChatRequest, model: CatalogModel, { rates }: HoldRates): boolean {
-  // How many tokens a picture is charged as cannot be seen in its data.
+  // The data of a picture does not show how many tokens it is charged as.
   if (model.hiddenOutput || model.otherPrices?.imageOutput !== undefined) return false;
   // Output that costs nothing needs no second hold.
   return request.stream && request.choices === 1 && rates.some(({ perOutput }) => perOutput > 0n);
 }
 
-/** The cap on the output of each choice that the granted amount covers; null where all was granted that was asked for. */
+/** The cap on the output of each choice that the granted amount covers; null where the whole amount was granted. */
 export function outputCap(plan: HoldPlan, granted: bigint): number | null {
   if (granted >= plan.amount) return null;
   // With nothing charged for output the whole bound is covered by any grant; the ledger grants no less than the least.

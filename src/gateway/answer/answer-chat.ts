@@ -1,5 +1,5 @@
 // The use case of the gateway: one chat request from its body to its settlement. It asks keys, catalog and ledger, calls an
-// upstream, and lets nobody see a completed answer that is not billed. It knows nothing of HTTP or RPC.
+// upstream, and completes no answer before it is billed. It depends on neither HTTP nor RPC.
 
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { CatalogModel, CatalogSnapshot } from "../../catalog/catalog-model.ts";
@@ -38,24 +38,24 @@ export type GatewayDeps = {
   readonly clock: Clock;
   /** Where a customer tops up, named in the message of a refused request. */
   readonly topUpUrl?: () => string;
-  /** What retries under the same Idempotency-Key meet. Without it no request has a name. */
+  /** The answers that retries with the same Idempotency-Key get. Absent: idempotency keys are ignored. */
   readonly retries?: Retries;
   readonly maxDurationMs?: number;
-  /** Records how far streams have come. */
+  /** Records the progress of streams. */
   readonly progress?: ProgressRecorder;
-  /** The term of requests that are admitted now. Without it no request is ended because of a lease. */
+  /** The lease term of requests that are admitted now. Absent: no lease ends a request. */
   readonly term?: () => RequestTerm;
   /** The silence of a stream after which a comment goes out, in milliseconds. 0 or absent: never. */
   readonly keepAliveMs?: number;
-  /** What answers have shown of models. Without it the gateway learns for itself. */
+  /** What earlier answers showed about models. Absent: each gateway learns by itself. */
   readonly learned?: LearnedModels;
-  /** How fast an answer is written at least that is not streamed. Absent: as in time-limits.ts. */
+  /** The lowest speed at which an answer is written that is not streamed. Absent: as in time-limits.ts. */
   readonly slowestTokensPerSecond?: number;
-  /** Reads on what clients have left. Without it nothing is read on. */
+  /** Reads answers to their end after their clients have left. Absent: such calls are aborted. */
   readonly drains?: Drains;
   /** Where streams are kept while they wait for more to be held. */
   readonly waitingStreams?: Set<unknown>;
-  /** Hears of what callers are not told: failed attempts, broken streams, settlements that failed, upstreams not set up. */
+  /** Receives the events that callers do not see: failed attempts, broken streams, failed settlements, missing credentials. */
   readonly report?: (event: GatewayEvent) => void;
 };
 
@@ -150,18 +150,18 @@ function soldModel(request: ChatRequest, { models }: CatalogSnapshot): CatalogMo
   return sold;
 }
 
-/** To refuse a body of at most so many bytes costs hardly more than to receive it. */
+/** The largest body whose refusal costs hardly more than its receipt, in bytes. */
 const FREE_REFUSAL_BYTES = 1_024 * 1_024;
 
 /**
- * A larger body that is refused takes a slot of the key, as an answered one does: to read it is what costs most. Errors:
+ * A larger body that is refused takes a slot of the key, as an answered one does: reading it is the largest cost. Errors:
  * RateLimited once the key has no slot left, InvalidApiKey, UpstreamBusy.
  */
 async function countLargeRefusal({ keys }: GatewayDeps, { key, body }: ChatCall, error: unknown): Promise<void> {
   if (error instanceof DomainError && body.length > FREE_REFUSAL_BYTES) await keys.takeSlot(key);
 }
 
-/** The client has the answer by now: one that cannot be kept only means that a retry is refused. */
+/** The client already has the answer: where it cannot be kept, a retry is refused and nothing else fails. */
 async function keepAnswer({ retries }: GatewayDeps, { call, report }: Exchange, keeper: KeepingSink): Promise<void> {
   const { kept } = keeper;
   if (kept === null) return;

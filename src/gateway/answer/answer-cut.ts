@@ -1,7 +1,7 @@
 import { UpstreamBusy } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
 
-/** The answer broke off after a part of it had reached the client. The message says what was billed for that part. */
+/** The answer broke off after a part of it had reached the client. The message names the charge for that part. */
 export class AnswerCut extends UpstreamBusy {
   readonly costIdr: string;
   constructor({ message, costIdr }: { readonly message: string; readonly costIdr: string }) {

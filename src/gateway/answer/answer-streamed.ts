@@ -104,7 +104,7 @@ async function finishComplete(
   const { bill, call, client, report } = exchange;
   const billed = await bill.settleCompleted({ usage: end.usage, drained: end.drained }, output.written);
   if (billed.settled.late !== undefined && !end.drained) {
-    // Another process had resolved the hold: what was relayed is charged, and the answer must not look complete.
+    // Another process had resolved the hold: the relayed part is charged, and the answer must not look complete.
     if (head.hasBegun) return writeError(exchange, new UpstreamBusy());
     if (billed.settled.late === "refused") throw new UpstreamBusy();
   }
@@ -112,7 +112,7 @@ async function finishComplete(
   writeEnd(exchange, { passed: Buffer.concat(end.held), closing: [] }, end, billed);
   const upstream = route.upstream.id;
   if (billed.clamped) report({ kind: "usage_clamped", requestId: call.requestId, upstream });
-  // Not all of a stream is counted that nobody reads.
+  // A stream without a reader is not counted completely.
   const countTokens = end.drained ? null : (): Promise<number> => output.estimateTokens();
   await learnFrom(exchange, route, { billed, textBytes: listener.textBytes, countTokens });
   return client.isGone ? "client_left" : "answered";
@@ -126,7 +126,7 @@ async function finishStopped(
 ): Promise<ChatOutcome> {
   const { cause, lastChunk } = end;
   const isForMoney = cause.kind === "hold" && cause.reason instanceof InsufficientBalance;
-  // The upstream has answered and charges for it, so the input is billed also where nothing of the answer could be shown.
+  // The upstream has answered and charges for it, so the input is billed even where no part of the answer could be shown.
   const billed =
     cause.kind === "limit" || isForMoney
       ? await exchange.bill.settleStopped(end.usage, output, end.withheld)
@@ -146,10 +146,10 @@ async function finishStopped(
   return isForMoney ? "insufficient_balance" : "answered";
 }
 
-/** The status is out, so the client learns inside the stream what went wrong, and the stream is not made to look complete. */
+/** The status was sent, so the error is written into the stream, and the stream does not look complete. */
 async function writeFailure(exchange: Exchange, error: unknown): Promise<ChatOutcome> {
   if (error instanceof InsufficientBalance) return writeError(exchange, error);
-  // Only comments had gone out when the last attempt failed: the error says as much as a status would have.
+  // Only comments were sent when the last attempt failed: the error has the same facts as a status would have.
   if (error instanceof DomainError && !exchange.bill.isSettled) {
     await settleUndelivered(exchange);
     return writeError(exchange, error);
@@ -211,7 +211,7 @@ class StreamHead {
   }
 }
 
-/** Settles an answer that did not come to its end. What broke off before anything of it was delivered costs nothing. */
+/** Settles an answer that did not reach its end. It is free where no part of it was delivered. */
 async function settleRelayed({ bill }: Exchange, usage: ReportedUsage, output: RelayedOutput): Promise<BilledUsage> {
   const relayed = await output.estimateTokens();
   if (relayed > 0) return bill.settleEstimated(() => Promise.resolve(relayed), usage);
@@ -234,7 +234,7 @@ function writeEnd(
   sink.end({ passed, format: OPENAI_EVENTS, closing: [...closing, ...usage] });
 }
 
-/** Ends the stream with an error, and gives what the request ended with. */
+/** Ends the stream with an error, and returns the outcome of the request. */
 function writeError({ sink, client }: Exchange, error: DomainError): ChatOutcome {
   if (!client.isGone) sink.fail(error);
   return error.code;

@@ -33,7 +33,7 @@ export async function answerWhole(exchange: Exchange): Promise<ChatOutcome> {
     { usage: UsageSeen.of(end.usage), drained: end.drained },
     relayedAnswer(end.json, end.members.get("choices")),
   );
-  // Another process had resolved the hold, and the balance does not cover the answer now.
+  // Another process resolved the hold, and the balance no longer covers the answer.
   if (billed.settled.late === "refused") throw new UpstreamBusy();
   if (billed.clamped)
     exchange.report({ kind: "usage_clamped", requestId: call.requestId, upstream: route.upstream.id });

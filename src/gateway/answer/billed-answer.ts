@@ -28,7 +28,7 @@ export function billedChunk(json: string, billed: BilledUsage): string {
   return withMembers({ json: bytes, members: scanObject(bytes).members }, {}, billed).toString("utf8");
 }
 
-/** The usage object as we write it ourselves, in OpenAI's shape: its totals hold every kind, its details those that there are. */
+/** Our own usage object, in OpenAI's shape: the totals have every kind of token, the details only kinds that were used. */
 export function usageJson({ counts, reasoningTokens, ...billed }: BilledUsage): string {
   const { inputTokensCached, otherTokens } = counts;
   const { cacheWrite = 0, cacheWrite1h = 0, audioInput = 0, imageInput = 0, imageOutput = 0 } = otherTokens ?? {};
@@ -76,7 +76,7 @@ function withMembers(
   return splice(json, edits);
 }
 
-/** The upstream's usage stays as it is and gains the cost, unless it is not what was billed. */
+/** The upstream's usage object with the cost added. Where it differs from the bill, our own object replaces it. */
 function usageEdit(json: Buffer, usage: Span, billed: BilledUsage): Edit {
   const isBilled = billed.basis === "exact" && billed.isAsReported && json[usage.start] === OPEN_BRACE;
   if (!isBilled) return { ...usage, text: usageJson(billed) };

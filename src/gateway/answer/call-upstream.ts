@@ -1,4 +1,4 @@
-// One call and, where that can be repeated, one more on the next route. A caller sees one answer or one error.
+// One call and, where it may be repeated, one more on the next route. A caller sees one answer or one error.
 
 import type { Clock } from "../../kernel/clock.ts";
 import { type DomainError, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
@@ -8,10 +8,10 @@ import type { OpenRoute } from "../upstreams/upstreams.ts";
 
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
-/** An attempt from which nothing of an answer reached the client. */
+/** An attempt that failed before any part of an answer reached the client. */
 export type FailedAttempt = { readonly kind: "failed"; readonly failure: UpstreamFailure };
 
-/** What decides on a second attempt. */
+/** The facts that decide on a second attempt. */
 export type RetryFacts = {
   readonly routes: readonly OpenRoute[];
   readonly deadlineMs: number;
@@ -19,7 +19,7 @@ export type RetryFacts = {
 };
 
 /**
- * Tries the first route, then once more the next one, or the same where there is no other. `attempt` resolves with its
+ * Tries the first route, then once more the next one, or the same route where there is no other. `attempt` resolves with its
  * outcome, or with a FailedAttempt. Errors: UpstreamBusy; ValidationError when the upstream refuses the request.
  */
 export async function withOneRetry<T extends { readonly kind: string }>(
@@ -38,15 +38,15 @@ export async function withOneRetry<T extends { readonly kind: string }>(
 }
 
 /**
- * What cannot have been charged is repeated. What may have been, only where the route allows it, at the operator's cost; and
- * an upstream that was silent is not waited for twice.
+ * A call that cannot have been charged is repeated. One that may have been is repeated only where the route allows it, at the
+ * operator's cost. A silent upstream is not called again.
  */
 function mayBeRepeated({ kind, timedOut }: UpstreamFailure, first: OpenRoute, next: OpenRoute): boolean {
   if (kind !== "perhaps_billed") return kind === "unbilled";
   return first.mayRepeatPaid === true && !(timedOut === true && next === first);
 }
 
-/** What a caller is told of a failed call. */
+/** The error that a caller gets for a failed call. */
 export function errorOf(failure: UpstreamFailure): DomainError {
   const cause = new Error(failure.reason, { cause: failure.cause });
   if (failure.kind === "refused") {

@@ -1,13 +1,13 @@
 import type { ChatSink } from "../chat.ts";
 
-/** Knows whether the client is still there, and tells the one who has to stop when it leaves. */
+/** Tracks whether the client is still connected, and calls back when it leaves. */
 export class ClientPresence {
   #isGone = false;
   #stop: (() => void) | null = null;
 
   constructor(sink: Pick<ChatSink, "onGone">) {
     sink.onGone(() => {
-      // An RPC tells it twice, by its signal and by the end of its loop.
+      // An RPC reports it twice: by its signal and by the end of its loop.
       if (this.#isGone) return;
       this.#isGone = true;
       this.#stop?.();
@@ -18,7 +18,7 @@ export class ClientPresence {
     return this.#isGone;
   }
 
-  /** Calls back when the client leaves, in place of who was called before. Null: nobody is. */
+  /** Sets the callback for the client's leaving, in place of the one before. Null: none. */
   whenGone(stop: (() => void) | null): void {
     this.#stop = stop;
     if (this.#isGone) stop?.();

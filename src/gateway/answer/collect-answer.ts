@@ -12,7 +12,7 @@ import { failureAnnounced } from "../upstreams/openai-compatible/announced-error
 /** A larger answer is no chat completion. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** How an attempt ended that did not fail. */
+/** The end of an attempt that did not fail. */
 export type CollectedAnswer =
   /** `drained`: the client has left and the answer was read on. */
   | {
@@ -22,10 +22,10 @@ export type CollectedAnswer =
       readonly usage: unknown;
       readonly drained: boolean;
     }
-  /** The client has left, and the answer was not read to its end. `failure`: where that was the upstream's doing. */
+  /** The client has left, and the answer was not read to its end. `failure`: the upstream's failure, where it caused that. */
   | { readonly kind: "gone"; readonly failure: UpstreamFailure | null };
 
-/** Hears one call and hands over its answer when it is whole. */
+/** Listens to one call and returns its answer when it is complete. */
 export class AnswerCollector implements UpstreamListener {
   readonly ended: Promise<CollectedAnswer | FailedAttempt>;
   upstreamRequestId: string | null = null;
@@ -38,7 +38,7 @@ export class AnswerCollector implements UpstreamListener {
   #hasBegun = false;
   readonly #emptyTime = new EmptyTime();
 
-  /** `accepts`: whether the caller can be given an answer. */
+  /** `accepts`: whether the caller's protocol can carry an answer. */
   constructor(accepts: (answer: Buffer) => boolean = () => true) {
     this.#accepts = accepts;
     const { promise, resolve } = Promise.withResolvers<CollectedAnswer | FailedAttempt>();
@@ -86,7 +86,7 @@ export class AnswerCollector implements UpstreamListener {
     this.#isDraining = true;
   }
 
-  /** Nobody waits for the end any more. */
+  /** No code waits for the end any more. */
   onGivenUp(): void {
     this.#resolve({ kind: "gone", failure: null });
   }
@@ -107,7 +107,7 @@ const NOT_AN_ANSWER: UpstreamFailure = {
   reason: "the upstream answered with something that is no chat completion",
 };
 
-/** Finds the usage of a complete answer, or says why it is none. */
+/** Finds the usage of a complete answer, or returns why it is no answer. */
 export function readAnswer(bytes: Buffer): CollectedAnswer | FailedAttempt {
   const json = withoutMark(bytes);
   if (json.length === 0) return failed(NOT_AN_ANSWER);
@@ -116,10 +116,10 @@ export function readAnswer(bytes: Buffer): CollectedAnswer | FailedAttempt {
     scan = scanObject(json);
   } catch (error) {
     if (!(error instanceof JsonScanError)) throw error;
-    // A page, not a model, has answered: nothing was computed. A truncated answer was.
+    // A web page came back and no model answered, so nothing was computed. A truncated answer was computed.
     return failed(error.reason === "not_an_object" ? { ...NOT_AN_ANSWER, kind: "unbilled" } : NOT_AN_ANSWER);
   }
-  // Clients parse all of it, and what more than one JSON text is they cannot.
+  // Clients parse the whole body, and more than one JSON text does not parse.
   if (json.subarray(scan.end).some((byte) => byte > SPACE)) return failed(NOT_AN_ANSWER);
   const textOf = (name: string): string | null => {
     const span = scan.members.get(name);
@@ -142,9 +142,9 @@ export function readAnswer(bytes: Buffer): CollectedAnswer | FailedAttempt {
   return { kind: "complete", json, members: scan.members, usage, drained: false };
 }
 
-/** A longer answer that announces an error is none either; its words are of no use. */
+/** A longer answer that announces an error is a failure too; its message is not read. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Choices that have no output in them are not longer. */
+/** Choices without output are not longer. */
 const MAX_EMPTY_BYTES = 256;
 
 function announcesError(members: ObjectScan["members"], textOf: (name: string) => string | null): boolean {
@@ -154,14 +154,14 @@ function announcesError(members: ObjectScan["members"], textOf: (name: string) =
 
 const NO_ERROR: ReadonlySet<string> = new Set(["null", '""', "false"]);
 
-/** Why the choices of an answer are none: each ended in an error, or there is nothing in them and they have no end. */
+/** Why choices are no answer: each ended in an error, or they have neither output nor an end. Null: they are one. */
 function faultOf(choices: string): string | null {
   const list: unknown = parseObject(`{"choices":${choices}}`)?.["choices"];
   if (!Array.isArray(list)) return "the choices of the answer cannot be read";
   const found = list.filter(isObject);
   if (found.length > 0 && found.every(isErrorWithoutText)) return "the upstream finished with an error";
   if (found.some(hasOutput)) return null;
-  // A model may say nothing: then its answer has an end.
+  // A model may write nothing: then its answer has an end.
   if (!found.some(({ finish_reason: reason }) => typeof reason === "string" && reason !== "")) {
     return "the upstream answered with nothing";
   }

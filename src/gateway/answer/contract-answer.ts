@@ -42,7 +42,7 @@ function messageOf(message: JsonObject): JsonObject {
   };
 }
 
-/** The reasoning, wherever this upstream writes it: Mistral among the parts of the content. */
+/** The reasoning, in whichever member an upstream writes it: Mistral among the parts of the content. */
 function reasoningOf(message: JsonObject, parts: readonly JsonObject[]): string {
   for (const name of ["reasoning_content", "reasoning"] as const) {
     const reasoning = message[name];

@@ -7,20 +7,20 @@ export type DrainLimits = {
 };
 
 /**
- * How long an upstream may go on for a client that has left. Then the call is aborted: an upstream that has begun to answer is
- * billed for the input and what was relayed, one that has not costs the client nothing.
+ * How long an upstream may go on after its client has left. Then the call is aborted. Where the answer has begun, the input and
+ * the relayed output are billed; where it has not, the request is free.
  */
 export const DRAIN_WITHIN_MS = 30_000;
 
 /**
- * More requests than this, left by one account before they were answered, are no accident: upstreams may charge for each of
- * them, so the input of those beyond it is billed.
+ * More unanswered requests than this, left by one account, are no accident. Upstreams may charge for each, so the input of
+ * those above the limit is billed.
  */
 export const UNANSWERED_PER_ACCOUNT = 32;
 
 /**
- * Answers whose client has left and that are read on, for their usage: it is what the upstream charges. Bounded, because
- * each keeps a connection and nobody waits for it.
+ * Answers that are read to their end after their client has left, because their usage is what the upstream charges. Their
+ * number is bounded: each keeps a connection, and no client waits for it.
  */
 export class Drains {
   readonly #limits: DrainLimits;
@@ -43,7 +43,7 @@ export class Drains {
     return this.#unanswered.values().reduce((sum, count) => sum + count, 0);
   }
 
-  /** Begins one and gives what ends it; null where no more may run. `giveUp` is called when it takes too long. */
+  /** Begins a drain and returns the function that ends it; null where no more may run. `giveUp` is called after its time. */
   begin(giveUp: () => void): (() => void) | null {
     if (this.#isStopped || this.#running.size >= this.#limits.most) return null;
     const timer = setTimeout(stop, this.#limits.withinMs);
@@ -62,9 +62,9 @@ export class Drains {
   }
 
   /**
-   * Takes one of the places of an account for a request that was left before it was answered, and gives what gives it back.
-   * By itself it comes back after the time of a drain, so that a call that is aborted at once counts as long as one that is
-   * waited for. Null: all are taken.
+   * Takes one of an account's places for a request that was left before it was answered, and returns the function that frees it.
+   * The place frees itself after the time of a drain, so that an aborted call counts as long as one that is read on. Null: all
+   * places are taken.
    */
   takeUnanswered(accountId: string): (() => void) | null {
     const taken = this.#unanswered.get(accountId) ?? 0;
@@ -84,7 +84,7 @@ export class Drains {
     }
   }
 
-  /** Gives up those that run, and begins none any more: the process is about to end. */
+  /** Ends the running drains and begins no more: the process is about to end. */
   stop(): void {
     this.#isStopped = true;
     for (const stop of this.#running) stop();

@@ -19,12 +19,12 @@ export class EmptyTime {
     this.#limitMs = limitMs;
   }
 
-  /** A part of an answer has come, or the call was paused: the time begins anew. */
+  /** A part of an answer has arrived, or the call was paused: the time starts again. */
   end(): void {
     this.#sinceMs = null;
   }
 
-  /** Nothing of an answer has come. Returns the failure with which the attempt is given up, or null while it may go on. */
+  /** No part of an answer has arrived. Returns the failure that ends the attempt, or null while it may go on. */
   goOn(): UpstreamFailure | null {
     const nowMs = performance.now();
     this.#sinceMs ??= nowMs;

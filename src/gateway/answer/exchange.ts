@@ -1,4 +1,4 @@
-// One admitted request and everything its answer needs.
+// One admitted request with all facts that its answer needs.
 
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -19,7 +19,7 @@ import { timeLimitsOf } from "./time-limits.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
 import type { OpenRoute, UnsetUpstream } from "../upstreams/upstreams.ts";
 
-/** What callers are not told. */
+/** Events that callers do not see. */
 export type GatewayEvent =
   | {
       readonly kind: "attempt_failed" | "stream_broken";
@@ -33,7 +33,7 @@ export type GatewayEvent =
   | { readonly kind: "usage_clamped" | "output_ran_on"; readonly requestId: string; readonly upstream: string }
   /** An account leaves more unanswered requests at a time than it may: the input of this one is charged. */
   | { readonly kind: "too_many_unanswered"; readonly requestId: string; readonly accountId: string }
-  /** Output of the model is charged and not shown, which its catalog does not say: its whole bound is held from now on. */
+  /** The model's output is charged and not shown, and the catalog does not say so: its whole bound is held from now on. */
   | {
       readonly kind: "hidden_output_learned";
       readonly requestId: string;
@@ -42,9 +42,9 @@ export type GatewayEvent =
     }
   /** The upstream sent bytes that answer no request: its connections are not used again. */
   | { readonly kind: "upstream_mixed_up"; readonly requestId: null; readonly upstream: string }
-  /** Routes to the upstream are passed over until the variable of this name is set. Told by the first request it concerns. */
+  /** Routes to the upstream are skipped until the variable of this name is set. Only the first request reports it. */
   | ({ readonly kind: "upstream_without_credential"; readonly requestId: string } & UnsetUpstream)
-  /** The settlement itself failed, or the writing of an answer whose head was out. */
+  /** The settlement failed, or the writing of an answer whose head was sent. */
   | {
       readonly kind: "settlement_failed" | "answer_failed" | "answer_not_kept";
       readonly requestId: string;
@@ -80,7 +80,7 @@ export type Exchange = {
   readonly report: (event: GatewayEvent) => void;
 };
 
-/** This process did not run for as long as its lease. The upstream has been called, so no other one is. */
+/** This process did not run for as long as its lease. The upstream was called, so no other one is. */
 const LEASE_OVER: UpstreamFailure = {
   kind: "perhaps_billed",
   reason: "the lease of this process has run out",
@@ -89,23 +89,23 @@ const LEASE_OVER: UpstreamFailure = {
 
 type AnyEnd = { readonly kind: string };
 
-/** Who hears a call from its start to its end. */
+/** The listener of a call from its start to its end. */
 type Attempt<End> = UpstreamListener & {
   readonly ended: Promise<End>;
   readonly upstreamRequestId: string | null;
-  /** Whether any part of an answer has come. What only keeps the connection open is none. */
+  /** Whether any part of an answer has arrived. Bytes that only keep the connection open are none. */
   readonly hasAnswered: boolean;
   /** The client has left, and the call goes on. */
   onClientGone(): void;
   /** The client has left, and the call is over. */
   onGivenUp(): void;
-  /** As `onFailure`, but that nothing more may be sent, also of what waits already. Absent: nothing ever waits. */
+  /** As `onFailure`, and nothing more may be sent, waiting packets included. Absent: no packets ever wait. */
   onLeaseOver?(failure: UpstreamFailure): void;
   /** `emptyLimitMs`: how long the call may bring only bytes that are no part of an answer. */
   attach?(call: UpstreamCall, emptyLimitMs: number): void;
 };
 
-/** An attempt that did not fail: how it ended, who heard it and who was called. */
+/** An attempt that did not fail: its end, its listener and its route. */
 export type Attempted<End, Listener> = {
   readonly kind: "attempted";
   readonly end: End;
@@ -133,7 +133,7 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   if (upstreamCall !== null) listener.attach?.(upstreamCall, facts.idleTimeoutMs);
   const drain: { end: (() => void) | null; tooMany: boolean } = { end: null, tooMany: false };
   client.whenGone(() => {
-    // A request that waits for its connection has cost nothing yet.
+    // A request that still waits for a connection has cost nothing.
     if (upstreamCall?.sent === true) beginDrain(listener.hasAnswered);
     if (drain.end === null) giveUp();
     else listener.onClientGone();
@@ -189,7 +189,7 @@ export async function attemptRoute<End extends AnyEnd, Listener extends Attempt<
   }
 }
 
-/** Reports what went wrong at an upstream, or that the fault was this process's. */
+/** Reports an upstream's failure, or that this process caused it. */
 export function reportFailure(
   { call: { requestId }, report }: Exchange,
   event: {
@@ -201,7 +201,7 @@ export function reportFailure(
   report(event.failure.isOurs === true ? { kind: "lease_lapsed", requestId } : { ...event, requestId });
 }
 
-/** Learns from a billed answer that its model hides output. What goes wrong here has been billed and shown already. */
+/** Learns from a billed answer that its model hides output. A failure here does no harm: the answer was billed and shown. */
 export async function learnFrom(
   { learned, model, call, report }: Exchange,
   route: OpenRoute,

@@ -3,7 +3,7 @@
 import type { ReportedUsage } from "../metering/usage-seen.ts";
 import type { UpstreamFailure } from "../upstreams/chat-upstream.ts";
 
-/** What is known of a call whose client has left. */
+/** The facts of a call whose client has left. */
 export type GoneFacts = {
   /** Whether the request had left us. */
   readonly sent: boolean;
@@ -11,8 +11,8 @@ export type GoneFacts = {
   readonly answered: boolean;
   /** Whether the account had left as many unanswered requests as it may. */
   readonly tooMany: boolean;
-  /** Where the end was the upstream's doing. */
+  /** The upstream's failure, where it ended the call. */
   readonly failure: UpstreamFailure | null;
-  /** What a stream had reported of its usage until then. */
+  /** The usage that a stream had reported until then. */
   readonly usage?: ReportedUsage;
 };

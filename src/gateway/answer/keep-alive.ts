@@ -11,7 +11,7 @@ export type KeepAliveFacts = {
   readonly whenSilent: () => void;
 };
 
-/** Calls back after each silence, until what it returns is called. */
+/** Calls back after each silence, until the returned function is called. */
 export function keepAlive({ afterMs, relayedBytes, whenSilent }: KeepAliveFacts): () => void {
   if (afterMs === 0) return () => undefined;
   let silentLooks = 0;

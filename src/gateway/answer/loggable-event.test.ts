@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { loggableEvent, scrubSecrets } from "./loggable-event.ts";
 
-it("tells the causes of a failure down to the first", () => {
+it("has the causes of a failure down to the first", () => {
   const refused = Object.assign(new Error("connect ECONNREFUSED 10.0.0.7:443"), { code: "ECONNREFUSED" });
   const cause = new Error("the call failed", { cause: refused });
   const failure = { kind: "unbilled", reason: "before the request was sent", cause } as const;
@@ -23,7 +23,7 @@ it("tells the causes of a failure down to the first", () => {
   });
 });
 
-it("tells a cause that is no error, and ends where causes go in a circle", () => {
+it("has a cause that is no error, and ends where causes go in a circle", () => {
   expect(loggableEvent({ kind: "settlement_failed", requestId: "r", cause: "gone" })).toMatchObject({
     err: { message: "gone" },
   });

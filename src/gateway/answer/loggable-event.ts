@@ -1,12 +1,12 @@
 import type { GatewayEvent } from "./exchange.ts";
 
-/** Causes of causes are told so far. */
+/** How many causes of causes are logged. */
 const MAX_CAUSES = 5;
 const MAX_TEXT_CHARACTERS = 4_000;
 /** A longer text is cut before it is looked at. What is cut off cannot come into what is shown: that is half of it. */
 const MAX_READ_CHARACTERS = 2 * MAX_TEXT_CHARACTERS;
 
-/** A report as a log takes it: the cause as `err`, in plain values, without credentials. */
+/** An event for the log: the cause as `err`, in plain values, without credentials. */
 export function loggableEvent(event: GatewayEvent): Record<string, unknown> {
   const { kind, requestId } = event;
   if ("cause" in event) return { kind, requestId, err: loggable(event.cause, MAX_CAUSES) };

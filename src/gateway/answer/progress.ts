@@ -1,6 +1,6 @@
-// Records in the background how far running streams have come, which is what recovery charges should this process die. A
-// record is one more member for the database, so only streams that last are recorded: a second after their first byte,
-// and then every five. One timer serves all of them, and none runs while there is no stream.
+// Records in the background how far running streams have come. Recovery charges that if this process dies. Each record costs
+// the database a row, so only long streams are recorded: one second after their first byte, and then every five. One timer
+// serves all streams, and no timer runs while there is no stream.
 
 import { Slots } from "../../kernel/slots.ts";
 
@@ -21,8 +21,8 @@ export class ProgressRecorder {
   }
 
   /**
-   * Takes a stream whose first byte goes out now. Call what it returns when the stream is over. A record that fails is left to the
-   * next one.
+   * Adds a stream whose first byte is sent now. The caller calls the returned function when the stream is over. After a record
+   * that failed, the next one includes its figures.
    */
   begin(record: () => Promise<unknown>): () => void {
     const running = { dueAtMs: performance.now() + this.#times.firstMs, isRecording: false, record };
@@ -50,7 +50,7 @@ export class ProgressRecorder {
     try {
       await running.record();
     } catch {
-      // The database is away; the stream runs on what is held.
+      // The database is away; the stream goes on within its hold.
     } finally {
       running.isRecording = false;
       running.dueAtMs = performance.now() + this.#times.everyMs;

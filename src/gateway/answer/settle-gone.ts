@@ -2,10 +2,9 @@ import type { Exchange } from "./exchange.ts";
 import type { GoneFacts } from "./gone-facts.ts";
 
 /**
- * Settles an answer that was not read to its end after its client had left. Once the upstream has begun to answer: the input
- * and what was relayed. Without an answer nothing is charged, except for the input of requests that an account leaves in
- * numbers. Where nothing was relayed and the upstream failed, the client would have had nothing if it had stayed: that is
- * free as well.
+ * Settles an answer that was not read to its end after its client had left. Where the answer has begun, the input and the relayed
+ * output are charged. Where it has not, nothing is charged, except the input of an account that leaves many requests. It is
+ * also free where the upstream failed before any output: the client would have got nothing either.
  */
 export async function settleGone(
   { bill }: Exchange,

@@ -1,8 +1,8 @@
 import type { Exchange } from "./exchange.ts";
 
 /**
- * Settles a request that delivered nothing. A settlement that fails as well must not hide from the caller why nothing came;
- * recovery then sweeps the hold.
+ * Settles a request that delivered nothing. Where the settlement fails too, the caller still gets the first error, and recovery
+ * sweeps the hold.
  */
 export async function settleUndelivered({ bill, call, report }: Exchange): Promise<void> {
   try {

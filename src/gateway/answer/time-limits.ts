@@ -7,7 +7,7 @@ import type { OpenRoute } from "../upstreams/upstreams.ts";
 
 /** A stream that another route could answer waits no longer than this for its first byte. */
 const WITH_NEXT_ROUTE_MS = 60_000;
-/** Models that think without showing it are silent for minutes. */
+/** Models with hidden reasoning are silent for minutes. */
 const HIDDEN_OUTPUT_MS = 300_000;
 /** A whole answer of so many tokens a second is slow but alive. */
 const SLOWEST_TOKENS_PER_SECOND = 20;
@@ -39,7 +39,7 @@ export function timeLimitsOf(facts: LimitFacts): TimeLimits {
   const { route, stream, plan, outputCap, remainingMs } = facts;
   const firstByteMs = Math.min(firstByteLimitOf(facts), remainingMs);
   if (stream) return { firstByteMs, idleMs: idleLimitOf(facts) };
-  // A whole answer is silent until its last token is written, and may be so behind its head as well.
+  // An answer that is not streamed is silent until its last token is written, and may be silent after its head too.
   const perSecond = facts.slowestTokensPerSecond ?? SLOWEST_TOKENS_PER_SECOND;
   const writingMs = ((outputCap ?? plan.outputBound) * plan.choices * 1_000) / perSecond;
   const wholeMs = Math.max(1, Math.min(Math.ceil(firstByteMs + writingMs), remainingMs));
@@ -50,7 +50,7 @@ function firstByteLimitOf({ route, hasNext, model }: LimitFacts): number {
   if (route.firstByteTimeoutMs !== undefined) return route.firstByteTimeoutMs;
   const own = route.timeouts.firstByteTimeoutMs;
   if (model.hiddenOutput) return patient(own, DEFAULT_TIMEOUTS_MS.firstByte);
-  // Without leave to repeat what may be paid, the next route would not be tried after the silence.
+  // Without `may_repeat_paid` no other route would be tried after the silence.
   return hasNext && route.mayRepeatPaid === true ? Math.min(own, WITH_NEXT_ROUTE_MS) : own;
 }
 

@@ -8,12 +8,12 @@ const FLUSH_MS = 10_000;
 const EXCHANGE_MS = 10_000;
 const FORGET_MS = 3_600_000;
 
-/** Tells how upstreams do, in every process. */
+/** Writes the figures of upstreams to the database, in every process. */
 export function figuresTick(pool: Pool, counts: UpstreamCounts): Tick {
-  return { name: "tell how upstreams do", everyMs: FLUSH_MS, run: () => counts.flush(pool) };
+  return { name: "store upstream figures", everyMs: FLUSH_MS, run: () => counts.flush(pool) };
 }
 
-/** Shares between processes what they found out of upstreams and models. */
+/** Shares what processes have found out about upstreams and models. */
 export function learnedFactsTick(
   pool: Pool,
   {
@@ -27,7 +27,7 @@ export function learnedFactsTick(
   },
 ): Tick {
   return {
-    name: "share what was learnt",
+    name: "share upstream findings",
     everyMs: EXCHANGE_MS,
     async run() {
       for (const { upstream, agoMs } of await marks.exchange(pool)) onMark(upstream, agoMs);

@@ -20,16 +20,16 @@ import { type PromptMemory, promptMemory, type PromptPlace } from "./prompt-memo
 import type { ReportedUsage } from "./usage-seen.ts";
 import type { Withheld } from "../stream/answer-end.ts";
 
-/** Who answered, as far as it is known. */
+/** The upstream that answered, where it is known. */
 export type AnsweredBy = {
   readonly upstream: string;
   readonly upstreamModel: string;
   readonly upstreamRequestId: string | null;
-  /** What it charges us per 1M tokens; null where nobody has said so. */
+  /** What the upstream charges us per 1M tokens; null where the catalog has no cost. */
   readonly cost: RouteCost | null;
 };
 
-/** What was billed, as the last usage object of an answer tells it. */
+/** The bill as the last usage object of an answer shows it. */
 export type BilledUsage = {
   readonly counts: TokenCounts;
   readonly basis: UsageBasis;
@@ -37,11 +37,11 @@ export type BilledUsage = {
   readonly settled: SettledUsage;
   /** How many of the output tokens were reasoning, as far as the upstream reported it. */
   readonly reasoningTokens: number;
-  /** Whether the answer's own usage object says the same. */
+  /** Whether the answer's own usage object has the same counts. */
   readonly isAsReported: boolean;
 };
 
-/** What a complete answer reported. `drained`: the client has not waited for the end. */
+/** The report of a complete answer. `drained`: the client did not wait for the end. */
 export type CompletedUsage = { readonly usage: ReportedUsage; readonly drained: boolean };
 
 const NOTHING: TokenCounts = { inputTokensUncached: 0, inputTokensCached: 0, outputTokens: 0 };
@@ -66,11 +66,11 @@ export type BillFacts = {
   readonly outputCap: number | null;
   readonly ledger: Pick<Ledger, "settle" | "extend">;
   readonly clock: Clock;
-  /** The prompts that were read lately; the process's own unless told. */
+  /** The prompts that upstreams read lately. Absent: the memory of this process. */
   readonly prompts?: PromptMemory;
 };
 
-/** What is to be held in all, at most and at least, and what was relayed of the output. */
+/** The amount to be held in all, at most and at least, and the relayed tokens of output. */
 export type ExtensionAmounts = {
   readonly amount: bigint;
   readonly leastAmount: bigint;
@@ -131,13 +131,13 @@ export class Bill {
     const { call, ledger } = this.#facts;
     const { accountId } = call.key;
     const progress = await this.#progressAt(Math.min(outputTokens, this.#bounds().output));
-    // What goes wrong concerns this record alone.
+    // A failure concerns this record alone.
     const recording = ledger.extend({ accountId, requestId: call.requestId, ...progress, amount: 0n, leastAmount: 0n });
     this.#recording = recording.catch(() => {});
     await recording;
   }
 
-  /** What recovery would charge by now. */
+  /** What recovery would charge now. */
   async #progressAt(outputTokens: number) {
     const input = await this.#estimateInput();
     // Once for each request: the memory may forget the prompt while it runs, and the database keeps the larger of each count.
@@ -157,7 +157,7 @@ export class Bill {
   }
 
   /**
-   * Settles what was delivered of an answer that did not come to its end, with every figure that it has reported. Errors:
+   * Settles the delivered part of an answer that did not reach its end, with every figure that it reported. Errors:
    * UpstreamBusy.
    */
   async settleEstimated(
@@ -169,8 +169,8 @@ export class Bill {
   }
 
   /**
-   * Settles an answer that was ended because no more of it may be shown: what was relayed is charged, and what the upstream
-   * charges beyond that is the operator's loss. Errors: UpstreamBusy.
+   * Settles an answer that was ended because no more of it may be shown. The relayed part is charged. What the upstream charges
+   * beyond it is the operator's loss. Errors: UpstreamBusy.
    */
   async settleStopped(usage: ReportedUsage, output: RelayedTokens, withheld: Withheld): Promise<BilledUsage> {
     const relayed = { ...NOTHING_RELAYED, estimateTokens: () => output.estimateTokens() };
@@ -214,7 +214,7 @@ export class Bill {
     return prompts.cachedTokens(this.#promptPlace(), request, clock.now());
   }
 
-  /** Only streams are cut, and only an upstream that tells what was cached has a cache. */
+  /** Only streams are cut, and only an upstream that reports cached tokens has a cache. */
   #rememberPrompt({ counts, tellsCached, isEstimated }: Metered): void {
     const { request, prompts = promptMemory, clock } = this.#facts;
     if (isEstimated || !tellsCached || !this.#isCacheCheaper()) return;
@@ -233,7 +233,7 @@ export class Bill {
     return { keyId: call.key.keyId, model: request.model, upstream: this.#answeredBy?.upstream ?? null };
   }
 
-  /** No honest count is larger: the upstream saw no more input, and was told to write no more. */
+  /** No honest count is larger: the upstream got no more input, and its output was bounded. */
   #bounds(): UsageBounds {
     const { plan, outputCap } = this.#facts;
     return { input: plan.inputBound, output: (outputCap ?? plan.outputBound) * plan.choices };
@@ -258,7 +258,7 @@ export class Bill {
       ...(unbilledCost > 0n ? { unbilledCost } : {}),
       ...(metering === null ? {} : { metering }),
       basis,
-      // The id's day, like its partition: a request that runs past midnight is billed on the day it came.
+      // The id's day, like its partition: a request that runs past midnight is billed on the day of its start.
       billingDay: billingDay(timeOfUuidv7(call.requestId)),
       upstream: this.#answeredBy?.upstream ?? null,
       upstreamModel: this.#answeredBy?.upstreamModel ?? null,
@@ -268,7 +268,7 @@ export class Bill {
       durationMs: this.#elapsedMs(),
       firstByteMs: this.#firstByteMs,
       clamped,
-      // An answer in one piece goes out behind its settlement; a stream that has begun was had in part.
+      // An answer in one piece is sent after its settlement; of a stream that has begun the client has a part.
       delivered: request.stream && this.#firstByteMs !== null,
     };
     try {
@@ -288,7 +288,7 @@ export class Bill {
   }
 }
 
-/** What the upstream charges us for these tokens, in micro-rupiah; null where nobody can say. */
+/** What the upstream charges us for these tokens, in micro-rupiah; null where the catalog has no cost. */
 function upstreamCost(answeredBy: AnsweredBy | null, counts: TokenCounts): bigint | null {
   return answeredBy === null || answeredBy.cost === null ? null : costOf(counts, answeredBy.cost);
 }

@@ -1,4 +1,4 @@
-// Numbers as upstreams write them. They are untrusted: whatever is not a whole number of tokens is made one, and noted.
+// Numbers as upstreams write them. They are untrusted: a value that is no whole number of tokens is corrected, and noted.
 
 import { isObject, type JsonObject } from "../request/field-rules.ts";
 

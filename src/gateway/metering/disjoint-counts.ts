@@ -31,7 +31,7 @@ export function disjointCounts(input: InputSide, output: OutputSide, reader: Cou
   rest -= audio;
   const image = Math.min(reader.part(input.image, input.tokens), rest);
   const imageOutput = reader.part(output.image, output.tokens);
-  // Most requests have none of the rarer kinds, and each request comes here.
+  // Every request passes here, and most have none of the rarer kinds.
   if (written + audio + image + imageOutput === 0) {
     return { inputTokensUncached: rest, inputTokensCached: cached, outputTokens: output.tokens };
   }

@@ -9,8 +9,8 @@ function requestOf(content: string) {
 }
 
 /**
- * The most work for which nobody else had a turn; the least of three tries, since it is not the work that collects garbage. Each try
- * is told which it is: what a try has remembered must not help the next.
+ * The longest time in which no other work had a turn; the least of three tries, because garbage collection is not counted. Each
+ * try gets its number: a try must not profit from the memory of the one before.
  */
 async function longestBlock(work: (attempt: number) => Promise<unknown>): Promise<number> {
   const tries: number[] = [];
@@ -57,21 +57,24 @@ describe("an estimate", () => {
     expect(await estimateAnswer(Buffer.alloc(400_000, "x"))).toBe(100_000);
   });
 
-  const said = SENTENCE.repeat(100);
-  const call = { id: "c", type: "custom", custom: { name: "say", input: said } };
+  const longText = SENTENCE.repeat(100);
+  const call = { id: "c", type: "custom", custom: { name: "say", input: longText } };
   it.each([
-    ["tools", { tools: [{ type: "function", function: { name: "f", description: said } }] }],
-    ["functions", { functions: [{ name: "f", description: said }] }],
-    ["the schema of the answer", { response_format: { type: "json_schema", json_schema: { description: said } } }],
-    ["documents beside the messages", { documents: [{ title: "d", text: said }] }],
-    ["a system prompt of its own", { system: [{ type: "text", text: said }] }],
-    ["a template of the prompt", { chat_template: said }],
-    ["a member that nobody knows", { of_tomorrow: { said } }],
+    ["tools", { tools: [{ type: "function", function: { name: "f", description: longText } }] }],
+    ["functions", { functions: [{ name: "f", description: longText }] }],
+    ["the schema of the answer", { response_format: { type: "json_schema", json_schema: { description: longText } } }],
+    ["documents beside the messages", { documents: [{ title: "d", text: longText }] }],
+    ["a system prompt of its own", { system: [{ type: "text", text: longText }] }],
+    ["a template of the prompt", { chat_template: longText }],
+    ["an unknown member", { of_tomorrow: { longText } }],
     [
       "thinking that a message repeats",
-      { messages: [{ role: "assistant", content: "", thinking_blocks: [{ thinking: said }] }] },
+      { messages: [{ role: "assistant", content: "", thinking_blocks: [{ thinking: longText }] }] },
     ],
-    ["a refusal among the parts", { messages: [{ role: "assistant", content: [{ type: "refusal", refusal: said }] }] }],
+    [
+      "a refusal among the parts",
+      { messages: [{ role: "assistant", content: [{ type: "refusal", refusal: longText }] }] },
+    ],
     ["calls of custom tools", { messages: [{ role: "assistant", tool_calls: [call] }] }],
   ])("of the input has %s in it", async (_name, more) => {
     const body = { model: "m", messages: [{ role: "user", content: "hi" }], ...more };
@@ -81,11 +84,11 @@ describe("an estimate", () => {
   });
 
   it.each([
-    ["stops", { stop: [said] }],
-    ["metadata", { metadata: { said } }],
-    ["the caller's name for a person", { user: said }],
-    ["how to reason", { reasoning: { effort: said } }],
-    ["a picture", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: said } }] }] }],
+    ["stops", { stop: [longText] }],
+    ["metadata", { metadata: { longText } }],
+    ["the caller's name for a person", { user: longText }],
+    ["how to reason", { reasoning: { effort: longText } }],
+    ["a picture", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: longText } }] }] }],
   ])("of the input has not %s in it, which no model reads as text", async (_name, more) => {
     const body = { model: "m", messages: [{ role: "user", content: "hi" }], ...more };
     expect(await estimateInput(readRequest(Buffer.from(JSON.stringify(body))))).toBeLessThan(20);
@@ -117,7 +120,7 @@ describe("an estimate", () => {
       "reasoning and its details",
       { message: { reasoning: message.content, reasoning_details: [{ text: message.content }] } },
     ],
-    ["what nobody knows", { message: { thoughts: [message.content + message.content] } }, 2.4],
+    ["unknown members", { message: { thoughts: [message.content + message.content] } }, 2.4],
   ])("of a long answer has %s in it", async (_name, choice, most = 1.15) => {
     const json = answers(choice);
     expect(json.length).toBeGreaterThan(120_000);
@@ -128,7 +131,7 @@ describe("an estimate", () => {
     expect(tokens).toBeLessThan(there * most);
   });
 
-  it("keeps nobody waiting, however large or unbroken the text is", async () => {
+  it("blocks no other work, however large or unbroken the text is", async () => {
     await countTokens("the tokenizer is loaded");
     const huge = requestOf(SENTENCE.repeat(500_000));
     const unbroken = (attempt: number) =>

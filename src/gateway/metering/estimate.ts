@@ -24,9 +24,9 @@ type CountTokens = (text: string) => number;
 
 /** Merging is quadratic in unbroken text, so text is counted in slices; a cut adds one token at most. */
 const SLICE_CHARACTERS = 128;
-/** Of longer text as many slices are counted, spread over it. */
+/** The most slices that are counted of a text, spread over it. */
 const MAX_SLICES = 64;
-/** Slices counted in one go, a millisecond or two of the worst text: others have their turn between. */
+/** Slices counted in one go, a millisecond or two of the worst text. Other work runs in between. */
 const SLICES_AT_ONCE = 8;
 /** JSON larger than this is not read for an estimate but counted by its bytes. */
 const MAX_READ_BYTES = 131_072;
@@ -61,7 +61,7 @@ export async function countTokens(text: string): Promise<number> {
   let tokens = 0;
   for (let slice = 0; slice < slices; slice += 1) {
     if (slice > 0 && slice % SLICES_AT_ONCE === 0) await setImmediate();
-    // Who knew where the samples are taken could put spaces there.
+    // A client that could predict the samples could put spaces there.
     const at = Math.floor(slice * step + Math.random() * (step - SLICE_CHARACTERS));
     const piece = text.slice(at, at + SLICE_CHARACTERS);
     counted += piece.length;
@@ -94,9 +94,9 @@ export async function countOutput(events: Buffer, scale: number): Promise<Output
   for (const event of splitEvents(events)) {
     const chunk = parseObject(dataOf(event) ?? "");
     for (const choice of chunk === null ? [] : choicesOf(chunk)) {
-      const said = textOfChoice(choice);
+      const text = textOfChoice(choice);
       media += mediaTokensOfChoice(choice);
-      if (said !== "") texts.set(choice["index"], (texts.get(choice["index"]) ?? "") + said);
+      if (text !== "") texts.set(choice["index"], (texts.get(choice["index"]) ?? "") + text);
     }
   }
   let tokens = 0;
@@ -120,7 +120,7 @@ export async function countAnswer(json: Buffer): Promise<OutputTokens> {
   return { tokens, media };
 }
 
-/** What of the JSON before a long string names it. */
+/** The name in the JSON before a long string. */
 const NAME_BYTES = 64;
 const NAME = /"(\w+)"\s*:\s*"$/;
 const REASONING = ["reasoning_content", "reasoning"];
@@ -139,18 +139,18 @@ const TEXTS = new Set([
 
 /** A short string under one of these names. */
 export const SHORT_TEXT = new RegExp(String.raw`"(${[...TEXTS].join("|")})"\s*:\s*"((?:[^"\\]|\\.)+)"`, "gs");
-/** So much is searched for short texts in one go. */
+/** How much is searched for short texts in one go. */
 const BYTES_AT_ONCE = 262_144;
 
 /** Counts the strings that are text: around them may be log probabilities, pictures and signatures. */
 async function tokensOfLongAnswer(json: Buffer): Promise<OutputTokens> {
   const long = longStringsOf(json);
   if (long === null) return { tokens: tokensOfText(json), media: 0 };
-  let [media, others, tellsReasoning] = [0, 0, false];
-  const [said, details] = [new TextSample(), new TextSample()];
+  let [media, others, hasReasoning] = [0, 0, false];
+  const [written, details] = [new TextSample(), new TextSample()];
   const take = (name: string, text: Buffer): void => {
-    if (REASONING.includes(name)) tellsReasoning = true;
-    (DETAILS.has(name) ? details : said).add(text);
+    if (REASONING.includes(name)) hasReasoning = true;
+    (DETAILS.has(name) ? details : written).add(text);
   };
   let from = 0;
   for (const { start, end } of [...long, { start: json.length, end: json.length }]) {
@@ -168,12 +168,12 @@ async function tokensOfLongAnswer(json: Buffer): Promise<OutputTokens> {
     else if (name === "data") media += Math.ceil((end - start) / SOUND_CHARACTERS_PER_TOKEN);
     else if (!NO_TEXT.test(name)) others += tokensOfText(json.subarray(start, end));
   }
-  // The details of the reasoning say it a second time.
-  const tokens = (await said.tokens()) + (tellsReasoning ? 0 : await details.tokens()) + media;
+  // The details of the reasoning repeat its text.
+  const tokens = (await written.tokens()) + (hasReasoning ? 0 : await details.tokens()) + media;
   return { tokens: tokens > 0 ? tokens : others, media };
 }
 
-/** So much text is kept for the tokenizer, which looks at slices of it; what comes behind it is taken to be as dense. */
+/** How much text is kept for the tokenizer, which counts slices of it. The text after it is taken to be as dense. */
 const SAMPLE_BYTES = 2 * 1_024 * 1_024;
 
 /** The contents of JSON strings, whose tokens are counted together. */

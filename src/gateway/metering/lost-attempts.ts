@@ -1,5 +1,5 @@
-// Calls that no customer pays for and that upstreams may charge for all the same: those that were given up, and those that
-// failed after the request had left. Their input is what they can have cost at least; the operator bears it.
+// Calls that customers do not pay for although upstreams may charge for them: calls that were given up, and calls that failed
+// after the request was sent. Their input is the least they can have cost; the operator bears it.
 
 import { costOf } from "../../billing/cost.ts";
 import type { RouteCost } from "../../catalog/catalog-model.ts";
@@ -8,7 +8,7 @@ import type { PriceSnapshot } from "../../ledger/ledger.ts";
 export class LostAttempts {
   readonly #costs: (RouteCost | null)[] = [];
 
-  /** `cost` null: nobody has said what the upstream charges. */
+  /** `cost` null: the catalog does not have what the upstream charges. */
   add(cost: RouteCost | null): void {
     this.#costs.push(cost);
   }
@@ -18,7 +18,7 @@ export class LostAttempts {
     return costOf(countsOf(inputTokens), prices) * BigInt(this.#costs.length);
   }
 
-  /** What upstreams charge us for a request, in micro-rupiah, with these calls. Null: nobody can say of one of them. */
+  /** What upstreams charge us for a request with these calls, in micro-rupiah. Null: the cost of one of them is unknown. */
   upstreamCost(inputTokens: number, ofAnswer: bigint | null): bigint | null {
     let sum = ofAnswer;
     for (const cost of this.#costs) {

@@ -95,7 +95,7 @@ async function meterOf(played: typeof play extends fc.Arbitrary<infer Played> ? 
     bounds: { input: inputBound, output: bound },
     isComplete,
     relayed: {
-      // As in a stream of words: whatever is more than twice as much is looked at.
+      // As in a stream of words: more than twice as much is counted.
       mayExceedTwice: (tokens) => relayed > 2 * tokens,
       estimateTokens: () => Promise.resolve(relayed),
       estimateMediaTokens: () => Promise.resolve(0),

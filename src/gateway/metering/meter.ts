@@ -12,7 +12,7 @@ import type { RelayedTokens } from "./relayed-tokens.ts";
 import type { MeteringRule } from "./rules.ts";
 import type { ReportedUsage } from "./usage-seen.ts";
 
-/** No honest count is larger: what the body and its media can come to, and the bound that was sent. */
+/** No honest count is larger: the most tokens of the body and its media, and the bound that was sent. */
 export type UsageBounds = { readonly input: number; readonly output: number };
 
 export type MeterFacts = {
@@ -21,8 +21,8 @@ export type MeterFacts = {
   /** Whether the answer came to its end. */
   readonly isComplete: boolean;
   /**
-   * What was written and not relayed, because the bound or the balance did not cover it: its tokens by our count, and what had
-   * been reported before it. Absent: nothing was withheld.
+   * The output that was not relayed because the bound or the balance did not cover it: its tokens by our count, and the usage
+   * reported before it. Absent: nothing was withheld.
    */
   readonly withheld?: { readonly tokens: number; readonly usageBefore: ReportedUsage["usage"] } | undefined;
   /** Our own count of the input. */
@@ -33,7 +33,7 @@ export type MeterFacts = {
 
 export type Metered = {
   readonly counts: TokenCounts;
-  /** What the upstream charges us for, as far as its report can be believed. */
+  /** The tokens that the upstream charges us for, as far as its report is plausible. */
   readonly chargedCounts: TokenCounts;
   /** Whether any of the counts is ours. */
   readonly isEstimated: boolean;
@@ -41,14 +41,14 @@ export type Metered = {
   readonly clamped: boolean;
   readonly metering: Metering | null;
   readonly reasoningTokens: number;
-  /** Whether the answer's own usage object says the same as the record. */
+  /** Whether the answer's own usage object has the same counts as the record. */
   readonly isAsReported: boolean;
   readonly tellsCached: boolean;
 };
 
 /** Below this difference two tokenizers may simply differ. */
 const TOLERATED_TOKENS = 64;
-/** No model reads or writes as much. What is beyond it is no count, and no loss is posted for it. */
+/** No model reads or writes as much. A larger number is no count, and no loss is posted for it. */
 const MOST_PLAUSIBLE = 16_777_216;
 /** Another tokenizer may make so many tokens of one of ours. */
 const MOST_TOKENS_FOR_ONE = 4;
@@ -68,7 +68,7 @@ type Side = { readonly counts: TokenCounts; readonly charged: TokenCounts; reado
 
 const NONE: TokenCounts = { inputTokensUncached: 0, inputTokensCached: 0, outputTokens: 0 };
 
-/** Meters an answer by what it reported and what was relayed of it. */
+/** Meters an answer by its report and by its relayed output. */
 export async function meter(reported: ReportedUsage, facts: MeterFacts): Promise<Metered> {
   const reading = readUsage(reported.usage);
   const isWhole = facts.isComplete && !reported.isStale;
@@ -105,7 +105,7 @@ async function meterInput(reading: UsageReading | null, isWhole: boolean, facts:
   const isImplausible = total > MOST_PLAUSIBLE;
   if (reading?.hasInput !== true || isImplausible) {
     const tokens = Math.min(await estimateInput(), bounds.input);
-    // Of a count that cannot be, no part is sound either.
+    // The parts of an impossible count are unsound too.
     const cached = isImplausible ? 0 : Math.min(reported.inputTokensCached, tokens);
     const rules: MeteringRule[] = isImplausible ? ["implausible_count", "input_estimated"] : ["input_estimated"];
     return assumed({ ...NONE, inputTokensUncached: tokens - cached, inputTokensCached: cached }, rules);
@@ -113,7 +113,7 @@ async function meterInput(reading: UsageReading | null, isWhole: boolean, facts:
   if (total > bounds.input) return above(reported, cutInput(reported, bounds.input), "input_above_bound");
   return isWhole || reading.tellsCached ? exactly(reported) : assumed(reported, []);
 
-  /** Where no chunk says what was cached, the last request of the same conversation does. */
+  /** Where no chunk reports cached tokens, those of the last request of the same conversation are taken. */
   function assumed(counts: TokenCounts, rules: readonly MeteringRule[]): Side {
     if (counts.inputTokensCached > 0 || reading?.tellsCached === true) return { ...exactly(counts), rules };
     const cached = Math.min(assumeCached(inputTokensOf(counts)), counts.inputTokensUncached);
@@ -135,7 +135,7 @@ async function meterOutput(reading: UsageReading | null, isWhole: boolean, facts
   const inferred = reading?.inferredOutput ?? 0;
   const outputTokens = (reading?.counts.outputTokens ?? 0) - inferred;
   if (reading !== null && inferred > 0 && tokens > boundOfAnother(bounds.output) && outputTokens > 0) {
-    // A total far beyond what was asked for is wrong, and no reason to doubt the count beside it.
+    // A total far beyond the request is wrong, and no reason to doubt the count beside it.
     const sound = { ...reading, counts: { ...reading.counts, outputTokens }, inferredOutput: 0 };
     const side = await meterOutput(sound, isWhole, facts);
     return { ...side, rules: [...side.rules, "implausible_count"] };
@@ -144,7 +144,7 @@ async function meterOutput(reading: UsageReading | null, isWhole: boolean, facts
     const isSuspect = tokens > bounds.output || relayed.mayExceedTwice(tokens);
     const given = isSuspect ? Math.min(await relayed.estimateTokens(), MAX_COUNT) : 0;
     const isBelow = given > 2 * tokens && given - tokens > TOLERATED_TOKENS;
-    // What a picture comes to the upstream knows better.
+    // The upstream counts pictures better than we do.
     const written = isBelow ? given - (await relayed.estimateMediaTokens()) : 0;
     if (written > 2 * tokens && written - tokens > TOLERATED_TOKENS) {
       return { ...exactly(outputOf(given)), rules: ["output_below_relayed"] };
@@ -159,9 +159,9 @@ async function meterOutput(reading: UsageReading | null, isWhole: boolean, facts
       : above(reported, cutOutput(reported, most), "output_above_bound");
   }
   const given = Math.min(await relayed.estimateTokens(), MAX_COUNT);
-  // An upstream that says zero of an answer in which nothing was written is right.
+  // An upstream that reports zero for an empty answer is right.
   if (isWhole && reading?.hasOutput === true && given === 0) return exactly(reported);
-  // What it reported before it was cut is the least that it wrote; it may have written more that was not shown.
+  // The report before the cut is the least that it wrote; it may have written more that was not shown.
   const { withheld } = facts;
   const readBefore = withheld === undefined ? reading : readUsage(withheld.usageBefore);
   const before = readBefore === null ? 0 : outputTokensOf(readBefore.counts);
@@ -171,7 +171,7 @@ async function meterOutput(reading: UsageReading | null, isWhole: boolean, facts
   if (withheld === undefined) {
     return { ...exactly(counts), rules: isLie ? ["output_far_above_relayed"] : ["output_estimated"] };
   }
-  // What was reported together with it covers what was withheld.
+  // The usage that came with it covers the withheld part.
   const isReported = tokens > before && tokens <= MOST_PLAUSIBLE;
   const charged = isReported ? reported : outputOf(own + withheld.tokens);
   if (outputTokensOf(charged) <= own) return { ...exactly(counts), rules: ["output_estimated"] };
@@ -190,7 +190,7 @@ function isFarAbove(reading: UsageReading | null, bound: number, given: number):
   return shown > Math.max(toleratedOutput(bound), MOST_TOKENS_FOR_ONE * given);
 }
 
-/** Up to here a total may be of an upstream that has kept to the bound, in its own way of counting. */
+/** The largest total of an upstream that has kept to the bound, by its own tokenizer. */
 function boundOfAnother(bound: number): number {
   return bound + Math.max(TOLERATED_TOKENS, bound / 2);
 }
@@ -199,12 +199,12 @@ function exactly(counts: TokenCounts): Side {
   return { counts, charged: counts, rules: [] };
 }
 
-/** What was reported beyond what is billed is the operator's loss: the upstream charges by its own count. */
+/** The part of the report above the bill is the operator's loss: the upstream charges by its own count. */
 function above(reported: TokenCounts, billed: TokenCounts, rule: MeteringRule): Side {
   return { counts: billed, charged: reported, rules: [rule] };
 }
 
-/** The kinds that were told apart stay, as far as they fit, and the plain input gets the rest. */
+/** The kinds that were reported stay, as far as they fit, and the plain input gets the rest. */
 function cutInput(counts: TokenCounts, most: number): TokenCounts {
   const { cacheWrite = 0, cacheWrite1h = 0, audioInput = 0, imageInput = 0 } = counts.otherTokens ?? {};
   let rest = most;
@@ -274,7 +274,7 @@ function isSame(one: TokenCounts, other: TokenCounts): boolean {
 
 const KINDS = ["cacheWrite", "cacheWrite1h", "audioInput", "imageInput", "imageOutput"] as const;
 
-/** Whether the object says in OpenAI's own members what is billed, so that it can be shown as it is. */
+/** Whether OpenAI's own members of the object have the billed counts, so that it can be shown unchanged. */
 function isOpenAiShape(usage: ReportedUsage["usage"], counts: TokenCounts): boolean {
   if (usage === null) return false;
   const [input, output] = [inputTokensOf(counts), outputTokensOf(counts)];

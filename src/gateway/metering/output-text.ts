@@ -1,10 +1,10 @@
-// The text that a model wrote, wherever in a message or a delta an upstream puts it.
+// The text that a model wrote, in whichever member of a message or a delta an upstream puts it.
 
 import { isObject, type JsonObject } from "../request/field-rules.ts";
 
-/** Sound that comes as base64 has about one token for so many characters, whichever of the usual formats it is in. */
+/** Sound in base64 has about one token for so many characters, in each of the usual formats. */
 export const SOUND_CHARACTERS_PER_TOKEN = 1_024;
-/** What a picture comes to: the figure of Gemini's and OpenAI's smaller sizes. */
+/** The tokens of a picture: the figure of Gemini's and OpenAI's smaller sizes. */
 export const TOKENS_OF_A_PICTURE = 1_290;
 /** One token of every tokenizer, and as many bytes as the slab gate counts for a token. */
 const ONE_TOKEN = " a";
@@ -20,21 +20,21 @@ export function choicesOf({ choices }: JsonObject): JsonObject[] {
 
 /** What a choice of a chunk adds to the answer. */
 export function textOfChoice({ delta, message, text, finish_reason: finish }: JsonObject): string {
-  const said = isObject(delta) ? outputTextOf(delta) : "";
-  if (said !== "") return said;
-  // Some upstreams say the whole answer once more, as the message of the choice that ends. One without a delta says it once.
+  const deltaText = isObject(delta) ? outputTextOf(delta) : "";
+  if (deltaText !== "") return deltaText;
+  // Some upstreams repeat the whole answer as the message of the choice that ends. A choice without a delta has it only there.
   const isRepeated = typeof finish === "string" && finish !== "" && isObject(delta);
   return textOfMessage({ message: isRepeated ? null : message, text });
 }
 
-/** What a choice of a whole answer says. */
+/** The text of a choice of a whole answer. */
 export function textOfMessage({ message, text }: JsonObject): string {
   return (isObject(message) ? outputTextOf(message) : "") || textOf(text);
 }
 
 /**
- * Everything the model wrote. Where it is in none of the known places, the other strings are taken for it. Beside known text
- * only long ones are, that look like text and do not repeat it: there, short ones and codes say something about the text.
+ * Everything the model wrote. Where it is in none of the known members, the other strings are taken for it. Beside known text
+ * only long strings are taken that look like text and do not repeat it: short ones and codes describe the text.
  */
 export function outputTextOf(message: JsonObject): string {
   const known = knownTextOf(message);
@@ -83,7 +83,7 @@ export function knownTextOf(message: JsonObject): string {
   return text + mediaTextOf(message);
 }
 
-/** Members whose strings say how to read others, or are media, or bytes that do not tell how long a text was. */
+/** Members whose strings describe others, or are media, or bytes that do not show the length of a text. */
 export const NO_TEXT = /^(?:role|id|type|format|index|status|data|b64_json|url|annotations)$|_id$|signature|encrypted/;
 
 /** All strings in an object but those of such members. */
@@ -110,7 +110,7 @@ function reasoningOf(message: JsonObject): string {
   const plain = textOf(message["reasoning_content"]) || textOf(message["reasoning"]);
   if (plain !== "" || !Array.isArray(message["reasoning_details"])) return plain;
   const details = message["reasoning_details"].filter(isObject);
-  // Encrypted reasoning was written too, but its bytes do not tell how long it was.
+  // Encrypted reasoning was written too, but its bytes do not show its length.
   return details.map((detail) => textOf(detail["text"]) + textOf(detail["summary"])).join("");
 }
 

@@ -1,6 +1,6 @@
 // An even sample of the small packets of a stream, in memory of a fixed size. Every packet is kept until the memory is full;
-// then about every second one is let go, and from there on only about every second one is kept, and so on. Not each second one
-// exactly: upstreams write in patterns, such as an empty chunk behind each word, and it would be all of the words or none of them.
+// then about every second one is dropped, from there on only about every second one is kept, and so on. It is not exactly every
+// second one: upstreams write in patterns, such as an empty chunk after each word, and the sample would miss all words or none.
 
 import { placeOf, spreadOver } from "./spread.ts";
 
@@ -14,8 +14,8 @@ const MOST_SPARE = 1024;
 type Memory = { readonly bytes: Buffer; readonly ends: number[]; readonly places: number[] };
 
 /**
- * Memory that the next stream uses again. A stream lasts too long for what it holds to be collected cheaply: with a thousand of
- * them, memory made anew for each takes more room than all else they need.
+ * Memory that the next stream uses again. A stream lasts too long for its memory to be collected cheaply: with a thousand
+ * streams, new memory for each takes more room than everything else they need.
  */
 const spare: Memory[] = [];
 
@@ -40,7 +40,7 @@ export class PacketSample {
     while (keptBytes(ends) + packet.length > SAMPLE_BYTES) {
       this.#share /= 2;
       letGoFrom(this.#share, this.#memory);
-      // This one may be among those that are no longer meant.
+      // This packet may be among those to be dropped.
       if (place >= this.#share) return;
     }
     const at = keptBytes(ends);
@@ -49,7 +49,7 @@ export class PacketSample {
     places.push(place);
   }
 
-  /** The sample and how much was passed for each byte of it; null: nothing was. Begins anew. */
+  /** Takes the sample and the bytes passed for each of its bytes; null: nothing was passed. The next sample begins. */
   take(): { readonly kept: Buffer; readonly scale: number } | null {
     const sample = this.look();
     if (sample === null) return null;
@@ -58,7 +58,7 @@ export class PacketSample {
     return { kept, scale: sample.scale };
   }
 
-  /** The same without beginning anew. The bytes are the sample's own, good until more is added. */
+  /** The same, and the sample goes on. The bytes are the sample's own, valid until more is added. */
   look(): { readonly kept: Buffer; readonly scale: number } | null {
     if (this.#memory === null) return null;
     const { bytes, ends } = this.#memory;
@@ -99,7 +99,7 @@ function keptBytes(ends: readonly number[]): number {
   return ends.at(-1) ?? 0;
 }
 
-/** Lets the packets go whose place is not below a share. */
+/** Drops the packets whose place is not below a share. */
 function letGoFrom(share: number, { bytes, ends, places }: Memory): void {
   let [kept, start, to] = [0, 0, 0];
   for (const [packet, place] of places.entries()) {

@@ -1,5 +1,5 @@
-// Remembers for five minutes how long the prompts were that upstreams have just read, so that an estimate need not bill as new
-// what was certainly cached. It keeps no prompt: a keyed digest of its bytes, their number and the tokens they came to.
+// Remembers for five minutes the length of prompts that upstreams have read, so that an estimate does not bill cached input as
+// new. It keeps no prompt, only a keyed digest of its bytes, their number and its tokens.
 
 import { createCipheriv, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -12,10 +12,10 @@ const LEAST_TOKENS = 1_024;
 /** A key's conversations with one model that run side by side, such as an agent and the agents it starts. */
 const PROMPTS_OF_A_KEY = 4;
 const MOST_KEYS = 5_000;
-/** What stands before the messages in the prompt that a provider caches, wherever it lies in the body. */
+/** Members that providers put before the messages in the cached prompt, wherever they are in the body. */
 const BEFORE_MESSAGES = ["tools", "functions", "response_format"] as const;
 
-/** Where a prompt was read. Without an upstream any of the model's is meant. */
+/** Where a prompt was read. Without an upstream: at any upstream of the model. */
 export type PromptPlace = { readonly keyId: string; readonly model: string; readonly upstream: string | null };
 
 type Prompt = {
@@ -68,7 +68,7 @@ export class PromptMemory {
 
   /**
    * GMAC under a key of this process, over every byte: 400 KB take 30 µs, an eighth of what SHA-256 takes. With one nonce it
-   * is a keyed universal hash, whose digests are safe to compare because nobody outside ever sees one.
+   * is a keyed universal hash. Its digests are safe to compare because none leaves the process.
    */
   #digest({ body, members }: PromptBytes, messages: Buffer): string {
     const gmac = createCipheriv("aes-128-gcm", this.#digestKey, NONCE);

@@ -39,7 +39,7 @@ const lies = fc.record(
 );
 
 describe("readUsage", () => {
-  it("makes whole disjoint counts of whatever an upstream reports, or none", () => {
+  it("makes whole disjoint counts of every report of an upstream, or none", () => {
     fc.assert(
       fc.property(fc.oneof(lies, anything), (reported) => {
         const reading = readUsage(reported);

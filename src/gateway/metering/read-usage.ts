@@ -16,11 +16,11 @@ export type UsageReading = {
   /** Whether input and output were reported at all; zero input counts as not reported, because every request has some. */
   readonly hasInput: boolean;
   readonly hasOutput: boolean;
-  /** Whether the object says anything of the prompt cache, if only that nothing was read from it. */
+  /** Whether the object reports the prompt cache, zero included. */
   readonly tellsCached: boolean;
   /** How many of the output tokens were reasoning. */
   readonly reasoningTokens: number;
-  /** What the upstream says the request cost us, in US dollars as a decimal string: OpenRouter. Null: it does not say. */
+  /** The cost of the request by the upstream's report, in US dollars as a decimal string: OpenRouter. Null: not reported. */
   readonly costUsd: string | null;
   readonly rules: readonly MeteringRule[];
 };
@@ -147,9 +147,9 @@ function readOutput(usage: JsonObject, reader: CountReader): OutputSide<number |
 }
 
 /**
- * Whether cached and written tokens lie beside the input instead of in it. With Anthropic's names for them they do, unless
- * the total says otherwise; a proxy that has put OpenAI's names around them has usually added them up. With OpenAI's names
- * alone only a total that fits exactly says so.
+ * Whether cached and written tokens lie beside the input instead of in it. With Anthropic's names they do, unless the total
+ * contradicts; a proxy that has put OpenAI's names around them has usually added them up. With OpenAI's names alone, only a
+ * total that fits exactly shows it.
  */
 function cachedIsBeside(
   input: ReportedInput,
@@ -165,13 +165,13 @@ function cachedIsBeside(
   return input.hasInputName && total !== tokens + output;
 }
 
-/** Only Mistral's models for sound say so, and their prompt tokens are without the sound. */
+/** Only Mistral's models for sound report them, and their prompt tokens are without the sound. */
 function hasAudioSeconds(usage: JsonObject): boolean {
   const seconds = usage["prompt_audio_seconds"];
   return typeof seconds === "number" && seconds > 0;
 }
 
-/** Up to a million dollars; what else a `cost` may be is no cost. */
+/** Up to a million dollars; any other value of `cost` is no cost. */
 function costOf({ cost }: JsonObject): string | null {
   if (typeof cost !== "number" || !(cost >= 0 && cost <= 1_000_000)) return null;
   return cost.toFixed(12).replace(/(?:\.0+|(?<!0)0+)$/, "");

@@ -7,7 +7,7 @@ export const BYTES_PER_REPORTED_TOKEN = 8;
 /** What a choice has beside its text, and a text whose tokens do not matter. */
 const BYTES_AROUND_A_CHOICE = 512;
 
-/** A client that left before it had anything. */
+/** The output of a client that left before it got any. */
 export const NOTHING_RELAYED: RelayedTokens = {
   mayExceedTwice: () => false,
   estimateTokens: nothingRelayed,

@@ -43,7 +43,7 @@ describe("the tokens of what was relayed are estimated", () => {
     ["of more words than are kept", many(5_000, word)],
     ["when little comes first and much behind it", [...many(100, word), ...many(100, () => text(180))]],
     ["when much comes first and little behind it", [...many(100, () => text(180)), ...many(100, word)]],
-    ["of two large events behind one that says nothing", [role, text(4_000), text(4_000)]],
+    ["of two large events after one without text", [role, text(4_000), text(4_000)]],
     ["of a call of a tool in one event", [role, call]],
     ["of one large event and words behind it", [text(2_500), ...many(1_000, word)]],
     ["of words and one large event behind them", [...many(1_000, word), text(2_500)]],

@@ -11,10 +11,10 @@ const ROUGH_PACKETS = 8;
 const MAX_LARGE_BYTES = 64 * 1024;
 
 /**
- * Remembers what a client was given, in bounded memory, in case the upstream never says how many tokens it was. What was
- * counted once is kept as a number. Small and large packets are counted apart: a packet that a proxy has put together, or one
- * with a whole call of a tool, has another density of tokens than one word in its wrapping. One that alone is larger than
- * what is kept is counted at once: it is a picture or sound, and the density of others says nothing about it.
+ * Remembers the relayed output in bounded memory, in case the upstream never reports its tokens. Output that was counted is
+ * kept as a number. Small and large packets are counted separately: a packet that a proxy has put together, or one with a
+ * whole tool call, has another density of tokens than a word in its wrapping. A packet larger than the memory is counted at
+ * once: it is a picture or sound, and other packets do not show its density.
  */
 export class RelayedOutput implements RelayedTokens {
   readonly #small = new PacketSample();
@@ -52,14 +52,14 @@ export class RelayedOutput implements RelayedTokens {
     this.#largeKeptBytes += events.length;
   }
 
-  /** What came behind the client's leaving: the upstream has written it, and nobody was given it. */
+  /** Adds output that came after the client had left: the upstream wrote it, and it was not relayed. */
   addUnread(events: Buffer): void {
     if (this.#isOver) return;
     this.#unread ??= new RelayedOutput();
     this.#unread.add(events);
   }
 
-  /** All that the upstream has written: what was relayed, and what nobody read. */
+  /** All that the upstream has written, relayed or not. */
   get written(): RelayedTokens {
     return this.#unread === null ? this : together(this, this.#unread);
   }
@@ -101,7 +101,7 @@ export class RelayedOutput implements RelayedTokens {
     return this.#textBytes() > room * BYTES_PER_REPORTED_TOKEN;
   }
 
-  /** The stream is over and its bill is known: what was not counted never will be. */
+  /** The stream is over and billed: the rest is not counted any more. */
   forget(): void {
     this.#isOver = true;
     this.#small.giveBack();

@@ -43,7 +43,7 @@ const played = fc.record({
 });
 
 describe.each(Object.entries(READERS))("the output of %s that was really read", (_name, read) => {
-  it("is billed between what was relayed and its bound, as far as bytes tell", async () => {
+  it("is billed between what was relayed and its bound, as far as bytes show it", async () => {
     await fc.assert(
       fc.asyncProperty(played, async ({ tokens, inEvent, reported, bound, isComplete }) => {
         const usage = { prompt_tokens: 10, ...(reported === null ? {} : { completion_tokens: reported }) };

@@ -1,4 +1,4 @@
-/** What a client was given of the output, by our own count. */
+/** The relayed output, by our own count. */
 export interface RelayedTokens {
   /** Whether it may be more than twice so many tokens. Looks at bytes only, so a yes has to be checked by counting. */
   mayExceedTwice(tokens: number): boolean;

@@ -1,6 +1,6 @@
-// The names by which a usage record says how its counts came about. They are kept in records, so they are never renamed.
+// The names by which a usage record shows the origin of its counts. They are kept in records, so they are never renamed.
 
-/** How counts were corrected or estimated where they are not simply what the upstream reported. */
+/** How counts were corrected or estimated where they differ from the upstream's report. */
 export type MeteringRule =
   /** Tokens that only the total counts are output: thinking at Gemini's OpenAI endpoint. */
   | "thinking_in_total"
@@ -22,9 +22,9 @@ export type MeteringRule =
   | "output_below_relayed"
   /** No whole output count was reported, so the output is our count. */
   | "output_estimated"
-  /** The answer was ended early: the bound or the balance did not cover what came next, so that was neither shown nor billed. */
+  /** The answer was ended early: the bound or the balance did not cover its rest, which was neither shown nor billed. */
   | "output_withheld"
   /** No input count was reported, so the input is our count. */
   | "input_estimated"
-  /** The input is our count, and so much of it as the last exact request had is taken to be cached. */
+  /** The input is our count, and the input of the last exact request is taken to be cached. */
   | "cached_assumed";

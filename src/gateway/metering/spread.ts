@@ -1,4 +1,4 @@
-// Which few of many are looked at. Upstreams write in patterns, such as an empty chunk behind each word, so steps of one length
+// Which few of many are sampled. Upstreams write in patterns, such as an empty chunk after each word, so steps of one length
 // would find all of the words or none of them.
 
 /** Multiples of it, without their whole part, lie evenly between 0 and 1, and so do those of every second, third and so on. */

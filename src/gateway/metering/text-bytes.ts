@@ -5,7 +5,7 @@ import { parseObject } from "../stream/chunk.ts";
 import { textOfChunk } from "./output-text.ts";
 import { dataOf, splitEvents } from "../stream/sse.ts";
 
-/** So many events are read, spread over all; the largest is read besides, because the others say nothing about it. */
+/** How many events are read, spread over all. The largest is read too, because the others do not show its density. */
 const READ_EVENTS = 8;
 const LF = 0x0a;
 const CR = 0x0d;
@@ -29,7 +29,7 @@ export function textBytesIn(events: Buffer): number {
   return textBytesOf(largest) + (bytes - largest.length) * share;
 }
 
-/** The events that have data, wherever in them: a name, an id or a comment may stand before it. */
+/** The events that have data: a name, an id or a comment may come before it. */
 function dataEventsIn(events: Buffer): readonly Buffer[] {
   // Lines that end in a return alone are rare, so they may be searched byte by byte.
   if (!events.includes(LF)) return splitEvents(events).filter(hasData);

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../request/field-rules.ts";
 export type ReportedUsage = {
   /** The usage object; null where there was none. */
   readonly usage: JsonObject | null;
-  /** Whether more of the answer came behind it: then its output count is not the whole, while its prompt side is final. */
+  /** Whether more of the answer followed it: then its output count is partial, while its prompt side is final. */
   readonly isStale: boolean;
 };
 
@@ -39,7 +39,7 @@ export class UsageSeen implements ReportedUsage {
     return this.#isStale;
   }
 
-  /** Whether usage was reported, and no output behind it. */
+  /** Whether usage was reported, and no output after it. */
   get isFinal(): boolean {
     return this.#usage !== null && !this.#isStale;
   }
@@ -50,7 +50,7 @@ export class UsageSeen implements ReportedUsage {
     this.#isStale = false;
   }
 
-  /** More of the answer came, and no usage with it. */
+  /** More of the answer arrived without usage. */
   outputFollowed(): void {
     this.#isStale = this.#usage !== null;
   }

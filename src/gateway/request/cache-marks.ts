@@ -1,18 +1,18 @@
 // Which requests ask an upstream to write to its prompt cache, and which routes may take them: some upstreams charge more for
-// what they write than for other input.
+// cache writes than for other input.
 
 import type { CatalogModel, Route, UpstreamConfig } from "../../catalog/catalog-model.ts";
 import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, problem } from "./field-rules.ts";
 import { CACHE_MARKS, otherSpelling } from "./known-names.ts";
 
-/** What a request asks to be written: nothing, for minutes, or for an hour and more. */
+/** The cache writes that a request asks for: none, for minutes, or for an hour and more. */
 export type CacheWrites = "none" | "short" | "long";
 
 /** The lifetime of what is written for minutes, where a request names it. */
 const SHORT_TTL = "5m";
 
-/** Members of the body that are looked at in another place, or hold the caller's own names. */
+/** Members of the body that are checked elsewhere, or hold the caller's own names. */
 const LOOKED_AT_ELSEWHERE: ReadonlySet<string> = new Set([
   "messages",
   "cache_control",
@@ -20,7 +20,7 @@ const LOOKED_AT_ELSEWHERE: ReadonlySet<string> = new Set([
   "logit_bias",
   "response_format",
 ]);
-/** Members whose names are the caller's own, such as those of a schema, so that none of them asks for anything. */
+/** Members with names of the caller's own, such as those of a schema: none of them is a cache mark. */
 const FREE_JSON: ReadonlySet<string> = new Set([
   "parameters",
   "schema",
@@ -70,7 +70,7 @@ export class CacheMarks {
   lookAtBody(body: JsonObject, problems: FieldProblem[]): void {
     this.look(body, "");
     const retention = body["prompt_cache_retention"];
-    // The cache in memory is what every request has that asks for nothing.
+    // Every request without a mark has the cache in memory.
     if (isSet(retention) && retention !== "in_memory" && retention !== "in-memory") {
       this.#add("short", "", "prompt_cache_retention");
     }

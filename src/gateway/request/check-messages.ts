@@ -1,4 +1,4 @@
-// The conversation of a request: every shape that clients really send is let through, everything else is named.
+// The messages of a request: every shape that clients really send is accepted, and every other one is named in the error.
 
 import type { Modality } from "../../catalog/catalog-model.ts";
 import type { FieldProblem } from "../../kernel/errors.ts";
@@ -8,12 +8,12 @@ import { MEDIA_NAMES, MESSAGE_NAMES, otherSpellingIn, PART_NAMES } from "./known
 import { originalLength } from "./skeleton.ts";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
-/** Roles that may speak without content: what they say is a tool call, or nothing. */
+/** Roles that may have no content: their message is a tool call, or empty. */
 const SILENT_ROLES: ReadonlySet<unknown> = new Set(["assistant", "function"]);
-/** Checks stop here: a body with a million wrong messages is told about the first few. */
+/** Checks stop here: of a million wrong messages the error names the first few. */
 export const MAX_PROBLEMS = 20;
 
-/** What the media in a conversation are: how many of each kind, and how many bytes of the body are their data. */
+/** The media of the messages: how many of each kind, and how many bytes of the body are their data. */
 export type MediaFacts = { readonly parts: ReadonlyMap<Modality, number>; readonly dataBytes: number };
 
 /** How each kind of content part is checked, and which modality it needs. */
@@ -31,7 +31,7 @@ const MAX_MESSAGES = 10_000;
 const MAX_PARTS = 1_000;
 const MAX_TOOL_CALLS = 1_000;
 
-/** Checks the messages and gathers their media and cache marks. What is wrong is added to `problems`. */
+/** Checks the messages and collects their media and cache marks. Errors are added to `problems`. */
 export function checkMessages(messages: unknown, problems: FieldProblem[], marks: CacheMarks): MediaFacts {
   const media = new MediaCount();
   if (!Array.isArray(messages)) {
@@ -48,7 +48,7 @@ export function checkMessages(messages: unknown, problems: FieldProblem[], marks
   return media;
 }
 
-/** What is gathered on the way. */
+/** The facts that the checks collect. */
 type Found = { readonly media: MediaCount; readonly marks: CacheMarks };
 
 class MediaCount implements MediaFacts {

@@ -1,5 +1,5 @@
-// The parameters of a request beside its messages. Known ones are checked, unknown ones pass on to the upstream, and those
-// that would change what the upstream charges are refused until they have a price here.
+// The parameters of a request beside its messages. Known ones are checked, unknown ones are passed on to the upstream, and
+// those that would change the upstream's charge are refused until they have a price here.
 
 import type { FieldProblem } from "../../kernel/errors.ts";
 import {
@@ -47,7 +47,7 @@ const isStreamOptions: Rule = (value, field) => {
 /** The bound of the contract of RPC callers. */
 const MAX_TOOLS = 1_000;
 
-/** The upstream charges for what its own tools do, so only tools that the client runs are let through. */
+/** The upstream charges for its own tools, so only tools that the client runs are accepted. */
 const isTools: Rule = (value, field) => {
   if (!Array.isArray(value)) return problem(field, "array", "must be an array of tools");
   if (value.length > MAX_TOOLS) return problem(field, "max_items", `must hold at most ${MAX_TOOLS} tools`);
@@ -99,7 +99,7 @@ const KNOWN: readonly [string, Rule][] = [
   ["prompt_cache_key", isText],
 ];
 
-/** A rule that lets one kind of value through because that one does not change the price. */
+/** A rule that accepts one kind of value because it does not change the price. */
 const unpriced: Rule = (_value, field) =>
   problem(field, "unpriced", "is not offered, because it changes what the upstream charges");
 const unpricedUnless =
@@ -109,7 +109,7 @@ const unpricedUnless =
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** Gemini's own options travel in it. Proxies lay whatever else it holds over the request, names that are refused included. */
+/** Gemini's own options are in it. Proxies merge every other member of it into the request, refused names included. */
 const isExtraBody: Rule = (value, field) =>
   isObject(value) && Object.keys(value).every((name) => name === "google") ? null : unpriced(value, field);
 
@@ -130,7 +130,7 @@ const UNPRICED: readonly [string, Rule][] = [
   ["num_return_sequences", unpricedUnless((count) => count === 1)],
   ["audio", unpriced],
   ["prediction", unpriced],
-  // An answer that is fetched later is never seen here, nor its usage.
+  // An answer that is fetched later does not pass here, and neither does its usage.
   ["deferred", unpricedUnless((deferred) => deferred === false)],
   ["prompt_cache_options", unpriced],
   // Searches, data and tools that run, and are charged, at the upstream.
@@ -170,7 +170,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([...KNOWN, ...UNPRICED]);
 const ALSO_KNOWN = ["model", "messages", "cache_control", "prompt_cache_breakpoint", "prompt_cache_retention"];
 const NAMES: ReadonlySet<string> = new Set([...RULES.keys(), ...ALSO_KNOWN]);
 
-/** Checks every parameter but the messages. What is wrong is added to `problems`. */
+/** Checks every parameter but the messages. Errors are added to `problems`. */
 export function checkParameters(body: JsonObject, problems: FieldProblem[]): void {
   const model = body["model"];
   const wrongModel = isFullText(model, "model");

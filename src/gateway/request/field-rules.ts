@@ -1,11 +1,11 @@
-// The vocabulary of the request checks: each rule looks at one value and says nothing, or what is wrong with it.
+// The rules of the request checks: each rule checks one value and returns its problem, or null.
 
 import type { FieldProblem } from "../../kernel/errors.ts";
 
 /** A parsed JSON object. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** What is wrong with a value, or null. */
+/** The problem of a value, or null. */
 export type Rule = (value: unknown, field: string) => FieldProblem | null;
 
 /** Whether a parsed value is an object: neither an array nor null. */

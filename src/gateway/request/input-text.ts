@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "./field-rules.ts";
 /**
  * Members of a body that set how a model answers or how a provider works, and are no part of the prompt. Every other member is
  * taken for a part of it: proxies and servers put `system`, `documents`, `prompt` or `chat_template` before the messages, and
- * what is not known here would be free in a stream that is cut.
+ * an unknown member would be free in a stream that is cut.
  */
 const NO_PROMPT: ReadonlySet<string> = new Set(
   [
@@ -35,7 +35,7 @@ const KNOWN_OF_MESSAGE: ReadonlySet<string> = new Set([
   "cache_control",
 ]);
 
-/** Messages, tools, the form of the answer, and whatever else a model may get to read; without media. */
+/** Messages, tools, the form of the answer, and all other text that a model may read; without media. */
 export function inputTextOf(body: JsonObject): string {
   const texts: string[] = [];
   const messages = Array.isArray(body["messages"]) ? body["messages"].filter(isObject) : [];

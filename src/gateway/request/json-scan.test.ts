@@ -41,7 +41,7 @@ describe("scanObject", () => {
     );
   });
 
-  it("finds the end of a long string wherever it lies in memory, and whatever stands before it", () => {
+  it("finds the end of a long string at any place in memory, and after any text", () => {
     const text = JSON.stringify({ a: `${"x".repeat(150)}\\\\"é"`, b: "\\".repeat(90), c: 1 });
     for (let offset = 0; offset < 16; offset += 1) {
       for (let size = 0; size <= 20; size += 1) {
@@ -64,7 +64,7 @@ describe("scanObject", () => {
     "\\u005f_proto__",
     "__p\\u0072oto__",
     "\\u005F\\u005f\\u0070\\u0072\\u006f\\u0074\\u006f\\u005f_",
-  ])("sees the key %s at any depth, and no such text", (key) => {
+  ])("sees the key %s at any depth, and no text like it", (key) => {
     const scan = (text: string) => scanObject(Buffer.from(text)).hasProtoKey;
     expect(scan(`{"a":[{"b":1,"${key}" : 2}]}`)).toBe(true);
     expect(scan(`{"a":["${key}"],"b":"${key}","c":"{\\"__proto__\\":1}"}`)).toBe(false);
@@ -113,7 +113,7 @@ describe("scanObject", () => {
     ['{"a":"b', "truncated"],
     [`{"a":"${"b".repeat(5_000)}`, "truncated"],
     ['{"a":"b\\"}', "truncated"],
-  ])("says why %s cannot be scanned", (text, reason) => {
+  ])("reports why %s cannot be scanned", (text, reason) => {
     expect(reasonOf(text)).toBe(reason);
   });
 });

@@ -1,12 +1,12 @@
 // One pass over the bytes of a JSON object that finds where its top-level members lie, so that a member can be replaced
-// without writing the rest anew. Long strings are jumped over natively: a prompt of 400 KB costs microseconds. The scan
-// does not validate; readRequest lets JSON.parse judge the structure, with the long strings left out.
+// while the rest stays as it is. Long strings are skipped natively: a prompt of 400 KB costs microseconds. The scan does not
+// validate: readRequest checks the structure with JSON.parse, without the long strings.
 
 import { MAX_JSON_DEPTH } from "../../kernel/json-bounds.ts";
 
-/** Strings of at least this many bytes are left out of what JSON.parse sees. */
+/** Strings of at least this many bytes are left out of the text for JSON.parse. */
 const LONG_STRING_BYTES = 1_024;
-/** Searching longer strings in other ways pays only there. */
+/** From this length on a string is searched natively or by words. */
 const STEPPED_BYTES = 64;
 
 /** A range of bytes, its end excluded. */
@@ -135,7 +135,7 @@ function endOfString(bytes: Buffer, from: number): number {
 }
 
 /**
- * The same for a string that goes on for long. One without a quote in it, such as the data of a picture, is jumped over
+ * The same for a long string. One without a quote in it, such as the data of a picture, is skipped
  * natively. Elsewhere its words are tested sixteen bytes at a time: three times as fast as byte by byte, and not slowed down
  * where a text is full of escaped quotes, as searching natively for each of them would be.
  */
@@ -181,7 +181,7 @@ function zeroBytes(word: number): number {
   return (word - 0x01010101) & ~word & 0x80808080;
 }
 
-/** A quote closes its string unless an odd number of backslashes stands before it. */
+/** A quote closes its string unless an odd number of backslashes is before it. */
 function closesString(bytes: Buffer, quote: number, from: number): boolean {
   let before = quote - 1;
   while (before >= from && bytes[before] === BACKSLASH) before -= 1;
@@ -191,7 +191,7 @@ function closesString(bytes: Buffer, quote: number, from: number): boolean {
 // Spelled with an escape for each of its nine characters.
 const LONGEST_PROTO_BYTES = 54;
 
-/** A cheap look at a string: most begin otherwise. */
+/** A cheap test of a string: most begin otherwise. */
 function mayBeProto(bytes: Buffer, start: number, end: number): boolean {
   if (end - start < PROTO.length || end - start > LONGEST_PROTO_BYTES) return false;
   return bytes[start] === UNDERSCORE || bytes[start] === BACKSLASH;

@@ -1,5 +1,5 @@
-// Names of members that are checked or priced. Upstreams written in Go read a name without regard to case, and of two that
-// are the same to them the last one: so a name that differs from a known one by case alone goes round every check here.
+// Names of members that are checked or priced. Upstreams written in Go ignore the case of names, and of two names that are the
+// same to them they read the last one. So a name that differs from a known one by case alone would avoid every check here.
 
 import type { FieldProblem } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, problem } from "./field-rules.ts";
@@ -15,7 +15,7 @@ const TOOL_NAMES = withMarks("type function custom");
 const FUNCTION_NAMES = withMarks("name description parameters strict");
 export const STREAM_OPTION_NAMES: ReadonlySet<string> = new Set(["include_usage"]);
 
-/** What is wrong with a name that differs from a known one by case alone, or null. `where` is the path of its object. */
+/** The problem of a name that differs from a known one by case alone, or null. `where` is the path of its object. */
 export function otherSpelling(name: string, known: { has(name: string): boolean }, where = ""): FieldProblem | null {
   if (known.has(name)) return null;
   const folded = fold(name);

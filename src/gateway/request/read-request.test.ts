@@ -23,7 +23,7 @@ describe("readRequest refuses", () => {
     ["a message that is no object", { messages: ["hi"] }, "messages[0]: object"],
     ["an unknown role", { messages: [USER, { role: "robot", content: "hi" }] }, "messages[1].role: in"],
     ["content of a wrong type", { messages: [{ role: "user", content: 5 }] }, "messages[0].content: type"],
-    ["a user who says null", { messages: [{ role: "user", content: null }] }, "messages[0].content: type"],
+    ["a user message of null", { messages: [{ role: "user", content: null }] }, "messages[0].content: type"],
     [
       "an unknown part",
       { messages: [{ role: "user", content: [{ type: "smell" }] }] },
@@ -113,7 +113,7 @@ describe("readRequest refuses", () => {
     ["TYPE", { tools: [{ type: "custom", TYPE: "web_search" }] }, "tools[0].TYPE"],
     ["Name", { tools: [{ type: "function", function: { name: "f", Name: "g" } }] }, "tools[0].function.Name"],
     ["Include_Usage", { stream_options: { Include_Usage: false } }, "stream_options.Include_Usage"],
-  ])("the name %s, which only case or a look-alike letter tells from a known one", (name, more, field) => {
+  ])("the name %s, which differs from a known one by case or a look-alike letter alone", (name, more, field) => {
     const body = Object.keys(more).length === 0 ? { [name]: 1 } : more;
     expect(problemsOf(bodyOf(body))).toEqual([`${field}: spelling`]);
     // An escaped name is the same name.
@@ -156,7 +156,7 @@ describe("readRequest refuses", () => {
     expect(problemsOf(body).join()).toBe(expected);
   });
 
-  it("says no more than twenty problems of a body with thousands", () => {
+  it("reports at most twenty problems of a body with thousands", () => {
     expect(problemsOf(bodyOf({ messages: Array.from({ length: 10_000 }, () => 1) }))).toHaveLength(20);
   });
 });
@@ -194,10 +194,7 @@ describe("readRequest accepts", () => {
     ],
     ["nulls where nothing was chosen", { temperature: null, max_tokens: null, stop: null, tools: null, stream: null }],
     ["the harmless values of refused members", { service_tier: "auto", modalities: ["text"], best_of: 1 }],
-    [
-      "members nobody knows",
-      { prompt_cache_key: "k", store: false, thinking: { type: "x" }, chat_template_kwargs: {} },
-    ],
+    ["unknown members", { prompt_cache_key: "k", store: false, thinking: { type: "x" }, chat_template_kwargs: {} }],
     [
       "lists of nothing, and a place that costs no more",
       { plugins: [], fallbacks: [], transforms: [], deferred: false },
@@ -245,7 +242,7 @@ describe("what a request asks to be written to a prompt cache", () => {
     ["a mark of a part", part(short), ["short", "messages[0].content[0].cache_control"]],
     ["five minutes by name", part({ ...short, ttl: "5m" }), ["short", "messages[0].content[0].cache_control"]],
     ["an hour", part(long), ["long", "messages[0].content[0].cache_control"]],
-    ["a lifetime nobody knows", part({ ttl: 86_400 }), ["long", "messages[0].content[0].cache_control"]],
+    ["an unknown lifetime", part({ ttl: 86_400 }), ["long", "messages[0].content[0].cache_control"]],
     ["a mark of a message", { messages: [{ ...USER, cache_control: short }] }, ["short", "messages[0].cache_control"]],
     [
       "a break in a message",

@@ -1,5 +1,5 @@
-// Reads the body of a chat request: what it asks for, how large it is, and where the members lie that an upstream needs
-// changed. The body itself stays as the client wrote it.
+// Reads the body of a chat request: its parameters, its size, and the places of the members that are changed for an upstream.
+// The body itself stays as the client wrote it.
 
 import { isUtf8 } from "node:buffer";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
@@ -32,7 +32,7 @@ export type ChatRequest = {
   readonly maxCompletionTokens: number | null;
   /** Whether it leaves the service tier to the provider: `service_tier` is `auto`. */
   readonly choosesTier: boolean;
-  /** What it asks an upstream to write to its prompt cache, and the field that asks for most, empty where none does. */
+  /** The prompt cache writes that it asks for, and the field that asks for most; empty where none does. */
   readonly cacheWrites: CacheWrites;
   readonly cacheField: string;
   /** Whether pictures are asked for in the answer. */
@@ -55,8 +55,8 @@ type SoldModels = ReadonlyMap<string, Pick<CatalogModel, "contextLength">>;
 const NO_MODELS: SoldModels = new Map();
 
 /**
- * Reads and checks a body. What cannot fit the model's context window is refused before it is parsed, where that is known
- * by then. Errors: ValidationError naming each field that is wrong.
+ * Reads and checks a body. A body that cannot fit the model's context window is refused before it is parsed, where the model
+ * is known by then. Errors: ValidationError naming each field that is wrong.
  */
 export function readRequest(body: Buffer, models: SoldModels = NO_MODELS): ChatRequest {
   if (!isUtf8(body)) throw refuse(problem("", "utf8", "The body must be UTF-8"));
@@ -95,7 +95,7 @@ export function readRequest(body: Buffer, models: SoldModels = NO_MODELS): ChatR
   };
 }
 
-/** Refuses what the model cannot take: media it does not understand, text that cannot fit. Errors: ValidationError. */
+/** Refuses media that the model does not support, and text that cannot fit. Errors: ValidationError. */
 export function requireFits(request: ChatRequest, model: CatalogModel): void {
   if (request.asksForPictures && model.otherPrices?.imageOutput === undefined) {
     const message = `must be text alone, because ${model.id} has no price for pictures in its answers`;
@@ -115,14 +115,14 @@ function requireTextFits(textBytes: number, model: string, contextLength: number
   throw new ValidationError([problem("messages", "context_length", message)], { reason: "context_length_exceeded" });
 }
 
-/** What lies outside of long strings is no data of media, so all of it has to fit the context window. */
+/** Bytes outside of long strings are no data of media, so all of them have to fit the context window. */
 function refuseUnfit(body: Buffer, { longStrings, members }: ObjectScan, models: SoldModels): void {
   let textBytes = body.length;
   for (const { start, end } of longStrings) textBytes -= end - start;
   const member = members.get("model");
   if (textBytes <= QUICKLY_PARSED_BYTES || member === undefined) return;
   if (member.end - member.start > MAX_MODEL_ID_BYTES) return;
-  // An escaped spelling is left to the check behind parsing.
+  // An escaped spelling is left to the check after parsing.
   const model = body.toString("utf8", member.start + 1, member.end - 1);
   const sold = models.get(model);
   if (sold !== undefined) requireTextFits(textBytes, model, sold.contextLength);
@@ -146,7 +146,7 @@ const SCAN_PROBLEMS: Readonly<Record<JsonScanError["reason"], FieldProblem>> = {
   truncated: problem("", "json", "The body must be valid JSON"),
 };
 
-/** Two readers may choose differently between repeated keys, and then another request is billed than the one answered. */
+/** Two parsers may choose differently between repeated keys. Then another request is billed than the one answered. */
 function refuseDangerousKeys({ repeated: [first], hasProtoKey }: ObjectScan): void {
   if (first !== undefined) throw refuse(repeated(first));
   if (hasProtoKey) throw refuse(problem("__proto__", "forbidden", "is not a name a member may have"));

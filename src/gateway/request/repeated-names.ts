@@ -1,4 +1,4 @@
-// Names that came twice in one object, however deep. JSON.parse keeps the last of them and says nothing, so what was parsed has
+// Names that are in one object twice, at any depth. JSON.parse keeps the last of them without an error, so the parsed value has
 // fewer members than the text has colons.
 
 import { isObject } from "./field-rules.ts";
@@ -22,7 +22,7 @@ export function countMembers(value: unknown): number {
 // The closing quote is there in a sound text. Optional, it keeps the expression linear for any other.
 const STRING_OR_BRACE = /("[^"\\]*(?:\\.[^"\\]*)*"?)(\s*:)?|[{}]/gs;
 
-/** The first name that came twice in one object of a sound JSON text. Null: there is none. */
+/** The first name that is in one object of a sound JSON text twice. Null: there is none. */
 export function repeatedName(json: string): string | null {
   const open: Set<string>[] = [];
   for (const [text, string, colon] of json.matchAll(STRING_OR_BRACE)) {

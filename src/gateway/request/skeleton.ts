@@ -1,10 +1,10 @@
 // The structure of a body without the weight of its long strings, which are most of its bytes. Each long string becomes a
-// short stand-in that keeps how it begins and how long it is; JSON.parse then costs little however long the prompts are.
+// short stand-in that keeps how it begins and how long it is; JSON.parse then costs little even where prompts are long.
 
 import { randomBytes } from "node:crypto";
 import type { Span } from "./json-scan.ts";
 
-// Nobody outside can guess the mark, so no client can make a short string pass for a long one.
+// The mark is random, so no client can make a short string pass for a long one.
 const MARK = randomBytes(12).toString("hex");
 const KEPT_PREFIX_BYTES = 16;
 const PLAIN_PREFIX = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*/;

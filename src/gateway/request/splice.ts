@@ -1,4 +1,4 @@
-// Replaces ranges of a body without touching the bytes around them: what the client wrote arrives as it was written.
+// Replaces ranges of a body without changing the bytes around them: all other bytes reach the upstream as the client wrote them.
 
 import type { MemberSpan, Span } from "./json-scan.ts";
 
@@ -42,8 +42,8 @@ export function removeMember(members: ReadonlyMap<string, MemberSpan>, member: M
 }
 
 /**
- * Writes the edits over the bytes where each is no longer than what it replaces, with spaces behind it, which mean nothing in
- * JSON. False, and nothing is written: an edit is too long.
+ * Writes the edits over the bytes where none is longer than the range it replaces, padded with spaces, which JSON ignores.
+ * False, and nothing is written: an edit is too long.
  */
 export function writeInPlace(bytes: Buffer, edits: readonly Edit[]): boolean {
   if (!edits.every(({ start, end, text }) => Buffer.byteLength(text) <= end - start)) return false;

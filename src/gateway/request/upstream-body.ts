@@ -1,4 +1,4 @@
-// The body an upstream gets: the client's own bytes with the model's name there, usage asked for, the bound on the output
+// The body for an upstream: the client's own bytes with the upstream's model name, a request for usage, the bound on the output
 // that was held, and no dearer service tier.
 
 import type { OutputCapField } from "../../catalog/catalog-model.ts";
@@ -6,7 +6,7 @@ import type { MemberSpan } from "./json-scan.ts";
 import type { ChatRequest } from "./read-request.ts";
 import { type Edit, insertMembers, removeMember, splice, writeInPlace } from "./splice.ts";
 
-/** From here on a copy of the body costs more than all the rest of a request. */
+/** A copy of a larger body costs more than all the rest of a request. */
 const COPY_IS_DEAR_BYTES = 65_536;
 const SPACES = /\s+/g;
 
@@ -20,8 +20,8 @@ export type UpstreamBodyFacts = {
 };
 
 /**
- * The body for one upstream. A large one may be the request's own buffer, written over: it is good for one call. Each edit
- * covers all that the edits for another upstream may have written there.
+ * The body for one upstream. A large one may be the request's own buffer, written over: it is valid for one call. Each edit
+ * covers all bytes that the edits for another upstream may have written there.
  */
 export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Buffer {
   const { body, members } = request;
@@ -50,12 +50,12 @@ export function upstreamBody(request: ChatRequest, facts: UpstreamBodyFacts): Bu
     if (body.toString("utf8", start, end).trimEnd() !== value) edits.push({ start, end, text: value });
   }
 
-  /** Upstreams ignore the field that they do not read, so a client's bound that stays in the other one bounds nothing. */
+  /** Upstreams ignore the field that they do not read, so a client's bound in the other field has no effect. */
   function setBound(): void {
     const bound = String(facts.outputBound);
     const longer = members.get("max_completion_tokens");
     const shorter = members.get("max_tokens");
-    // Of two fields always the same one is kept, whichever name this upstream reads: a retry finds it where it was.
+    // Of two fields the same one is always kept, for either name: a retry finds it where it was.
     const kept = longer ?? shorter;
     if (kept === undefined) {
       added.push(`"${facts.outputCapField}":${bound}`);

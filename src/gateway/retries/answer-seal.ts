@@ -7,7 +7,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Whose answer it is. It is authenticated with the text: a row copied to another request cannot be opened. */
+/** The request of the answer. It is authenticated with the text: a row copied to another request cannot be opened. */
 export type AnswerName = { readonly accountId: string; readonly requestId: string };
 
 /** Seals answers and digests bodies, each with a key of its own made from one secret that all nodes share. */
@@ -20,7 +20,7 @@ export class AnswerSeal {
     this.#digestKey = derive(secret, "saldo idempotent bodies");
   }
 
-  /** A keyed digest of a body: equal bodies have equal ones, and without the key nobody can test what a body was. */
+  /** A keyed digest of a body. Equal bodies have equal digests. A guessed body cannot be tested without the key. */
   digestOf(body: Buffer): Buffer {
     return createHmac("sha256", this.#digestKey).update(body).digest();
   }

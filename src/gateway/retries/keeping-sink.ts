@@ -4,8 +4,8 @@ import type { KeptAnswer } from "./kept-answer.ts";
 import { MAX_KEPT_BYTES } from "./retries.ts";
 
 /**
- * Passes an answer on and remembers it for a retry. A client that leaves will probably retry, so the answer is made to its end as
- * if the client had stayed, for as long as it is not too large to be kept.
+ * Passes an answer on and keeps it for a retry. A client that leaves will probably retry, so the answer is read to its end as
+ * if the client had stayed, unless it grows too large to be kept.
  */
 export class KeepingSink implements ChatSink {
   readonly #sink: ChatSink;

@@ -19,7 +19,7 @@ export function writeKeptAnswer(answer: KeptAnswer): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), answer.streamed ? answer.passed : answer.json]);
 }
 
-/** Null: the bytes are of older code, which began them otherwise. */
+/** Null: older code wrote the bytes in another form. */
 export function readKeptAnswer(bytes: Buffer): KeptAnswer | null {
   if (bytes[0] !== OPEN_BRACE) return null;
   const end = bytes.indexOf(LF);

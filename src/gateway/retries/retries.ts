@@ -1,5 +1,5 @@
-// What a retry of a request under the same Idempotency-Key meets: the answer of the first one, where its account keeps answers.
-// Whether a request may run at all is decided by its admission, in the database.
+// The answer for a retry with the same Idempotency-Key: that of the first request, where its account keeps answers. Whether a
+// request may run at all is decided by its admission, in the database.
 
 import type { Pool } from "pg";
 import { AnswerSeal, type AnswerName } from "./answer-seal.ts";
@@ -8,7 +8,7 @@ import { type KeptAnswer, readKeptAnswer, writeKeptAnswer } from "./kept-answer.
 /** Larger answers are not kept. */
 export const MAX_KEPT_BYTES = 1024 * 1024;
 const KEPT_FOR = "interval '15 minutes'";
-/** One name, one bill, within so long. The admission uses the same time. */
+/** How long an idempotency key has one bill. The admission uses the same time. */
 const NAMES_FOR = "interval '24 hours'";
 /** Rows that one statement forgets at most. */
 const CHUNK = 1_000;
@@ -34,7 +34,7 @@ export type Retries = {
   find(name: AnswerName): Promise<KeptAnswer | null>;
 };
 
-/** `secret`: shared by all nodes; it is read with the first request that has a name. */
+/** `secret`: shared by all nodes; it is read with the first request that has an idempotency key. */
 export function createRetries(pool: Pool, secret: () => Promise<string>): Retries {
   let opening: Promise<AnswerSeal> | null = null;
   const sealOf = async (): Promise<AnswerSeal> => {
@@ -60,7 +60,7 @@ export function createRetries(pool: Pool, secret: () => Promise<string>): Retrie
   };
 }
 
-/** Forgets answers and names that are over. Gives how many rows. */
+/** Deletes expired answers and idempotency keys. Returns the number of rows. */
 export async function forgetOldRetries(pool: Pick<Pool, "query">): Promise<number> {
   let forgotten = 0;
   for (const statement of [FORGET_ANSWERS, FORGET_NAMES]) {

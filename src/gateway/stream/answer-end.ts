@@ -4,10 +4,10 @@ import type { ReportedUsage } from "../metering/usage-seen.ts";
 import type { JsonObject } from "../request/field-rules.ts";
 import type { UpstreamFailure } from "../upstreams/chat-upstream.ts";
 
-/** What every end of a stream knows. The usage is what was reported up to there: its prompt side is sound also where the answer broke off. */
+/** The facts of every end of a stream. The usage is the report up to there: its prompt side is sound even where the answer broke off. */
 type Ending = { readonly usage: ReportedUsage };
 
-/** How an attempt ended that reached the client, or would have. */
+/** The end of an attempt that reached the client, or would have. */
 export type StreamEnd = Ending &
   (
     | /** The answer is complete. `held`: its last frames, without usage chunks and the mark behind them. */ {
@@ -29,7 +29,7 @@ export type StreamEnd = Ending &
         readonly unfinished: readonly number[];
         readonly withheld: Withheld;
       }
-    /** The client has left, and the stream was not read to its end. `failure`: where that was the upstream's doing. */
+    /** The client has left, and the stream was not read to its end. `failure`: the upstream's failure, where it caused that. */
     | { readonly kind: "gone"; readonly failure: UpstreamFailure | null }
   );
 
@@ -38,19 +38,19 @@ export type Withheld = {
   /** The text of the event it is in, and the share of the text that was not relayed, from 0 to 1. */
   readonly text: string;
   readonly share: number;
-  /** What had been reported before that event; null: nothing. */
+  /** The usage reported before that event; null: none. */
   readonly usageBefore: JsonObject | null;
 };
 
 /** `limit`: the upstream wrote on behind the bound. `hold`: more could not be held, and why. */
 export type StopCause = { readonly kind: "limit" } | { readonly kind: "hold"; readonly reason: unknown };
 
-/** What may come between the end of an answer and the end of its stream. */
+/** The most bytes between the end of an answer and the end of its stream. */
 const MAX_HELD_BYTES = 1024 * 1024;
 
-/** Knows whether an answer has ended, and keeps its last frames back: clients take it for complete at a finish_reason. */
+/** Tracks whether an answer has ended, and keeps its last frames back: clients take it for complete at a finish_reason. */
 export class AnswerEnd {
-  /** The choices spoken of while it mattered. Not how many were asked for: an upstream may write fewer. */
+  /** The choices that chunks have named. An upstream may write fewer than were asked for. */
   readonly #seen = new Set<number>();
   readonly #finished = new Set<number>();
   #frames: Buffer[] = [];
@@ -72,14 +72,14 @@ export class AnswerEnd {
     return this.#frames;
   }
 
-  /** Notes what a chunk speaks of. */
+  /** Records the choices of a chunk. */
   note({ choices, finished }: { readonly choices: readonly number[]; readonly finished: readonly number[] }): void {
     for (const index of choices) this.#seen.add(index);
     for (const index of finished) this.#finished.add(index);
     if (this.#finished.size > 0 && this.#finished.size === this.#seen.size) this.#isReached = true;
   }
 
-  /** An answer that is told as one chunk ends with it. */
+  /** An answer that is written as one chunk ends with it. */
   reach(): void {
     this.#isReached = true;
   }
@@ -91,7 +91,7 @@ export class AnswerEnd {
     return this.#bytes <= MAX_HELD_BYTES;
   }
 
-  /** Gives the frames back where what looked like the end of the answer was the end of one choice: another is spoken of. */
+  /** Returns the kept frames where another choice goes on: the end was that of one choice, and not of the answer. */
   release(choices: readonly number[]): Buffer | null {
     if (!this.#isReached || choices.every((index) => this.#finished.has(index))) return null;
     const frames = Buffer.concat(this.#frames);

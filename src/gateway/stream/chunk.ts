@@ -24,7 +24,7 @@ export type ChunkMeaning =
       readonly isUsageOnly: boolean;
       /** Whether it carries a part of the answer: text, a call of a tool, sound. A role alone is none. */
       readonly hasOutput: boolean;
-      /** The choices it speaks of, by index. */
+      /** The choices in it, by index. */
       readonly choices: readonly number[];
       /** The choices that end here, by index. */
       readonly finished: readonly number[];
@@ -89,7 +89,7 @@ function isBlank(value: unknown): boolean {
 export function errorIn(object: JsonObject): JsonObject | null {
   const { error } = object;
   if (isObject(error)) return error;
-  // What is beside the text of an error, such as a code, belongs to it.
+  // Members beside the text of an error, such as a code, belong to it.
   if (!isBlank(error)) return { ...object, error: null, message: error };
   if (object["object"] === "error" || object["type"] === "error") return object;
   if (Array.isArray(object["choices"])) return null;
@@ -97,10 +97,10 @@ export function errorIn(object: JsonObject): JsonObject | null {
   return isFlat ? object : null;
 }
 
-/** The members under which an error stands flat, in an object without choices: FastAPI has `detail`. */
+/** The members with a flat error, in an object without choices: FastAPI has `detail`. */
 const FLAT_MESSAGES = ["message", "error_message", "error_msg", "detail"] as const;
 
-/** The usage of a chunk or an answer, wherever this upstream puts it. */
+/** The usage of a chunk or an answer, in whichever member an upstream puts it. */
 export function usageOf(chunk: JsonObject): JsonObject | null {
   if (isObject(chunk["usage"])) return chunk["usage"];
   const groq = chunk["x_groq"];

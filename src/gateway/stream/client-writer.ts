@@ -5,7 +5,7 @@ import type { RelayedOutput } from "../metering/relayed-output.ts";
 import type { UpstreamCall } from "../upstreams/chat-upstream.ts";
 import { OPENAI_EVENTS } from "./openai-events.ts";
 
-/** So many chunks without output are kept before the first that has some; they carry the role, and no more. */
+/** The most chunks that are kept before the first one with output; they carry the role, and no more. */
 const MAX_LEADING = 32;
 
 export type ClientFacts = {
@@ -35,7 +35,7 @@ export class ClientWriter {
     this.#call = call;
   }
 
-  /** Whether the call was paused since this was asked the last time. */
+  /** Whether the call was paused since the last call of this method. */
   takeWasPaused(): boolean {
     const wasPaused = this.#wasPaused;
     this.#wasPaused = false;
@@ -67,13 +67,13 @@ export class ClientWriter {
     this.write(events);
   }
 
-  /** Counts what is written now or later, or would be if the client had stayed. */
+  /** Counts bytes that are written now or later, or would be if the client had stayed. */
   count(events: Buffer): void {
     if (this.#hasLeft) this.#facts.output.addUnread(events);
     else this.#facts.output.add(events);
   }
 
-  /** Writes what was counted as relayed before. */
+  /** Writes bytes that were counted as relayed before. */
   write(events: Buffer): void {
     const { begin, sink } = this.#facts;
     let bytes = events;
@@ -106,7 +106,7 @@ export class ClientWriter {
     if (!this.#isSlow) this.#call?.resume();
   }
 
-  /** The client has left, so it is waited for no longer. */
+  /** The client has left, so the upstream does not wait for it any more. */
   leave(): void {
     this.#hasLeft = true;
     if (this.#isSlow && !this.#isWaiting) this.#call?.resume();

@@ -8,9 +8,9 @@ import type { OutputSize } from "./output-limit.ts";
 
 /** Upstreams alternate between few kinds of chunks: text, reasoning, arguments, one per choice. */
 const MAX_FRAMES = 6;
-/** So many frames in a row that no chunk agreed with show an upstream whose chunks all differ. */
+/** So many unmatched frames in a row show an upstream whose chunks all differ. */
 const MAX_UNUSED = 8;
-/** From then on one chunk in so many is learnt from. */
+/** From then on one chunk in so many gives a frame. */
 const LEARN_ONE_IN = 64;
 /** A longer chunk costs more to read than to parse. */
 const MAX_FRAME_BYTES = 8 * 1024;
@@ -42,7 +42,7 @@ const PADDING = "obfuscation";
 /** The strings that are replaced by ours. */
 const NAMES: ReadonlySet<string> = new Set(["id", "model"]);
 
-/** What a client sees in place of the upstream's names. */
+/** The names that a client sees in place of the upstream's. */
 export type ShownNames = { readonly id: string; readonly model: string };
 
 /** A fixed part of a chunk, as it comes and as it goes out. `isText`: the string behind it is text of the answer. */
@@ -51,13 +51,13 @@ type Part = { readonly bytes: Buffer; readonly shown: Buffer; readonly isText: b
 /** A fixed part as it goes out, and where the string behind it lies. */
 type Piece = { fixed: Buffer; start: number; end: number };
 
-/** The frames of one stream. After `match` it has what was found; it is one object for the stream, so nothing is allocated. */
+/** The frames of one stream. After `match` it has the result; it is one object for the stream, so nothing is allocated. */
 export class Frames implements OutputSize {
   readonly #names: { readonly id: Buffer; readonly model: Buffer };
   #frames: (readonly Part[])[] = [];
   #unused = 0;
   #asked = 0;
-  /** What the recognized chunks go out as; the first so many are in use. */
+  /** The parts of the recognized chunks as they are sent; the first so many are in use. */
   readonly #pieces: Piece[] = [];
   #pieceCount = 0;
 
@@ -120,7 +120,7 @@ export class Frames implements OutputSize {
       if (!this.#matchFrame(bytes, frame)) continue;
       this.#unused = 0;
       if (index > 1) {
-        // The frames that are met most are tried first.
+        // The most frequent frames are tried first.
         this.#frames.splice(index, 1);
         this.#frames.unshift(frame);
       }
@@ -227,7 +227,7 @@ export class Frames implements OutputSize {
   }
 }
 
-/** Memory for what goes out, cut off one large piece: Node's own pool is made anew every few packets. */
+/** Memory for the bytes to be sent, cut off one large piece: Node's own pool is replaced every few packets. */
 const POOL_BYTES = 64 * 1024;
 let pool = Buffer.alloc(0);
 let poolUsed = 0;

@@ -8,12 +8,12 @@ export class IncomingAnswer {
   readonly #cutter = new EventCutter();
   readonly #json: Buffer[] = [];
   #jsonBytes = 0;
-  /** Null: neither a header nor a byte has told it. */
+  /** Null: neither a header nor a byte has shown it. */
   #isEventStream: boolean | null = null;
   /** The same by the bytes alone: headers announce events before a JSON text too. */
   #beginsAsEvents: boolean | null = null;
 
-  /** Whether a part of a JSON text has come. */
+  /** Whether a part of a JSON text has arrived. */
   get hasJson(): boolean {
     return this.#beginsAsEvents === false;
   }
@@ -42,7 +42,7 @@ export class IncomingAnswer {
   takeRest(): { readonly event: Buffer | null; readonly json: Buffer } {
     const rest = this.#cutter.takeRest();
     if (rest === null) return { event: null, json: Buffer.concat(this.#json) };
-    // Half of a comment is no page that came in place of an answer.
+    // Half of a comment is no web page in place of an answer.
     return { event: rest.includes("data") ? rest : null, json: isBeginOfEvent(rest) ? EMPTY : rest };
   }
 }

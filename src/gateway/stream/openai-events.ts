@@ -1,4 +1,4 @@
-// How OpenAI and all that follow it write a stream: each chunk is the data of an event, and a mark ends it.
+// The stream format of OpenAI and compatible upstreams: each chunk is the data of an event, and a mark ends the stream.
 
 import type { ChunkFormat } from "../chat.ts";
 import { dataOf, splitEvents } from "./sse.ts";

@@ -13,7 +13,7 @@ export type OutputGateFacts = {
   readonly gate: SlabGate | null;
 };
 
-/** What goes out passes here: it has to be within the bound of the request, and within what is held for it. */
+/** All output passes this gate: it has to be within the bound of the request, and within its hold. */
 export class OutputGate {
   readonly #facts: OutputGateFacts;
   #hasLeft = false;
@@ -25,11 +25,11 @@ export class OutputGate {
   /** Whether so much may go out now. `isWhole`: the answer came in one piece, and cannot be ended in the middle. */
   covers(size: OutputSize, isWhole = false): boolean {
     const { limit, gate } = this.#facts;
-    // What nobody reads is not counted, and bounded by the time of a drain.
+    // Output without a reader is not counted; the time of a drain bounds it.
     return (isWhole || this.#hasLeft || limit.covers(size)) && gate?.covers(size) !== false;
   }
 
-  /** Takes into account what goes out. */
+  /** Counts output that is sent. */
   take(size: OutputSize): void {
     this.#facts.limit.take(size);
     this.#facts.gate?.take(size);
@@ -44,7 +44,7 @@ export class OutputGate {
       if (gate?.covers(size) === false) await gate.whenOpen(size);
       return null;
     } catch (reason) {
-      // What is held pays for a part of the event. Where the database is away nobody knows whether it still is held.
+      // The hold pays for a part of the event. Where the database is away, it is unknown whether the hold still exists.
       const share = reason instanceof InsufficientBalance ? await gate?.shareOf(text) : 0;
       return { cause: { kind: "hold", reason }, share: share ?? 0 };
     }

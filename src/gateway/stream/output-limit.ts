@@ -1,5 +1,5 @@
-// Ends a stream that runs on. Upstreams are asked for no more than the bound of the request, and some write more all the same.
-// What is above one and a half times the bound, by our count, is not relayed.
+// Ends a stream that runs on. Upstreams get the bound of the request, and some write more all the same. Output above one and a
+// half times the bound, by our count, is not relayed.
 
 import { countTokens } from "../metering/estimate.ts";
 import type { RelayedOutput } from "../metering/relayed-output.ts";
@@ -21,7 +21,7 @@ export type OutputSize = {
   readonly otherBytes: number;
   /** Events with output. */
   readonly events: number;
-  /** Whether they carry sound or pictures, whose tokens nobody here can count. */
+  /** Whether they carry sound or pictures, whose tokens cannot be counted here. */
   readonly hasMedia: boolean;
 };
 
@@ -51,7 +51,7 @@ export class OutputLimit {
     return this.#coarseWith(size) <= this.#lookAt;
   }
 
-  /** Takes into account what goes out. */
+  /** Counts output that is sent. */
   take(size: OutputSize): void {
     this.#asciiBytes += size.asciiBytes;
     this.#otherBytes += size.otherBytes;

@@ -1,11 +1,11 @@
-// Reads one event, and writes an answer in one piece as the event that a stream would have had.
+// Reads one event of a stream: its meaning, its text and its size.
 
 import { choicesOf, textOfChunk } from "../metering/output-text.ts";
 import { countNonAscii } from "../request/count-bytes.ts";
 import { isObject, type JsonObject } from "../request/field-rules.ts";
-import { type ChunkMeaning, meaningOf, parseObject } from "./chunk.ts";
+import { type ChunkMeaning, meaningOf } from "./chunk.ts";
 import type { OutputSize } from "./output-limit.ts";
-import { eventOf, fieldsOf } from "./sse.ts";
+import { fieldsOf } from "./sse.ts";
 
 /** One event and what it means. */
 export type ReadEvent = {
@@ -51,23 +51,4 @@ function isFilled(value: unknown): boolean {
 function hasMediaPart({ content }: JsonObject): boolean {
   if (!Array.isArray(content)) return false;
   return content.some((part) => isObject(part) && /image|audio|video/.test(String(part["type"])));
-}
-
-/** The one chunk of a stream that a complete answer is written as, for an upstream that does not stream. Null: it is no JSON. */
-export function chunkEventOf(json: Buffer): Buffer | null {
-  const parsed = parseObject(json.toString("utf8"));
-  if (parsed === null) return null;
-  const { usage: _usage, choices, ...answer } = parsed;
-  const chunk = {
-    ...answer,
-    object: "chat.completion.chunk",
-    choices: Array.isArray(choices) ? choices.filter(isObject).map(toChunkChoice) : [],
-  };
-  return eventOf(JSON.stringify(chunk));
-}
-
-function toChunkChoice({ message, ...choice }: JsonObject): JsonObject {
-  if (!isObject(message) || !Array.isArray(message["tool_calls"])) return { ...choice, delta: message ?? {} };
-  const calls = message["tool_calls"].filter(isObject).map((call, index) => ({ index, ...call }));
-  return { ...choice, delta: { ...message, tool_calls: calls } };
 }

@@ -1,42 +1,40 @@
-// Relays one stream of events and finds in passing what billing needs: the usage, and where the answer ends. Chunks go out as
-// they came, under our id and model. The frames from the last finish_reason on are held back, because clients take the answer
-// for complete there. What goes beyond what is held for the request waits, and what goes beyond its bound ends the stream.
-// After the client has left the stream is read on for its usage, and goes nowhere.
+// Relays one stream of events and finds the facts for billing on the way: the usage, and the end of the answer. Chunks are sent
+// on unchanged but for our id and model. The frames from the last finish_reason on are kept back, because clients take the
+// answer for complete there. Output beyond the hold of the request waits, and output beyond its bound ends the stream. After
+// the client has left, the stream is read on for its usage and is not written.
 
 import { failpoint } from "../../kernel/failpoint.ts";
 import type { RequestTerm } from "../../ledger/lease-term.ts";
-import type { FailedAttempt } from "../answer/call-upstream.ts";
-import { readAnswer } from "../answer/collect-answer.ts";
 import { EmptyTime } from "../answer/empty-time.ts";
 import { UsageSeen } from "../metering/usage-seen.ts";
-import { isObject, type JsonObject } from "../request/field-rules.ts";
 import type { UpstreamCall, UpstreamFailure, UpstreamListener } from "../upstreams/chat-upstream.ts";
 import { failureAnnounced } from "../upstreams/openai-compatible/announced-errors.ts";
-import { AnswerEnd, type StreamEnd } from "./answer-end.ts";
+import { AnswerEnd } from "./answer-end.ts";
 import { type ChunkMeaning, isPartOfAnswer } from "./chunk.ts";
 import { type ClientFacts, ClientWriter } from "./client-writer.ts";
 import { Frames, type ShownNames } from "./frames.ts";
 import { IncomingAnswer } from "./incoming-answer.ts";
-import { OutputGate, type OutputGateFacts, type Stop } from "./output-gate.ts";
-import { chunkEventOf, type ReadEvent, readEvent } from "./read-event.ts";
-import { shareOfChunk, shownChunk, usageChunkOf } from "./shown-chunk.ts";
+import { OutputGate, type OutputGateFacts } from "./output-gate.ts";
+import { type ReadEvent, readEvent } from "./read-event.ts";
+import { cut, RelayOutcome } from "./relay-outcome.ts";
+import { shownChunk, usageChunkOf } from "./shown-chunk.ts";
 import { endOfEvent } from "./sse.ts";
+import { readUnstreamed } from "./unstreamed-answer.ts";
 import { WaitingPackets } from "./waiting-packets.ts";
 
 export type StreamRelayFacts = ClientFacts &
   OutputGateFacts & {
-    /** What clients see in place of the upstream's id and model. */
+    /** The names that clients see in place of the upstream's id and model. */
     readonly names: ShownNames;
-    /** Asked before each packet: behind a pause of this process nothing more is written. */
+    /** Read before each packet: after a pause of this process nothing more is written. */
     readonly term: Pick<RequestTerm, "isOver">;
   };
 
 type Chunk = Extract<ChunkMeaning, { kind: "chunk" }>;
 
 export class StreamRelay implements UpstreamListener {
-  readonly ended: Promise<StreamEnd | FailedAttempt>;
+  readonly ended: RelayOutcome["ended"];
   upstreamRequestId: string | null = null;
-  readonly #resolve: (end: StreamEnd | FailedAttempt) => void;
   readonly #facts: StreamRelayFacts;
   readonly #incoming = new IncomingAnswer();
   readonly #client: ClientWriter;
@@ -46,19 +44,17 @@ export class StreamRelay implements UpstreamListener {
   readonly #usage = new UsageSeen();
   readonly #waiting = new WaitingPackets();
   readonly #emptyTime = new EmptyTime();
-  #isOver = false;
+  readonly #outcome: RelayOutcome;
   #hasAnswered = false;
-  #usageChunk: string | null = null;
-  #lastChunk: JsonObject = {};
 
   constructor(facts: StreamRelayFacts) {
     this.#facts = facts;
     this.#client = new ClientWriter(facts);
     this.#gate = new OutputGate(facts);
     this.#frames = new Frames(facts.names);
-    const { promise, resolve } = Promise.withResolvers<StreamEnd | FailedAttempt>();
-    this.ended = promise;
-    this.#resolve = resolve;
+    const [client, gate, end, usage] = [this.#client, this.#gate, this.#end, this.#usage];
+    this.#outcome = new RelayOutcome({ client, gate, end, usage, names: facts.names });
+    this.ended = this.#outcome.ended;
   }
 
   /** The call that is listened to: it is paused while the client is slow. The code that waits for the end releases it. */
@@ -67,7 +63,7 @@ export class StreamRelay implements UpstreamListener {
     this.#client.attach(call);
   }
 
-  /** Bytes of text that the upstream has written, also behind the client's leaving. */
+  /** Bytes of text that the upstream has written, also after the client has left. */
   get textBytes(): number {
     return this.#facts.limit.textBytes;
   }
@@ -83,39 +79,39 @@ export class StreamRelay implements UpstreamListener {
   }
 
   onData(packet: Buffer): void {
-    if (this.#isOver || this.#facts.term.isOver()) return;
+    if (this.#outcome.isOver || this.#facts.term.isOver()) return;
     if (this.#client.hasBegun) failpoint?.("after-first-byte");
     if (this.#waiting.isWaiting) {
       this.#waiting.push(packet);
       return;
     }
     const events = this.#incoming.push(packet);
-    if (typeof events === "string") this.#breakOff(cut(events));
+    if (typeof events === "string") this.#outcome.breakOff(cut(events));
     else if (events !== null) this.#take(events);
   }
 
   onEnd(): void {
-    if (this.#isOver) return;
+    if (this.#outcome.isOver) return;
     if (this.#waiting.isWaiting) {
       this.#waiting.end(() => this.onEnd());
       return;
     }
     const { event, json } = this.#incoming.takeRest();
     if (event !== null) this.#takeEvent(readEvent(Buffer.concat([event, Buffer.from("\n\n")])), true);
-    if (this.#isOver) return;
-    if (this.#end.isReached) this.#complete();
-    else if (this.#client.hasBegun) this.#fail(cut("the stream ended before the answer did"));
+    if (this.#outcome.isOver) return;
+    if (this.#end.isReached) this.#outcome.complete();
+    else if (this.#client.hasBegun) this.#outcome.fail(cut("the stream ended before the answer did"));
     else this.#takeUnstreamed(json);
   }
 
   onFailure(failure: UpstreamFailure): void {
-    // What came before it is the client's, once it is held for.
-    if (this.#waiting.isWaiting) this.#waiting.end(() => this.#breakOff(failure));
-    else this.#breakOff(failure);
+    // The packets before it are relayed once they are held for.
+    if (this.#waiting.isWaiting) this.#waiting.end(() => this.#outcome.breakOff(failure));
+    else this.#outcome.breakOff(failure);
   }
 
   onLeaseOver(failure: UpstreamFailure): void {
-    this.#breakOff(failure);
+    this.#outcome.breakOff(failure);
   }
 
   /** The client has left: nothing more is written, and the stream is read on. */
@@ -127,11 +123,11 @@ export class StreamRelay implements UpstreamListener {
 
   /** No code waits for the end any more. */
   onGivenUp(): void {
-    this.#finish({ kind: "gone", failure: null, usage: this.#usage });
+    this.#outcome.giveUp();
   }
 
   #take(events: Buffer): void {
-    for (let at = 0; at < events.length && !this.#isOver;) {
+    for (let at = 0; at < events.length && !this.#outcome.isOver;) {
       const recognized = this.#takeRecognized(events, at);
       if (recognized > at) {
         at = recognized;
@@ -140,7 +136,7 @@ export class StreamRelay implements UpstreamListener {
       const end = endOfEvent(events, at);
       const read = readEvent(events.subarray(at, end));
       this.#hasAnswered ||= isPartOfAnswer(read.meaning);
-      // Only output is held for: what else an upstream says, such as the usage or the end, needs no money.
+      // Only output is held for: other events, such as the usage or the end, cost nothing.
       if (!this.#gate.covers(read.size)) {
         const rest = events.subarray(at);
         this.#wait(read, () => this.#take(rest));
@@ -151,7 +147,7 @@ export class StreamRelay implements UpstreamListener {
     }
   }
 
-  /** Relays the chunks that need no reading; gives the index behind them. */
+  /** Relays the chunks that need no parsing; returns the index after them. */
   #takeRecognized(events: Buffer, at: number): number {
     const frames = this.#frames;
     if (!this.#client.hasBegun || this.#end.isReached || !frames.match(events, at, Infinity)) return at;
@@ -168,20 +164,20 @@ export class StreamRelay implements UpstreamListener {
     const { event, meaning } = read;
     switch (meaning.kind) {
       case "done":
-        if (this.#client.hasBegun || this.#end.isReached) this.#complete();
-        else this.#fail(cut("the stream held no answer"));
+        if (this.#client.hasBegun || this.#end.isReached) this.#outcome.complete();
+        else this.#outcome.fail(cut("the stream held no answer"));
         return;
       case "error":
-        this.#breakOff(failureAnnounced(meaning.error, meaning.usage ?? this.#usage.usage));
+        this.#outcome.breakOff(failureAnnounced(meaning.error, meaning.usage ?? this.#usage.usage));
         return;
       case "malformed":
-        // The rest of a stream that was cut inside an event goes nowhere. Inside a stream the rest of it cannot be trusted.
-        if (!isLast) this.#breakOff(cut("an event is no JSON object"));
+        // At the end of a stream half an event is dropped. Inside a stream the rest cannot be trusted.
+        if (!isLast) this.#outcome.breakOff(cut("an event is no JSON object"));
         return;
       case "opaque":
         this.#goOnEmpty();
         // Comments before the answer only keep the connection alive.
-        if (this.#client.hasBegun && !isLast && !this.#isOver) this.#passOrKeep(event);
+        if (this.#client.hasBegun && !isLast && !this.#outcome.isOver) this.#passOrKeep(event);
         return;
       case "chunk":
         this.#emptyTime.end();
@@ -196,23 +192,23 @@ export class StreamRelay implements UpstreamListener {
   #goOnEmpty(): void {
     if (this.#client.takeWasPaused()) this.#emptyTime.end();
     const failure = this.#emptyTime.goOn();
-    if (failure !== null) this.#breakOff(failure);
+    if (failure !== null) this.#outcome.breakOff(failure);
   }
 
   #takeChunk(read: ReadEvent, meaning: Chunk): void {
     const released = this.#end.release(meaning.choices);
     if (released !== null) this.#client.write(released);
     if (meaning.finishReasons.includes("error")) {
-      this.#breakOff(cut("the upstream finished with an error"));
+      this.#outcome.breakOff(cut("the upstream finished with an error"));
       return;
     }
     if (meaning.usage !== null) this.#usage.add(meaning.usage);
     else if (read.size.events > 0 || read.size.hasMedia) {
-      // The answer has ended and its usage is known: what comes now would be shown and not billed.
+      // The answer has ended and its usage is known: more output would be shown and not billed.
       if (this.#end.isReached && this.#usage.isFinal) return;
       this.#usage.outputFollowed();
     }
-    if (meaning.isUsageOnly) this.#usageChunk = usageChunkOf(read.data, this.#facts.names);
+    if (meaning.isUsageOnly) this.#outcome.usageChunk = usageChunkOf(read.data, this.#facts.names);
     else this.#show(read, meaning);
   }
 
@@ -220,10 +216,10 @@ export class StreamRelay implements UpstreamListener {
     const { names } = this.#facts;
     const shown = shownChunk({ event: read.event, data: read.data, chunk: meaning.chunk }, names);
     if (shown === null) {
-      this.#breakOff(cut("a chunk is nested too deep"));
+      this.#outcome.breakOff(cut("a chunk is nested too deep"));
       return;
     }
-    this.#lastChunk = meaning.chunk;
+    this.#outcome.lastChunk = meaning.chunk;
     this.#end.note(meaning);
     this.#gate.take(read.size);
     if (!this.#client.hasBegun && !meaning.hasOutput && !this.#end.isReached) {
@@ -236,19 +232,19 @@ export class StreamRelay implements UpstreamListener {
     this.#passOrKeep(shown.event, true);
   }
 
-  /** `isOutput`: the event may hold a part of the answer. It is billed wherever it came: clients show it. */
+  /** `isOutput`: the event may hold a part of the answer. It is billed at any place, because clients show it. */
   #passOrKeep(event: Buffer, isOutput = false): void {
     if (!this.#end.isReached) {
       this.#client.pass(event);
       return;
     }
     if (isOutput) this.#client.count(event);
-    if (!this.#end.keep(event)) this.#breakOff(cut("too much came behind the end of the answer"));
+    if (!this.#end.keep(event)) this.#outcome.breakOff(cut("too much came behind the end of the answer"));
   }
 
-  /** Lets events wait until they are counted and held for, and with them the upstream. */
+  /** Makes events wait until they are counted and held for. The upstream is paused meanwhile. */
   #wait(read: ReadEvent, goOn: () => void, isWhole = false): void {
-    // Nothing more is held for what nobody reads.
+    // Nothing more is held for output without a reader.
     if (this.#client.hasLeft) {
       this.onGivenUp();
       return;
@@ -261,100 +257,34 @@ export class StreamRelay implements UpstreamListener {
   async #goOnOnceOpen(read: ReadEvent, isWhole: boolean): Promise<void> {
     const stop = await this.#gate.whenOpen(read, isWhole);
     if (stop !== null) {
-      this.#stop(read, stop);
+      this.#outcome.stop(read, stop);
       return;
     }
-    if (this.#isOver || this.#facts.term.isOver()) return;
+    if (this.#outcome.isOver || this.#facts.term.isOver()) return;
     this.#waiting.resume((packet) => this.onData(packet));
     if (!this.#waiting.isWaiting) this.#client.release();
   }
 
-  /** Ends the stream at an event that may go out in part, or not at all. */
-  #stop(read: ReadEvent, { cause, share }: Stop): void {
-    if (this.#isOver) return;
-    if (this.#end.isReached) {
-      this.#complete();
-      return;
-    }
-    const withheld = { text: read.text, share: 1 - share, usageBefore: this.#usage.usage };
-    if (read.meaning.kind === "chunk") {
-      if (read.meaning.usage !== null) this.#usage.add(read.meaning.usage);
-      const part = shareOfChunk(read.meaning.chunk, share, this.#facts.names);
-      if (part !== null) this.#client.pass(part);
-      else withheld.share = 1;
-    }
-    this.#usage.outputFollowed();
-    const { unfinished } = this.#end;
-    this.#finish({ kind: "stopped", cause, lastChunk: this.#lastChunk, unfinished, withheld, usage: this.#usage });
-  }
-
-  /** A stream was asked for and one JSON text came: it goes out as one chunk. */
+  /** The upstream answered with one JSON text instead of a stream: it is sent as one chunk. */
   #takeUnstreamed(json: Buffer): void {
-    const answer = readAnswer(json);
-    if (answer.kind !== "complete") {
-      this.#fail(answer.kind === "failed" ? answer.failure : cut("the stream held no answer"));
+    const unstreamed = readUnstreamed(json);
+    if (unstreamed.kind === "failed") {
+      this.#outcome.fail(unstreamed.failure);
       return;
     }
-    const written = chunkEventOf(answer.json);
-    const event = written === null ? null : readEvent(written);
-    if (event?.meaning.kind !== "chunk") {
-      this.#fail(cut("the stream held no answer"));
-      return;
-    }
-    const meaning = { ...event.meaning, usage: isObject(answer.usage) ? answer.usage : null };
-    const read = { ...event, meaning };
+    const { read, meaning } = unstreamed;
     const show = (): void => {
       if (meaning.usage !== null) this.#usage.add(meaning.usage);
       this.#end.reach();
       this.#show(read, meaning);
-      this.#complete();
+      this.#outcome.complete();
     };
     if (this.#client.hasLeft || this.#gate.covers(read.size, true)) show();
     else this.#wait(read, show, true);
   }
-
-  #complete(): void {
-    this.#finish({
-      kind: "complete",
-      held: [...this.#client.leading, ...this.#end.frames],
-      usage: this.#usage,
-      usageChunk: this.#usageChunk,
-      lastChunk: this.#lastChunk,
-      drained: this.#client.hasLeft,
-    });
-  }
-
-  /** What goes wrong behind the end of a complete answer takes nothing from it: it is neither called again nor free. */
-  #breakOff(failure: UpstreamFailure): void {
-    if (this.#isOver) return;
-    if (!this.#end.isReached) {
-      this.#fail(failure);
-      return;
-    }
-    // There may be no end to what is wrong.
-    this.#client.abort();
-    this.#complete();
-  }
-
-  #fail(failure: UpstreamFailure): void {
-    if (this.#client.hasLeft) this.#finish({ kind: "gone", failure, usage: this.#usage });
-    else if (this.#client.hasBegun) this.#finish({ kind: "broken", failure, usage: this.#usage });
-    else this.#finish({ kind: "failed", failure });
-  }
-
-  #finish(end: StreamEnd | FailedAttempt): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#gate.close();
-    this.#resolve(end);
-  }
 }
 
-/** Whether a chunk says nothing but a piece of text, so that others of its frame say nothing else either. */
+/** Whether a chunk has nothing but a piece of text, so that others of its frame have nothing else either. */
 function isPlain({ text, size }: ReadEvent, { usage, choices, finishReasons }: Chunk): boolean {
   return text !== "" && usage === null && choices.length === 1 && finishReasons.length === 0 && !size.hasMedia;
-}
-
-function cut(reason: string): UpstreamFailure {
-  return { kind: "perhaps_billed", reason };
 }

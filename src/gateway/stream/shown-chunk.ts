@@ -1,5 +1,5 @@
-// A chunk as clients see it: with our id and the catalog's model, and without the upstream's usage, which they see once, at the
-// end, with what was billed. Everything else keeps its bytes.
+// A chunk as clients see it: with our id and the catalog's model, and without the upstream's usage. They get the billed usage
+// once, at the end. All other bytes stay unchanged.
 
 import { isObject, type JsonObject } from "../request/field-rules.ts";
 import { JsonScanError, type ObjectScan, scanObject } from "../request/json-scan.ts";
@@ -17,10 +17,10 @@ export function usageChunkOf(data: string, names: ShownNames): string | null {
   return scan === null ? null : onOneLine(splice(json, nameEdits(json, scan, names)).toString("utf8"));
 }
 
-/** A chunk as it goes out, and where its JSON text lies in the event that came. */
+/** A chunk as it is sent, and the place of its JSON text in the upstream's event. */
 export type ShownChunk = {
   readonly event: Buffer;
-  /** The chunk's JSON text as it came and its place in the event; null where it came on several lines. */
+  /** The upstream's JSON text of the chunk and its place in the event; null where it is on several lines. */
   readonly source: { readonly json: Buffer; readonly at: number } | null;
 };
 
@@ -31,7 +31,7 @@ export function shownChunk(
 ): ShownChunk | null {
   const json = isOneLineOfData(event) ? event.subarray(DATA_FIELD.length, -2) : Buffer.from(data);
   const scan = scanOf(json);
-  if (scan === null) return writtenAnew(chunk, names);
+  if (scan === null) return serialized(chunk, names);
   const edits = nameEdits(json, scan, names);
   for (const place of USAGE_PLACES) {
     const span = scan.members.get(place);
@@ -43,8 +43,8 @@ export function shownChunk(
   return { event: splice(event, moved), source: { json, at } };
 }
 
-/** A chunk that is nested too deep to be scanned. Null: and too deep to be written. */
-function writtenAnew({ usage: _usage, x_groq: _groq, ...chunk }: JsonObject, names: ShownNames): ShownChunk | null {
+/** A chunk that is nested too deep to be scanned, serialized again. Null: it is too deep for that too. */
+function serialized({ usage: _usage, x_groq: _groq, ...chunk }: JsonObject, names: ShownNames): ShownChunk | null {
   try {
     return { event: eventOf(JSON.stringify({ ...chunk, ...names, usage: null })), source: null };
   } catch (error) {
@@ -56,7 +56,7 @@ function writtenAnew({ usage: _usage, x_groq: _groq, ...chunk }: JsonObject, nam
 /** The texts of a chunk that can be cut anywhere. */
 const CUTTABLE = ["content", "reasoning_content", "reasoning", "refusal"] as const;
 
-/** A chunk with the first part of its text, for the last event of an answer that is ended in it. Null: nothing of it goes out. */
+/** A chunk with the first part of its text: the last event of an answer that ends inside it. Null: none of it is sent. */
 export function shareOfChunk(chunk: JsonObject, share: number, names: ShownNames): Buffer | null {
   const [choice, ...others] = Array.isArray(chunk["choices"]) ? chunk["choices"].filter(isObject) : [];
   const delta = choice?.["delta"];

@@ -118,7 +118,7 @@ describe("a stream at its gate", () => {
     expect(stream.asked).toEqual([]);
   });
 
-  it("asks before the slab runs out, for a slab more than what the tokenizer counts, and tells that", async () => {
+  it("asks before the slab runs out, for a slab more than the tokenizer counts, and reports the count", async () => {
     const stream = openStream(costOfOutput(100_000));
     for (let word = 0; word < 4_000; word += 1) {
       await stream.write([" word"]);
@@ -185,7 +185,7 @@ describe("a stream at its gate", () => {
     expect(stream.asked.length).toBeGreaterThan(0);
   });
 
-  it("counts no more of escaped text than stands there", async () => {
+  it("counts no more of escaped text than its characters", async () => {
     const stream = openStream(costOfOutput(100_000));
     await stream.write(["日本語のテキスト".repeat(40)], "escaped");
     const overspent: bigint[] = [];
@@ -204,7 +204,7 @@ describe("a stream at its gate", () => {
     expect(stream.held).toBeGreaterThanOrEqual(costOfOutput(await stream.output.estimateTokens()));
   });
 
-  it("lets nothing of sound or pictures out before the whole bound is held", async () => {
+  it("relays no sound or pictures before the whole bound is held", async () => {
     const stream = openStream(costOfOutput(100_000));
     const sound = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { audio: { data: "UklGRg==" } } }] })}\n\n`;
     const { size } = readEvent(Buffer.from(sound));
@@ -241,7 +241,7 @@ describe("a stream at its gate", () => {
     expect(stream.asked).toHaveLength(1);
   });
 
-  it("is told that the service is busy when the hold was resolved by somebody else", async () => {
+  it("fails with a busy service when another process has resolved the hold", async () => {
     const stream = openStream(0n, () => Promise.resolve({ outcome: "gone" }));
     await expect(
       (async () => {

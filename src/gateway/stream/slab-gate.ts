@@ -1,9 +1,9 @@
-// Keeps what a stream relays within what is held for it. A slab of output is held at first; before it runs out the hold is
-// extended behind the stream, and what would go beyond it waits.
+// Keeps the relayed output of a stream within its hold. A slab of output is held at first. Before it runs out the hold is
+// extended in the background, and output beyond it waits.
 //
 // For each packet only bytes of text are counted: two of them make a token, as in the estimate of the input. When little room
-// is left, the tokenizer counts what went out, and that is what is asked for and recorded. Sound and pictures tell nobody how
-// many tokens they cost, so nothing of them goes out before the whole bound of the request is held.
+// is left, the tokenizer counts the relayed output, and that count is held and recorded. The tokens of sound and pictures are
+// unknown, so they are not relayed before the whole bound of the request is held.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { InsufficientBalance, UpstreamBusy } from "../../kernel/errors.ts";
@@ -16,9 +16,9 @@ import type { RelayedOutput } from "../metering/relayed-output.ts";
 import type { OutputSize } from "./output-limit.ts";
 
 const BYTES_PER_TOKEN = 2;
-/** With less room than this more is asked for, so that it is there before it is needed. */
+/** With less room than this the hold is extended, so that the room is there before it is needed. */
 const LOW_WATER_BYTES = (SLAB_TOKENS / 2) * BYTES_PER_TOKEN;
-/** How long a stream waits for what other requests of the account hold and may give back. */
+/** How long a stream waits for other requests of the account to release their holds. */
 const PATIENCE_MS = 10_000;
 const ASK_AGAIN_MS = 500;
 export type SlabFacts = {
@@ -30,7 +30,7 @@ export type SlabFacts = {
   readonly extend: (more: ExtensionAmounts) => Promise<Extension>;
   readonly topUpUrl?: (() => string) | undefined;
   readonly patienceMs?: number;
-  /** Holds the gate while its stream waits. */
+  /** Contains the gate while its stream waits. */
   readonly waiting?: Set<unknown>;
 };
 
@@ -58,7 +58,7 @@ export class SlabGate {
     return this.#room === Infinity || (!size.hasMedia && bytesOf(size) <= this.#room);
   }
 
-  /** Takes into account what goes out. */
+  /** Counts output that is sent. */
   take(size: OutputSize): void {
     if (this.#room === Infinity) return;
     const bytes = bytesOf(size);
@@ -69,7 +69,7 @@ export class SlabGate {
 
   /**
    * Waits until so much may go out. Errors: InsufficientBalance when the balance does not cover it, UpstreamBusy when the
-   * database stays away or the hold was resolved by somebody else.
+   * database stays away or another process has resolved the hold.
    */
   async whenOpen(size: OutputSize): Promise<void> {
     const { outputBound } = this.#facts.plan;
@@ -92,7 +92,7 @@ export class SlabGate {
     }
   }
 
-  /** The share of a text that what is held still covers, from 0 to 1. */
+  /** The share of a text that the hold still covers, from 0 to 1. */
   async shareOf(text: string): Promise<number> {
     const left = this.#covered - (await this.#facts.output.estimateTokens());
     let part = left > 0 ? text : "";
@@ -109,7 +109,7 @@ export class SlabGate {
     this.#closing.abort();
   }
 
-  /** Asks before it is needed. What goes wrong here is met again by whoever has to wait. */
+  /** Extends the hold before it is needed. A failure here is ignored: a stream that has to wait asks again and fails. */
   #askAhead(): void {
     if (this.#closing.signal.aborted) return;
     this.#asking = Promise.resolve()
@@ -118,7 +118,7 @@ export class SlabGate {
       .finally(() => (this.#asking = null));
   }
 
-  /** Makes room for so many bytes; gives the refusal where the balance does not allow it. */
+  /** Makes room for so many bytes; returns the refusal where the balance does not allow it. */
   async #ask(bytes: number): Promise<Refusal | null> {
     const { plan, output, extend } = this.#facts;
     const passedBefore = this.#passed;
@@ -126,7 +126,7 @@ export class SlabGate {
     this.#setRoom(counted, passedBefore);
     if (this.#room >= Math.max(bytes, this.#askBelow)) return null;
     const needed = counted + Math.ceil(bytes / BYTES_PER_TOKEN);
-    // Ahead of need a few tokens are not worth asking for; to who waits any are that let it go on.
+    // Ahead of need a few tokens are not worth an extension. A stream that waits takes any number that lets it go on.
     const least = bytes > 0 ? needed : this.#covered + LEAST_USEFUL_TOKENS;
     const most = Math.max(needed + SLAB_TOKENS, least);
     const amounts = {
@@ -146,7 +146,7 @@ export class SlabGate {
     return null;
   }
 
-  /** What the hold covers beyond the tokens counted, less what has gone out since they were. */
+  /** The room of the hold beyond the counted tokens, less the output that was sent since the count. */
   #setRoom(counted: number, passedBefore: number): void {
     this.#room = (this.#covered - counted) * BYTES_PER_TOKEN - (this.#passed - passedBefore);
   }

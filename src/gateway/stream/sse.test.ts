@@ -45,7 +45,7 @@ describe("events", () => {
     const event = Buffer.from(`data: ${"x".repeat(MAX_EVENT_BYTES)}\r\n\r\n`);
     const cutter = new EventCutter();
     const out: Buffer[] = [];
-    // Looked at anew with each packet these would be more than a hundred gigabytes.
+    // Searched again with each packet these would be more than a hundred gigabytes.
     for (let at = 0; at < event.length; at += 64) {
       const whole = cutter.push(event.subarray(at, at + 64));
       if (whole !== null) out.push(whole);

@@ -1,12 +1,12 @@
-// Server-sent events as bytes. Packets may cut them anywhere, lines may end in LF, CRLF or CR, and whatever passes through
-// leaves as it came.
+// Server-sent events as bytes. Packets may cut them anywhere, lines may end in LF, CRLF or CR, and all bytes are passed on
+// unchanged.
 
 const LF = 0x0a;
 const CR = 0x0d;
 
 const SPACE = 0x20;
 const EMPTY = Buffer.alloc(0);
-/** The bytes before the last one that tell whether an event ends there: CRLF behind the end of a line. */
+/** The bytes before the last one that show whether an event ends there: CRLF after the end of a line. */
 const LONGEST_SEAM = 2;
 
 /** An event larger than this is no chat event. */
@@ -15,7 +15,7 @@ export const MAX_EVENT_BYTES = 4 * 1024 * 1024;
 /** How a line of an event stream begins: `data`, `event`, `id`, `retry`, or a comment. JSON texts begin otherwise. */
 const FIRST_BYTES_OF_EVENTS: ReadonlySet<number> = new Set(Buffer.from("deir:"));
 
-/** Whether these are events: the first byte that is not white space tells, however packets were cut. Null: there is none. */
+/** Whether these are events: the first byte that is not white space decides, in whatever packet it is. Null: there is none. */
 export function beginsAsEvents(packet: Buffer): boolean | null {
   const first = packet.find((byte) => byte > SPACE);
   return first === undefined ? null : FIRST_BYTES_OF_EVENTS.has(first);
@@ -40,7 +40,7 @@ export class MarkRemover {
   #begun: Buffer = EMPTY;
   #isOver = false;
 
-  /** What of a packet belongs to the answer. Bytes that may be half of a mark wait for the next packet. */
+  /** The bytes of a packet that belong to the answer. Bytes that may be half of a mark wait for the next packet. */
   push(packet: Buffer): Buffer {
     if (this.#isOver) return packet;
     const bytes = this.#begun.length === 0 ? packet : Buffer.concat([this.#begun, packet]);
@@ -87,7 +87,7 @@ export class EventCutter {
     return this.#restLength;
   }
 
-  /** Gives up what is left when the stream has ended: an event whose last blank line is missing. */
+  /** Returns the rest at the end of the stream: an event whose last blank line is missing. */
   takeRest(): Buffer | null {
     const rest = this.#restLength === 0 ? null : Buffer.concat(this.#rest);
     this.#clear();

@@ -1,15 +1,15 @@
-/** What has come of a stream while it had to wait, in order: what was begun, packets, and how the call ended. */
+/** The part of a stream that arrived while it had to wait, in order: the interrupted work, packets, and the end of the call. */
 export class WaitingPackets {
   #packets: Buffer[] | null = null;
   #goOn: () => void = () => undefined;
   #atEnd: (() => void) | null = null;
 
-  /** Whether something waits. What comes meanwhile has to wait as well. */
+  /** Whether something waits. Later packets then have to wait as well. */
   get isWaiting(): boolean {
     return this.#packets !== null;
   }
 
-  /** Begins to wait; `goOn` is what is done first afterwards. */
+  /** Begins to wait; `goOn` is called first afterwards. */
   begin(goOn: () => void): void {
     this.#packets ??= [];
     this.#goOn = goOn;
@@ -19,17 +19,17 @@ export class WaitingPackets {
     this.#packets?.push(packet);
   }
 
-  /** The call has ended, of which this is to be made in its turn. */
+  /** The call has ended: `atEnd` is called after the packets. */
   end(atEnd: () => void): void {
     this.#atEnd ??= atEnd;
   }
 
-  /** Goes on with all that waits, until something has to wait again. */
+  /** Goes on with the waiting packets, until one has to wait again. */
   resume(take: (packet: Buffer) => void): void {
     const packets = this.#packets ?? [];
     this.#packets = null;
     this.#goOn();
-    // What has to wait again keeps its place before what came later.
+    // A packet that has to wait again keeps its place before later ones.
     for (const packet of packets) take(packet);
     if (this.isWaiting) return;
     const atEnd = this.#atEnd;

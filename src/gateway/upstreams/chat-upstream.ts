@@ -1,5 +1,5 @@
-// The port to whoever answers a chat request. An adapter says what came back and, when it went wrong, whether the failed
-// call can have cost something; it decides nothing about money, retries or clients.
+// The port to the servers that answer chat requests. An adapter reports the answer or the failure, and whether a failed call
+// can have cost something. It decides nothing about money, retries or clients.
 
 import type { OutputCapField, UpstreamKind } from "../../catalog/catalog-model.ts";
 import type { ValidationReason } from "../../kernel/errors.ts";
@@ -9,7 +9,7 @@ export type UpstreamRequest = {
   readonly requestId: string;
   /** 1 for the first call of a request, 2 for its retry. */
   readonly attempt: number;
-  /** The model's name at the upstream, as it stands in the body too. */
+  /** The model's name at the upstream, as in the body. */
   readonly model: string;
   readonly body: Buffer;
   readonly stream: boolean;
@@ -30,7 +30,7 @@ export type UpstreamFailure = {
   readonly message?: string;
   /** Why a request was refused, where a client can act on it. */
   readonly refusedFor?: ValidationReason;
-  /** How long the upstream wants to be left alone. */
+  /** How long the upstream asks us to wait. */
   readonly retryAfterSeconds?: number;
   /** Whether the upstream was given up because it was silent. Absent: false. */
   readonly timedOut?: boolean;
@@ -39,7 +39,7 @@ export type UpstreamFailure = {
   readonly isOurs?: boolean;
 };
 
-/** What is told of a call, in this order: at most one answer, its bytes, and exactly one end or failure. Nothing after abort. */
+/** The events of a call, in this order: at most one answer, its bytes, and exactly one end or failure. None after abort. */
 export interface UpstreamListener {
   /** A success was announced. `isEventStream`: server-sent events follow, else one JSON text. */
   onAnswer(answer: { readonly isEventStream: boolean; readonly upstreamRequestId: string | null }): void;
@@ -54,22 +54,22 @@ export interface UpstreamCall {
   readonly sent: boolean;
   pause(): void;
   resume(): void;
-  /** Nobody needs more of the answer: a call that does not end soon is aborted. One that does leaves its connection to others. */
+  /** No more of the answer is needed: a call that does not end soon is aborted. One that ends soon keeps its connection open. */
   letGo(): void;
   abort(): void;
 }
 
-/** Whoever answers. */
+/** A server that answers chat requests. */
 export interface ChatUpstream {
   readonly id: string;
   readonly kind: UpstreamKind;
   readonly outputCapField: OutputCapField;
-  /** Calls the upstream. The listener hears nothing before this has returned. */
+  /** Calls the upstream. The listener is not called before this has returned. */
   call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   /** From now on no connection serves a second request. Absent: there are no connections. */
   stopReuse?(): void;
-  /** Lets calls under way end, then closes the connections. */
+  /** Waits for running calls to end, then closes the connections. */
   close(): Promise<void>;
-  /** Cuts the calls that are under way still. */
+  /** Aborts the calls that still run. */
   destroy(): Promise<void>;
 }

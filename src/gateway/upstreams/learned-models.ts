@@ -1,6 +1,6 @@
-// Models that write output which is charged and not shown, though nobody has marked them `hidden_output` in the catalog. What
-// was relayed does not tell what their streams cost, so a slab of output would be held for an answer that costs many. The
-// first answer that shows it is enough: from then on the whole bound is held for the model, by every process.
+// Models with output that is charged and not shown, although the catalog does not mark them `hidden_output`. The relayed text
+// does not show the cost of their streams, so a slab would be held for an answer that costs many. The first answer that shows
+// hidden output is enough: from then on every process holds the whole bound for the model.
 
 import type { Pool } from "pg";
 import type { CatalogModel } from "../../catalog/catalog-model.ts";
@@ -9,12 +9,12 @@ import type { BilledUsage } from "../metering/bill.ts";
 
 /** Fewer tokens than this are no hidden output: tokenizers differ. */
 const LEAST_HIDDEN_TOKENS = 64;
-/** The same where an upstream does not say that it reasons: some count the frame of their answers. */
+/** The same where an upstream reports no reasoning: some count the frame of their answers. */
 const LEAST_UNNAMED_TOKENS = 256;
 /** No usual text has more tokens than one for so few bytes, and none fewer than one for so many. */
 const LEAST_BYTES_PER_TOKEN = 2;
 const MOST_BYTES_PER_TOKEN = 8;
-/** A model whose output was found to be shown is not counted again for so long: counting costs as much as an estimate. */
+/** How long a model without hidden output is not counted again: counting costs as much as an estimate. */
 const LOOK_AGAIN_MS = 60_000;
 
 const ADD = `
@@ -41,7 +41,7 @@ export class LearnedModels {
   readonly #lookedAtMs = new Map<string, number>();
   readonly #marked = new WeakMap<CatalogModel, CatalogModel>();
 
-  /** The model with what was learnt of it. */
+  /** The model with the facts learned about it. */
   apply(model: CatalogModel): CatalogModel {
     if (model.hiddenOutput || !this.#hidden.has(model.id)) return model;
     let marked = this.#marked.get(model);
@@ -65,8 +65,8 @@ export class LearnedModels {
   }
 
   /**
-   * Whether half of the reasoning that was billed, or of all output where none was reported, is in nothing that was written. The
-   * bytes of the text decide where they can; else it is counted.
+   * Whether half of the billed reasoning, or of all output where none was reported, is missing in the text that was written. The
+   * bytes of the text decide where they can; else its tokens are counted.
    */
   async #hidesOutput({ model, billed, textBytes, countTokens }: BilledAnswerFacts): Promise<boolean> {
     const { reasoningTokens } = billed;
@@ -84,7 +84,7 @@ export class LearnedModels {
     return outputTokens - (await countTokens()) >= least;
   }
 
-  /** Writes what this process has learnt and takes over what others have. What cannot be written is written with the next call. */
+  /** Writes what this process has learned and reads what others have. The next call repeats a write that failed. */
   async exchange(pool: Pick<Pool, "query">): Promise<void> {
     for (const [id, { upstream, requestId }] of this.#unwritten) {
       await pool.query(ADD, [id, upstream, requestId]);
@@ -94,7 +94,7 @@ export class LearnedModels {
   }
 }
 
-/** Reads what all processes have learnt. */
+/** Reads what all processes have learned. */
 export async function readLearnedModels(pool: Pick<Pool, "query">): Promise<readonly LearnedModel[]> {
   const { rows } = await pool.query<LearnedModel>(READ);
   return rows;

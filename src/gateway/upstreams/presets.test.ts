@@ -18,7 +18,7 @@ describe("presetUpstreams", () => {
     ).not.toContain("sk-secret");
   });
 
-  it("lets one's own servers be in a private network, with or without /v1 in the address", () => {
+  it("accepts own servers in a private network, with or without /v1 in the address", () => {
     const upstreams = from({ OLLAMA_BASE_URL: "http://127.0.0.1:11434", VLLM_BASE_URL: "http://10.0.0.2:8000/v1/" });
     expect(upstreams).toMatchObject([
       { id: "ollama", baseUrl: "http://127.0.0.1:11434/v1", allowPrivateAddress: true, apiKeyEnv: null },
@@ -26,7 +26,7 @@ describe("presetUpstreams", () => {
     ]);
   });
 
-  it("says of each which field bounds its output, and whether it charges for cache writes", () => {
+  it("have the field that bounds the output, and whether cache writes are charged", () => {
     const keys = ["OPENAI", "OPENROUTER", "DEEPSEEK", "GROQ", "MISTRAL", "XAI", "GEMINI"];
     const all = from(Object.fromEntries(keys.map((key) => [`${key}_API_KEY`, "sk-1"])));
     const facts = all.map(({ id, outputCapField = "max_tokens", chargesCacheWrites = false }) => [

@@ -3,9 +3,9 @@
 import type { UpstreamConfig } from "../../catalog/catalog-model.ts";
 import { DEFAULT_TIMEOUTS_MS, hostFactsOf, unusualFacts } from "../../catalog/upstream-file.ts";
 
-/** An upstream that is added by its credential, at an address everybody knows. */
+/** An upstream that is added by its credential, at its public address. */
 type HostedPreset = { readonly id: string; readonly apiKeyEnv: string; readonly baseUrl: string };
-/** An upstream that is added by its address, because everybody runs his own. It may be in our network. */
+/** An upstream that is added by its address, because operators run their own. It may be in our network. */
 type OwnPreset = {
   readonly id: string;
   readonly baseUrlEnv: string;

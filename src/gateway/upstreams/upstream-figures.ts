@@ -1,5 +1,5 @@
-// How calls to each upstream go, for the operator: counted in memory by every process, and added to one row for each upstream and
-// minute now and then. A request pays a few additions; nothing of money rests on these figures.
+// How calls to each upstream went, for the operator: counted in memory by every process, and added to one row for each upstream
+// and minute now and then. A request costs a few additions; no charge depends on these figures.
 
 import type { Pool } from "pg";
 
@@ -9,12 +9,12 @@ export const FIRST_BYTE_BOUNDS_MS = [
 ];
 /** How long figures are kept. */
 const KEPT = "1 day";
-/** An upstream's own words are bounded. */
+/** The longest message of an upstream that is kept. */
 const MAX_FAILURE_LENGTH = 200;
 
 type Counts = { answered: number; failed: number; firstByte: number[]; lastFailure: string | null };
 
-// The last class a time does not exceed; the classes are few, so they are simply gone through.
+// The classes are few, so they are searched one by one.
 const classOf = (ms: number): number => {
   const at = FIRST_BYTE_BOUNDS_MS.findIndex((bound) => ms <= bound);
   return at === -1 ? FIRST_BYTE_BOUNDS_MS.length - 1 : at;
@@ -51,7 +51,7 @@ export class UpstreamCounts {
     counts.lastFailure = reason.slice(0, MAX_FAILURE_LENGTH);
   }
 
-  /** Adds what was counted to the database. What cannot be written is counted again with the next round. */
+  /** Adds the counts to the database. Counts that cannot be written are added in the next round. */
   async flush(pool: Pick<Pool, "query">): Promise<void> {
     const counted = this.#counts;
     this.#counts = new Map();
@@ -85,12 +85,12 @@ export class UpstreamCounts {
   }
 }
 
-/** Forgets figures that nobody looks at any more. */
+/** Deletes figures that are too old to be shown. */
 export async function forgetFigures(pool: Pick<Pool, "query">): Promise<void> {
   await pool.query(FORGET);
 }
 
-/** How calls to an upstream went in the last minutes. */
+/** The figures of the calls to an upstream in the last minutes. */
 export type UpstreamFigures = {
   readonly minutes: number;
   readonly answered: number;
@@ -136,7 +136,7 @@ export async function readUpstreamRecords(pool: Pick<Pool, "query">): Promise<Ma
   return new Map([...byUpstream].map(([upstream, own]) => [upstream, toRecord(own)]));
 }
 
-/** What is told of an upstream that nobody has called. */
+/** The figures of an upstream that was not called. */
 export const NO_RECORD: UpstreamRecord = toRecord([]);
 
 /** `rows` of one upstream, newest first. */

@@ -25,7 +25,7 @@ export class UpstreamMarks {
     this.#unwritten.add(upstream);
   }
 
-  /** Writes what this process has found, and gives what all of them have. What cannot be written is written with the next call. */
+  /** Writes the marks of this process, and returns those of all. The next call repeats a write that failed. */
   async exchange(pool: Pick<Pool, "query">): Promise<readonly UpstreamMark[]> {
     const found = [...this.#unwritten];
     if (found.length > 0) {

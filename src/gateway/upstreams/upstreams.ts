@@ -1,4 +1,4 @@
-// The upstreams there are, opened when first needed and opened anew when the operator has changed them.
+// The configured upstreams, opened when first needed and opened again when the operator has changed them.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Route, UpstreamConfig } from "../../catalog/catalog-model.ts";
@@ -8,7 +8,7 @@ import { createDemoUpstream, type DemoOptions } from "./demo/demo-upstream.ts";
 import { createOpenAiCompatibleUpstream } from "./openai-compatible/openai-compatible-upstream.ts";
 import { presetVariableOf } from "./presets.ts";
 
-/** A route with its upstream open. `cost` is what it charges us, where the operator has said so. */
+/** A route with its open upstream. `cost` is what it charges us, where the catalog has it. */
 export type OpenRoute = Omit<Route, "upstream"> & {
   readonly upstream: ChatUpstream;
   /** The upstream's own time-outs. */
@@ -20,20 +20,20 @@ export type UnsetUpstream = { readonly upstream: string; readonly variable: stri
 
 export type Upstreams = {
   /**
-   * The routes that can be tried, in order: their upstream exists and has its credential. An upstream that lacks its
-   * variable is told of once.
+   * The routes that can be tried, in order: their upstream exists and has its credential. An upstream without its variable is
+   * reported once.
    */
   open(
     routes: readonly Route[],
     configs: ReadonlyMap<string, UpstreamConfig>,
-    tellUnset: (unset: UnsetUpstream) => void,
+    reportUnset: (unset: UnsetUpstream) => void,
   ): readonly OpenRoute[];
   /**
-   * Another process has found, so many milliseconds ago, that an upstream sends bytes that answer no request. What was found
-   * before this process opened the upstream, as it is set up now, does not count.
+   * Another process has found, so many milliseconds ago, that an upstream sends bytes that answer no request. A finding from
+   * before this process opened the upstream with its present configuration does not count.
    */
   readonly markMixedUp: (id: string, agoMs: number) => void;
-  /** Closes them all. What is under way still has a moment, then it is cut. */
+  /** Closes all upstreams. Running calls have a moment to end, then they are aborted. */
   close(): Promise<void>;
 };
 
@@ -77,7 +77,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   return {
-    open(routes, configs, tellUnset) {
+    open(routes, configs, reportUnset) {
       const open: OpenRoute[] = [];
       for (const route of routes) {
         const config = configs.get(route.upstream);
@@ -86,7 +86,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
           open.push({ ...route, upstream, timeouts: config });
           continue;
         }
-        // A preset whose variable is not set is no upstream at all.
+        // A preset without its variable is no upstream at all.
         const { onlyDemoUnless } = options;
         const variable =
           onlyDemoUnless !== undefined
@@ -97,7 +97,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
         const fact = `${route.upstream} ${variable}`;
         if (variable === null || told.has(fact)) continue;
         told.add(fact);
-        tellUnset({ upstream: route.upstream, variable });
+        reportUnset({ upstream: route.upstream, variable });
       }
       return open;
     },
@@ -125,7 +125,7 @@ function openUpstream(config: UpstreamConfig, options: UpstreamsOptions): ChatUp
   return createOpenAiCompatibleUpstream(config, apiKey, undefined, () => options.onMixedUp?.(config.id));
 }
 
-/** What a catalog was given by hand, or before there was a rule, may name a variable that is not for upstreams. */
+/** A catalog from before there was this rule, or one written by hand, may name a variable that is not for upstreams. */
 function credentialOf(variable: string, { credential }: UpstreamsOptions): string | undefined {
   return isKeyVariable(variable) ? credential(variable) : undefined;
 }

@@ -2,7 +2,7 @@ import { generateKeyPairSync, hash } from "node:crypto";
 import { base58, bech32, bech32m, createBase58check } from "@scure/base";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AddressInvalid, CurrencyUnsupported } from "../../kernel/errors.ts";
+import { AddressInvalid, CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 import { checkAddress, forbiddenAddresses } from "./addresses.ts";
 import { knownContracts } from "./known-contracts.ts";
 import { isOnCurve } from "./solana.ts";

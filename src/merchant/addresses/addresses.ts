@@ -1,7 +1,7 @@
 // Checks the address of a transfer by the form of its network, including a checksum where the form has one, and returns
 // its one normal form. Coins sent to a wrong address do not come back, so an ambiguous address is refused.
 
-import { AddressInvalid, CurrencyUnsupported } from "../../kernel/errors.ts";
+import { AddressInvalid, CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 import { readBitcoinAddress, readLitecoinAddress } from "./bitcoin.ts";
 import { readEvmAddress } from "./evm.ts";
 import { knownContracts } from "./known-contracts.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CurrencyUnsupported } from "../../kernel/errors.ts";
+import { CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 import { assetOf, coins, findCoin, isCurrency } from "./currencies.ts";
 
 describe("findCoin", () => {

@@ -1,8 +1,8 @@
 // The currencies that can be sent, with their networks. A scale belongs to a currency on a network: a USDT has 6
 // decimals on Ethereum and 18 on BSC. Scales never change, because amounts are stored in smallest units.
 
-import { CurrencyUnsupported } from "../../kernel/errors.ts";
 import type { Asset } from "../../kernel/money.ts";
+import { CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 
 /** A chain, by the name the contracts use. */
 export type Network = "bitcoin" | "litecoin" | "ethereum" | "bsc" | "tron" | "solana";

@@ -5,8 +5,9 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
 import { DecimalError, formatDecimal, parseDecimal } from "../../kernel/decimal.ts";
-import { CurrencyUnsupported, LimitExceeded, ValidationError } from "../../kernel/errors.ts";
+import { LimitExceeded, ValidationError } from "../../kernel/errors.ts";
 import { type Money, scaleOf } from "../../kernel/money.ts";
+import { CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 import { MAX_AMOUNT_COINS } from "../transfers/amount.ts";
 import { isCurrency } from "../chains/currencies.ts";
 import {

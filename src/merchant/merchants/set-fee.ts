@@ -3,9 +3,10 @@
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
 import { DecimalError, formatDecimal, parseDecimal } from "../../kernel/decimal.ts";
-import { CurrencyUnsupported, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
+import { UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
+import { CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 import { MAX_AMOUNT_COINS } from "../transfers/amount.ts";
 import { isCurrency } from "../chains/currencies.ts";
 import { chooseFeeRow, FEE_DECIMALS, FEE_UNIT, type FeeRow, type FeeTerms } from "./fee-schedule.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AmountPrecision, LimitExceeded, ValidationError } from "../../kernel/errors.ts";
+import { LimitExceeded, ValidationError } from "../../kernel/errors.ts";
+import { AmountPrecision } from "../../kernel/transfer-errors.ts";
 import { MAX_AMOUNT_COINS, parseAmount } from "./amount.ts";
 import { coins, findCoin } from "../chains/currencies.ts";
 

@@ -1,8 +1,9 @@
 // Amounts of coins as callers send them.
 
 import { DecimalError, formatDecimal, parseDecimal } from "../../kernel/decimal.ts";
-import { AmountPrecision, LimitExceeded, ValidationError } from "../../kernel/errors.ts";
+import { LimitExceeded, ValidationError } from "../../kernel/errors.ts";
 import type { Money } from "../../kernel/money.ts";
+import { AmountPrecision } from "../../kernel/transfer-errors.ts";
 import { assetOf, type Coin } from "../chains/currencies.ts";
 
 /**

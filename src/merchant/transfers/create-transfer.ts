@@ -3,10 +3,11 @@
 
 import type { PoolClient } from "pg";
 import { sqlState, sqlStates, withRetry, withTransaction } from "../../database/transactions.ts";
-import { AccountFrozen, ExternalIdConflict, InsufficientFunds, UpstreamBusy } from "../../kernel/errors.ts";
+import { AccountFrozen, UpstreamBusy } from "../../kernel/errors.ts";
 import { failpoint } from "../../kernel/failpoint.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
+import { ExternalIdConflict, InsufficientFunds } from "../../kernel/transfer-errors.ts";
 import { readAmountText } from "./amount.ts";
 import { findCoin } from "../chains/currencies.ts";
 import { countAgainstLimits } from "../merchants/limits.ts";

@@ -2,8 +2,8 @@
 // spelling.
 
 import { formatDecimal } from "../../kernel/decimal.ts";
-import { AddressInvalid, CurrencyUnsupported } from "../../kernel/errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
+import { AddressInvalid, CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 import { AMOUNT_TEXT_DECIMALS, readAmountText } from "./amount.ts";
 import type { QuoteRequest } from "./quote.ts";
 import type { Transfer } from "./transfer.ts";

@@ -3,9 +3,10 @@
 import type { Environment } from "../../identity/principal.ts";
 import type { Database } from "../../database/database.ts";
 import { formatDecimal } from "../../kernel/decimal.ts";
-import { CurrencyUnsupported, LimitExceeded } from "../../kernel/errors.ts";
+import { LimitExceeded } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { add, type Money } from "../../kernel/money.ts";
+import { CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 import { parseAmount } from "./amount.ts";
 import { type Coin, findCoin, type Network } from "../chains/currencies.ts";
 import { computeFee, type FeeRow } from "../merchants/fee-schedule.ts";

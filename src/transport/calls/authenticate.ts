@@ -1,4 +1,4 @@
-// Who is calling, from the credentials alone. Which credentials a method takes is authorise.ts's business.
+// Finds the caller from the credentials alone. authorise.ts decides which callers a method takes.
 
 import { Caller } from "#gen/saldo/options/v1/options_pb.ts";
 import type { SignedInPerson } from "../../identity/people.ts";
@@ -9,20 +9,20 @@ import type { VerifiedKey } from "../../keys/verified-key.ts";
 import type { Credentials } from "./call.ts";
 import type { CredentialKind, RefusedCredentials } from "./refused-credentials.ts";
 
-/** What authentication needs of the rooms that own credentials. */
+/** The functions of the rooms that own credentials. */
 export type Verifiers = {
   verifyKey(secret: string): Promise<VerifiedKey | null>;
   verifyMerchant(pair: { apiKey: string; secretKey: string }): Promise<MerchantPrincipal | null>;
   readonly verifyServiceToken: VerifyServiceToken;
-  /** Who is signed in by the cookies of a request; null when nobody is. */
+  /** The person who is signed in by the cookies of a request; null: none. */
   verifySession(cookies: string): Promise<SignedInPerson | null>;
-  /** Whether there is an account of this id; any text may be asked about. */
+  /** Whether there is an account of this id, which may be any text. */
   accountExists(accountId: string): Promise<boolean>;
-  /** Counts credentials that are nobody's, and refuses networks that send many. Left out: they are not counted. */
+  /** Counts unknown credentials, and refuses networks that send many. Absent: they are not counted. */
   readonly refusedCredentials?: RefusedCredentials;
 };
 
-/** What a method asks for: the environment its path names, if it names one, and the kinds of caller it takes. */
+/** The facts of a method: the environment that its path names, if it names one, and the kinds of caller it takes. */
 export type Wanted = { readonly environment: Environment | null; readonly callers: ReadonlySet<Caller> };
 
 const PUBLIC: Principal = { kind: "public" };
@@ -32,15 +32,15 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const SERVICE_TOKEN_PREFIX = "st_";
 
 /**
- * Makes the principal of a call. The scheme alone decides what is looked up: keys and service tokens are taken as Bearer
- * only, a merchant pair as Basic only, and cookies only where there is no Authorization header. Missing, malformed, unknown
- * and other-environment credentials all give the public. Errors: NotFound when a caller who may not act for it, or nobody,
- * has the account that the call names; TooManyRequests when the caller's network has sent too many that are nobody's.
+ * Makes the principal of a call. The scheme alone decides on the look-up: keys and service tokens are taken as Bearer only, a
+ * merchant's key pair as Basic only, and cookies only without an Authorization header. Missing, malformed, unknown and
+ * other-environment credentials all give the public. Errors: NotFound when the named account does not exist or the caller may
+ * not act for it; TooManyRequests when the caller's network has sent too many unknown credentials.
  */
 export async function authenticate(verifiers: Verifiers, credentials: Credentials, wanted: Wanted): Promise<Principal> {
   const { authorization } = credentials;
   if (authorization === null) return ofCookies(verifiers, credentials, wanted);
-  if (authorization.length > MAX_CREDENTIALS_LENGTH) return nobody(verifiers, credentials, "key", "");
+  if (authorization.length > MAX_CREDENTIALS_LENGTH) return unknownCaller(verifiers, credentials, "key", "");
   const [, scheme = "", secret = ""] = SCHEME.exec(authorization) ?? [];
   switch (scheme.toLowerCase()) {
     case "bearer": {
@@ -48,17 +48,17 @@ export async function authenticate(verifiers: Verifiers, credentials: Credential
       verifiers.refusedCredentials?.refuseUnknown(credentials.source, "key", secret);
       const key = await verifiers.verifyKey(secret);
       return key === null
-        ? nobody(verifiers, credentials, "key", secret)
+        ? unknownCaller(verifiers, credentials, "key", secret)
         : { kind: "api_key", keyId: key.keyId, accountId: key.accountId, rateLimit: key.rateLimit };
     }
     case "basic": {
       const pair = readPair(secret);
-      if (pair === null) return nobody(verifiers, credentials, "pair", "");
+      if (pair === null) return unknownCaller(verifiers, credentials, "pair", "");
       verifiers.refusedCredentials?.refuseUnknown(credentials.source, "pair", pairText(pair));
       const merchant = await verifiers.verifyMerchant(pair);
       const { environment } = wanted;
       const isHere = merchant !== null && (environment === null || merchant.environment === environment);
-      return isHere ? merchant : nobody(verifiers, credentials, "pair", pair.apiKey);
+      return isHere ? merchant : unknownCaller(verifiers, credentials, "pair", pair.apiKey);
     }
     default:
       return PUBLIC;
@@ -69,7 +69,7 @@ async function ofService(verifiers: Verifiers, secret: string, credentials: Cred
   const { account, source } = credentials;
   verifiers.refusedCredentials?.refuseUnknown(source, "token", secret);
   const token = await verifiers.verifyServiceToken(secret);
-  if (token === null) return nobody(verifiers, credentials, "token", secret);
+  if (token === null) return unknownCaller(verifiers, credentials, "token", secret);
   const { tokenId, accountId, scopes } = token;
   if (account === null) return { kind: "service", tokenId, scopes, accountId: accountId ?? "" };
   const mayAct = accountId === null ? await verifiers.accountExists(account) : accountId === account;
@@ -82,10 +82,10 @@ async function ofCookies(verifiers: Verifiers, credentials: Credentials, wanted:
   if (cookies === null) return PUBLIC;
   verifiers.refusedCredentials?.refuseUnknown(source, "session", cookies);
   const person = await verifiers.verifySession(cookies);
-  if (person === null) return nobody(verifiers, credentials, "session", cookies);
+  if (person === null) return unknownCaller(verifiers, credentials, "session", cookies);
   const { sessionId, personId, email, proof } = person;
-  // Operators have an account of their own like anybody. They act as operators where people may not call at all, or where
-  // they name the account they mean.
+  // Operators have an account of their own, like every person. They act as operators where people may not call at all, or
+  // where they name an account.
   const takesPeople = wanted.callers.has(Caller.SESSION);
   if (person.isOperator && wanted.callers.has(Caller.OPERATOR) && !(takesPeople && account === null)) {
     if (account !== null && !(await verifiers.accountExists(account))) throw noAccount();
@@ -95,8 +95,13 @@ async function ofCookies(verifiers: Verifiers, credentials: Credentials, wanted:
   return { kind: "session", sessionId, personId, accountId: person.accountId, proof };
 }
 
-/** Credentials that are nobody's make the public, like none. */
-function nobody({ refusedCredentials }: Verifiers, { source }: Credentials, kind: CredentialKind, secret: string) {
+/** Unknown credentials give the public, like none. */
+function unknownCaller(
+  { refusedCredentials }: Verifiers,
+  { source }: Credentials,
+  kind: CredentialKind,
+  secret: string,
+) {
   refusedCredentials?.count(source, kind, secret);
   return PUBLIC;
 }
@@ -105,7 +110,7 @@ function noAccount(): NotFound {
   return new NotFound("There is no such account.");
 }
 
-/** A pair as one text. */
+/** A key pair as one text. */
 function pairText({ apiKey, secretKey }: { apiKey: string; secretKey: string }): string {
   return `${apiKey}:${secretKey}`;
 }

@@ -1,4 +1,4 @@
-// Who may call a method: read from the `callers` option of the contract, and from nowhere else.
+// The callers that a method takes: read from the `callers` option of the contract alone.
 
 import { getOption, type DescMethod } from "@bufbuild/protobuf";
 import { Caller, callers, TokenScope as ProtoTokenScope, token_scope } from "#gen/saldo/options/v1/options_pb.ts";
@@ -26,7 +26,7 @@ export function callersOf(method: DescMethod): ReadonlySet<Caller> {
   return read;
 }
 
-/** Whether a method is for merchants and nobody else. Such methods stand under /sandbox as well. */
+/** Whether a method is for merchants alone. Such methods are served under /sandbox too. */
 export function isForMerchants(method: DescMethod): boolean {
   const allowed = callersOf(method);
   return allowed.size === 1 && allowed.has(Caller.MERCHANT);
@@ -42,13 +42,13 @@ const scopeNames: Readonly<Record<ProtoTokenScope, TokenScope | null>> = {
   [ProtoTokenScope.TRANSFERS]: "transfers",
 };
 
-/** What a service token must be allowed to do to call a method. Null: no service may call it. */
+/** The scope that a service token needs to call a method. Null: no service may call it. */
 export function tokenScopeOf(method: DescMethod): TokenScope | null {
   return scopeNames[getOption(method, token_scope)] ?? null;
 }
 
 /**
- * Lets the caller through or not. Errors: InvalidApiKey, InvalidCredentials, PermissionDenied, SecondFactorRequired,
+ * Checks that the caller may call the method. Errors: InvalidApiKey, InvalidCredentials, PermissionDenied, SecondFactorRequired,
  * FreshAuthenticationRequired, ScopeMissing.
  */
 export function authorise(method: DescMethod, principal: Principal): void {
@@ -59,7 +59,7 @@ export function authorise(method: DescMethod, principal: Principal): void {
     if (principal.kind === "service") requireScope(method, principal.scopes);
     return;
   }
-  // Credentials of the other area are wrong ones, like any other: nobody is told that they would be good elsewhere.
+  // Credentials of the other area are wrong ones, like any other: the error does not show that they are valid elsewhere.
   if (isForMerchants(method)) throw new InvalidCredentials();
   if (principal.kind === "public" || principal.kind === "merchant") throw new InvalidApiKey();
   throw new PermissionDenied();

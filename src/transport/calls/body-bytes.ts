@@ -1,5 +1,5 @@
-// The bytes of a request, collected within a bound. What is kept grows with what has come, not with what was promised, and
-// many small pieces cost no more than few large ones.
+// The bytes of a request, collected within a bound. The memory grows with the received bytes and not with the stated length,
+// and many small pieces cost no more than few large ones.
 
 import { PayloadTooLarge } from "../../kernel/errors.ts";
 
@@ -13,23 +13,23 @@ export class BodyBytes {
   #buffer: Uint8Array = EMPTY;
   #length = 0;
 
-  /** For a message of at most so many bytes, behind a frame of its protocol. */
+  /** For a message of at most so many bytes, after a frame of its protocol. */
   constructor(maxMessage: number, frame: number) {
     this.#maxMessage = maxMessage;
     this.#maxBytes = maxMessage + frame;
   }
 
-  /** What has come so far. */
+  /** The bytes received so far. */
   get bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Takes the next piece. Errors: PayloadTooLarge when the body becomes larger than its bound. */
+  /** Adds the next piece. Errors: PayloadTooLarge when the body becomes larger than its bound. */
   add(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (length > this.#maxBytes) throw new PayloadTooLarge(this.#maxMessage);
     if (this.#length === 0) {
-      // Most bodies come in one piece, which is then not copied.
+      // Most bodies arrive in one piece, which is then not copied.
       this.#buffer = piece;
     } else {
       if (length > this.#buffer.length) this.#grow(length);

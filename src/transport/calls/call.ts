@@ -1,4 +1,4 @@
-// What is known of a call besides its message. A door (h2c, Connect, REST) fills these values once, before anything runs;
+// The facts of a call besides its message. A transport (h2c, Connect, REST) sets these values once, before any interceptor runs;
 // services read them through the functions here.
 
 import { createContextKey, createContextValues, type ContextValues, type HandlerContext } from "@connectrpc/connect";
@@ -6,21 +6,21 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Environment, Principal } from "../../identity/principal.ts";
 import type { CallSource } from "./client-address.ts";
 
-/** The Authorization header as it came in, empty where it may not be looked at. Null: there is none. */
+/** The Authorization header as received, empty where it may not be read. Null: there is none. */
 export type Authorization = string | null;
 
-/** What a call brings to say who makes it. Every part is null where it is missing, or stands there more than once. */
+/** The credentials of a call. Every part is null where it is missing, or is there more than once. */
 export type Credentials = {
   readonly authorization: Authorization;
-  /** The Cookie header; null too where the request may come from another site. */
+  /** The Cookie header; also null where the request may come from another site. */
   readonly cookies: string | null;
-  /** The account the call is for. */
+  /** The account that the call names. */
   readonly account: string | null;
-  /** Where the call comes from. Null: not known. */
+  /** The address of the caller. Null: not known. */
   readonly source: CallSource | null;
 };
 
-/** Names the account a call of a service or an operator is for. */
+/** The header that names the account for a call of a service or an operator. */
 export const ACCOUNT_HEADER = "x-saldo-account";
 
 const NOBODY: Credentials = { authorization: null, cookies: null, account: null, source: null };
@@ -32,21 +32,21 @@ type CallFacts = {
   readonly requestId: string;
   readonly receivedAtMs: number;
   readonly credentials: Credentials;
-  /** The environment the path names; null where the caller's own counts, as on every RPC path. */
+  /** The environment that the path names; null where the caller's own counts, as on every RPC path. */
   readonly environment: Environment | null;
 };
 
 const factsKey = createContextKey<CallFacts>(
   { requestId: "", receivedAtMs: 0, credentials: NOBODY, environment: null },
-  { description: "what the door knows of the call" },
+  { description: "the facts that the transport has about the call" },
 );
-/** Reads the message of a call whose body waits until the caller is known. */
+/** Reads the message of a call. Its body waits until the caller is known. */
 export type MessageReader = () => Message | Promise<Message>;
 
 const readerKey = createContextKey<MessageReader | null>(null, { description: "reads the message from the body" });
-const principalKey = createContextKey<Principal>({ kind: "public" }, { description: "who is calling" });
+const principalKey = createContextKey<Principal>({ kind: "public" }, { description: "the caller" });
 
-/** The values of a new call, made by the door that received it. */
+/** The values of a new call, made by the transport that received it. */
 export function createCallValues(facts: CallFacts): ContextValues {
   return createContextValues().set(factsKey, facts);
 }
@@ -56,7 +56,7 @@ export function requestIdOf(call: Pick<HandlerContext, "values">): string {
   return call.values.get(factsKey).requestId;
 }
 
-/** When the request came in, in milliseconds of Unix time. */
+/** When the request was received, in milliseconds of Unix time. */
 export function receivedAtMsOf(call: Pick<HandlerContext, "values">): number {
   return call.values.get(factsKey).receivedAtMs;
 }
@@ -66,57 +66,57 @@ export function environmentOf(call: Pick<HandlerContext, "values">): Environment
   return call.values.get(factsKey).environment;
 }
 
-/** What the call brought to say who makes it. */
+/** The credentials of the call. */
 export function credentialsOf(call: Pick<HandlerContext, "values">): Credentials {
   return call.values.get(factsKey).credentials;
 }
 
-/** Says the request id in the headers of every answer, also of one that is refused before it was read. */
-export function sayRequestId(call: Pick<HandlerContext, "values" | "responseHeader">): void {
+/** Sets the request id in the headers of every answer, also of a request that is refused before it was read. */
+export function setRequestId(call: Pick<HandlerContext, "values" | "responseHeader">): void {
   call.responseHeader.set("x-request-id", requestIdOf(call));
 }
 
-/** Leaves the message unread until the caller is known: nobody learns by a 400 that a path would have let him in. */
+/** Leaves the message unread until the caller is known, so that no stranger learns from a 400 whether a path exists. */
 export function setMessageReader(call: Pick<HandlerContext, "values">, read: MessageReader): void {
   call.values.set(readerKey, read);
 }
 
-/** What reads the message, or null where the protocol has read it already. */
+/** The reader of the message, or null where the protocol has read it already. */
 export function messageReaderOf(call: Pick<HandlerContext, "values">): MessageReader | null {
   return call.values.get(readerKey);
 }
 
-/** Who is calling, once the call is authenticated; before that, the public. */
+/** The caller, once the call is authenticated; before that, the public. */
 export function principalOf(call: Pick<HandlerContext, "values">): Principal {
   return call.values.get(principalKey);
 }
 
-/** Names the caller. Only the authenticating interceptor calls it. */
+/** Sets the caller. Only the authenticating interceptor calls it. */
 export function setPrincipal(call: Pick<HandlerContext, "values">, principal: Principal): void {
   call.values.set(principalKey, principal);
 }
 
-/** The credentials of a request from outside a browser. Cookies are for browsers alone, and a door of theirs reads them. */
+/** The credentials of a request from outside a browser. Cookies are for browsers alone and are read on the HTTP port. */
 export function readCredentials(rawHeaders: readonly string[], source: CallSource | null = null): Credentials {
   return {
     source,
     authorization: readAuthorization(rawHeaders),
     cookies: null,
-    // An id is the same in capitals; everything behind compares it as a text.
+    // An id is the same in capitals; all later code compares it as a text.
     account: readSingle(rawHeaders, ACCOUNT_HEADER).value?.toLowerCase() ?? null,
   };
 }
 
 /**
- * The one Authorization header of a request. When there are several, none of them may be looked at: Node keeps the first,
- * and a proxy in front may have looked at another. They stand for credentials that are nobody's.
+ * The one Authorization header of a request. Of several none may be read: Node keeps the first, and a proxy in front may have
+ * read another. They count as unknown credentials.
  */
 export function readAuthorization(rawHeaders: readonly string[]): Authorization {
   const { value, count } = readSingle(rawHeaders, "authorization");
   return count > 1 ? "" : value;
 }
 
-/** A header that may stand once: its value, null when it is missing or stands there several times. */
+/** A header that may be there once: its value, or null when it is missing or there several times. */
 export function readSingle(rawHeaders: readonly string[], wanted: string): { value: string | null; count: number } {
   let value: string | null = null;
   let count = 0;

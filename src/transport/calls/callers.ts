@@ -1,5 +1,5 @@
-// Who a service acts for, read from the principal of a call. The authorising interceptor has let only the kinds of caller
-// through that the method names; what does not fit here is a fault of ours in the contracts.
+// The account or person that a service acts for, read from the principal of a call. The authorising interceptor has refused all
+// kinds of caller that the method does not name; one that does not fit here is our fault in the contracts.
 
 import type { HandlerContext } from "@connectrpc/connect";
 import type { MerchantPrincipal, SessionProof } from "../../identity/principal.ts";
@@ -18,19 +18,19 @@ export function accountOf(context: HandlerContext): string {
   throw new ValidationError([{ field: ACCOUNT_HEADER, rule: "required", message }]);
 }
 
-/** Whether an operator calls for somebody's account. */
+/** Whether an operator calls for another account. */
 export function isOperator(context: HandlerContext): boolean {
   return principalOf(context).kind === "operator";
 }
 
-/** The operator who calls. */
+/** The calling operator. */
 export function operatorOf(context: HandlerContext): { personId: string; email: string } {
   const principal = principalOf(context);
   invariant(principal.kind === "operator", "a method of operators is called by an operator");
   return { personId: principal.personId, email: principal.email };
 }
 
-/** The person who is signed in, and by which session. */
+/** The signed-in person, and the session. */
 export function personOf(context: HandlerContext): { personId: string; sessionId: string; proof: SessionProof } {
   const principal = principalOf(context);
   invariant("personId" in principal, "a method of people is called by a signed-in person");
@@ -44,7 +44,7 @@ export function merchantOf(context: HandlerContext): MerchantPrincipal {
   return principal;
 }
 
-/** The key of a chat call, with what the door knows of the call. */
+/** The key of a chat call, with the facts that the transport has about the call. */
 export type KeyCall = {
   readonly key: VerifiedKey;
   readonly requestId: string;
@@ -53,8 +53,7 @@ export type KeyCall = {
 };
 
 /**
- * Tells which key a chat call is for: the one it came with, or that of the account's playground where a person calls who is
- * signed in.
+ * Finds the key of a chat call: the one that was sent, or that of the account's playground where a signed-in person calls.
  */
 export function createKeyCallOf(
   playgroundKeyOf: (accountId: string) => Promise<VerifiedKey>,

@@ -1,6 +1,6 @@
-// Where a call comes from.
+// The address of the client of a call.
 
-/** The part of a request that tells its address. */
+/** The part of a request that has its address. */
 export type CallSource = {
   readonly rawHeaders: readonly string[];
   readonly socket: { readonly remoteAddress?: string | undefined };
@@ -8,7 +8,7 @@ export type CallSource = {
 
 const FORWARDED = "x-forwarded-for";
 
-/** The address of a caller: behind proxies of ours the one that the outermost of them has seen. Empty: the connection is gone. */
+/** The address of a caller: behind our proxies, the one that the outermost of them has seen. Empty: the connection is gone. */
 export function addressOf({ rawHeaders, socket }: CallSource, trustedProxies: number): string {
   const seen = remoteAddressOf(socket);
   if (trustedProxies === 0) return seen;
@@ -19,7 +19,7 @@ export function addressOf({ rawHeaders, socket }: CallSource, trustedProxies: nu
   return forwarded.at(-trustedProxies)?.trim() || seen;
 }
 
-/** The socket of an HTTP/2 request throws when it is asked after its end. */
+/** The socket of an HTTP/2 request throws when it is read after its end. */
 function remoteAddressOf(socket: CallSource["socket"]): string {
   try {
     return socket.remoteAddress ?? "";

@@ -1,5 +1,5 @@
-// Connect refuses what is wrong with the headers of its protocol, such as a timeout that is no number, before any interceptor
-// runs. Its answer gets the facts and the log line here that every other error has.
+// Connect refuses wrong headers of its protocol, such as a timeout that is no number, before any interceptor runs. Its answer
+// gets the same facts and log line here as every other error.
 
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
@@ -9,7 +9,7 @@ import { toConnectError } from "./errors.ts";
 import { logCall, type CallLogger } from "./log.ts";
 
 /** Completes the refusals of every handler registered so far. Call it once, after the last service. */
-export function tellFactsOfUndecodable(router: ConnectRouter, logger: CallLogger): void {
+export function addFactsToDecodeErrors(router: ConnectRouter, logger: CallLogger): void {
   router.handlers.forEach((handler, index) => {
     const method = `${handler.service.typeName}/${handler.method.name}`;
     const telling = async (...[request]: Parameters<typeof handler>): Promise<UniversalServerResponse> => {
@@ -18,7 +18,7 @@ export function tellFactsOfUndecodable(router: ConnectRouter, logger: CallLogger
       if (values === undefined || !isUnaryError(res)) return res;
       const bytes = await readAll(res.body);
       const error = errorFromJsonBytes(bytes, undefined, new ConnectError("the error cannot be read", Code.Internal));
-      // What has passed the interceptors brings its details.
+      // Errors from behind the interceptors already have their details.
       if (error.details.length > 0) return withBody(res, bytes);
       const call = { values };
       const requestId = requestIdOf(call);

@@ -1,5 +1,5 @@
-// Decompression of requests, within a ratio: a message that becomes a hundred times as large is no text but an attack, and is
-// given up after that much.
+// Decompression of requests, within a ratio: a message that becomes a hundred times as large is no text but an attack, and its
+// decompression ends there.
 
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
@@ -8,7 +8,7 @@ import { PayloadTooLarge, UnsupportedMediaType, ValidationError } from "../../ke
 import type { RequestBounds } from "./request-bounds.ts";
 
 const MAX_RATIO = 100;
-/** A short message may have any ratio: as much is read uncompressed from anybody who may call the method. */
+/** A short message may have any ratio: as much is read uncompressed from every caller of the method. */
 const ALWAYS_ALLOWED_BYTES = 64 * 1024;
 
 const DECOMPRESSORS = new Map([
@@ -38,7 +38,7 @@ export async function decompress(bytes: Uint8Array, encoding: string, bounds: Re
   }
 }
 
-/** The protocols name this code for a compression that a server does not take. */
+/** The protocols have this code for a compression that a server does not support. */
 function refused(message: string): ConnectError {
   return new ConnectError(message, Code.Unimplemented, undefined, undefined, new UnsupportedMediaType());
 }

@@ -1,5 +1,5 @@
-// How many elements a JSON message has, counted over its bytes before it is parsed. Three bytes can become an object of a
-// hundred, so the size of a message alone does not bound what parsing it costs. `wire-elements.ts` does the same for protobuf.
+// Counts the elements of a JSON message over its bytes before it is parsed. Three bytes can become an object of a hundred, so
+// the size of a message alone does not bound the cost of parsing it. `wire-elements.ts` does the same for protobuf.
 
 import { ValidationError } from "../../kernel/errors.ts";
 
@@ -18,7 +18,7 @@ const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 
-/** Stops unless a JSON text has at most MAX_ELEMENTS elements. It need not be valid. Errors: ValidationError. */
+/** Throws unless a JSON text has at most MAX_ELEMENTS elements. It need not be valid. Errors: ValidationError. */
 export function boundJsonElements(bytes: Uint8Array): void {
   let elements = 0;
   for (let i = 0; i < bytes.length; i += 1) {

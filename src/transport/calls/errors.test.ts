@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { ExternalIdConflict, ModelNotFound, ValidationError } from "../../kernel/errors.ts";
+import { ModelNotFound, ValidationError } from "../../kernel/errors.ts";
+import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { toConnectError } from "./errors.ts";
 
 const factsOf = (error: Error) => toConnectError(error, "request-1").findDetails(ErrorFactsSchema)[0];

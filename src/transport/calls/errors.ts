@@ -1,5 +1,5 @@
-// Errors on the RPC face: our classes become Connect errors that carry the facts, and whatever else is thrown becomes an
-// internal error whose cause stays here.
+// Errors of RPC: our classes become Connect errors that carry the facts. Every other thrown value becomes an internal error, and
+// its cause is only logged.
 
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -7,7 +7,6 @@ import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { isDatabaseAway } from "../../database/transactions.ts";
 import {
   DomainError,
-  ExternalIdConflict,
   InsufficientBalance,
   InternalError,
   NotFound,
@@ -22,6 +21,7 @@ import {
 } from "../../kernel/errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
+import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { READ_MAX_BYTES } from "./call.ts";
 import { rateHeaders } from "./rate-headers.ts";
 
@@ -53,7 +53,7 @@ export const rpcCode = {
   internal_error: Code.Internal,
 } as const satisfies Record<ErrorCode, Code>;
 
-/** Seconds an error asks its caller to wait, 1 to 60; 0 where it does not say. */
+/** Seconds that an error asks its caller to wait, 1 to 60; 0 where it asks for none. */
 export function retryAfterSecondsOf(error: DomainError): number {
   const mayWait =
     error instanceof RateLimited ||
@@ -66,9 +66,9 @@ export function retryAfterSecondsOf(error: DomainError): number {
   return Math.min(60, Math.max(1, Math.ceil(error.retryAfterSeconds)));
 }
 
-/** The headers an error brings: when to try again, and how a full window stands. */
+/** The headers of an error: when to try again, and the state of a full window. */
 export function errorHeaders(error: DomainError): Record<string, string> {
-  // Official client libraries try each 409 again, unless this header says that it is of no use.
+  // Official client libraries retry each 409 unless this header forbids it.
   if (error instanceof IdempotencyConflict) return { "x-should-retry": "false" };
   if (error instanceof AlreadyAnswered) {
     return {
@@ -83,7 +83,7 @@ export function errorHeaders(error: DomainError): Record<string, string> {
   return { "retry-after": String(seconds), ...(rate === null ? {} : rateHeaders(rate)) };
 }
 
-/** The class of what was thrown. Anything that is neither ours nor Connect's is an internal error with that cause. */
+/** The thrown value as one of our classes. A value that is neither ours nor Connect's becomes an internal error with that cause. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
   if (isDatabaseAway(thrown)) return new UpstreamBusy(undefined, { cause: thrown });
@@ -92,10 +92,10 @@ export function toDomainError(thrown: unknown): DomainError {
   return ofConnect(thrown);
 }
 
-/** What was thrown as the Connect error a client gets, with the facts. The DomainError is its cause. */
+/** The thrown value as the Connect error that a client gets, with the facts. The DomainError is its cause. */
 export function toConnectError(thrown: unknown, requestId: string): ConnectError {
   const error = toDomainError(thrown);
-  // What Connect itself refuses keeps its own code and words: a deadline stays a deadline.
+  // A refusal by Connect itself keeps its own code and message: a deadline stays a deadline.
   const own = thrown instanceof ConnectError && !(error instanceof InternalError) ? thrown : null;
   return new ConnectError(
     own?.rawMessage ?? error.message,
@@ -106,7 +106,7 @@ export function toConnectError(thrown: unknown, requestId: string): ConnectError
   );
 }
 
-// The caller's own limit, its lost connection, or our stopping: nothing is wrong with the request, and it may be sent again.
+// The caller's deadline, its lost connection, or our shutdown: the request is not wrong and may be sent again.
 const MAY_BE_REPEATED: ReadonlySet<Code> = new Set([
   Code.Unavailable,
   Code.DeadlineExceeded,
@@ -114,7 +114,7 @@ const MAY_BE_REPEATED: ReadonlySet<Code> = new Set([
   Code.Aborted,
 ]);
 
-/** Our name for what Connect itself refuses; what is not named here is a fault of ours. */
+/** Our code for a refusal by Connect itself; a code that is missing here is an internal error. */
 function ofConnect(error: ConnectError): DomainError {
   const { code, rawMessage } = error;
   if (MAY_BE_REPEATED.has(code)) return new UpstreamBusy(undefined, { cause: error });

@@ -1,5 +1,5 @@
-// What every call passes through, in this order: log, errors, authenticate, authorise, caller's window, validate, rate. The request id was
-// given at the door. REST runs the same chain in process, so that no rule holds on one face only.
+// The interceptors of every call, in this order: log, errors, authenticate, authorise, caller's window, validate, rate. The
+// transport has set the request id. REST runs the same chain in process, so that every rule holds on every transport.
 
 import type {
   HandlerContext,
@@ -39,21 +39,21 @@ import { rateHeaders } from "./rate-headers.ts";
 import { recheckCallers } from "./recheck-callers.ts";
 import { validateMessage } from "./validate.ts";
 
-/** What the chain needs from the rooms behind it. */
+/** The functions of other rooms that the chain calls. */
 export type CallPorts = Omit<Verifiers, "verifyKey"> & {
   readonly keys: Pick<Keys, "verify" | "known" | "takeSlot" | "refuseWhileLimited">;
   /** Counts a call of a person, merchant pair or service token against its window. */
   readonly takeCallerSlot: TakeCallerSlot;
   readonly logger: CallLogger;
-  /** Writes down what an operator asks for on somebody's account, before it is done. */
+  /** Records an operator's command on another account before it runs. */
   readonly noteOrder: (order: OrderOnAccount) => Promise<void>;
-  /** Writes down what operators look at. Left out: nothing is written. */
+  /** Records what operators read. Absent: nothing is recorded. */
   readonly recordSecurityEvent?: RecordSecurityEvent;
-  /** How many proxies of ours stand before the HTTP port. Left out: none. */
+  /** How many of our proxies are before the HTTP port. Absent: none. */
   readonly trustedProxies?: number;
 };
 
-/** A call that may change something of an account, by an operator or a service that does not own it. */
+/** A call of an operator or a service that may change an account which it does not own. */
 type OrderOnAccount = {
   /** The operator's e-mail address; of a service `service-token` and the token's id. */
   readonly operator: string;
@@ -67,7 +67,7 @@ type OrderOnAccount = {
 type Request = UnaryRequest | StreamRequest;
 type Response = UnaryResponse | StreamResponse;
 
-/** The chain of a service of ours, outermost first. */
+/** The chain of our own services, outermost first. */
 export function createInterceptors(ports: CallPorts): Interceptor[] {
   const verifiers = verifiersOf(ports);
   const authenticated = (req: Request): Promise<Principal> => {
@@ -93,12 +93,12 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
   ];
 }
 
-/** The ports as authentication knows them. */
+/** The ports in the form that authentication takes. */
 export function verifiersOf(ports: CallPorts): Verifiers {
   return { ...ports, verifyKey: (secret) => ports.keys.verify(secret) };
 }
 
-/** The chain of the services anybody may call: gRPC health and reflection. */
+/** The chain of the public services: gRPC health and reflection. */
 export function createOpenInterceptors(ports: Pick<CallPorts, "logger">): Interceptor[] {
   return [logCalls(ports.logger), translateErrors(ports.logger)];
 }
@@ -132,7 +132,7 @@ const authoriseCall: Interceptor = (next) => async (req) => {
   return next(req);
 };
 
-/** Reads the message, which no protocol has read before the caller was known, and holds it to its contract. */
+/** Reads the message, which no protocol reads before the caller is known, and validates it by its contract. */
 const validateCall: Interceptor = (next) => async (req) => {
   const read = messageReaderOf({ values: req.contextValues });
   invariant(read !== null, "a call brings the reader of its message");
@@ -144,20 +144,20 @@ const validateCall: Interceptor = (next) => async (req) => {
 
 /** The one message of a request whose answer is a stream. */
 async function* admitted(req: StreamRequest, read: MessageReader) {
-  // Connect's empty message is taken too: with it Connect refuses what is wrong with the headers of its protocol.
+  // Connect's empty message is taken too: with it Connect refuses wrong headers of its protocol.
   await req.message[Symbol.asyncIterator]().next();
   const message = await read();
   admitMessage(req.method.input, message);
   yield message;
 }
 
-/** Stops unless the message keeps the rules of its contract, and writes its ids as everything behind compares them. */
+/** Throws unless the message keeps the rules of its contract, and writes its ids in the form that later code compares. */
 function admitMessage<Desc extends DescMessage>(desc: Desc, message: MessageShape<Desc>): void {
   validateMessage(desc, message);
   writeIdsPlainly(desc, message);
 }
 
-/** Files are read, though their contract does not say so: that of a method which is served cannot change. */
+/** Methods that read although their contract does not mark it: the contract of a served method cannot change. */
 const FILES: ReadonlySet<DescMethod> = new Set([BillingService.method.exportUsage, BillingService.method.exportLedger]);
 
 function isRead(method: DescMethod): boolean {
@@ -165,8 +165,8 @@ function isRead(method: DescMethod): boolean {
 }
 
 /**
- * What owners do themselves leaves no line of an operator's. Where an operator or a service does it for them, the line is written here, before
- * the call; methods for operators alone write a better one, in the transaction of the deed.
+ * A call of the owner is no entry in the operators' audit log. For a call of an operator or a service on another account the entry
+ * is written here, before the call. Methods for operators alone write a better one, in the transaction of the command.
  */
 function noteOrders({ noteOrder }: Pick<CallPorts, "noteOrder">): Interceptor {
   return (next) => async (req) => {
@@ -190,7 +190,7 @@ function refuseLimited(keys: CallPorts["keys"]): Interceptor {
   };
 }
 
-/** What an operator reads is a line of the security log; what an operator changes is one of the operators' own log. */
+/** A read of an operator is an entry in the security log; a change is one in the operators' audit log. */
 function recordReads({
   recordSecurityEvent,
   trustedProxies = 0,
@@ -216,7 +216,7 @@ function recordReads({
   };
 }
 
-/** Who changes something of an account without owning it. Null: nobody does. */
+/** The caller that changes an account without owning it. Null: there is none. */
 function ordererOf(principal: Principal, method: DescMethod): Pick<OrderOnAccount, "operator" | "accountId"> | null {
   if (principal.kind === "operator" && !isRead(method) && callersOf(method).size > 1) {
     return { operator: principal.email, accountId: principal.accountId };
@@ -234,7 +234,7 @@ function limitRate(keys: CallPorts["keys"]): Interceptor {
     if (req.stream || principal.kind !== "api_key" || req.method === GatewayService.method.createChatCompletion) {
       return next(req);
     }
-    // A read that fails takes no slot, so its slot is taken afterwards. What changes something needs its slot first.
+    // A read that fails takes no slot, so its slot is taken afterwards. A change needs its slot first.
     const early = isRead(req.method) ? null : await keys.takeSlot(principal);
     const res = await next(req);
     const rate = early ?? (await keys.takeSlot(principal));
@@ -245,11 +245,11 @@ function limitRate(keys: CallPorts["keys"]): Interceptor {
 
 type Watcher = {
   ended(): void;
-  /** Gives back what is thrown on instead. */
+  /** Returns the error that is thrown instead. */
   failed(thrown: unknown): unknown;
 };
 
-/** Runs a call and tells how it ended; a stream ends with its last message, not with its first. */
+/** Runs a call and reports its end; a stream ends with its last message, not with its first. */
 async function watch(next: (req: Request) => Promise<Response>, req: Request, watcher: Watcher): Promise<Response> {
   try {
     const res = await next(req);

@@ -1,6 +1,6 @@
-// One slot of its caller's window for each call of a person, a merchant pair or a service token. It is taken once the caller is known
-// and allowed to call, and before the message is looked at: what is wrong with a message costs as much to find out. Keys have
-// windows of their own rules in interceptors.ts.
+// Each call of a person, a merchant's key pair or a service token takes one slot of the caller's window. The slot is taken after
+// the authorisation and before the message is validated, because validation costs as much for a wrong message. API keys have
+// windows with rules of their own in interceptors.ts.
 
 import type { Interceptor } from "@connectrpc/connect";
 import type { Principal } from "../../identity/principal.ts";
@@ -16,7 +16,7 @@ export function limitCallers(takeCallerSlot: TakeCallerSlot): Interceptor {
   };
 }
 
-/** Who has a window here. A person has one window however many sessions, and as an operator the same. */
+/** The owner of a window. All sessions of a person share one window, also those as an operator. */
 function windowedCaller(principal: Principal): WindowedCaller | null {
   switch (principal.kind) {
     case "session":

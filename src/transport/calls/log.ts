@@ -1,4 +1,4 @@
-// One line for each call. It names who called what and how it ended; never prompts, secrets or query strings.
+// One line for each call: the caller, the method and the outcome; never prompts, secrets or query strings.
 
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Logger } from "pino";
@@ -16,7 +16,7 @@ export type EndedCall = {
   readonly requestId: string;
   readonly receivedAtMs: number;
   readonly principal: Principal;
-  /** What it failed with; undefined: it succeeded. */
+  /** The error; undefined: it succeeded. */
   readonly error?: unknown;
 };
 
@@ -24,7 +24,7 @@ export type EndedCall = {
 export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, principal, error }: EndedCall): void {
   const code = codeOf(error);
   const durationMs = Date.now() - receivedAtMs;
-  // What is undefined is left out. Of one shape, and not put together: this is written for every request.
+  // Undefined members are left out. The object has one shape for speed: the line is written for every request.
   const line = {
     requestId,
     method,
@@ -40,13 +40,13 @@ export function logCall(logger: CallLogger, { method, requestId, receivedAtMs, p
   logger.info(line, "call");
 }
 
-/** Writes the cause of a fault of ours, which its caller never sees. Says nothing of normal outcomes. */
+/** Logs the cause of an internal error, which its caller does not see. Normal outcomes are not logged here. */
 export function logFault(logger: CallLogger, requestId: string, thrown: unknown): void {
   const error = toDomainError(thrown);
   if (error instanceof InternalError) logger.error({ requestId, err: error.cause ?? error }, "fault");
 }
 
-// How Connect says that the caller, or its connection, ended the call.
+// Connect's error when the caller, or its connection, has ended the call.
 const ENDED_BY_CALLER: ReadonlyMap<Code, string> = new Map([
   [Code.Canceled, "canceled"],
   [Code.DeadlineExceeded, "deadline_exceeded"],

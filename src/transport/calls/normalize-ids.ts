@@ -1,17 +1,17 @@
-// Ids in the one way in which PostgreSQL writes them. A UUID is the same in capitals, and the rules of the contracts let it
-// through; but references, prices and providers behind compare ids as texts.
+// Writes ids as PostgreSQL does. A UUID is the same in capitals, and the rules of the contracts accept that; but references,
+// prices and providers compare ids as texts.
 
 import { type DescField, type DescMessage, getOption, hasOption, type Message } from "@bufbuild/protobuf";
 import { reflect, type ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
-/** How the contracts say of a text that it is an id or empty. */
+/** The rules of a text in the contracts that is an id or empty. */
 const ID_OR_EMPTY = "^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$";
 
 /** Which fields of a message are ids, and which hold messages that have some. */
 type IdFields = { readonly ids: readonly DescField[]; readonly holders: readonly DescField[] };
 
-/** Reading the rules takes longer than a call may; a contract never changes while we run. */
+/** Reading the rules takes longer than a call may, and a contract never changes while the process runs. */
 const known = new Map<DescMessage, IdFields>();
 
 /** Writes every id of a message in small letters, in place. */

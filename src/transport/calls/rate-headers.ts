@@ -1,4 +1,4 @@
-// How a key's window is told in headers, by the custom of OpenAI and by the IETF's draft.
+// The headers of a key's window, by the custom of OpenAI and by the IETF's draft.
 
 import type { RateState } from "../../kernel/rate.ts";
 

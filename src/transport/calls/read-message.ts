@@ -1,7 +1,7 @@
 // Reads the message of an RPC call once the caller is known. Connect would read, decompress and decode it before any
-// interceptor runs, for anybody. Here it is given an empty message instead, and the validating interceptor reads the real one
-// through the reader that a REST call has too. So both are authenticated and authorised on their headers alone, and whatever
-// is wrong with a message is refused in the same words and logged on the same line.
+// interceptor runs, for every caller. Here Connect gets an empty message instead, and the validating interceptor reads the real
+// one through the same reader as REST. So both are authenticated and authorised by their headers alone, and a wrong message
+// has the same error and the same log line.
 
 import { fromBinary, fromJsonString, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
@@ -19,7 +19,7 @@ import { boundWireElements } from "./wire-elements.ts";
 /** How the message of a request is written. */
 type Format = {
   readonly binary: boolean;
-  /** Whether the message is in an envelope, which says whether it is compressed. */
+  /** Whether the message is in an envelope, which has the flag of the compression. */
   readonly enveloped: boolean;
   /** The header that names the compression. */
   readonly encodingHeader: string;
@@ -64,7 +64,7 @@ export function readMessagesLate(router: ConnectRouter, meter: BodyMeter): void 
 /** The request with an empty message, and a reader of the real one in its values. */
 function withoutMessage(method: DescMethod, request: UniversalServerRequest, meter: BodyMeter): UniversalServerRequest {
   const { contextValues: values, header } = request;
-  invariant(values !== undefined, "a call has values from the door that received it");
+  invariant(values !== undefined, "a call has values from the transport that received it");
   if (request.method === "GET") {
     const { url, read } = splitQuery(method, request.url);
     setMessageReader({ values }, read);
@@ -72,10 +72,10 @@ function withoutMessage(method: DescMethod, request: UniversalServerRequest, met
   }
   const format = formatOf(header);
   const { body } = request;
-  // Connect refuses such a type. What it reads by mistake is nothing.
+  // Connect refuses such a type. It gets nothing to read.
   if (format === null || !isByteStream(body)) return { ...request, body: once(EMPTY_MESSAGES.plain.binary) };
   const encoding = takeHeader(header, format.encodingHeader) ?? "identity";
-  // Around an envelope the length of the body says nothing that the envelope does not.
+  // The envelope has the length already, so that of the body adds nothing.
   const declared = format.enveloped ? 0 : Number(takeHeader(header, "content-length") ?? 0);
   setMessageReader({ values }, async () => {
     const stated = Number.isNaN(declared) ? null : declared;
@@ -108,7 +108,7 @@ function splitQuery(method: DescMethod, address: string): { url: string; read: (
   };
 }
 
-/** Reads a header that is ours to act on, and takes it away from Connect. */
+/** Reads a header that we handle, and removes it from the request for Connect. */
 function takeHeader(header: Headers, name: string): string | null {
   const value = header.get(name);
   if (value !== null) header.delete(name);
@@ -144,7 +144,7 @@ async function readBody(
   return read.bytes;
 }
 
-/** A body that cannot be read to its end is the caller's affair, and no fault of ours. */
+/** A body that cannot be read to its end is the caller's error, and no internal one. */
 async function nextOf(pieces: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
   try {
     return await pieces.next();

@@ -1,18 +1,18 @@
-// Who calls is found out when a call begins, and a stream may last half an hour. So the credentials of whoever reads one are looked at again
-// while it lasts, before a message goes out: a token that was revoked or has expired, and a session that was ended, read no
-// further. A key's answer is paid for when it begins, and is given whole.
+// A caller is authenticated when a call begins, and a stream may last half an hour. So the credentials are checked again during
+// the stream, before a message is sent: after a revoked or expired token, or an ended session, the stream ends. The answer for
+// an API key is paid for when it begins, so it is sent whole.
 
 import type { Interceptor, StreamResponse } from "@connectrpc/connect";
 import type { Principal } from "../../identity/principal.ts";
 import { authorise } from "./authorise.ts";
 import { principalOf } from "./call.ts";
 
-/** How long a stream goes on without a look; what is remembered of credentials is no older. */
+/** How long a stream goes on without a check; cached credentials are no older. */
 const EVERY_MS = 5_000;
 
 type Call = Parameters<ReturnType<Interceptor>>[0];
 
-/** Makes the interceptor. `authenticated` finds out anew who calls. */
+/** Makes the interceptor. `authenticated` authenticates the caller again. */
 export function recheckCallers(authenticated: (req: Call) => Promise<Principal>): Interceptor {
   return (next) => async (req) => {
     const res = await next(req);

@@ -1,8 +1,8 @@
-// Credentials that are nobody's, counted per network of their sender in any 60 seconds. Each costs a look into the database, so a
-// network that has sent too many is refused before that look. Credentials that worked in this process before go on working from
-// there: a neighbour who guesses shuts nobody out.
+// Counts unknown credentials per network of their sender in any 60 seconds. Each costs a query of the database, so a network that
+// has sent too many is refused before the query. Credentials that worked in this process before still work from that network:
+// a neighbour who guesses does not lock other callers out.
 //
-// Counted in memory and per process. It bounds work; it need not be exact, and a stranger must not be able to make us write.
+// The counts are in memory and per process. They bound work and need not be exact, and a stranger must not cause writes.
 
 import { LRUCache } from "lru-cache";
 import { wideNetworkOf } from "../../identity/client-network.ts";
@@ -15,17 +15,17 @@ export type CredentialKind = "key" | "pair" | "token" | "session";
 
 export type RefusedCredentials = {
   /**
-   * Errors: TooManyRequests when the sender's network has sent too many that were nobody's and this credential never worked here.
+   * Errors: TooManyRequests when the sender's network has sent too many unknown ones and this credential never worked here.
    */
   refuseUnknown(source: CallSource | null, kind: CredentialKind, secret: string): void;
-  /** Counts a credential that was nobody's. */
+  /** Counts an unknown credential. */
   count(source: CallSource | null, kind: CredentialKind, secret: string): void;
 };
 
 export type RefusedCredentialsDependencies = {
-  /** How many a network may send in any 60 seconds; 0: any number. */
+  /** The most that a network may send in any 60 seconds; 0: any number. */
   readonly limit: number;
-  /** How many proxies of ours stand before the HTTP port. */
+  /** How many of our proxies are before the HTTP port. */
   readonly trustedProxies: number;
   /** Whether a credential has worked in this process; it may have been revoked since. */
   readonly hasWorked: Readonly<Record<CredentialKind, (secret: string) => boolean>>;
@@ -43,7 +43,7 @@ const EVENT_KINDS = {
   token: "token_authentication",
   session: "session_authentication",
 } as const satisfies Record<CredentialKind, SecurityEventKind>;
-/** A kind and four characters, as secrets are shown to their owners. What has another form may be a password. */
+/** A kind and four characters, as secrets are shown to their owners. A text of another form may be a password. */
 const SHOWN = /^(gw_|st_|mk_test_|mk_)[0-9A-Za-z]{4}/;
 
 /** Makes the count of one process. */
@@ -52,7 +52,7 @@ export function createRefusedCredentials(dependencies: RefusedCredentialsDepende
   const clock = dependencies.clock ?? { now: () => performance.now() };
   /** When each was counted, oldest first, at most as many as the limit. */
   const counted = new LRUCache<string, number[]>({ max: MAX_NETWORKS });
-  /** Until when a network is refused. While there is none, a call costs one look at the size. */
+  /** Until when a network is refused. While there is none, a call costs one comparison of the size. */
   const refused = new LRUCache<string, number>({ max: MAX_NETWORKS });
 
   return {
@@ -65,7 +65,7 @@ export function createRefusedCredentials(dependencies: RefusedCredentialsDepende
     },
 
     count(source, kind, secret) {
-      // Browsers send whatever cookies they have.
+      // Browsers send all cookies they have.
       if (kind === "session" && !namesSession(secret)) return;
       const address = source === null ? "" : addressOf(source, trustedProxies);
       const subject = SHOWN.exec(secret)?.[0] ?? "";

@@ -3,7 +3,7 @@
 import { getOption, hasOption, type DescMethod } from "@bufbuild/protobuf";
 import { request_bounds } from "#gen/saldo/options/v1/options_pb.ts";
 
-/** What one request message may be. */
+/** The bounds of one request message. */
 export type RequestBounds = {
   /** The most bytes of the encoded message, after decompression. */
   readonly maxBytes: number;
@@ -11,7 +11,7 @@ export type RequestBounds = {
   readonly compression: boolean;
 };
 
-/** Every message fits that carries no content of a model and no catalog. */
+/** Large enough for every message without content of a model and without a catalog. */
 const DEFAULT_MAX_BYTES = 64 * 1024;
 const DEFAULT_BOUNDS: RequestBounds = { maxBytes: DEFAULT_MAX_BYTES, compression: false };
 

@@ -1,5 +1,5 @@
-// How well a signed-in person must have shown who it is before a method runs. The contract says it by the options
-// `fresh_proof` and `before_second_factor`; a method without them is held to the stricter rule for operators.
+// The proof of identity that a signed-in person needs before a method runs. The contract has it in the options `fresh_proof`
+// and `before_second_factor`; a method without them has the stricter rule for operators.
 
 import { getOption, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
@@ -9,14 +9,14 @@ import type { OperatorPrincipal, SessionPrincipal } from "../../identity/princip
 import { FreshAuthenticationRequired, SecondFactorRequired } from "../../kernel/errors.ts";
 
 type ProofRule = {
-  /** A person who has not set up a required second factor may call the method. */
+  /** A person without a required second factor may call the method. */
   readonly isOpenBefore: boolean;
   readonly freshFor: Readonly<Record<(OperatorPrincipal | SessionPrincipal)["kind"], boolean>>;
 };
 
 const rules = new Map<DescMethod, ProofRule>();
 
-/** What a method asks of the people who call it. */
+/** The proofs that a method requires of people. */
 export function proofRuleOf(method: DescMethod): ProofRule {
   const known = rules.get(method);
   if (known !== undefined) return known;
@@ -30,12 +30,12 @@ export function proofRuleOf(method: DescMethod): ProofRule {
   return rule;
 }
 
-/** Stops a person who has shown too little. Errors: SecondFactorRequired, FreshAuthenticationRequired. */
+/** Refuses a person without the required proof. Errors: SecondFactorRequired, FreshAuthenticationRequired. */
 export function requireProof(method: DescMethod, { kind, proof }: OperatorPrincipal | SessionPrincipal): void {
   const rule = proofRuleOf(method);
   if (!rule.isOpenBefore) {
     if (proof.mustHaveFactor && !proof.hasFactor) throw new SecondFactorRequired();
-    // A session from before the second factor, or from a set-up link, has shown the password only.
+    // A session from before the second factor, or from a set-up link, has proved the password only.
     if (!isProved(proof)) throw new FreshAuthenticationRequired();
   }
   if (rule.freshFor[kind] && !isFresh(proof)) throw new FreshAuthenticationRequired();

@@ -1,4 +1,4 @@
-// Every service of the contracts, in one list: what is registered, reflected, and put on the REST face.
+// Every service of the contracts in one list: they are registered, reflected, and served over REST.
 
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor, ServiceImpl } from "@connectrpc/connect";
@@ -11,7 +11,7 @@ import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfe
 import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { type BodyMeter, readMessagesLate } from "./read-message.ts";
 
-/** The services there are, by the name the composition root gives their implementations. */
+/** All services, by the name that the composition root gives their implementations. */
 export const services = {
   gateway: GatewayService,
   keys: KeysService,
@@ -22,12 +22,12 @@ export const services = {
   operator: OperatorService,
 } as const satisfies Record<string, DescService>;
 
-/** What the topics implement. A method that is missing answers Unimplemented, 404 on the REST face. */
+/** The implementations of the topics. A missing method answers Unimplemented, and 404 over REST. */
 export type Implementations = {
   readonly [Name in keyof typeof services]?: Partial<ServiceImpl<(typeof services)[Name]>>;
 };
 
-/** One service with what implements it. */
+/** One service with its implementation. */
 export type BoundService = {
   readonly service: DescService;
   readonly implementation: Partial<ServiceImpl<DescService>>;
@@ -39,7 +39,7 @@ export function bindServices(implementations: Implementations): BoundService[] {
   return Object.entries(services).map(([name, service]) => ({ service, implementation: given[name] ?? {} }));
 }
 
-/** The protocols of a port. Connect takes what is left out here for wanted, whatever its router was made with. */
+/** The protocols of a port. Connect enables each one that is absent here, whatever options its router has. */
 export type Protocols = { readonly connect: boolean; readonly grpc: boolean; readonly grpcWeb: boolean };
 
 /** Registers every service on a router behind the given chain, which reads the message of a call. */

@@ -1,4 +1,4 @@
-// The rules written in the contracts, as a ValidationError that names every field at fault.
+// Validates messages by the rules of the contracts. The ValidationError names every wrong field.
 
 import { type DescField, type DescMessage, isMessage, type Message, type MessageShape } from "@bufbuild/protobuf";
 import {
@@ -13,7 +13,7 @@ import { ValidationError, type FieldProblem } from "../../kernel/errors.ts";
 
 const validator = createValidator();
 
-/** Stops unless the message keeps the rules of its contract. Errors: ValidationError. */
+/** Throws unless the message keeps the rules of its contract. Errors: ValidationError. */
 export function validateMessage<Desc extends DescMessage>(desc: Desc, message: MessageShape<Desc>): void {
   const result = validator.validate(desc, message);
   const problems = [...problemsOfText(desc, message)];
@@ -26,7 +26,7 @@ export function validateMessage<Desc extends DescMessage>(desc: Desc, message: M
 
 /** No table can hold this character, so no text that is stored or compared may have it. */
 const NUL = "\0";
-/** A chat goes on to a model as it came, whatever files it quotes; none of it is stored. */
+/** A chat is passed to a model unchanged, whatever files it quotes; none of it is stored. */
 const WITH_ANY_TEXT = "saldo.gateway.v1.";
 
 function* problemsOfText(desc: DescMessage, message: Message, path = ""): Generator<FieldProblem> {
@@ -43,7 +43,7 @@ function* problemsOfText(desc: DescMessage, message: Message, path = ""): Genera
   }
 }
 
-/** What a field holds, each with its path: one value, or those of a list or a map. */
+/** The values of a field, each with its path: one value, or those of a list or a map. */
 function placesOf(field: DescField, message: Message, at: string): [path: string, value: unknown][] {
   const values = message as unknown as Readonly<Record<string, unknown>>;
   if (field.oneof !== undefined) {
@@ -64,7 +64,7 @@ function toProblem(violation: Violation, message: ReflectMessage): FieldProblem 
 }
 
 function messageOf(violation: Violation, message: ReflectMessage): string {
-  // A text that is missing is empty; that it does not match either would explain nothing.
+  // A missing text is empty; a second problem, that it does not match, would explain nothing.
   if (violation.ruleId === "string.pattern" && valueAt(message, violation) === "") return "is required";
   return (violation.message === "" ? "is not valid" : violation.message).replace(/^value /, "").replace(/\.$/, "");
 }
@@ -80,7 +80,7 @@ function valueAt(message: ReflectMessage, violation: Violation): unknown {
   return value;
 }
 
-/** The path in the names a JSON client knows, such as `messages[0].role`. */
+/** The path in the JSON names of the fields, such as `messages[0].role`. */
 function pathOf(violation: Violation): string {
   let path = "";
   for (const part of violation.field) {

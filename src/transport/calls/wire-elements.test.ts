@@ -95,7 +95,7 @@ test("counts the elements of JSON, and none inside its texts", () => {
   );
   const quoted = Buffer.from(JSON.stringify({ a: `"\\${",[{".repeat(MAX_ELEMENTS)}\\"`, b: "\\" }));
   expect(() => boundJsonElements(quoted)).not.toThrow();
-  // Wherever an escaped quote lies in a text, short or long, the text goes on.
+  // An escaped quote at any place of a text, short or long, does not end it.
   for (let before = 0; before < 300; before += 1) {
     const escaped = Buffer.from(`["${"x".repeat(before)}\\"${",".repeat(MAX_ELEMENTS + 1)}"]`);
     expect(() => boundJsonElements(escaped)).not.toThrow();

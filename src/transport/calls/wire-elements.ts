@@ -1,18 +1,18 @@
-// How many elements a protobuf message has, counted over its bytes before an object is made of any of them. The count follows
-// the contract into nested messages and steps over texts, so it costs one step for each field. It is stricter than the decoder,
-// which takes the kind of a value from the contract whatever the tag says: what one of them steps over, the other could read.
+// Counts the elements of a protobuf message over its bytes before an object is made of any of them. The count follows the
+// contract into nested messages and skips texts, so it costs one step for each field. It is stricter than the decoder, which
+// takes the kind of a value from the contract and ignores the tag: bytes that one of them skips, the other could read.
 
 import { ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { ValidationError } from "../../kernel/errors.ts";
 import { MAX_ELEMENTS, tooManyElements } from "./element-bound.ts";
 
-// How a value is encoded, the lower three bits of a tag. Groups have numbers of their own and are in none of our contracts.
+// The encoding of a value, the lower three bits of a tag. Groups have numbers of their own and are in none of our contracts.
 const VARINT = 0;
 const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
 const FIXED32 = 5;
 
-/** What is known of a field: how its value is encoded, and what that consists of. */
+/** The facts of a field: the encoding of its value, and its parts. */
 type Field = {
   readonly wire: number;
   /** The bytes of the smallest item of a packed list; 0 where the field cannot be packed. */
@@ -28,7 +28,7 @@ const MAX_VARINT32_BYTES = 5;
 
 const known = new WeakMap<DescMessage, Fields>();
 
-/** Stops unless the bytes are a message of at most MAX_ELEMENTS elements. Errors: ValidationError. */
+/** Throws unless the bytes are a message of at most MAX_ELEMENTS elements. Errors: ValidationError. */
 export function boundWireElements(desc: DescMessage, bytes: Uint8Array): void {
   new Count(bytes).message(fieldsOf(desc), bytes.length, 1);
 }

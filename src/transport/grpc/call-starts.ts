@@ -1,5 +1,5 @@
-// Starts calls a few at a time. Connections bring thousands of calls in one turn of the event loop, and each costs a third of
-// a millisecond before anything is waited for: started at once, they would hold up everybody else for seconds.
+// Starts calls a few at a time. Thousands of calls can arrive in one turn of the event loop, and each costs a third of a
+// millisecond before its first wait: started at once, they would block all other work for seconds.
 
 /** How many start in one turn of the event loop. */
 const MOST_IN_A_TURN = 50;

@@ -1,4 +1,4 @@
-// gRPC over HTTP/2, for internal callers. Health and reflection stand beside our services.
+// gRPC over HTTP/2, for internal callers: our services, health and reflection.
 
 import { constants } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -6,7 +6,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { Health } from "#gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
-import { createCallValues, readCredentials, sayRequestId } from "../calls/call.ts";
+import { createCallValues, readCredentials, setRequestId } from "../calls/call.ts";
 import { CallStarts } from "./call-starts.ts";
 import { keepGrpcMessagesReadable } from "./grpc-message.ts";
 import { createHealth } from "./health.ts";
@@ -21,24 +21,24 @@ import { connectionsOf, endWithin, listenOn, type StoppableServer } from "../htt
 import type { TlsFiles } from "../http/tls-files.ts";
 
 const PROTOCOLS = { connect: false, grpc: true, grpcWeb: false };
-/** The most bytes of a message that anybody may send: a question about health or a contract. */
+/** The most bytes of a message without credentials: a question about health or a contract. */
 const OPEN_MAX_BYTES = 4 * 1024;
 
-/** What the gRPC server is built from. */
+/** The parts of the gRPC server. */
 export type GrpcServerOptions = {
   readonly implementations: Implementations;
   readonly ports: CallPorts;
   /** The probe behind /readyz. */
   readonly ready: () => Promise<boolean>;
-  /** Null or left out: cleartext. */
+  /** Null or absent: cleartext. */
   readonly tls?: TlsFiles | null;
-  /** Whether the contracts may be asked about. Left out: they may. */
+  /** Whether reflection is served. Absent: it is. */
   readonly reflection?: boolean;
-  /** What connections may hold. Left out: the bounds of a serving process. */
+  /** The bounds of connections. Absent: those of a serving process. */
   readonly bounds?: Http2Bounds;
-  /** Counts the bodies of calls. Left out: nothing counts them. */
+  /** Counts the bodies of calls. Absent: they are not counted. */
   readonly meter?: BodyMeter;
-  /** Called for what is refused before it is a call. */
+  /** Called for each refusal before there is a call. */
   readonly onRefused?: (reason: RefusedAtPort) => void;
 };
 
@@ -81,7 +81,7 @@ export function createGrpcServer(options: GrpcServerOptions): StoppableServer {
   };
 }
 
-/** What answers a request of any registered method. It throws where the request has no authority or path that can be read. */
+/** Answers a request of any registered method. It throws where the authority or the path of the request cannot be read. */
 function createAdapter(
   { implementations, ports, ready, reflection = true, meter = uncounted }: GrpcServerOptions,
   { stopping, shutdown }: { stopping: AbortSignal; shutdown: AbortSignal },
@@ -89,7 +89,7 @@ function createAdapter(
   return connectNodeAdapter({
     ...PROTOCOLS,
     shutdownSignal: shutdown,
-    requestGate: sayRequestId,
+    requestGate: setRequestId,
     contextValues: (request) =>
       createCallValues({
         requestId: uuidv7(),

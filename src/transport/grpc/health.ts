@@ -5,13 +5,13 @@ import { HealthCheckResponse_ServingStatus as Status, type Health } from "#gen/g
 import { OpenCalls } from "./open-calls.ts";
 
 const WATCH_INTERVAL_MS = 1_000;
-/** The most watches of a process. Anybody may watch, and each watch is a stream that does not end. */
+/** The most watches of a process. They need no credentials, and each is a stream that does not end. */
 export const MAX_WATCHES = 100;
 
 /**
- * Answers health checks. `ready` is the probe behind /readyz, which remembers its answer: it is asked for each check and once a
+ * Answers health checks. `ready` is the probe behind /readyz, which caches its result: it is called for each check and once a
  * second for each watch. The empty service name means the server as a whole. When `stopping` is aborted, watchers are
- * notified and their streams end, so that they do not hold the server up.
+ * notified and their streams end, so that they do not delay the shutdown.
  */
 export function createHealth(
   names: readonly string[],

@@ -1,5 +1,5 @@
-// What one HTTP/2 connection, one address and all of them together may hold of this process. A connection that carries a call
-// lives as long as the call; one that carries none, or whose peer is gone, is ended.
+// The bounds of one HTTP/2 connection, of one address, and of all together. A connection with a call lives as long as the call;
+// one without a call, or without a peer, is ended.
 
 import {
   constants,
@@ -18,9 +18,9 @@ export type Http2Bounds = {
   readonly maxStreamsPerSession: number;
   /** All streams of the process. */
   readonly maxStreams: number;
-  /** How long a session without a call may stay, and how long one with calls may be silent before its peer is asked. */
+  /** How long a session without a call may stay, and how long one with calls may be silent before its peer is pinged. */
   readonly idleMs: number;
-  /** How long the peer may take to answer. */
+  /** How long the peer may take to answer a ping. */
   readonly pingMs: number;
   /** How long a request may take to arrive; its answer may take longer. */
   readonly requestMs: number;
@@ -39,10 +39,10 @@ export const HTTP2_BOUNDS: Http2Bounds = {
 
 /** Streams that a client may reset at once, and each second from then on. Above it the session ends with GOAWAY. */
 const STREAM_RESETS = { streamResetBurst: 500, streamResetRate: 33 };
-/** Megabytes that one session may hold in frames and headers. The bodies are bounded where they are read. */
+/** Megabytes of frames and headers of one session. The bodies are bounded where they are read. */
 const MAX_SESSION_MEMORY = 10;
 
-/** So many connections may be open for each session that may be, those that have not agreed on TLS among them. */
+/** Open connections for each allowed session; connections before the end of their TLS handshake count too. */
 const CONNECTIONS_PER_SESSION = 2;
 
 /** The options of a server within the bounds. */
@@ -54,7 +54,7 @@ export function http2Options({ maxStreamsPerSession }: Http2Bounds) {
   };
 }
 
-/** Holds a server to the bounds. */
+/** Enforces the bounds of a server. */
 export class BoundedSessions {
   readonly #bounds: Http2Bounds;
   readonly #onRefused: (reason: RefusedAtPort) => void;
@@ -72,7 +72,7 @@ export class BoundedSessions {
     server.on("session", (session: ServerHttp2Session) => this.#admitSession(session));
   }
 
-  /** Every session there is. */
+  /** All sessions. */
   get all(): Http2Session[] {
     return [...this.#sessions.keys()];
   }
@@ -81,7 +81,7 @@ export class BoundedSessions {
   admit(stream: ServerHttp2Stream): boolean {
     if (this.#streams >= this.#bounds.maxStreams) {
       this.#onRefused("streams");
-      // By this code a client knows that nothing was done, so that it may send the request again.
+      // This code means that nothing was done, so a client may send the request again.
       stream.close(constants.NGHTTP2_REFUSED_STREAM);
       return false;
     }
@@ -97,7 +97,7 @@ export class BoundedSessions {
       this.#count(session, -1);
     });
     stream.once("wantTrailers", () => {
-      // The answer is complete. A client that goes on sending a request nobody reads would keep its stream for ever.
+      // The answer is complete. A client that goes on sending its request, which is not read, would keep its stream for ever.
       if (!stream.readableEnded) setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
     });
     return true;
@@ -110,9 +110,9 @@ export class BoundedSessions {
   }
 
   #admitSession(session: ServerHttp2Session): void {
-    // A broken connection is the client's affair: its calls end through their own streams.
+    // A broken connection needs no action: its calls end through their own streams.
     session.on("error", () => session.destroy());
-    // One customer of a provider has all addresses of an IPv6 network.
+    // One subscriber of a network operator has all addresses of an IPv6 network.
     const address = networkOf(session.socket.remoteAddress ?? "");
     const ofAddress = this.#perAddress.get(address) ?? 0;
     if (this.#sessions.size >= this.#bounds.maxSessions || ofAddress >= this.#bounds.maxSessionsPerAddress) {
@@ -139,14 +139,14 @@ export class BoundedSessions {
       session.close();
       return;
     }
-    // A call may be silent for long, such as a watch of health. Whether its client is still there, the client is asked.
+    // A call may be silent for long, such as a watch of health. A ping shows whether its client is still there.
     const unanswered = setTimeout(() => {
       this.#onRefused("silent_peer");
       session.destroy();
     }, this.#bounds.pingMs);
     session.ping(() => {
       clearTimeout(unanswered);
-      // A ping is no activity to Node: without this the session would never be asked again.
+      // A ping is no activity for Node: without this the session would not be pinged again.
       if (!session.destroyed) session.setTimeout(this.#bounds.idleMs);
     });
   }

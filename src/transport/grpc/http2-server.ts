@@ -11,7 +11,7 @@ import { renewCertificate, type TlsFiles, tlsOptions } from "../http/tls-files.t
 
 type Handler = NonNullable<Parameters<typeof createServer>[1]>;
 
-/** Makes the server. Errors: what kept a file of the certificate from being read. */
+/** Makes the server. Errors: those of reading the files of the certificate. */
 export function createHttp2Server(
   options: ServerOptions,
   tls: TlsFiles | null,

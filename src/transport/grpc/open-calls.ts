@@ -1,4 +1,4 @@
-// The bound on streams that anybody may open and that end when their client likes.
+// The bound on streams without credentials, which end when their client ends them.
 
 import { UpstreamBusy } from "../../kernel/errors.ts";
 
@@ -11,7 +11,7 @@ export class OpenCalls {
     this.#most = most;
   }
 
-  /** Counts one more, until what it gives is called. Errors: UpstreamBusy where there are as many as there may be. */
+  /** Counts one more, until the returned function is called. Errors: UpstreamBusy at the bound. */
   open(): () => void {
     if (this.#open >= this.#most) throw new UpstreamBusy();
     this.#open += 1;

@@ -1,4 +1,4 @@
-// What the gRPC port refuses before there is a call to log, counted for the metrics.
+// Refusals of the gRPC port before there is a call to log, counted for the metrics.
 
 /**
  * Why: the authority is no host, a connection or a stream is one too many, a peer no longer answers, or a request takes too

@@ -1,5 +1,6 @@
-// grpc.reflection.v1 and v1alpha, so that a tool such as grpcurl needs no .proto files. It shows what the contracts say, nothing more. Anybody
-// may ask, and answers are a thousand times as long as questions: they are encoded once, and a stream is given each file once.
+// grpc.reflection.v1 and v1alpha, so that a tool such as grpcurl needs no .proto files. It shows the contracts and nothing more.
+// It needs no credentials, and answers are a thousand times as long as questions: they are encoded once, and a stream gets each
+// file once.
 
 import { createRegistry, toBinary, type DescFile, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
@@ -20,7 +21,7 @@ export const MAX_QUESTIONS = 200;
 /** The most streams of a process. */
 const MAX_STREAMS = 100;
 
-/** The name that older tools ask for. Only the name differs: its messages are those of v1. */
+/** The service name of older tools. Only the name differs: its messages are those of v1. */
 export const ServerReflectionAlpha = underName(ServerReflection, "grpc.reflection.v1alpha.ServerReflection");
 
 function underName<Service extends DescService>(service: Service, typeName: string): Service {
@@ -67,7 +68,7 @@ class Contracts {
     this.#registry = createRegistry(...this.#files.values());
   }
 
-  /** The answer to one question; `sent` are the files that the stream has been given. */
+  /** The answer to one question; `sent` are the files that the stream has got already. */
   answer(question: Question, sent: Set<DescFile>): Answer {
     switch (question.case) {
       case "listServices":
@@ -107,7 +108,7 @@ class Contracts {
       .map((extension) => extension.number);
   }
 
-  /** A file with those of its imports that the stream has not been given: its client can build it without asking again. */
+  /** A file with those of its imports that the stream has not got: its client can build it without another question. */
   #fileAnswer(file: DescFile | undefined, sent: Set<DescFile>): Answer {
     if (file === undefined) return notFound;
     const wanted = [...withImports([file]).values()].filter((each) => each === file || !sent.has(each));

@@ -1,6 +1,6 @@
-// The headers that every answer of the HTTP port has, whatever it is: no cache keeps it, no browser guesses its type, takes it for a
-// page or shows it in a frame, its address goes nowhere else. A route that knows better, such as one of a page, sets a header of the
-// same name itself. Pages of other sites may read `/v1/*` (cors.ts); their answers say so.
+// The headers of every answer of the HTTP port: no cache keeps it, no browser guesses its type, takes it for a page or shows it
+// in a frame, and its address is not sent as a referrer. A route with other needs, such as one of a page, sets a header of the
+// same name itself. Pages of other sites may read `/v1/*` (cors.ts), which has headers for that.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CORS_HEADERS, isOpenToPages } from "./cors.ts";
@@ -11,15 +11,15 @@ export type HeaderLines = Readonly<Record<string, string>>;
 export type AnswerHeaders = {
   /** The headers of an answer to this request. */
   of(request: IncomingMessage): HeaderLines;
-  /** The headers of an answer to what never became a request. */
+  /** The headers of an answer to bytes that are no request. */
   readonly common: HeaderLines;
 };
 
 const A_YEAR_SECONDS = 31_536_000;
-/** What is no page runs nothing, loads nothing and has no origin, should a browser open it all the same. */
+/** An answer that is no page runs nothing, loads nothing and has no origin, even where a browser opens it. */
 const NO_PAGE = "default-src 'none'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox";
 
-/** Makes the headers. Where people reach us over https, browsers are told to come to it, and to the hosts below it, over nothing else. */
+/** Makes the headers. With a public https address browsers must use https alone for it and for the hosts below it. */
 export function createAnswerHeaders(publicUrl: string | null, { isEncrypted = false } = {}): AnswerHeaders {
   const common: HeaderLines = {
     "cache-control": "no-store",
@@ -40,7 +40,7 @@ export function createAnswerHeaders(publicUrl: string | null, { isEncrypted = fa
   };
 }
 
-/** Puts the headers on a response; what is set later under the same name replaces them. */
+/** Sets the headers of a response; a later header of the same name replaces one of them. */
 export function setAnswerHeaders(response: ServerResponse, lines: HeaderLines): void {
   for (const name in lines) response.setHeader(name, lines[name] ?? "");
 }

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Lets the budget look once, after so much time. */
+/** Makes the budget check once, after so much time. */
 function look(afterMs = LOOK_MS): void {
   nowMs += afterMs;
   vi.advanceTimersByTime(LOOK_MS);

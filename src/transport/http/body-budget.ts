@@ -1,7 +1,6 @@
-// How much of the bodies of requests a process keeps while they arrive. All of them share one budget of bytes, so that memory
-// has a bound however many requests arrive. One caller may send only some large bodies at once, and a body that arrives too
-// slowly is ended. Bodies of requests without credentials (sign-in, webhooks) have a small budget of their own: strangers
-// cannot use up what callers need.
+// The memory for the bodies of requests while they arrive. All of them share one budget of bytes, so memory has a bound for any
+// number of requests. One caller may send only a few large bodies at once, and a body that arrives too slowly is ended. Bodies
+// of requests without credentials (sign-in, webhooks) have a small budget of their own: strangers cannot use up that of callers.
 
 import { type DomainError, UpstreamBusy } from "../../kernel/errors.ts";
 import { Slots } from "../../kernel/slots.ts";
@@ -22,23 +21,23 @@ export const DEFAULT_INTAKE: IntakeSettings = { budgetBytes: 256 * MIB, uploadsP
 
 /** Bodies over this size count as uploads of their caller. */
 export const LARGE_BODY_BYTES = MIB;
-/** The least that has to arrive each second, on average over the patience. */
+/** The least bytes per second, on average over the patience. */
 const LEAST_BYTES_PER_SECOND = 1024;
 /** The part of the budget that bodies without a known caller may use. */
 const STRANGERS_PART = 16;
-/** How soon a body that found no room may come again. */
+/** When a client may send a body again that found no room. */
 const RETRY_AFTER_SECONDS = 1;
 const LOOKS_PER_PATIENCE = 10;
 
-/** How a body is to be received. */
+/** The facts of a body to be received. */
 export type BodyRules = {
   /** The most bytes it may have. */
   readonly limit: number;
-  /** Who sends it, for the bound on uploads. Null: nobody who is known. */
+  /** The caller, for the bound on uploads. Null: unknown. */
   readonly caller: string | null;
 };
 
-/** What the metrics show. */
+/** The figures of the metrics. */
 export type IntakeStatistics = {
   /** Bytes of known callers' bodies that are being received. */
   bytesInFlight: number;
@@ -48,12 +47,12 @@ export type IntakeStatistics = {
 /** A body that is being received. */
 export type Arriving = {
   readonly caller: string | null;
-  /** Whose upload it is; null: it is not large. */
+  /** The caller whose upload it is; null: it is not large. */
   readonly upload: string | null;
   /** Called when it arrives too slowly. */
   readonly onSlow: (error: DomainError) => void;
   bytes: number;
-  /** What had arrived when the present stretch of patience began; -1 before the first look. */
+  /** The bytes that had arrived when the present period of patience began; -1 before the first check. */
   bytesBefore: number;
   stretchBeganMs: number;
   /** Removes it from the bodies that arrive; null once it is removed. */
@@ -74,9 +73,9 @@ export class BodyBudget {
     this.#settings = settings;
   }
 
-  /** Takes up a body of a stated length, null where it states none, or says why not: TooManyUploads, UpstreamBusy. */
+  /** Begins a body of a stated length, null where there is none, or returns the error: TooManyUploads, UpstreamBusy. */
   open({ limit, caller }: BodyRules, stated: number | null, onSlow: Arriving["onSlow"]): Arriving | DomainError {
-    // Without a length it may be as large as its path takes.
+    // Without a length it may be as large as its path accepts.
     const upload = caller !== null && (stated ?? limit) > LARGE_BODY_BYTES ? caller : null;
     if (this.#isFull(stated ?? 0, caller)) return this.#overloaded();
     if (upload !== null) {
@@ -93,14 +92,14 @@ export class BodyBudget {
     return arriving;
   }
 
-  /** Counts what has arrived of a body. Gives why no more is taken: UpstreamBusy. */
+  /** Counts the arrived bytes of a body. Returns the error that ends it: UpstreamBusy. */
   add(arriving: Arriving, bytes: number): DomainError | null {
     arriving.bytes += bytes;
     this.#count(bytes, arriving.caller);
     return this.#isFull(0, arriving.caller) ? this.#overloaded() : null;
   }
 
-  /** Gives back the room of a body; false: it was given back before. */
+  /** Frees the room of a body; false: it was freed before. */
   close(arriving: Arriving): boolean {
     if (arriving.remove === null) return false;
     arriving.remove();
@@ -132,7 +131,7 @@ export class BodyBudget {
     else this.statistics.bytesInFlight += bytes;
   }
 
-  /** One timer for all bodies: most have arrived before it first looks at them. */
+  /** One timer for all bodies: most have arrived before its first check. */
   #startWatch(): void {
     this.#lookedAtMs = performance.now();
     this.#watch = setInterval(() => this.#endSlow(), this.#settings.patienceMs / LOOKS_PER_PATIENCE).unref();
@@ -141,7 +140,7 @@ export class BodyBudget {
   #endSlow(): void {
     const { patienceMs } = this.#settings;
     const nowMs = performance.now();
-    // A process that was held up itself has not read what arrived meanwhile.
+    // A process that was blocked itself has not read the bytes that arrived meanwhile.
     const wasHeldUp = nowMs - this.#lookedAtMs > patienceMs / 2;
     this.#lookedAtMs = nowMs;
     const least = (LEAST_BYTES_PER_SECOND * patienceMs) / 1_000;

@@ -1,5 +1,5 @@
-// How the bodies of requests are received: whole, as the REST routes take them, or piece by piece, as RPC reads them. Either
-// way they count in the budget of the process (body-budget.ts).
+// Receives the bodies of requests: whole for the REST routes, or piece by piece for RPC. Both count in the budget of the
+// process (body-budget.ts).
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../../identity/principal.ts";
@@ -10,13 +10,13 @@ import { BodyBudget, type BodyRules, type IntakeSettings, type IntakeStatistics 
 
 const NOTHING = Buffer.alloc(0);
 
-/** Called once: with the whole body, or with why there is none. Never called for a client that leaves. */
+/** Called once: with the whole body, or with the error. Not called for a client that leaves. */
 export type BodyTaker = (error: DomainError | null, body: Buffer) => void;
 
-/** The responses of clients that send their body only once they are told to continue. */
+/** The responses of clients that wait for `100 Continue` before they send their body. */
 const waitingForContinue = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Leaves a request with `Expect: 100-continue` waiting until its body is wanted. */
+/** Makes a request with `Expect: 100-continue` wait until its body is read. */
 export function holdContinue(request: IncomingMessage, response: ServerResponse): void {
   waitingForContinue.set(request, response);
 }
@@ -35,7 +35,7 @@ export class BodyIntake {
 
   /** Receives a body whole. Errors, given to the taker: PayloadTooLarge, TooManyUploads, UpstreamBusy, RequestTimeout. */
   read(request: IncomingMessage, rules: BodyRules, take: BodyTaker): void {
-    // Who has left cannot be answered, and no event will tell of it again.
+    // A client that has left cannot be answered, and no later event reports it.
     if (request.destroyed) return;
     const budget = this.#budget;
     const { limit } = rules;
@@ -82,12 +82,12 @@ async function* metered(
 ): AsyncGenerator<Uint8Array> {
   const slow = Promise.withResolvers<never>();
   slow.promise.catch(ignore);
-  // Its first piece is asked for once its caller is known.
+  // Its first piece is read once its caller is known.
   const caller = callerNameOf(principalOf({ values }));
   const arriving = budget.open({ limit, caller }, stated, slow.reject);
   if (arriving instanceof DomainError) throw arriving;
   const close = (): void => void budget.close(arriving);
-  // A reader that has enough does not say so.
+  // No event shows that a reader has enough.
   signal.addEventListener("abort", close, { once: true });
   try {
     const pieces = body[Symbol.asyncIterator]();
@@ -104,7 +104,7 @@ async function* metered(
   }
 }
 
-/** What tells one caller's uploads from another's; null: anybody. */
+/** The key of a caller's uploads; null: the caller is unknown. */
 export function callerNameOf(principal: Principal): string | null {
   if (principal.kind === "public") return null;
   if (principal.kind === "api_key") return principal.keyId;
@@ -112,12 +112,12 @@ export function callerNameOf(principal: Principal): string | null {
   return principal.kind === "service" ? principal.tokenId : principal.personId;
 }
 
-/** What Content-Length says; Node's parser lets only digits through. Null: the body comes in chunks. */
+/** The value of Content-Length; Node's parser accepts only digits. Null: the body comes in chunks. */
 function statedLengthOf({ headers }: IncomingMessage): number | null {
   const stated = headers["content-length"];
   if (stated !== undefined) return Number(stated);
   return headers["transfer-encoding"] === undefined ? 0 : null;
 }
 
-/** A client that leaves in the middle of its body has asked for nothing. */
+/** A client that leaves in the middle of its body gets no answer. */
 function ignore(): void {}

@@ -1,10 +1,10 @@
-// What pages of other sites may do: call `/v1/*` with a key of their user's, as browser clients of the OpenAI API do. They are
-// allowed no credentials, so a browser sends no cookie with such a call, and same-origin.ts counts none that comes across sites.
+// The rights of pages of other sites: they may call `/v1/*` with an API key of their user, like browser clients of the OpenAI API.
+// Credentials are not allowed, so a browser sends no cookie with such a call, and same-origin.ts ignores cookies from other sites.
 
 import type { IncomingMessage } from "node:http";
 
 const OPEN_PREFIX = "/v1/";
-/** How long a browser may remember the answer to a preflight. Chromium remembers none for longer. */
+/** How long a browser may cache the answer to a preflight. Chromium caches none for longer. */
 const MAX_AGE_SECONDS = 7_200;
 
 /** Client libraries made by Stainless, such as OpenAI's, describe themselves in these. */
@@ -24,7 +24,7 @@ const STAINLESS_HEADERS = [
   "timeout",
 ].map((name) => `x-stainless-${name}`);
 
-/** The names that older browsers look for. The asterisk stands for all but `authorization`, where a browser knows it. */
+/** The header names for older browsers. In newer ones the asterisk means all names but `authorization`. */
 const ALLOWED_HEADERS = [
   "authorization",
   "content-type",
@@ -53,7 +53,7 @@ const EXPOSED_HEADERS = [
   "x-saldo-answered-request",
 ].join(", ");
 
-/** What every answer under `/v1/` says to a page that asks. */
+/** The CORS headers of every answer under `/v1/`. */
 export const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": EXPOSED_HEADERS,
@@ -74,7 +74,7 @@ export function isPreflight({ method, url, headers }: IncomingMessage): boolean 
   );
 }
 
-/** The answer to a preflight at a path that takes these verbs. */
+/** The headers of the answer to a preflight at a path with these verbs. */
 export function preflightHeaders(verbs: readonly string[]): Record<string, string> {
   return {
     "access-control-allow-methods": verbs.join(", "),

@@ -1,5 +1,5 @@
-// Which host a request is for. Requests that do not say so clearly are refused before anything looks at them: what
-// stands behind builds addresses from it, and a proxy in front may have looked at another of two.
+// The host of a request. A request without one clear host is refused before any other code reads it: later code builds addresses
+// from the host, and of two hosts a proxy in front may have read the other.
 
 import type { IncomingMessage } from "node:http";
 import { ValidationError } from "../../kernel/errors.ts";
@@ -8,12 +8,12 @@ const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(:[0-9]{1,5})?$/i;
 /** An address in absolute form, as clients send it to a proxy. */
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
 
-/** Most requests name the host of the one before. */
+/** The result for the last host: most requests have the host of the one before. */
 let lastGoodHost: string | null = null;
 
 /**
- * Finds what is wrong with the host of a request; null: nothing. An address in absolute form that names the same host is written
- * anew as its path, so that everything behind reads one form.
+ * Finds the error in the host of a request; null: none. An address in absolute form with the same host is replaced by its path,
+ * so that all later code reads one form.
  */
 export function hostProblemOf(request: IncomingMessage): ValidationError | null {
   const host = request.headers.host;
@@ -41,7 +41,7 @@ function relative(request: IncomingMessage, host: string | null): ValidationErro
   const url = request.url ?? "";
   if (url.charCodeAt(0) === SLASH) return null;
   const [, authority = "", rest = ""] = ABSOLUTE.exec(url) ?? [];
-  // `*` and what is no address at all are for the router to refuse.
+  // The router refuses `*` and texts that are no address.
   if (authority === "") return null;
   if (authority.toLowerCase() !== host?.toLowerCase()) return problem(OTHER);
   request.url = rest.startsWith("/") ? rest : `/${rest}`;
@@ -52,7 +52,7 @@ function isHost(host: string): boolean {
   return HOST.test(host) && URL.canParse(`http://${host}`);
 }
 
-/** Node keeps the first of several and drops the others without a word. */
+/** Node keeps the first of several and drops the others silently. */
 function countOfHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -51,9 +51,9 @@ test.each<[string, boolean, IncomingMessage]>([
   ["a read that the browser calls its own", true, request("GET", ...HOST, "Sec-Fetch-Site", "same-origin")],
   ["a read from a neighbour", false, request("GET", ...HOST, "Sec-Fetch-Site", "same-site")],
   ["a read by the address bar", false, request("GET", ...HOST, "Sec-Fetch-Site", "none")],
-  ["a read that says nothing", false, request("GET", ...HOST)],
+  ["a read without the headers", false, request("GET", ...HOST)],
   ["a write that only the browser calls its own", false, request("POST", ...HOST, "Sec-Fetch-Site", "same-origin")],
-])("where the Host says who we are, %s: %s", (_case, isOwn, message) => {
+])("where the Host is our address, %s: %s", (_case, isOwn, message) => {
   expect(createOwnSite(null, "saldo.internal")(message)).toBe(isOwn);
 });
 

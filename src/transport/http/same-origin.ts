@@ -1,18 +1,18 @@
-// Whether a browser's request comes from our own pages. Cookies travel with every request a browser makes, whoever made it
-// do so; they count only where the browser itself says that the page is ours. Content types do the rest: no method takes one
-// that a form of another site could send.
+// Whether a browser's request comes from our own pages. A browser sends cookies with every request, also with one that another
+// site caused. They count only where the browser itself names our page as the origin. Content types do the rest: no method
+// takes one that a form of another site could send.
 
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { readCredentials, readSingle, type Credentials } from "../calls/call.ts";
 
-/** Tells whether a request comes from a page of ours. */
+/** Whether a request comes from a page of ours. */
 export type OwnSite = (request: IncomingMessage) => boolean;
 
 /**
- * Makes the check. `publicUrl` is where people reach us, null where the request's own Host says it. Then only addresses count,
- * this machine's own name, and `boundHost`, the name the server listens at: any other name may be a stranger's, who has let it
- * lead here, and whose pages the browser takes for ours.
+ * Makes the check. `publicUrl` is our public address; null: it is the request's own Host. Then only IP addresses count, this
+ * machine's own name, and `boundHost`, the name the server listens at. A stranger can point any other name here, and the browser
+ * would take pages under it for ours.
  */
 export function createOwnSite(publicUrl: string | null, boundHost: string, { isEncrypted = false } = {}): OwnSite {
   const scheme = isEncrypted ? "https" : "http";
@@ -24,7 +24,7 @@ export function createOwnSite(publicUrl: string | null, boundHost: string, { isE
     if (site.value !== null && site.value !== "same-origin") return false;
     const host = readSingle(request.rawHeaders, "host").value?.toLowerCase() ?? null;
     if (publicOrigin === null && (host === null || !isOwnHost(host, boundHost))) return false;
-    // Browsers leave the Origin out where they only read from their own site, and say so in the other header.
+    // Browsers omit the Origin for reads from their own site, and send the other header for them.
     if (origin.value === null)
       return site.value === "same-origin" && (request.method === "GET" || request.method === "HEAD");
     if (publicOrigin !== null) return origin.value === publicOrigin;

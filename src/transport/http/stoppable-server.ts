@@ -5,15 +5,15 @@ import { invariant } from "../../kernel/invariant.ts";
 
 /** A server that can be started once and stopped gracefully. */
 export type StoppableServer = {
-  /** Starts listening and gives the port. */
+  /** Starts listening and returns the port. */
   listen(address: { host: string; port: number }): Promise<number>;
-  /** Takes no new work, waits for what runs, and ends the rest after the limit. */
+  /** Takes no new work, waits for running calls, and ends the rest after the limit. */
   close(limitMs: number): Promise<void>;
 };
 
 const LAST_WORDS_MS = 250;
 
-/** Waits for a server to end by itself up to the limit; then its calls are aborted, and what still stands is destroyed. */
+/** Waits up to the limit for a server to end; then its calls are aborted, and the remaining connections are destroyed. */
 export async function endWithin(
   limitMs: number,
   closed: Promise<unknown>,
@@ -29,7 +29,7 @@ export async function endWithin(
   }
 }
 
-/** Keeps account of the connections of a server. Those that have not agreed on TLS yet are known to nothing else. */
+/** Tracks the connections of a server. Only here are connections known that have not finished their TLS handshake. */
 export function connectionsOf(server: NetServer): { destroyAll(): void } {
   const open = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -39,7 +39,7 @@ export function connectionsOf(server: NetServer): { destroyAll(): void } {
   return { destroyAll: () => open.forEach((socket) => socket.destroy()) };
 }
 
-/** Listens and gives the port that was taken. */
+/** Listens and returns the port. */
 export async function listenOn(server: NetServer, { host, port }: { host: string; port: number }): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

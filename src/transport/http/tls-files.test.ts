@@ -8,7 +8,7 @@ import { renewCertificate, type TlsFiles, tlsOptions } from "./tls-files.ts";
 
 const LOOK_AGAIN_MS = 1_000;
 const pemOf = (name: string): string =>
-  fileURLToPath(new URL(`../../../test/rpc/fixtures/${name}.pem`, import.meta.url));
+  fileURLToPath(new URL(`../../../test/setup/certificates/${name}.pem`, import.meta.url));
 
 let folder: string;
 let files: TlsFiles;

@@ -1,25 +1,25 @@
-// Answers that are given before the body of their request has arrived. A small rest is read and dropped by Node, and the
-// connection goes on. A large one is not waited for: the answer ends the connection, which is then read for a short while, so that
-// the client reads the answer before it meets a closed connection.
+// Answers that are sent before the body of their request has arrived. Node reads and drops a small rest, and the connection stays
+// open. For a large rest the answer ends the connection, which is then read for a short while, so that the client reads the
+// answer before it meets a closed connection.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** A rest up to this size costs less than a new connection. */
 const SMALL_REST_BYTES = 64 * 1024;
-/** What is read and dropped of a large rest, at most. */
+/** The most bytes of a large rest that are read and dropped. */
 const DROPPED_BYTES = 1024 * 1024;
 const DROPPED_WITHIN_MS = 2_000;
 
-/** Prepares an answer whose headers are not sent yet. Nothing is to do where the body has arrived. */
+/** Prepares an answer whose headers are not sent yet. It does nothing where the body has arrived. */
 export function leaveBodyUnread(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || response.headersSent) return;
   const { "content-length": stated, "transfer-encoding": coding } = request.headers;
   const isSmall = coding === undefined && Number(stated ?? 0) <= SMALL_REST_BYTES;
-  // Node drops the rest of a body that nobody has begun to read.
+  // Node drops the rest of a body that is not read.
   if (isSmall && request.readableFlowing === null) return;
   response.shouldKeepAlive = false;
   const { socket } = request;
-  // What Node calls once the answer is written. By itself it would close at once, and the answer could be lost.
+  // Node calls this once the answer is written. Its own method would close at once, and the answer could be lost.
   socket.destroySoon = () => {
     socket.end();
     const destroy = (): void => void socket.destroy();

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of the REST face: paths from the HTTP options, words from the comments, schemas from the messages.
+// The OpenAPI 3.1 document of the REST API: paths from the HTTP options, texts from the comments, schemas from the messages.
 
 import type { DescService } from "@bufbuild/protobuf";
 import { documentedPath, routesOf } from "../rest/http-rules.ts";
@@ -57,7 +57,7 @@ export function writeDocument(services: readonly DescService[]): object {
   };
 }
 
-/** The examples of errors that some operation refers to. */
+/** The examples of errors that operations refer to. */
 function usedExamples(paths: object): Record<string, object> {
   const text = JSON.stringify(paths);
   return Object.fromEntries(

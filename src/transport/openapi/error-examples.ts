@@ -1,13 +1,8 @@
-// An example of each error on the REST face, written by what answers errors there.
+// An example of each error of the REST API, written by the code that writes its errors.
 
 import {
-  AddressInvalid,
-  AmountPrecision,
-  CurrencyUnsupported,
-  ExternalIdConflict,
   FreshAuthenticationRequired,
   InsufficientBalance,
-  InsufficientFunds,
   InternalError,
   InvalidApiKey,
   InvalidCredentials,
@@ -28,6 +23,13 @@ import {
 import { RequestTimeout } from "../../kernel/intake-errors.ts";
 import { idr, parseMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered, AlreadyRunning, IdempotencyConflict } from "../../kernel/retry-errors.ts";
+import {
+  AddressInvalid,
+  AmountPrecision,
+  CurrencyUnsupported,
+  ExternalIdConflict,
+  InsufficientFunds,
+} from "../../kernel/transfer-errors.ts";
 import { answerError, type ErrorFormat } from "../rest/error-answer.ts";
 
 const requestId = "01a20a18-90e1-71af-abb6-25530962f602";
@@ -64,16 +66,16 @@ const fundsMissing = new InsufficientFunds({
   needed: parseMoney("11.1", "TRX/6"),
 });
 
-/** The shapes of an area's errors, each with what its examples have behind the code in their names. */
+/** The shapes of an area's errors, each with the suffix of the names of its examples. */
 const suffixes = { plain: "", openai: ".openai", envelope: ".merchant" } as const satisfies Record<ErrorFormat, string>;
 
-/** The names of the examples of some codes, where errors have the merchants' shape or one of the others. */
+/** The names of the examples of some codes, for errors in the merchants' shape or in one of the others. */
 export function exampleNames(codes: readonly ErrorCode[], inEnvelope: boolean): string[] {
   const formats = inEnvelope ? (["envelope"] as const) : (["plain", "openai"] as const);
   return codes.flatMap((code) => formats.map((format) => code + suffixes[format]));
 }
 
-/** Every example that can be referred to, by its name. */
+/** All examples by name. */
 export function errorExamples(): Record<string, { readonly value: unknown }> {
   const codes = Object.keys(errors) as ErrorCode[];
   const formats = Object.keys(suffixes) as ErrorFormat[];

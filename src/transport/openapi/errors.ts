@@ -1,4 +1,4 @@
-// The error answers of an operation, from the codes its method names and those every operation of its kind can give.
+// The error answers of an operation: the codes that its method names, and those of every operation of its kind.
 
 import { getOption } from "@bufbuild/protobuf";
 import { errors } from "#gen/saldo/options/v1/options_pb.ts";
@@ -41,7 +41,7 @@ function examplesOf({ inEnvelope }: HttpRoute, group: readonly ErrorCode[]): Rec
 
 function codesOf(route: HttpRoute): ErrorCode[] {
   const given = new Set<string>(getOption(route.method, errors));
-  // Whatever a request asks for, its host can be unclear: a validation_error.
+  // The host of any request can be unclear, which is a validation_error.
   for (const code of ["validation_error", "permission_denied", "rate_limit", "upstream_busy", "internal_error"])
     given.add(code);
   given.add(route.inEnvelope ? "invalid_credentials" : "invalid_api_key");

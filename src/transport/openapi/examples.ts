@@ -1,13 +1,13 @@
 // Examples of the operations, by the name of their method. A test compares each with its schema.
 
-/** What is sent and what is answered. `parameters` by name; `body` and `data` without the envelope of merchant paths. */
+/** A request and its answer. `parameters` by name; `body` and `data` without the envelope of merchant paths. */
 export type Example = {
   readonly parameters?: Readonly<Record<string, string | number>>;
   readonly body?: object;
   readonly data: unknown;
-  /** What stands in `meta` beside `message` and `statusCode`. */
+  /** The members of `meta` beside `message` and `statusCode`. */
   readonly meta?: object;
-  /** The data of events, by what each shows. */
+  /** The data of events, each with what it shows as its name. */
   readonly events?: Readonly<Record<string, object>>;
 };
 

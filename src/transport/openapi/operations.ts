@@ -26,7 +26,7 @@ export function merchantServers(method: DescMethod): Record<string, unknown> {
   };
 }
 
-/** Writes an operation; the schemas it needs go into the book. */
+/** Writes an operation; its schemas are added to the book. */
 export function writeOperation(route: HttpRoute, isAlias: boolean, book: SchemaBook): object {
   const { method } = route;
   const text = textOf(method);

@@ -1,4 +1,4 @@
-// A buf plugin: writes openapi/openapi.json from the contracts. `npm run generate` runs it; nobody edits its output.
+// A buf plugin: writes openapi/openapi.json from the contracts. `npm run generate` runs it; its output is not edited.
 
 import { createEcmaScriptPlugin, runNodeJs } from "@bufbuild/protoplugin";
 import { writeDocument } from "./document.ts";

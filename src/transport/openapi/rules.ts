@@ -3,7 +3,7 @@
 import { getOption, hasOption, type DescField } from "@bufbuild/protobuf";
 import { field as fieldRules, type FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
-/** What the rules of a field say: keywords for its schema, and whether the field must be sent. */
+/** The meaning of the rules of a field: keywords for its schema, and whether the field must be sent. */
 export type Rules = { readonly schema: Record<string, unknown>; readonly required: boolean };
 
 /** Reads the rules of a field. A rule that refuses the empty value makes a field without presence a required one. */

@@ -1,5 +1,5 @@
-// Messages as JSON Schema. A message that is only ever answered says which of its fields are always there; one that is sent
-// says which must be; of one that an upstream writes only what this service puts into it is certain.
+// Messages as JSON Schema. The schema of an answer has the fields that are always there, and that of a request those that must be
+// sent. Of a message that an upstream writes, only the fields that this service sets are certain.
 
 import { getOption, ScalarType, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { rest } from "#gen/saldo/options/v1/options_pb.ts";
@@ -15,7 +15,7 @@ export type Direction = "request" | "response" | "relayed";
 
 type Entry = { readonly desc: DescMessage; directions: Set<Direction>; open: boolean };
 
-/** What this service writes into a relayed answer itself, or makes sure of. Everything else may be absent or null. */
+/** The fields of a relayed answer that this service writes or guarantees. All others may be absent or null. */
 const CERTAIN: Readonly<Record<string, readonly string[]>> = {
   CreateChatCompletionResponse: ["id", "model", "choices", "usage"],
   StreamChatCompletionResponse: ["id", "model", "choices"],
@@ -82,7 +82,7 @@ export class SchemaBook {
   #plain(field: DescField, direction: Direction, open: boolean): Schema {
     const options = getOption(field, rest);
     if (options.decimalNumber) return { type: "number" };
-    // The rules judge what is sent.
+    // The rules are those of requests.
     const rules = direction === "relayed" ? {} : rulesOf(field).schema;
     if (options.orArrayOf !== "") {
       const part = field.parent.file.messages.find((message) => message.name === options.orArrayOf);
@@ -109,7 +109,7 @@ export class SchemaBook {
     return scalars[field.scalar];
   }
 
-  /** Notes the message and everything it holds. */
+  /** Adds the message and all messages in it. */
   #refer(desc: DescMessage, direction: Direction, open: boolean): Schema {
     const name = this.#nameOf(desc, direction);
     const entry = this.#entries.get(name) ?? { desc, directions: new Set<Direction>(), open: false };
@@ -149,8 +149,8 @@ function restFields(desc: DescMessage): DescField[] {
 }
 
 /**
- * In an answer every field without presence is written, zero or not, unless its contract leaves it out when it is empty; in a
- * request the rules say what must be there.
+ * In an answer every field without presence is written, zero or not, unless its contract omits it when it is empty. In a request
+ * the rules decide which fields are required.
  */
 function isRequired(field: DescField, direction: Direction): boolean {
   if (direction === "relayed") return isCertain(field);

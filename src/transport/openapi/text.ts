@@ -1,12 +1,12 @@
-// The words of the document: comments of the contracts as Markdown.
+// The texts of the document: comments of the contracts as Markdown.
 
 import type { AnyDesc, DescFile } from "@bufbuild/protobuf";
 import { getComments } from "@bufbuild/protoplugin";
 
-/** A comment: its first sentence, what follows, and both. */
+/** A comment: its first sentence, the rest, and both. */
 export type Text = { readonly summary: string; readonly rest: string; readonly whole: string };
 
-/** Reads the comment that stands before a declaration. Lines of one paragraph are joined. */
+/** Reads the comment before a declaration. Lines of one paragraph are joined. */
 export function textOf(desc: Exclude<AnyDesc, DescFile>): Text {
   const whole = (getComments(desc).leading ?? "")
     .split(/\n\s*\n/)

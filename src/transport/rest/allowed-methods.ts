@@ -1,6 +1,6 @@
-// A known path with a verb it does not take: 405 with the verbs it takes, before its body is read. Fastify knows some of HTTP's
-// verbs only, says of the others that there is no such path, and may find a wider path that takes the verb. So the paths are
-// kept here as well, in a router of the same kind, which is asked first. Routes for every verb would be thirty for each path.
+// A known path with a wrong verb gets 405 with its verbs, before its body is read. Fastify supports only some of HTTP's verbs,
+// answers the others with 404, and may match a wider path that has the verb. So the paths are kept here too, in a router of the
+// same kind, which is used first. Routes for every verb would be thirty for each path.
 
 import findMyWay from "find-my-way";
 import type { FastifyRequest } from "fastify";
@@ -9,7 +9,7 @@ import { services } from "../calls/services.ts";
 import { routesOf } from "./http-rules.ts";
 import { mountRoutes } from "./rest.ts";
 
-/** Paths where the process itself is asked, not a method of it. */
+/** Paths of the process itself, without a method of a contract. */
 export const PLAIN_PATHS = {
   document: "/openapi.json",
   lives: "/healthz",
@@ -18,15 +18,15 @@ export const PLAIN_PATHS = {
   llms: "/llms.txt",
 } as const;
 
-/** How paths are read, here and by Fastify. */
+/** The options of the routers, this one and Fastify's. */
 export const ROUTER_OPTIONS = { ignoreTrailingSlash: true, maxParamLength: 1024 } as const;
 
-/** The verbs that a refusal names, and those that are not refused. */
+/** The verbs that a refusal names, and all that are not refused. */
 type PathVerbs = { readonly allowed: readonly string[]; readonly taken: readonly string[] };
 
-/** The paths that take some verbs only: the REST routes, the plain paths, and what is added. */
+/** The paths with a fixed set of verbs: the REST routes, the plain paths, and those that are added. */
 export class KnownPaths {
-  // One verb stands for all: what is asked here is which path it is.
+  // One verb is enough: the router is only used to find the path.
   readonly #router = findMyWay(ROUTER_OPTIONS);
 
   constructor() {
@@ -38,18 +38,18 @@ export class KnownPaths {
     for (const path of Object.values(PLAIN_PATHS)) this.add(path, ["GET"]);
   }
 
-  /** Adds a path with the verbs that it names as allowed. HEAD comes with GET where nothing else is said. */
+  /** Adds a path with the verbs that it allows. By default GET includes HEAD. */
   add(path: string, allowed: readonly string[], taken = withHead(allowed)): void {
     this.#router.on("GET", path, ignore, { allowed, taken } satisfies PathVerbs);
   }
 
-  /** The verbs that a path takes; none where there is no such path. */
+  /** The verbs of a path; none where there is no such path. */
   allowedAt(url: string): readonly string[] {
     const known: PathVerbs | undefined = this.#router.find("GET", url)?.store;
     return known?.allowed ?? [];
   }
 
-  /** Why a request is for nobody; undefined where it is for somebody. */
+  /** Why a request has no handler; undefined where it has one. */
   refusalOf({ method, url, is404 }: FastifyRequest): MethodNotAllowed | NotFound | undefined {
     const known: PathVerbs | undefined = this.#router.find("GET", url)?.store;
     if (known !== undefined && !known.taken.includes(method)) return new MethodNotAllowed(known.allowed);

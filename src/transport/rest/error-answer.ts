@@ -1,7 +1,6 @@
-// Errors on the REST face. The code and the facts come from the domain; status, headers and body shape are decided here.
+// Errors over REST. The code and the facts come from the domain; status, headers and the form of the body are decided here.
 
 import {
-  ExternalIdConflict,
   InsufficientBalance,
   InternalError,
   MethodNotAllowed,
@@ -11,6 +10,7 @@ import {
 } from "../../kernel/errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { AlreadyAnswered } from "../../kernel/retry-errors.ts";
+import { ExternalIdConflict } from "../../kernel/transfer-errors.ts";
 import { errorHeaders, retryAfterSecondsOf } from "../calls/errors.ts";
 
 /** The HTTP status of each of our codes. */
@@ -41,7 +41,7 @@ export const httpStatus = {
   internal_error: 500,
 } as const satisfies Record<ErrorCode, number>;
 
-/** The shapes an error body can have: ours, OpenAI's (asked for by header), and the merchants' envelope. */
+/** The forms of an error body: ours, OpenAI's (chosen by a header), and the merchants' envelope. */
 export type ErrorFormat = "plain" | "openai" | "envelope";
 
 /** A whole error answer, ready to be sent. */
@@ -51,10 +51,10 @@ export type ErrorAnswer = {
   readonly body: string;
 };
 
-/** The header by which a caller of area A asks for OpenAI's nested error object. */
+/** The header with which a caller of area A chooses OpenAI's nested error object. */
 export const ERROR_FORMAT_HEADER = "x-saldo-error-format";
 
-/** The shape a caller gets: the envelope wherever the path has it, else what it asked for. */
+/** The form for a caller: the envelope on its paths, else the one that the caller chose. */
 export function errorFormatOf(inEnvelope: boolean, asked: string | readonly string[] | undefined): ErrorFormat {
   if (inEnvelope) return "envelope";
   return asked === "openai" ? "openai" : "plain";
@@ -98,7 +98,7 @@ function bodyOf(error: DomainError, status: number, format: ErrorFormat, request
   return { error: { message, type: openAiType(status), param, code: reason ?? code, ...waiting, ...facts } };
 }
 
-/** The status that an answered request had: what failed frees its name. */
+/** The status of an answered request. A failed request frees its idempotency key, so there is only this one. */
 const ANSWERED_STATUS = 200;
 
 function openAiType(status: number): string {

@@ -1,5 +1,5 @@
-// The REST routes, read off the google.api.http options of the contracts. The server registers them and the OpenAPI plugin
-// documents them, so that the two cannot differ.
+// The REST routes, from the google.api.http options of the contracts. The server registers them and the OpenAPI plugin documents
+// them, so that the two cannot differ.
 
 import { getOption, hasOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { http } from "#gen/google/api/annotations_pb.ts";
@@ -10,7 +10,7 @@ import { invariant } from "../../kernel/invariant.ts";
 /** The HTTP method of a route. */
 export type HttpVerb = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** One REST route: where it is, and which fields of the message go where. */
+/** One REST route: its path, and the places of the fields of the message. */
 export type HttpRoute = {
   readonly method: DescMethod;
   readonly verb: HttpVerb;

@@ -1,5 +1,5 @@
-// JSON bodies as bytes: chat passes them on, and the other routes parse them with the numbers' source text. What a body says of
-// itself is looked at here, after its caller is known and before its bytes are read.
+// JSON bodies as bytes: chat passes them on, and the other routes parse them with the numbers' source text. The headers of a body
+// are checked here, after its caller is known and before its bytes are read.
 
 import type { IncomingMessage } from "node:http";
 import { UnsupportedMediaType } from "../../kernel/errors.ts";
@@ -24,7 +24,7 @@ export function isReadable({ headers }: IncomingMessage): boolean {
   return JSON_TYPE.test(type) && encoding === "identity" && isUtf8(type);
 }
 
-/** JSON between systems is UTF-8; whoever says nothing else means it. */
+/** JSON between systems is UTF-8, also without a charset. */
 function isUtf8(contentType: string): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset);

@@ -51,7 +51,7 @@ test("accepts 64 levels, equal keys in different objects and brackets inside str
   expect(ruleOf(JSON.stringify({ a: '{"a":1,"a":2' + "[".repeat(100) + '\\"' }))).toBeUndefined();
 });
 
-test("lets a key stand twice where that does no harm", () => {
+test("accepts a repeated key where that does no harm", () => {
   expect(parse('{"a": "x", "a": "y"}', false)).toEqual({ a: "y" });
 });
 
@@ -61,7 +61,7 @@ test("a __proto__ key changes no prototype", () => {
   expect(({} as Record<string, unknown>)["isAdmin"]).toBeUndefined();
 });
 
-test("takes the most brackets, commas and colons, and none more, wherever they stand", () => {
+test("takes the most brackets, commas and colons, and none more, at any place", () => {
   const withTokens = (count: number) => `[${"1,".repeat(count - 2)}1]`;
   expect(ruleOf(withTokens(MAX_JSON_TOKENS))).toBeUndefined();
   expect(ruleOf(withTokens(MAX_JSON_TOKENS + 1))).toBe("too_complex");

@@ -1,5 +1,5 @@
-// Reading a JSON body so that nothing is lost on the way: numbers keep their source text, nesting and the number of values
-// are bounded before a parser works on them, and a key that stands twice is noticed where that matters.
+// Reads a JSON body without loss: numbers keep their source text, nesting and the number of values are bounded before the parser
+// runs, and a repeated key is an error where that matters.
 
 import { ValidationError } from "../../kernel/errors.ts";
 import { endOfJsonString } from "../../kernel/foreign-json.ts";
@@ -13,7 +13,7 @@ export class JsonNumber {
   }
 }
 
-/** A parsed body: what JSON.parse gives, with a JsonNumber for each number. */
+/** A parsed body: the result of JSON.parse, with a JsonNumber for each number. */
 export type JsonBody =
   | null
   | boolean
@@ -66,14 +66,14 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Reads every character once, without recursion and without going back, so that the cost of any text is its length. What
- * lies between strings and structural characters is for JSON.parse to judge.
+ * Reads every character once, without recursion and without going back, so that the cost of any text is its length. JSON.parse
+ * checks the characters between strings and structural characters.
  */
 function checkStructure(text: string, refuseDuplicateKeys: boolean): void {
-  // One entry per open object or array: the keys seen so far, or null where they are not watched.
+  // One entry per open object or array: its keys so far, or null where they are not checked.
   const open: (Set<string> | null)[] = [];
   let tokens = 0;
-  // Where the string lies that is the last token; -1: the last token is none.
+  // The place of the string that is the last token; -1: the last token is no string.
   let stringStart = -1;
   let stringEnd = -1;
   for (let at = 0; at < text.length; at += 1) {

@@ -1,5 +1,5 @@
-// A REST request as the message of its method: body, query string and path in, one typed message out. What is wrong is
-// told per field, in the names the client used.
+// A REST request as the message of its method: body, query string and path in, one typed message out. Errors are reported per
+// field, under the names that the client used.
 
 import { create, fromJson, ScalarType, type DescMessage } from "@bufbuild/protobuf";
 import type { JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
@@ -9,7 +9,7 @@ import { isPlainMessage, restFieldsOf, type RestFieldPlan } from "./rest-fields.
 
 const MAX_QUERY_PAIRS = 1000;
 
-/** The message of a JSON body. Unknown fields are passed over. Errors: ValidationError. */
+/** The message of a JSON body. Unknown fields are ignored. Errors: ValidationError. */
 export function readBody(desc: DescMessage, body: JsonBody): JsonObject {
   const problems: FieldProblem[] = [];
   const json = isJsonObject(body) ? readObject(desc, body, "", problems) : null;
@@ -20,8 +20,8 @@ export function readBody(desc: DescMessage, body: JsonBody): JsonObject {
 }
 
 /**
- * The fields named in a query string; a repeated field may come several times. Unknown names and names without a value are
- * passed over.
+ * The fields of a query string; a repeated field may be there several times. Unknown names and names without a value are
+ * ignored.
  */
 export function readQuery(desc: DescMessage, query: string): JsonObject {
   const json: Record<string, JsonValue> = {};
@@ -29,7 +29,7 @@ export function readQuery(desc: DescMessage, query: string): JsonObject {
   for (const [name, value] of new URLSearchParams(query)) {
     if (++count > MAX_QUERY_PAIRS) break;
     const plan = restFieldsOf(desc).get(name);
-    // Clients write `page=` for what they leave out.
+    // Clients write `page=` for a field without a value.
     if (plan === undefined || value === "") continue;
     if (plan.field.fieldKind === "list") json[name] = [...((json[name] as JsonValue[] | undefined) ?? []), value];
     else json[name] = value;
@@ -37,7 +37,7 @@ export function readQuery(desc: DescMessage, query: string): JsonObject {
   return json;
 }
 
-/** Builds the message from what was read. Errors: ValidationError for a value its field cannot hold. */
+/** Builds the message from the fields. Errors: ValidationError for a value that its field cannot hold. */
 export function toMessage(desc: DescMessage, json: JsonObject): Message {
   if (Object.keys(json).length === 0) return create(desc);
   try {
@@ -47,7 +47,7 @@ export function toMessage(desc: DescMessage, json: JsonObject): Message {
   }
 }
 
-/** Finds the field at fault by trying each alone: proto JSON names only the first error, in words of its own. */
+/** Finds the wrong fields by trying each alone: proto JSON names only the first error, in its own words. */
 function problemOf(desc: DescMessage, json: JsonObject): FieldProblem {
   for (const [name, value] of Object.entries(json)) {
     try {
@@ -115,7 +115,7 @@ function readValue(
   }
   if (scalar === ScalarType.BOOL) return typeof value === "boolean" ? value : wrong("must be true or false");
   if (!(value instanceof JsonNumber)) return wrong("must be a number");
-  // Whole numbers go on as text, so that 64 bits arrive as they were written.
+  // Whole numbers stay text, so that 64 bits are kept exactly.
   return scalar === ScalarType.DOUBLE || scalar === ScalarType.FLOAT ? Number(value.source) : value.source;
 }
 

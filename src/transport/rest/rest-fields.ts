@@ -1,15 +1,15 @@
-// How the fields of a message differ on the REST face from plain proto JSON. Options are decoded from bytes each time they
-// are asked for, so what they say is kept.
+// How the fields of a message differ over REST from plain proto JSON. Options are decoded from bytes at each read, so the result
+// is kept.
 
 import { getOption, type DescField, type DescMessage } from "@bufbuild/protobuf";
 import { rest } from "#gen/saldo/options/v1/options_pb.ts";
 
-/** A field of the REST face with what its contract says of it there. */
+/** A field over REST with the options of its contract. */
 export type RestFieldPlan = {
   readonly field: DescField;
   /** The string is a JSON number, digit for digit. */
   readonly isDecimal: boolean;
-  /** It stands in `meta` of the answer. */
+  /** It is in `meta` of the answer. */
   readonly inMeta: boolean;
   /** A list without items is left out. */
   readonly isLeftOutEmpty: boolean;
@@ -17,7 +17,7 @@ export type RestFieldPlan = {
 
 const plans = new WeakMap<DescMessage, ReadonlyMap<string, RestFieldPlan>>();
 
-/** The fields that REST callers can name and see, by their JSON names. */
+/** The fields that REST callers can send and get, by their JSON names. */
 export function restFieldsOf(desc: DescMessage): ReadonlyMap<string, RestFieldPlan> {
   const known = plans.get(desc);
   if (known !== undefined) return known;
@@ -31,7 +31,7 @@ export function restFieldsOf(desc: DescMessage): ReadonlyMap<string, RestFieldPl
   return plan;
 }
 
-/** Whether a message has fields of its own on the REST face; well-known types have a JSON form of their own. */
+/** Whether a message has fields of its own over REST; well-known types have a JSON form of their own. */
 export function isPlainMessage(desc: DescMessage): boolean {
   return !desc.typeName.startsWith("google.protobuf.");
 }

@@ -1,5 +1,5 @@
 // The REST routes of the contracts. A route calls its method in process, which reads the body once the caller may call it, and
-// writes the answer; it knows nothing of what the method does. Requests are answered as soon as their headers are there.
+// writes the answer. It does not depend on what the method does. A request is handled as soon as its headers are there.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
@@ -28,13 +28,13 @@ export const SANDBOX_PREFIX = "/sandbox";
 export type MountedRoute = {
   readonly route: HttpRoute;
   readonly verb: HttpVerb;
-  /** The path as the router writes it. */
+  /** The path in the form of the router. */
   readonly path: string;
   /** The environment the path names; null on paths that are not the merchants'. */
   readonly environment: Environment | null;
 };
 
-/** Every route at every address it has. */
+/** Every route at each of its addresses. */
 export function mountRoutes(routes: readonly HttpRoute[]): MountedRoute[] {
   return routes.flatMap((route): MountedRoute[] => {
     const mounted = { route, verb: route.verb, path: routerPath(route) };
@@ -109,7 +109,7 @@ async function answer(
       return toMessage(route.method.input, { ...fields, ...readPath(route, request) });
     },
     values,
-    // Without the query string, which may hold what should not be seen.
+    // Without the query string, which may have secrets.
     url: `http://rest${path}`,
     signal: goneSignal(reply),
   });

@@ -1,4 +1,4 @@
-// The body that tells of a transfer, for whoever is told without having asked: the very text that `GET` of it answers with.
+// The body of a callback about a transfer: the same text as the answer to `GET` of the transfer.
 
 import { create } from "@bufbuild/protobuf";
 import {
@@ -13,7 +13,7 @@ import { writeAnswer } from "./write-answer.ts";
 
 const [route] = routesOf(MerchantTransferService.method.getTransfer);
 
-/** What REST answers to who asks for a transfer, digit for digit. */
+/** The REST answer for a transfer, digit for digit. */
 export function writeTransferBody(transfer: Transfer, history: readonly TransferEvent[]): string {
   invariant(route !== undefined, "a transfer is shown over REST");
   return writeAnswer(route, create(GetTransferResponseSchema, { transfer: toProtoTransfer(transfer, history) }));

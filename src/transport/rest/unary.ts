@@ -1,4 +1,4 @@
-// Runs a unary method in process, behind the same chain as a call that came over RPC.
+// Runs a unary method in process, behind the same chain as a call over RPC.
 
 import {
   create,
@@ -13,12 +13,12 @@ import { runUnaryCall } from "@connectrpc/connect/protocol";
 import { NotFound } from "../../kernel/errors.ts";
 import { type MessageReader, setMessageReader } from "../calls/call.ts";
 
-/** What an in-process call gives back. */
+/** The result of an in-process call. */
 export type UnaryAnswer = { readonly message: Message; readonly header: Headers };
 
 /**
- * Calls one method: the message in, whose body is received once the caller is known; the message and the headers the chain and the
- * service have set out. Errors: ConnectError with a DomainError as its cause.
+ * Calls one method. It takes the message, whose body is received once the caller is known, and returns the answer with the headers
+ * that the chain and the service have set. Errors: ConnectError with a DomainError as its cause.
  */
 export type UnaryCaller = (call: {
   readonly readMessage: MessageReader;
@@ -27,7 +27,7 @@ export type UnaryCaller = (call: {
   readonly signal: AbortSignal;
 }) => Promise<UnaryAnswer>;
 
-/** Binds a method to what implements it. Where nothing does, a caller who may call it is told so. */
+/** Binds a method to its implementation. Without one a caller who may call it gets Unimplemented. */
 export function createUnaryCaller(
   method: DescMethodUnary,
   implementation: Partial<ServiceImpl<DescService>>,

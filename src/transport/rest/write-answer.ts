@@ -10,7 +10,7 @@ const PLAIN_DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/;
 
 declare global {
   interface JSON {
-    /** Text that JSON.stringify writes as it is. */
+    /** Text that JSON.stringify writes unchanged. */
     rawJSON(text: string): object;
   }
 }

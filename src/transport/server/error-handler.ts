@@ -1,5 +1,5 @@
-// What is refused before or around a handler: unknown paths, foreign content types, too large bodies, broken HTTP. All of
-// it gets the same documented bodies as the errors of the methods.
+// Refusals before or around a handler: unknown paths, foreign content types, too large bodies, broken HTTP. All of them have the
+// same documented bodies as the errors of methods.
 
 import { maxHeaderSize, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -20,29 +20,29 @@ import type { HeaderLines } from "../http/answer-headers.ts";
 import { answerError, ERROR_FORMAT_HEADER, errorFormatOf } from "../rest/error-answer.ts";
 import { ConnectError } from "@connectrpc/connect";
 
-/** Paths that are nobody's, but by their beginning the merchants'. */
+/** Unknown paths that begin like those of merchants. */
 const MERCHANT_PATH = /^\/(sandbox(\/|$)|v1\/merchant-)/;
 
-/** Whether errors at an address have the merchants' shape, if no route says so. */
+/** Whether errors at an address without a route have the merchants' form. */
 export function isMerchantPath(url: string): boolean {
   return MERCHANT_PATH.test(url);
 }
 
 const HEADERS_TOO_LARGE = `The headers are too large: address and headers may have ${maxHeaderSize / 1024} KiB together`;
 
-/** Sets the handler for whatever a route or a hook throws. */
+/** Sets the handler for everything that a route or a hook throws. */
 export function answerErrorsIn(app: FastifyInstance, logger: CallLogger): void {
   app.setErrorHandler((thrown, request, reply) => send(logger, thrown, request, reply));
 }
 
-/** Server options that answer what never becomes a request: an address that cannot be read, broken HTTP. */
+/** Server options that answer bytes which are no request: an address that cannot be read, broken HTTP. */
 export function refuseMalformed(logger: CallLogger, common: HeaderLines) {
   return {
     frameworkErrors: (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
       send(logger, thrown, request, reply);
     },
     clientErrorHandler: (thrown: NodeJS.ErrnoException, socket: Socket) => {
-      // A client that hung up, or one that already has part of an answer, cannot be told anything.
+      // A client that hung up, or one that already has part of an answer, cannot get an error.
       if (thrown.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
         socket.destroy();
         return;
@@ -69,7 +69,7 @@ function unreadable(code: string | undefined): DomainError {
 
 function send(logger: CallLogger, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = toError(thrown, request.routeOptions?.bodyLimit ?? READ_MAX_BYTES);
-  // A method's own fault has been logged by its chain, which wraps it in a ConnectError.
+  // The chain of a method has logged its internal error and wrapped it in a ConnectError.
   if (!(thrown instanceof ConnectError)) logFault(logger, request.id, error);
   const inEnvelope = request.routeOptions?.config?.inEnvelope ?? isMerchantPath(request.url);
   const format = errorFormatOf(inEnvelope, request.headers[ERROR_FORMAT_HEADER]);
@@ -96,7 +96,7 @@ function codeOf(thrown: unknown): unknown {
   return thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
 }
 
-/** Fastify's own refusals carry a code of theirs and a status below 500. */
+/** Fastify's own refusals have a code of Fastify and a status below 500. */
 function isOfTheClient(thrown: unknown): boolean {
   if (!(thrown instanceof Error) || thrown instanceof DomainError || thrown instanceof InternalError) return false;
   const code = codeOf(thrown);

@@ -1,26 +1,26 @@
-// How an HTTP server leaves while it is in use. Closing a kept-alive connection can cross with a request that is on its way,
-// and whoever sent it cannot know whether it was done. So for a moment the server goes on, says that it is not ready, and
-// lets every answer end its connection; only then is the port closed, which a client or a balancer is told before it sends.
+// Stops an HTTP server that is in use. A connection may be closed while a request is on its way, and then its client cannot know
+// whether it was done. So the server goes on for a moment: it reports that it is not ready, and every answer ends its
+// connection. Only then the port is closed, when clients and balancers already know it.
 
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a server goes on serving once it leaves, while anybody is connected. */
+/** How long a stopping server goes on serving while clients are connected. */
 const GOES_ON_MS = 500;
-/** A connection whose answer had already said that it stays open is given so long for another request. */
+/** How long a connection may send another request after an answer that promised to keep it open. */
 const LAST_REQUEST_WITHIN_MS = 500;
 const LOOK_MS = 10;
 
 export type Leaving = {
   readonly isLeaving: boolean;
-  /** Notes the answer that is being given on a connection. */
+  /** Records the running answer of a connection. */
   note(socket: Socket, response: ServerResponse): void;
-  /** Goes on serving for a moment, but no longer than the limit and not when nobody is connected. */
+  /** Goes on serving for a moment, at most for the limit, and not without connected clients. */
   leave(limitMs: number): Promise<void>;
 };
 
-/** Keeps account of the answers of a server. */
+/** Tracks the answers of a server. */
 export function prepareToLeave(server: Server): Leaving {
   const latest = new Map<Socket, ServerResponse | null>();
   let isLeaving = false;
@@ -29,7 +29,7 @@ export function prepareToLeave(server: Server): Leaving {
     socket.once("close", () => latest.delete(socket));
   };
   server.on("connection", note);
-  // Over TLS a request names the socket that decrypts, which stands on that of the connection.
+  // Over TLS a request has the socket that decrypts, which wraps that of the connection.
   server.on("secureConnection", note);
   return {
     get isLeaving() {
@@ -37,7 +37,7 @@ export function prepareToLeave(server: Server): Leaving {
     },
     note(socket, response) {
       if (isLeaving) response.shouldKeepAlive = false;
-      // A request without a connection is a test's.
+      // Only tests have requests without a connection.
       if (latest.has(socket)) latest.set(socket, response);
     },
     async leave(limitMs) {

@@ -1,5 +1,5 @@
-// The HTTP/1.1 port: REST, Connect, gRPC-Web, the OpenAPI document and the probes. Every answer has a documented shape;
-// Fastify's own error bodies never leave it.
+// The HTTP/1.1 port: REST, Connect, gRPC-Web, the OpenAPI document and the probes. Every answer has a documented form;
+// Fastify's own error bodies are never sent.
 
 import { readFileSync } from "node:fs";
 import type { Server as SecureServer } from "node:https";
@@ -11,7 +11,7 @@ import type { Gateway } from "../../gateway/chat.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../../kernel/ids.ts";
 import { packageVersion } from "../../kernel/version.ts";
-import { createCallValues, READ_MAX_BYTES, sayRequestId } from "../calls/call.ts";
+import { createCallValues, READ_MAX_BYTES, setRequestId } from "../calls/call.ts";
 import { connectionsOf, endWithin, listenOn, type StoppableServer } from "../http/stoppable-server.ts";
 import { renewCertificate, type TlsFiles, tlsOptions } from "../http/tls-files.ts";
 import { createInterceptors, type CallPorts, verifiersOf } from "../calls/interceptors.ts";
@@ -25,7 +25,7 @@ import type { Dashboard } from "../web/dashboard.ts";
 import { type DocsOptions, registerDocs } from "../web/docs.ts";
 import { answerErrorsIn, refuseMalformed } from "./error-handler.ts";
 import { listenForRequests } from "./request-listener.ts";
-import { tellFactsOfUndecodable } from "../calls/decode-errors.ts";
+import { addFactsToDecodeErrors } from "../calls/decode-errors.ts";
 import { KnownPaths, PLAIN_PATHS, ROUTER_OPTIONS } from "../rest/allowed-methods.ts";
 import { prepareToLeave } from "./graceful-shutdown.ts";
 import { createOwnSite, readWebCredentials, type OwnSite } from "../http/same-origin.ts";
@@ -35,7 +35,7 @@ import { mountRoutes, registerRest, unreached } from "../rest/rest.ts";
 import { routesOf } from "../rest/http-rules.ts";
 import { leaveBodyUnread } from "../http/unread-body.ts";
 
-/** What the HTTP server is built from. */
+/** The parts of the HTTP server. */
 export type HttpServerOptions = {
   readonly implementations: Implementations;
   readonly ports: CallPorts;
@@ -43,7 +43,7 @@ export type HttpServerOptions = {
   /** Signs people up, in and out. */
   readonly signIn: SignIn;
   readonly trustedProxies: number;
-  /** Where people reach this server. Null: where their request says. */
+  /** The public address of this server. Null: the host of each request. */
   readonly publicUrl: string | null;
   /** The name or address the server listens at. */
   readonly host: string;
@@ -53,21 +53,21 @@ export type HttpServerOptions = {
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
-  /** What the documentation for programs is filled from. Left out, there is none. */
+  /** The facts in the documentation for programs. Absent: there is none. */
   readonly docs?: DocsOptions;
-  /** Webhooks and the sandbox's page. Left out, there are none. */
+  /** Webhooks and the sandbox's page. Absent: there are none. */
   readonly payments?: PaymentPorts;
-  /** The pages that people see. Null: they were not built. */
+  /** The dashboard. Null: it was not built. */
   readonly dashboard: Dashboard | null;
   /** Receives the bodies of requests. */
   readonly intake: BodyIntake;
-  /** How many connections may be open at once; more are closed as they come. */
+  /** How many connections may be open at once; more are closed at once. */
   readonly maxConnections: number;
 };
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether errors on the route have the merchants' shape. */
+    /** Whether errors on the route have the merchants' form. */
     inEnvelope?: boolean;
   }
 }
@@ -76,7 +76,7 @@ declare module "fastify" {
 const REQUEST_TIMEOUT_MS = 300_000;
 /** How long its headers may take. */
 const HEADERS_TIMEOUT_MS = 20_000;
-/** How often both are looked at. */
+/** How often both are checked. */
 const TIMEOUTS_CHECKED_EACH_MS = 5_000;
 /** Idle connections that no answer has closed, such as those that never sent a request. */
 const IDLE_SWEEP_MS = 1_000;
@@ -90,7 +90,7 @@ const LISTENING = {
 
 /** The HTTP port. */
 type HttpServer = StoppableServer & {
-  /** How many connections were closed as they came, because too many were open. */
+  /** How many connections were closed at once, because too many were open. */
   droppedConnections(): number;
 };
 
@@ -155,7 +155,7 @@ export function createApp(options: HttpServerOptions, shutdownSignal?: AbortSign
       options.dashboard.send(request, reply.code(404));
       return;
     }
-    // Before a body is read: whatever it holds, there is nothing here.
+    // Before a body is read: there is no handler for it.
     done(refusal);
   });
   app.addHook("onSend", (request, reply, _payload, done) => {
@@ -224,7 +224,7 @@ function registerRpc(
 ): void {
   app.register(fastifyConnectPlugin, {
     ...WEB_PROTOCOLS,
-    requestGate: sayRequestId,
+    requestGate: setRequestId,
     ...(shutdownSignal === undefined ? {} : { shutdownSignal }),
     contextValues: (request) =>
       createCallValues({
@@ -235,22 +235,22 @@ function registerRpc(
       }),
     routes: (router) => {
       registerServices(router, implementations, { interceptors, protocols: WEB_PROTOCOLS, meter });
-      // Connect would answer other verbs, HEAD among them, without a body.
+      // Connect would answer other verbs, including HEAD, without a body.
       for (const { requestPath, allowedMethods } of router.handlers)
         paths.add(requestPath, allowedMethods, allowedMethods);
-      tellFactsOfUndecodable(router, ports.logger);
+      addFactsToDecodeErrors(router, ports.logger);
     },
   });
 }
 
-/** The chat handler stands where the contract's option says, like any other method. */
+/** The chat handler is at the path of the contract's option, like every other method. */
 function registerChat(app: FastifyInstance, ports: ChatPorts): void {
   const onRequest = createChatHandler(ports);
   for (const { verb, path } of mountRoutes(routesOf(chatMethod)))
     app.route({ method: verb, url: path, onRequest, handler: unreached });
 }
 
-/** What is neither a method nor an error: the document of the REST face, the probes and the agents' package. */
+/** Routes without a method: the OpenAPI document, the probes and the agents' package. */
 function registerPlain(app: FastifyInstance, { ready, agentsPackage }: HttpServerOptions): void {
   const document = readFileSync(new URL("../../../openapi/openapi.json", import.meta.url), "utf8");
   app.get(PLAIN_PATHS.document, (_request, reply) => reply.type("application/json; charset=utf-8").send(document));

@@ -1,4 +1,4 @@
-// Prometheus metrics on a port of their own, loopback by default: they tell more than callers should know.
+// Prometheus metrics on a port of their own, loopback by default: they show more than callers should know.
 
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";

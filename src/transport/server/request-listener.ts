@@ -1,5 +1,5 @@
-// The one listener of the HTTP port: every request comes here first. It refuses a host that is not clear, gives every answer the
-// headers they share, and hands plain chat requests to their own way and all others to Fastify.
+// The one listener of the HTTP port gets every request first. It refuses an unclear host, sets the shared headers of every answer,
+// and passes plain chat requests to their own handler and all others to Fastify.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
@@ -14,18 +14,18 @@ import { leaveBodyUnread } from "../http/unread-body.ts";
 
 export type Listening = {
   readonly headers: AnswerHeaders;
-  /** Takes a request around Fastify; false: it is not for it. */
+  /** Handles a request without Fastify; false: it leaves the request to Fastify. */
   readonly takePlainChat: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Whether a path reads its body itself, not through the intake. */
   readonly readsItself: (url: string) => boolean;
 };
 
-/** Takes the requests of an application. Call it before they come. */
+/** Sets the listener of an application. Call it before the first request. */
 export function listenForRequests(app: FastifyInstance, { headers, takePlainChat, readsItself }: Listening): void {
   const { server } = app;
   server.removeAllListeners("request");
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    // What was sent behind a request whose answer ends the connection: nothing could be answered any more.
+    // A request after one whose answer ends the connection cannot be answered.
     if (request.socket.writableEnded) return;
     const problem = hostProblemOf(request);
     if (problem !== null) refuse(request, response, { problem, headers });
@@ -47,7 +47,7 @@ export function listenForRequests(app: FastifyInstance, { headers, takePlainChat
   });
 }
 
-/** Connect writes its answers itself, past the hooks of Fastify that see to the others. */
+/** Connect writes its answers itself, without the hooks of Fastify. */
 function leaveUnreadOnAnswer(request: IncomingMessage, response: ServerResponse): void {
   const writeHead: ServerResponse["writeHead"] = response.writeHead.bind(response);
   response.writeHead = new Proxy(writeHead, {

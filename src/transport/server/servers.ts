@@ -1,4 +1,4 @@
-// The door of transport/calls/ and transport/rest/ for the composition root: the ports that callers reach, started and stopped together.
+// The servers of the process, for the composition root: the ports that callers reach, started and stopped together.
 
 import type { RecordSecurityEvent } from "../../identity/security-log.ts";
 import type { SignIn } from "../../identity/sign-in.ts";
@@ -18,50 +18,50 @@ import { createHttpServer } from "./http-server.ts";
 import type { TlsFiles } from "../http/tls-files.ts";
 import type { PaymentPorts } from "../web/payments.ts";
 
-/** What the servers are built from. */
+/** The parts of the servers. */
 export type ServersOptions = {
-  /** The topics' services; what is missing answers Unimplemented, 404 on the REST face. */
+  /** The topics' services; a missing one answers Unimplemented, and 404 over REST. */
   readonly implementations: Implementations;
-  /** Answers chat on the REST face. */
+  /** Answers chat over REST. */
   readonly gateway: Gateway;
   readonly keys: Pick<Keys, "verify" | "known" | "takeSlot" | "refuseWhileLimited">;
   readonly verifyMerchant: Verifiers["verifyMerchant"];
   readonly verifyServiceToken: Verifiers["verifyServiceToken"];
   readonly noteOrder: CallPorts["noteOrder"];
   readonly takeCallerSlot: CallPorts["takeCallerSlot"];
-  /** Left out, credentials that are nobody's are not counted. */
+  /** Absent: unknown credentials are not counted. */
   readonly refusedCredentials?: RefusedCredentials;
-  /** Left out, what operators look at is not written down. */
+  /** Absent: reads of operators are not recorded. */
   readonly recordSecurityEvent?: RecordSecurityEvent;
-  /** Who is signed in, and which accounts there are. */
+  /** Finds signed-in people and existing accounts. */
   readonly people: Pick<Verifiers, "verifySession" | "accountExists">;
   /** Signs people up, in and out. */
   readonly signIn: SignIn;
-  /** The certificate of the HTTP port. Null or left out: cleartext. */
+  /** The certificate of the HTTP port. Null or absent: cleartext. */
   readonly tls?: TlsFiles | null;
-  /** How many proxies of ours stand before the HTTP port. */
+  /** How many of our proxies are before the HTTP port. */
   readonly trustedProxies: number;
-  /** Where people reach the HTTP port. Null: where their request says. */
+  /** The public address of the HTTP port. Null: the host of each request. */
   readonly publicUrl: string | null;
   /** Whether the process can serve now: the probe behind /readyz and gRPC health. */
   readonly ready: () => Promise<boolean>;
   /** The package that points coding agents at this gateway. */
   readonly agentsPackage: () => Promise<Buffer>;
-  /** What the documentation for programs is filled from. Left out, there is none. */
+  /** The facts in the documentation for programs. Absent: there is none. */
   readonly docs?: DocsOptions;
-  /** Webhooks of payment providers. Left out, there are none. */
+  /** Webhooks of payment providers. Absent: there are none. */
   readonly payments?: PaymentPorts;
-  /** The pages that people see. Null: they were not built. */
+  /** The dashboard. Null: it was not built. */
   readonly dashboard: Dashboard | null;
-  /** How the gRPC port differs from its defaults. */
+  /** The settings of the gRPC port that differ from its defaults. */
   readonly grpc?: Pick<GrpcServerOptions, "reflection" | "onRefused" | "tls"> & {
-    /** Left out: where HTTP listens. */
+    /** Absent: the address of the HTTP port. */
     readonly host?: string;
   };
   readonly logger: CallLogger;
-  /** How much may be received at once. Left out, the defaults. */
+  /** The bounds of bodies that arrive at once. Absent: the defaults. */
   readonly intake?: IntakeSettings;
-  /** How many connections of the HTTP port may be open at once. Left out, the default. */
+  /** How many connections of the HTTP port may be open at once. Absent: the default. */
   readonly maxConnections?: number;
   readonly host: string;
   /** The ports to listen on; 0 takes any that is free. */
@@ -70,13 +70,13 @@ export type ServersOptions = {
 
 /** The servers of the process. */
 export type Servers = {
-  /** Starts all of them and gives the ports they took. When one cannot start, none is left listening. */
+  /** Starts all of them and returns their ports. When one cannot start, none is left listening. */
   listen(): Promise<{ httpPort: number; grpcPort: number }>;
-  /** Stops taking work, waits for running requests up to the limit, then ends what is left. */
+  /** Stops taking work, waits for running requests up to the limit, then ends the rest. */
   close(limitMs: number): Promise<void>;
-  /** What is received on the HTTP port, and what was refused of it. */
+  /** The bodies on the HTTP port, received and refused. */
   readonly intake: IntakeStatistics;
-  /** How many connections were closed as they came, because too many were open. */
+  /** How many connections were closed at once, because too many were open. */
   droppedConnections(): number;
 };
 

@@ -1,5 +1,5 @@
-// `/auth/*`: signing up, in and out, for browsers. Which paths there are is told by identity/auth-routes.ts; this file reads
-// the request, makes sure that a page of ours sends it, and writes the answer.
+// `/auth/*`: signing up, in and out, for browsers. identity/auth-routes.ts has the paths; this file reads the request, checks that
+// a page of ours sends it, and writes the answer.
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -18,7 +18,7 @@ import type { KnownPaths } from "../rest/allowed-methods.ts";
 import type { OwnSite } from "../http/same-origin.ts";
 import { SET_UP_PAGE_HEADERS, setUpPage } from "./set-up-page.ts";
 
-/** Where all of it lies. */
+/** The prefix of all its paths. */
 export const AUTH_PATH = "/auth";
 const MAX_BODY_BYTES = 16_384;
 const FORM_TYPE = "application/x-www-form-urlencoded";
@@ -26,7 +26,7 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 export type AuthOptions = {
   readonly signIn: SignIn;
   readonly isOwnSite: OwnSite;
-  /** How many proxies of ours stand in front, each adding the address it sees to X-Forwarded-For. */
+  /** How many of our proxies are in front, each adding the address it sees to X-Forwarded-For. */
   readonly trustedProxies: number;
   readonly intake: BodyIntake;
   readonly logger: CallLogger;
@@ -46,18 +46,18 @@ export function registerAuth(app: FastifyInstance, paths: KnownPaths, options: A
     },
     handler: (request, reply) => answer(options, request, reply),
   });
-  // For OPTIONS and the verbs that Fastify does not know, which do not come to the catch-all.
+  // For OPTIONS and the verbs that Fastify does not support, which do not reach the catch-all.
   for (const [path, routes] of Map.groupBy(authRoutes, (route) => route.path))
     paths.add(AUTH_PATH + path, verbsOf(path, routes));
 }
 
-/** Forms of other sites can send this type without asking, so it is taken where a cookie counts for nothing. */
+/** Forms of other sites can send this type unasked, so it is accepted only where cookies are ignored. */
 function refusalOfForm(request: FastifyRequest): ValidationError | null {
   const isForm = routesAt(pathOf(request.url)).some((route) => route.isForm === true);
   return isForm ? null : new ValidationError([{ field: "", rule: "json", message: "The body must be valid JSON" }]);
 }
 
-/** What is wrong with a request before its body is read. */
+/** The error of a request before its body is read. */
 function refusalOf(request: FastifyRequest, isOwnSite: OwnSite): Error | null {
   const path = pathOf(request.url);
   const verbs = verbsOf(path, routesAt(path));
@@ -67,7 +67,7 @@ function refusalOf(request: FastifyRequest, isOwnSite: OwnSite): Error | null {
   return path.replace(/\/$/, "") === DEMO_ROUTE && !isFromThisMachine(request.raw) ? new NotThisMachine() : null;
 }
 
-/** The one click of a demo needs no password, so it is only for who sits at the machine. */
+/** The one-click sign-in of a demo needs no password, so it works only for people at the machine. */
 const DEMO_ROUTE = "/demo/sign-in";
 
 class NotThisMachine extends PermissionDenied {
@@ -76,8 +76,8 @@ class NotThisMachine extends PermissionDenied {
 }
 
 /**
- * Whether a request comes from a browser on this machine, by its connection and by the host in its address bar. What a proxy has
- * passed on may come from anywhere.
+ * Whether a request comes from a browser on this machine, by its connection and by the host in its address bar. A request that a
+ * proxy has passed on may come from anywhere.
  */
 function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
   const isPassedOn = headers["x-forwarded-for"] !== undefined || headers["forwarded"] !== undefined;
@@ -85,7 +85,7 @@ function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
   return !isPassedOn && isLoopbackHost(host) && isLoopbackAddress(socket.remoteAddress ?? "");
 }
 
-/** The verbs that a path takes; none where there is no such path. */
+/** The verbs of a path; none where there is no such path. */
 function verbsOf(path: string, routes: readonly AuthRoute[]): string[] {
   const verbs = routes.map(({ verb }): string => verb);
   return path === SET_UP_ROUTE ? [...verbs, "GET"] : verbs;
@@ -109,7 +109,7 @@ async function answer(options: AuthOptions, request: FastifyRequest, reply: Fast
       route,
       target: targetOf(route, path, route.noQuery === true ? "" : queryOf(request.url)),
       body: isForm ? Object.fromEntries(new URLSearchParams(String(request.body))) : fieldsOf(request),
-      // Reading a page leads here from mails and address bars, writing only from our own pages.
+      // Reads may come from mails and address bars, writes only from our own pages.
       cookies: readSingle(request.raw.rawHeaders, "cookie").value ?? "",
       userAgent: (request.headers["user-agent"] ?? "").slice(0, 300),
       address: addressOf(request.raw, trustedProxies),
@@ -138,14 +138,14 @@ function routesAt(path: string): AuthRoute[] {
   });
 }
 
-/** What stands in a path where any token may. Nothing in it means anything to whoever reads the path again. */
+/** A token in a path. It has no character with a meaning for the next reader of the path. */
 const TOKEN = /^[A-Za-z0-9_-]+$/;
 
 function fits(wanted: string, part: string): boolean {
   return wanted.startsWith(":") ? TOKEN.test(part) : part === wanted;
 }
 
-/** The path and query for sign-in, written anew from the route: better-auth reads `\` and `..` otherwise than we do. */
+/** The path and query for sign-in, built from the route: better-auth reads `\` and `..` in another way than we do. */
 function targetOf(route: AuthRoute, path: string, query: string): string {
   const parts = path.split("/");
   const target = route.path.split("/").map((part, i) => (part.startsWith(":") ? (parts[i] ?? "") : part));
@@ -170,7 +170,7 @@ function fieldsOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, plainOf(value)]));
 }
 
-/** Texts, truths and the answers of passkeys are all that sign-in takes; what else comes is refused field by field. */
+/** Sign-in takes texts, booleans and the answers of passkeys; other values are refused field by field. */
 function plainOf(value: JsonBody): unknown {
   if (value instanceof JsonNumber) return Number(value.source);
   if (Array.isArray(value)) return value.map(plainOf);
@@ -180,7 +180,7 @@ function plainOf(value: JsonBody): unknown {
 
 const warned = new WeakSet<AuthOptions>();
 
-/** Says once that tries of all people are counted together: a proxy passes requests on, and no setting names it. */
+/** Warns once that tries of all people are counted together: a proxy passes requests on, and no setting names it. */
 function warnOfProxy({ headers }: IncomingMessage, options: AuthOptions): void {
   if (options.trustedProxies > 0 || headers["x-forwarded-for"] === undefined || warned.has(options)) return;
   warned.add(options);

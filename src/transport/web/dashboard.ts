@@ -1,5 +1,5 @@
 // The dashboard's files: one page for every address that people open, and assets whose names change with their content. The
-// page may load nothing from anywhere else and run no script but ours.
+// page may load nothing from other sites and run no script but ours.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-/** The addresses of pages. What is below one is the page's own to read. */
+/** The addresses of pages. A page itself reads the part of the path below it. */
 const PAGE_PATHS = [
   "/",
   "/sign-in",
@@ -35,7 +35,7 @@ const PAGE_PATHS = [
 const INLINE_SCRIPT = /<script>([\s\S]*?)<\/script>/g;
 const A_YEAR_SECONDS = 31_536_000;
 
-/** Where the built dashboard lies. */
+/** The folder of the built dashboard. */
 export const BUILT_DASHBOARD = new URL("../../../.dashboard/", import.meta.url);
 
 export type DashboardOptions = {
@@ -49,9 +49,9 @@ export type DashboardOptions = {
 export type Dashboard = {
   /** Serves the pages and their assets. */
   mount(app: FastifyInstance): void;
-  /** Whether somebody opened an address in a browser that leads nowhere. */
+  /** Whether a browser has opened an unknown address. */
   isWanted(request: FastifyRequest): boolean;
-  /** Sends the page; what the address means, it finds out itself. */
+  /** Sends the page, which reads the address itself. */
   send(request: FastifyRequest, reply: FastifyReply): FastifyReply;
 };
 
@@ -76,11 +76,11 @@ export function createDashboard({ folder, isDemo }: DashboardOptions): Dashboard
       (method === "GET" || method === "HEAD") && accept.includes("text/html"),
     mount(app) {
       for (const path of PAGE_PATHS) app.get(path, send);
-      // What browsers and others ask for without having been told of it.
+      // Browsers and other clients ask for it unasked.
       app.get("/favicon.ico", (_request, reply) => reply.redirect("/favicon.svg", 301));
       app.register(fastifyStatic, {
         root: fileURLToPath(folder),
-        // A route for each file that is there, and none for what is not.
+        // A route for each existing file.
         wildcard: false,
         globIgnore: ["index.html", "built-from", "**/*.{br,gz}"],
         index: false,
@@ -97,7 +97,7 @@ export function createDashboard({ folder, isDemo }: DashboardOptions): Dashboard
   };
 }
 
-/** Null: the page as it is. Browsers take Brotli over https alone. */
+/** Null: uncompressed. Browsers accept Brotli over https alone. */
 function encodingFor(request: FastifyRequest): "br" | "gzip" | null {
   const accepted = (request.headers["accept-encoding"] ?? "").split(",").flatMap((entry) => {
     const [encoding, weight] = entry.split(";").map((part) => part.trim());

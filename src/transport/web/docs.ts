@@ -1,6 +1,6 @@
 // The documentation for programs: each page of the dashboard's documentation as Markdown, and llms.txt, which lists them. The texts
-// are the very ones the pages are made of; addresses, an example and the prices are put in when somebody asks, so that
-// no price is ever written down.
+// are the same as those of the pages. Addresses, an example and the prices are filled in for each request, so that no file has a
+// price.
 
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -10,16 +10,16 @@ import { type Language, preferredLanguage } from "../../kernel/preferred-languag
 import { priceTables } from "./docs-prices.ts";
 import { type KnownPaths, PLAIN_PATHS } from "../rest/allowed-methods.ts";
 
-/** The pages, in the order in which they are read. */
+/** The pages in reading order. */
 export const DOC_PAGES = ["quick-start", "clients", "errors", "limits", "caching", "billing", "transfers"] as const;
 type DocPage = (typeof DOC_PAGES)[number];
 
-/** Where the texts lie: `<page>.<language>.md`. */
+/** The folder of the texts: `<page>.<language>.md`. */
 export const DOC_TEXTS = new URL("../../docs/pages/", import.meta.url);
 
 export type DocsOptions = {
   readonly catalog: Catalog;
-  /** Where callers reach this service, without a slash at its end. */
+  /** The address of this service for callers, without a slash at its end. */
   readonly baseUrl: () => string;
 };
 
@@ -33,7 +33,7 @@ const WORDS = {
     unknown: "Halaman ini tidak ada. Semua halaman tercantum di",
   },
   en: {
-    about: "A prepaid model gateway in rupiah that speaks OpenAI's format, and crypto transfers for merchants.",
+    about: "A prepaid model gateway in rupiah with OpenAI's format, and crypto transfers for merchants.",
     documents: "Documentation",
     api: "The whole REST API for tools",
     prices: "Prices",
@@ -42,7 +42,7 @@ const WORDS = {
   },
 } as const;
 
-/** What asks for Markdown gets none of the dashboard's pages, which are made of scripts. */
+/** A client that asks for Markdown gets no page of the dashboard, because those are made by scripts. */
 const ANY_MARKDOWN = "/docs/:page(^.+\\.md$)";
 
 /** Serves `/docs/<page>.md` and `/llms.txt`. */
@@ -71,7 +71,7 @@ function send(reply: FastifyReply, type: string, text: string): FastifyReply {
   return reply.headers(headers).type(`${type}; charset=utf-8`).send(text);
 }
 
-/** The language that `?lang=` names, else the one a browser prefers. */
+/** The language of `?lang=`, else the one that a browser prefers. */
 function languageOf(request: FastifyRequest): Language {
   const { lang } = request.query as { lang?: unknown };
   if (lang === "en" || lang === "id") return lang;
@@ -82,7 +82,7 @@ function readText(page: DocPage, language: Language): string {
   return readFileSync(new URL(`${page}.${language}.md`, DOC_TEXTS), "utf8");
 }
 
-/** A text with addresses, the example and the prices in it. Links lead to Markdown, where there is some. */
+/** A text with addresses, the example and the prices filled in. Links lead to Markdown where it exists. */
 async function fill(text: string, language: Language, { catalog, baseUrl }: DocsOptions): Promise<string> {
   const origin = baseUrl();
   const pages: ReadonlySet<string> = new Set(DOC_PAGES);
@@ -90,7 +90,7 @@ async function fill(text: string, language: Language, { catalog, baseUrl }: Docs
     const page = path.startsWith("docs/") ? path.slice("docs/".length) : "";
     return `](${origin}/${path}${pages.has(page) ? `.md?lang=${language}` : ""})`;
   });
-  // A text without either is there also while the database is away.
+  // A text without either is served while the database is away, too.
   const needsModels = linked.includes("{model}") || linked.includes("{models}");
   const models = needsModels ? [...(await catalog.snapshot()).models.values()] : [];
   return linked
@@ -99,7 +99,7 @@ async function fill(text: string, language: Language, { catalog, baseUrl }: Docs
     .replaceAll("{model}", () => exampleOf(models));
 }
 
-/** What a page is called, and its first paragraph. */
+/** The title of a page, and its first paragraph. */
 type Heading = { readonly page: DocPage; readonly title: string; readonly about: string };
 
 function headingOf(page: DocPage, text: string): Heading {

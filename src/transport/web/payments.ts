@@ -1,5 +1,5 @@
-// What payment providers and payers meet outside the contracts: the webhooks, and the sandbox provider's page. A webhook's bytes
-// go to the room of billing as they came; nothing here knows what is in them.
+// The routes of payment providers and payers outside the contracts: the webhooks, and the sandbox provider's page. The bytes of a
+// webhook are passed to billing unread.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { PAGE_HEADERS, renderPaymentPage } from "../../billing/payments/sandbox/payment-page.ts";
@@ -11,7 +11,7 @@ import type { BodyIntake } from "../http/body-intake.ts";
 import type { KnownPaths } from "../rest/allowed-methods.ts";
 import { takeBodies } from "./take-bodies.ts";
 
-/** What the routes need of billing. */
+/** The functions of billing that the routes call. */
 export type PaymentPorts = {
   readonly topUps: Pick<TopUps, "takeNotification" | "takesNotificationsOf">;
   /** Null: there is no sandbox provider, nor its page. */
@@ -36,7 +36,7 @@ export function registerPayments(
   takeBodies(app, "*", intake);
   app.post(WEBHOOK_PATH, {
     bodyLimit: MAX_NOTIFICATION_BYTES,
-    // Before the body: a provider that is not set up has no path.
+    // Checked before the body: a provider that is not configured has no path.
     onRequest: (request, _reply, done) =>
       done(topUps.takesNotificationsOf((request as WebhookRequest).params.provider) ? undefined : noSuchPath()),
     handler: async (request, reply) => {
@@ -69,11 +69,11 @@ async function act(desk: SandboxDesk, request: PageRequest, reply: FastifyReply)
   }
   const { token } = request.params;
   await desk.act(token, action);
-  // Back to the page, so that a reload of it pays nothing again.
+  // A redirect to the page, so that a reload does not pay again.
   return reply.redirect(`${SANDBOX_PAGE_PATH}/${encodeURIComponent(token)}`, 303);
 }
 
-/** No provider says U+0000, and no table can hold it. */
+/** No provider sends U+0000, and no table can hold it. */
 function requireStorable(body: Buffer): void {
   if (!body.includes(0) && !body.includes("\\u0000")) return;
   throw new ValidationError([{ field: "", rule: "string.nul", message: "The body must not hold U+0000" }]);

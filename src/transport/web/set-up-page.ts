@@ -1,5 +1,5 @@
-// The page of the link that makes an operator: a form without scripts or styles, so that it works before there is anything
-// else to see. Opening it uses nothing up.
+// The page of the link that makes an operator: a form without scripts or styles, so that it works before the dashboard is built.
+// Opening it does not use the link up.
 
 /** The page for a link's token. */
 export function setUpPage(token: string): string {

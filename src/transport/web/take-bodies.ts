@@ -1,19 +1,19 @@
-// How the routes whose callers bring no credentials get their bodies: sign-in and webhooks. Fastify calls what is registered here
-// once its hooks have let a request through.
+// Receives the bodies of routes without credentials: sign-in and webhooks. Fastify calls these parsers once its hooks have
+// accepted a request.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type DomainError, UnsupportedMediaType } from "../../kernel/errors.ts";
 import type { BodyIntake } from "../http/body-intake.ts";
 import { isReadable } from "../rest/json-body.ts";
 
-/** Takes bodies of one media type in a scope, as bytes, up to the limit of the route. `refusalOf` looks at the request first. */
+/** Takes bodies of one media type in a scope, as bytes, up to the limit of the route. `refusalOf` checks the request first. */
 export function takeBodies(
   app: FastifyInstance,
   mediaType: string,
   intake: BodyIntake,
   refusalOf: (request: FastifyRequest) => DomainError | null = () => null,
 ): void {
-  // Fastify's own parsers of a scope go with the first that is set.
+  // The first parser that is set removes Fastify's own parsers of the scope.
   if (app.hasContentTypeParser("text/plain")) app.removeAllContentTypeParsers();
   app.addContentTypeParser(mediaType, (request, _payload, done) => {
     const refusal = refusalOf(request);
@@ -26,7 +26,7 @@ export function takeBodies(
   });
 }
 
-/** Why a body of JSON is not read; null where it is. */
+/** The error of a JSON body before it is read; null: none. */
 export function refusalOfJson(request: FastifyRequest): DomainError | null {
   return isReadable(request.raw) ? null : new UnsupportedMediaType();
 }

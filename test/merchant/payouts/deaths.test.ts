@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Failpoint, PAYOUT_FAILPOINTS } from "../../../src/kernel/failpoint.ts";
 import type { EngineOrder } from "./engine-process.ts";
-import { EvmWorld, FINAL_AFTER, PATIENT } from "./evm-world.ts";
+import { EvmSetup, FINAL_AFTER, PATIENT } from "./evm-setup.ts";
 import { expectSoundBooks } from "./ordered.ts";
 
 const ENTRY = fileURLToPath(new URL("engine-process.ts", import.meta.url));
@@ -35,28 +35,28 @@ const LEFT: Readonly<Record<(typeof PAYOUT_FAILPOINTS)[number], Left>> = {
 const NEEDS_BLOCKS: ReadonlySet<Failpoint> = new Set(["before-payout-settled", "after-payout-settled"]);
 
 describe("an engine that is killed", () => {
-  let world: EvmWorld;
+  let setup: EvmSetup;
   const children: ChildProcess[] = [];
   beforeAll(async () => {
-    world = await EvmWorld.open();
+    setup = await EvmSetup.open();
   });
   afterAll(async () => {
     for (const child of children) child.kill("SIGKILL");
-    await world.close();
+    await setup.close();
   });
 
   /** Runs an engine until it has killed itself. */
   async function dieAt(place: Failpoint): Promise<void> {
     const order: EngineOrder = {
-      databaseUrl: world.opened.url,
-      chain: world.settings(),
+      databaseUrl: setup.opened.url,
+      chain: setup.settings(),
       policy: PATIENT,
       dieAt: place,
     };
     const child = spawn(process.execPath, [ENTRY, JSON.stringify(order)], { stdio: ["ignore", "inherit", "inherit"] });
     children.push(child);
     const giveUp = setTimeout(() => child.kill("SIGTERM"), DIES_WITHIN_MS);
-    const blocks = NEEDS_BLOCKS.has(place) ? setInterval(() => void world.anvil.mine(), BLOCK_MS) : undefined;
+    const blocks = NEEDS_BLOCKS.has(place) ? setInterval(() => void setup.anvil.mine(), BLOCK_MS) : undefined;
     const [, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
     clearTimeout(giveUp);
     clearInterval(blocks);
@@ -64,34 +64,34 @@ describe("an engine that is killed", () => {
   }
 
   it.each(PAYOUT_FAILPOINTS)("%s leaves what the next one ends, once", async (place) => {
-    const to = await world.recipient();
-    const before = Number((await world.merchant.balance("USDT")).available);
-    const transferId = await world.orderTokens(to);
+    const to = await setup.recipient();
+    const before = Number((await setup.merchant.balance("USDT")).available);
+    const transferId = await setup.orderTokens(to);
     await dieAt(place);
 
     const { statuses, state, attempts, isOnChain } = LEFT[place];
-    expect(await world.merchant.statuses(transferId)).toEqual(statuses);
-    const [left] = await world.merchant.history(transferId);
+    expect(await setup.merchant.statuses(transferId)).toEqual(statuses);
+    const [left] = await setup.merchant.history(transferId);
     expect(left).toMatchObject({ state });
     expect(left?.attempts).toHaveLength(attempts);
-    const pooled = await world.anvil.pooledOf(world.hot.address);
-    const paid = await world.anvil.tokenTransfersTo(world.token, to);
+    const pooled = await setup.anvil.pooledOf(setup.hot.address);
+    const paid = await setup.anvil.tokenTransfersTo(setup.token, to);
     expect([...pooled, ...paid.map(({ transactionHash }) => transactionHash)]).toEqual(
       isOnChain ? [left?.attempts[0]?.hash] : [],
     );
 
-    await world.runToEnd(world.engine(), [transferId]);
-    const transfer = await world.merchant.transfer(transferId);
+    await setup.runToEnd(setup.engine(), [transferId]);
+    const transfer = await setup.merchant.transfer(transferId);
     expect(transfer.status).toBe("CONFIRMED");
     expect(transfer.confirmations).toBeGreaterThanOrEqual(FINAL_AFTER);
-    expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([
+    expect(await setup.anvil.tokenTransfersTo(setup.token, to)).toEqual([
       { transactionHash: transfer.transactionHash, value: 5_000_000n },
     ]);
-    const history = await world.merchant.history(transferId);
+    const history = await setup.merchant.history(transferId);
     expect(history.map((payout) => [payout.nonce, payout.state])).toEqual([[left?.nonce, "confirmed"]]);
     expect(history[0]?.attempts).toHaveLength(1);
-    const { available, held } = await world.merchant.balance("USDT");
+    const { available, held } = await setup.merchant.balance("USDT");
     expect([before - Number(available), held]).toEqual([expect.closeTo(6.5, 6), "0"]);
-    await expectSoundBooks(world.database);
+    await expectSoundBooks(setup.database);
   });
 });

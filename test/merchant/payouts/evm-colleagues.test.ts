@@ -9,7 +9,7 @@ import { inTransaction } from "../../../src/merchant/payouts/payout-transaction.
 import { haltWallet, lockWallet, readWallet } from "../../../src/merchant/payouts/wallet-store.ts";
 import { moveTransfer } from "../../../src/merchant/transfers/transfer-states.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
-import { EvmWorld, FINAL_AFTER, TOTAL } from "./evm-world.ts";
+import { EvmSetup, FINAL_AFTER, TOTAL } from "./evm-setup.ts";
 import { expectSoundBooks } from "./ordered.ts";
 
 /** A chain that lets something happen before one of its questions is asked, once, when it is asked so many times. */
@@ -30,77 +30,77 @@ function interrupted(
 }
 
 describe("an engine that stands still while another one works", () => {
-  let world: EvmWorld;
+  let setup: EvmSetup;
   beforeAll(async () => {
-    world = await EvmWorld.open();
+    setup = await EvmSetup.open();
   });
-  afterAll(() => world.close());
+  afterAll(() => setup.close());
 
   const walletId = async (): Promise<string> => {
-    const chain = world.chain();
-    const wallet = await readWallet(world.database.pool, { chain: chain.name, address: chain.wallet });
+    const chain = setup.chain();
+    const wallet = await readWallet(setup.database.pool, { chain: chain.name, address: chain.wallet });
     return wallet?.walletId ?? "";
   };
   /** The other engine outbids what is stuck, and that becomes final. */
   const outbid = async (): Promise<void> => {
-    await world.engine({ policy: { stuckAfterMs: 0 } }).round();
-    await world.anvil.mine(FINAL_AFTER);
+    await setup.engine({ policy: { stuckAfterMs: 0 } }).round();
+    await setup.anvil.mine(FINAL_AFTER);
   };
 
   it("before it asks for the nonce does not take what its colleague sent for a stranger's", async () => {
-    const [to, before] = [await world.recipient(), await world.available()];
-    const transferId = await world.orderTokens(to);
-    await world.engine().round();
+    const [to, before] = [await setup.recipient(), await setup.available()];
+    const transferId = await setup.orderTokens(to);
+    await setup.engine().round();
     // The first time it asks, it watches the wallet.
-    const chain = interrupted(world.chain(), { question: "nextNonce", times: 2, by: outbid });
-    const engine = world.engine({ chain });
+    const chain = interrupted(setup.chain(), { question: "nextNonce", times: 2, by: outbid });
+    const engine = setup.engine({ chain });
     await engine.round();
-    expect(world.troubles).toEqual([]);
-    await world.runToEnd(engine, [transferId]);
-    await world.expectPaidOnce(transferId, to, before);
-    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["confirmed"]);
+    expect(setup.troubles).toEqual([]);
+    await setup.runToEnd(engine, [transferId]);
+    await setup.expectPaidOnce(transferId, to, before);
+    expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["confirmed"]);
   });
 
   it("after it asked for the nonce asks its own record who the stranger is", async () => {
-    const [to, before] = [await world.recipient(), await world.available()];
-    const transferId = await world.orderTokens(to);
-    await world.engine().round();
-    const [first] = await world.pooled();
-    await world.anvil.mine();
+    const [to, before] = [await setup.recipient(), await setup.available()];
+    const transferId = await setup.orderTokens(to);
+    await setup.engine().round();
+    const [first] = await setup.pooled();
+    await setup.anvil.mine();
     // What had used up the nonce is undone, and another attempt uses it.
     const undoAndOutbid = async (): Promise<void> => {
-      await world.anvil.rpc("anvil_reorg", [1, []]);
-      await world.anvil.rpc("anvil_dropTransaction", [first]);
+      await setup.anvil.rpc("anvil_reorg", [1, []]);
+      await setup.anvil.rpc("anvil_dropTransaction", [first]);
       await outbid();
     };
-    const chain = interrupted(world.chain(), { question: "head", times: 2, by: undoAndOutbid });
-    const engine = world.engine({ chain });
+    const chain = interrupted(setup.chain(), { question: "head", times: 2, by: undoAndOutbid });
+    const engine = setup.engine({ chain });
     await engine.round();
-    expect(world.troubles).toEqual([]);
-    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
-    await world.runToEnd(engine, [transferId]);
-    await world.expectPaidOnce(transferId, to, before);
-    expect((await world.merchant.transfer(transferId)).transactionHash).not.toBe(first);
+    expect(setup.troubles).toEqual([]);
+    expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
+    await setup.runToEnd(engine, [transferId]);
+    await setup.expectPaidOnce(transferId, to, before);
+    expect((await setup.merchant.transfer(transferId)).transactionHash).not.toBe(first);
   });
 
   it("displaces nothing that was signed again meanwhile, nor by what we signed ourselves", async () => {
-    const [to, before] = [await world.recipient(), await world.available()];
-    const transferId = await world.orderTokens(to);
-    const engine = world.engine();
+    const [to, before] = [await setup.recipient(), await setup.available()];
+    const transferId = await setup.orderTokens(to);
+    const engine = setup.engine();
     await engine.round();
-    const [payout] = await world.merchant.history(transferId);
+    const [payout] = await setup.merchant.history(transferId);
     const [own] = payout?.attempts ?? [];
     if (payout === undefined || own === undefined) throw new Error("nothing was signed");
     const { payoutId, nonce } = payout;
     const stop = async (hash: string, attempts: number): Promise<boolean> =>
-      stopSigning(world.database.pool, await walletId(), { nonce, hash, displaced: { payoutId, attempts } });
+      stopSigning(setup.database.pool, await walletId(), { nonce, hash, displaced: { payoutId, attempts } });
     expect(await stop(own.hash, 1)).toBe(false);
     expect(await stop("0xstranger", 0)).toBe(false);
-    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
+    expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["broadcast"]);
     // Nor is a nonce of ours written down as somebody else's.
     const foreign = [{ nonce: nonce + 1, hash: own.hash }];
-    const resume = { walletId: await walletId(), address: world.hot.address, foreign };
-    const { pool } = world.database;
+    const resume = { walletId: await walletId(), address: setup.hot.address, foreign };
+    const { pool } = setup.database;
     await haltWallet(pool, resume.walletId, "a test");
     const { haltedAt } = await inTransaction(pool, (client) => lockWallet(client, resume.walletId));
     if (haltedAt === null) throw new Error("the wallet has not stopped");
@@ -109,17 +109,17 @@ describe("an engine that stands still while another one works", () => {
     );
     const none = { ...resume, foreign: [] };
     expect(await inTransaction(pool, (client) => resumeSigning(client, none, haltedAt))).toMatchObject({ isNew: true });
-    await world.runToEnd(engine, [transferId]);
-    await world.expectPaidOnce(transferId, to, before);
+    await setup.runToEnd(engine, [transferId]);
+    await setup.expectPaidOnce(transferId, to, before);
   });
 
   it("lets nothing wait for coins that is being sent", async () => {
-    const [to, before] = [await world.recipient(), await world.available()];
-    const transferId = await world.orderTokens(to);
-    const proxy = await RpcProxy.before(world.anvil.url);
+    const [to, before] = [await setup.recipient(), await setup.available()];
+    const transferId = await setup.orderTokens(to);
+    const proxy = await RpcProxy.before(setup.anvil.url);
     try {
-      const chain = world.chain();
-      const colleague = world.engine({ chain: world.chain(proxy.url) });
+      const chain = setup.chain();
+      const colleague = setup.engine({ chain: setup.chain(proxy.url) });
       proxy.once("eth_sendRawTransaction", "lose answer");
       proxy.once("eth_getTransactionReceipt", "lose call");
       // It sees an empty wallet; then that is refilled, and the other one sends, and hears nothing of what it sent.
@@ -130,38 +130,38 @@ describe("an engine that stands still while another one works", () => {
         await colleague.round();
         return 0n;
       };
-      const engine = world.engine({ chain: { ...chain, balance } });
+      const engine = setup.engine({ chain: { ...chain, balance } });
       await engine.round();
-      expect(await world.merchant.history(transferId)).toMatchObject([{ state: "signed" }]);
-      expect(await world.merchant.statuses(transferId)).toEqual(["PENDING"]);
-      await world.runToEnd(engine, [transferId]);
-      await world.expectPaidOnce(transferId, to, before);
+      expect(await setup.merchant.history(transferId)).toMatchObject([{ state: "signed" }]);
+      expect(await setup.merchant.statuses(transferId)).toEqual(["PENDING"]);
+      await setup.runToEnd(engine, [transferId]);
+      await setup.expectPaidOnce(transferId, to, before);
     } finally {
       await proxy.close();
     }
   });
 
   it("ends what waits although it is being sent", async () => {
-    const [to, before] = [await world.recipient(), await world.available()];
-    const transferId = await world.orderTokens(to);
-    await world.engine({ chain: { ...world.chain(), suggestFee: () => Promise.resolve(null) } }).round();
-    expect(await world.merchant.history(transferId)).toMatchObject([{ state: "chosen" }]);
-    await inTransaction(world.database.pool, (client) =>
+    const [to, before] = [await setup.recipient(), await setup.available()];
+    const transferId = await setup.orderTokens(to);
+    await setup.engine({ chain: { ...setup.chain(), suggestFee: () => Promise.resolve(null) } }).round();
+    expect(await setup.merchant.history(transferId)).toMatchObject([{ state: "chosen" }]);
+    await inTransaction(setup.database.pool, (client) =>
       moveTransfer(client, { transferId, from: ["PENDING"], to: "WAITING", reason: "a test" }),
     );
-    await world.runToEnd(world.engine(), [transferId]);
-    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "WAITING", "SUBMITTED", "CONFIRMED"]);
-    expect(before - (await world.available())).toBeCloseTo(TOTAL, 6);
-    expect(await world.anvil.tokenTransfersTo(world.token, to)).toHaveLength(1);
+    await setup.runToEnd(setup.engine(), [transferId]);
+    expect(await setup.merchant.statuses(transferId)).toEqual(["PENDING", "WAITING", "SUBMITTED", "CONFIRMED"]);
+    expect(before - (await setup.available())).toBeCloseTo(TOTAL, 6);
+    expect(await setup.anvil.tokenTransfersTo(setup.token, to)).toHaveLength(1);
   });
 
   it("ends its round when it has lost the wallet to the other one", async () => {
-    const recipients = [await world.recipient(), await world.recipient()];
+    const recipients = [await setup.recipient(), await setup.recipient()];
     const transferIds = [];
-    for (const to of recipients) transferIds.push(await world.orderTokens(to));
-    const colleague = world.engine({ policy: { leaseMs: 60_000, maxInFlight: 1 } });
+    for (const to of recipients) transferIds.push(await setup.orderTokens(to));
+    const colleague = setup.engine({ policy: { leaseMs: 60_000, maxInFlight: 1 } });
     // The other one takes the wallet over, and the first of the two, while it asks what the wallet has.
-    const chain = world.chain();
+    const chain = setup.chain();
     let isFirst = true;
     const balance: PayoutChain["balance"] = async (coin) => {
       const had = await chain.balance(coin);
@@ -169,11 +169,11 @@ describe("an engine that stands still while another one works", () => {
       isFirst = false;
       return had;
     };
-    await world.engine({ chain: { ...chain, balance } }).round();
-    const counts = await Promise.all(transferIds.map(async (id) => (await world.merchant.history(id)).length));
+    await setup.engine({ chain: { ...chain, balance } }).round();
+    const counts = await Promise.all(transferIds.map(async (id) => (await setup.merchant.history(id)).length));
     expect(counts).toEqual([1, 0]);
-    await world.runToEnd(colleague, transferIds);
+    await setup.runToEnd(colleague, transferIds);
     await colleague.resign();
-    await expectSoundBooks(world.database);
+    await expectSoundBooks(setup.database);
   });
 });

@@ -7,7 +7,7 @@ import { withTransaction } from "../../../src/database/transactions.ts";
 import type { PayoutEngine, PayoutPolicy } from "../../../src/merchant/payouts/payout-engine.ts";
 import { findStop, orderResume, orderShortAccepted } from "../../../src/operator/commands/payout-orders.ts";
 import { RpcProxy } from "../../chains/rpc-proxy.ts";
-import { EvmWorld, TOTAL, UNITS } from "./evm-world.ts";
+import { EvmSetup, TOTAL, UNITS } from "./evm-setup.ts";
 import { expectSoundBooks } from "./ordered.ts";
 
 const FINAL_AFTER = 4;
@@ -16,20 +16,20 @@ const LEAP = 1_000;
 type Block = { number: Hex; hash: Hex; parentHash: Hex };
 
 describe("a transfer whose node lies", () => {
-  let world: EvmWorld;
+  let setup: EvmSetup;
   let proxy: RpcProxy;
   beforeAll(async () => {
-    world = await EvmWorld.open();
-    proxy = await RpcProxy.before(world.anvil.url);
+    setup = await EvmSetup.open();
+    proxy = await RpcProxy.before(setup.anvil.url);
   });
   afterEach(() => {
     for (const method of ["eth_blockNumber", "eth_getBlockByNumber", "eth_getTransactionReceipt"])
       proxy.lie(method, null);
-    world.troubles.length = 0;
+    setup.troubles.length = 0;
   });
   afterAll(async () => {
     await proxy.close();
-    await world.close();
+    await setup.close();
   });
 
   const engineBehind = (
@@ -37,23 +37,23 @@ describe("a transfer whose node lies", () => {
     second?: { rpcUrl: string; above: Readonly<Record<string, string>> },
   ): PayoutEngine => {
     const more = { finality: FINAL_AFTER, ...(second === undefined ? {} : { second }) };
-    return world.engine({ chain: world.chain(proxy.url, more), policy });
+    return setup.engine({ chain: setup.chain(proxy.url, more), policy });
   };
-  const height = async (): Promise<number> => Number(await world.anvil.rpc<Hex>("eth_blockNumber"));
-  const stop = () => findStop(world.database.pool, { chains: [world.chain()], name: "ethereum" });
+  const height = async (): Promise<number> => Number(await setup.anvil.rpc<Hex>("eth_blockNumber"));
+  const stop = () => findStop(setup.database.pool, { chains: [setup.chain()], name: "ethereum" });
   const resume = async (): Promise<void> => {
     const stoppedAt = (await stop())?.stoppedAt ?? new Date(0);
-    const order = { chains: [world.chain()], name: "ethereum", stoppedAt, reason: "looked at" };
-    await orderResume({ database: world.database, operator: "test" }, order);
+    const order = { chains: [setup.chain()], name: "ethereum", stoppedAt, reason: "looked at" };
+    await orderResume({ database: setup.database, operator: "test" }, order);
   };
-  const kinds = (): string[] => [...new Set(world.troubles.map(({ kind }) => kind))];
-  const status = async (transferId: string): Promise<string> => (await world.merchant.transfer(transferId)).status;
+  const kinds = (): string[] => [...new Set(setup.troubles.map(({ kind }) => kind))];
+  const status = async (transferId: string): Promise<string> => (await setup.merchant.transfer(transferId)).status;
 
   /** Orders a payment, lets the honest node mine it once. */
   const mined = async (engine: PayoutEngine, to: Hex): Promise<string> => {
-    const transferId = await world.orderTokens(to);
+    const transferId = await setup.orderTokens(to);
     await engine.round();
-    await world.anvil.mine();
+    await setup.anvil.mine();
     await engine.round();
     expect(await status(transferId)).toBe("SUBMITTED");
     return transferId;
@@ -62,63 +62,63 @@ describe("a transfer whose node lies", () => {
   it("by a height that the chain cannot have reached is not listened to at all", async () => {
     const headPace = { blocksAtOnce: 64, msPerBlock: 60_000 };
     const engine = engineBehind({ headPace });
-    const transferId = await mined(engine, await world.recipient());
+    const transferId = await mined(engine, await setup.recipient());
     proxy.lie("eth_blockNumber", (result) => toHex(BigInt(result as Hex) + BigInt(LEAP)));
     // Even blocks that fit: a node that makes up a height makes up blocks, too.
     proxy.lie("eth_getBlockByNumber", (result, [number]) => result ?? { ...fakeBlock(BigInt(number as Hex)) });
     await engine.round();
     expect(await status(transferId)).toBe("SUBMITTED");
     const at = await height();
-    expect(world.troubles).toEqual([{ kind: "head_leap", chain: "ethereum", from: at, to: at + LEAP }]);
+    expect(setup.troubles).toEqual([{ kind: "head_leap", chain: "ethereum", from: at, to: at + LEAP }]);
     proxy.lie("eth_blockNumber", null);
     proxy.lie("eth_getBlockByNumber", null);
-    await world.runToEnd(engine, [transferId]);
+    await setup.runToEnd(engine, [transferId]);
   });
 
   it("by a height that it does not have is not final, however plausible that is, until the blocks are there", async () => {
     const engine = engineBehind();
-    const to = await world.recipient();
-    const before = await world.available();
+    const to = await setup.recipient();
+    const before = await setup.available();
     const transferId = await mined(engine, to);
     proxy.lie("eth_blockNumber", (result) => toHex(BigInt(result as Hex) + 100n));
     await engine.round();
     expect(await status(transferId)).toBe("SUBMITTED");
-    expect(world.troubles.at(-1)).toMatchObject({
+    expect(setup.troubles.at(-1)).toMatchObject({
       kind: "finality_doubted",
       doubt: expect.stringContaining("does not exist"),
     });
     proxy.lie("eth_blockNumber", null);
-    await world.runToEnd(engine, [transferId]);
-    expect(await world.anvil.tokenTransfersTo(world.token, to)).toHaveLength(1);
-    expect(before - (await world.available())).toBeCloseTo(TOTAL, 6);
-    await expectSoundBooks(world.database);
+    await setup.runToEnd(engine, [transferId]);
+    expect(await setup.anvil.tokenTransfersTo(setup.token, to)).toHaveLength(1);
+    expect(before - (await setup.available())).toBeCloseTo(TOTAL, 6);
+    await expectSoundBooks(setup.database);
   });
 
   it("by blocks that do not descend from the payment's is not final", async () => {
     const engine = engineBehind();
-    const transferId = await mined(engine, await world.recipient());
+    const transferId = await mined(engine, await setup.recipient());
     const above = await height();
-    await world.anvil.mine(FINAL_AFTER);
+    await setup.anvil.mine(FINAL_AFTER);
     proxy.lie("eth_getBlockByNumber", (result, [number]) =>
       number === toHex(above + 2) ? { ...(result as Block), parentHash: `0x${"ab".repeat(32)}` } : result,
     );
     await engine.round();
     expect(await status(transferId)).toBe("SUBMITTED");
-    expect(world.troubles.at(-1)).toMatchObject({ doubt: `block ${above + 2} does not follow block ${above + 1}` });
+    expect(setup.troubles.at(-1)).toMatchObject({ doubt: `block ${above + 2} does not follow block ${above + 1}` });
     proxy.lie("eth_getBlockByNumber", null);
-    await world.runToEnd(engine, [transferId]);
+    await setup.runToEnd(engine, [transferId]);
   });
 
   it("is final above a sum only where the second node agrees, and below it by the first alone", async () => {
     const large = engineBehind({}, { rpcUrl: proxy.url, above: { USDT: "4" } });
     // The first node is the honest one here, the second one lags and later contradicts.
-    const chain = world.chain(world.anvil.url, {
+    const chain = setup.chain(setup.anvil.url, {
       finality: FINAL_AFTER,
       second: { rpcUrl: proxy.url, above: { USDT: "4" } },
     });
-    const engine = world.engine({ chain });
-    const transferId = await mined(engine, await world.recipient());
-    await world.anvil.mine(FINAL_AFTER);
+    const engine = setup.engine({ chain });
+    const transferId = await mined(engine, await setup.recipient());
+    await setup.anvil.mine(FINAL_AFTER);
     proxy.lie("eth_blockNumber", (result) => toHex(BigInt(result as Hex) - BigInt(FINAL_AFTER)));
     await engine.round();
     expect([await status(transferId), kinds()]).toEqual(["SUBMITTED", []]);
@@ -130,9 +130,9 @@ describe("a transfer whose node lies", () => {
     await large.round();
     expect(await status(transferId)).toBe("CONFIRMED");
 
-    const small = await world.orderTokens(await world.recipient(), "3");
+    const small = await setup.orderTokens(await setup.recipient(), "3");
     await engine.round();
-    await world.anvil.mine(FINAL_AFTER + 1);
+    await setup.anvil.mine(FINAL_AFTER + 1);
     proxy.lie("eth_getTransactionReceipt", () => null);
     await engine.round();
     expect(await status(small)).toBe("CONFIRMED");
@@ -140,68 +140,68 @@ describe("a transfer whose node lies", () => {
 
   it("of a token that keeps a part is neither paid nor given back until an operator decides", async () => {
     const engine = engineBehind();
-    const to = await world.recipient();
-    await world.anvil.spoil(world.token, "tax", to);
-    const before = await world.available();
+    const to = await setup.recipient();
+    await setup.anvil.spoil(setup.token, "tax", to);
+    const before = await setup.available();
     const transferId = await mined(engine, to);
-    await world.anvil.mine(FINAL_AFTER);
+    await setup.anvil.mine(FINAL_AFTER);
     await engine.round();
     await engine.round();
     expect([await status(transferId), kinds()]).toEqual(["SUBMITTED", ["payment_short"]]);
     expect((await stop())?.stopReason).toContain(`delivered less than transfer ${transferId}`);
-    expect((await world.merchant.balance("USDT")).held).toBe("6.5");
-    const by = { database: world.database, operator: "test" };
+    expect((await setup.merchant.balance("USDT")).held).toBe("6.5");
+    const by = { database: setup.database, operator: "test" };
     const order = { transferId, reason: "the merchant knows" };
     expect([await orderShortAccepted(by, order), await orderShortAccepted(by, order)]).toEqual([true, false]);
     await engine.round();
     await resume();
     await engine.round();
     expect([await status(transferId), await stop()]).toEqual(["CONFIRMED", null]);
-    expect(before - (await world.available())).toBeCloseTo(TOTAL, 6);
-    await expectSoundBooks(world.database);
+    expect(before - (await setup.available())).toBeCloseTo(TOTAL, 6);
+    await expectSoundBooks(setup.database);
     await expect(orderShortAccepted(by, order)).rejects.toThrow();
   });
 
   it("and that was final and vanishes stops the wallet, is sent again under its own nonce, and is paid once", async () => {
     const engine = engineBehind();
-    const to = await world.recipient();
-    const before = await world.available();
+    const to = await setup.recipient();
+    const before = await setup.available();
     const transferId = await mined(engine, to);
-    await world.runToEnd(engine, [transferId]);
+    await setup.runToEnd(engine, [transferId]);
     expect(await status(transferId)).toBe("CONFIRMED");
-    await world.anvil.rpc("anvil_reorg", [FINAL_AFTER + 1, []]);
-    for (const hash of await world.pooled()) await world.anvil.rpc("anvil_dropTransaction", [hash]);
-    expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([]);
+    await setup.anvil.rpc("anvil_reorg", [FINAL_AFTER + 1, []]);
+    for (const hash of await setup.pooled()) await setup.anvil.rpc("anvil_dropTransaction", [hash]);
+    expect(await setup.anvil.tokenTransfersTo(setup.token, to)).toEqual([]);
     // What comes next waits behind the gap, and a round has something to do.
-    const next = await world.orderTokens(await world.recipient());
+    const next = await setup.orderTokens(await setup.recipient());
     await engine.round();
-    const { hash, nonce } = (await world.merchant.history(transferId)).flatMap(({ attempts, nonce: at }) =>
+    const { hash, nonce } = (await setup.merchant.history(transferId)).flatMap(({ attempts, nonce: at }) =>
       attempts.map((attempt) => ({ hash: attempt.hash, nonce: at })),
     )[0] ?? { hash: "", nonce: -1 };
-    expect(world.troubles.at(-1)).toEqual({ kind: "payment_vanished", chain: "ethereum", nonce, hash });
+    expect(setup.troubles.at(-1)).toEqual({ kind: "payment_vanished", chain: "ethereum", nonce, hash });
     expect((await stop())?.stopReason).toContain(`transaction ${hash} of nonce ${nonce} was final`);
     // The gap is filled by the payment itself, and nothing else is signed.
-    expect(await world.pooled()).toEqual([hash]);
-    expect((await world.merchant.history(next)).length).toBe(0);
-    await expectSoundBooks(world.database);
-    await world.anvil.mine(FINAL_AFTER + 1);
+    expect(await setup.pooled()).toEqual([hash]);
+    expect((await setup.merchant.history(next)).length).toBe(0);
+    await expectSoundBooks(setup.database);
+    await setup.anvil.mine(FINAL_AFTER + 1);
     await engine.round();
-    expect((await world.merchant.history(transferId)).map(({ state }) => state)).toEqual(["confirmed"]);
-    expect(await world.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
-    expect(await world.anvil.tokenTransfersTo(world.token, to)).toEqual([{ transactionHash: hash, value: UNITS }]);
+    expect((await setup.merchant.history(transferId)).map(({ state }) => state)).toEqual(["confirmed"]);
+    expect(await setup.merchant.statuses(transferId)).toEqual(["PENDING", "SUBMITTED", "CONFIRMED"]);
+    expect(await setup.anvil.tokenTransfersTo(setup.token, to)).toEqual([{ transactionHash: hash, value: UNITS }]);
     await resume();
-    await world.runToEnd(engine, [next]);
-    expect(before - (await world.available())).toBeCloseTo(2 * TOTAL, 6);
+    await setup.runToEnd(engine, [next]);
+    expect(before - (await setup.available())).toBeCloseTo(2 * TOTAL, 6);
     expect(await stop()).toBeNull();
-    await expectSoundBooks(world.database);
+    await expectSoundBooks(setup.database);
   });
 
   it("and whose final payment is looked at again is left alone while it is there, or the node lags", async () => {
     const engine = engineBehind();
-    const transferId = await mined(engine, await world.recipient());
-    await world.runToEnd(engine, [transferId]);
+    const transferId = await mined(engine, await setup.recipient());
+    await setup.runToEnd(engine, [transferId]);
     const due = async (): Promise<void> => {
-      await withTransaction(world.database, (client) =>
+      await withTransaction(setup.database, (client) =>
         client.query("UPDATE payout SET recheck_at = clock_timestamp() WHERE recheck_at IS NOT NULL"),
       );
     };

@@ -134,7 +134,7 @@ it.each([
   ["for transfers of a merchant that has none", search(() => ({ merchantId: idle.merchantId }))],
   ["for transfers of an account that has none", search(() => ({ accountId: idle.accountId }))],
   [
-    "for a merchant's transfers in the other world",
+    "for a merchant's transfers in the other environment",
     search(() => ({ merchantId: busy.merchant.merchantId, environment: "production" as const })),
   ],
   [
@@ -142,8 +142,8 @@ it.each([
     search(() => ({ merchantId: busy.merchant.merchantId, status: "PENDING" as const })),
   ],
   ["for transfers of a status that none has", search(() => ({ status: "CANCELED" as const }))],
-  ["for transfers of a world that has none", search(() => ({ environment: "production" as const }))],
-  ["for newest transfers of a world", search(() => ({ environment: "sandbox" as const }))],
+  ["for transfers of an environment that has none", search(() => ({ environment: "production" as const }))],
+  ["for newest transfers of an environment", search(() => ({ environment: "sandbox" as const }))],
   ["for newest transfers of a status", search(() => ({ status: "CONFIRMED" as const }))],
   ["for a transfer by its merchant's name for it", search(() => ({ name: "old-7" }))],
   ["for a transfer by its id", search(() => ({ name: transferId }))],

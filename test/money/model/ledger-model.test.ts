@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { testBackends } from "../../setup/test-database.ts";
 import { chooseSeed } from "../random.ts";
-import { MoneyWorld, SOUND } from "../world.ts";
+import { MoneySetup, SOUND } from "../money-setup.ts";
 import { anyIntent, atomicIntent, PRICE_LISTS } from "./intents.ts";
 import { LedgerStep, PriceStep, type WalkState } from "./ledger-step.ts";
 import { RealLedger } from "./real-ledger.ts";
@@ -64,11 +64,11 @@ describe.each(testBackends())("the ledger on the %s database", (backend) => {
 type Walks = { readonly seed: number; readonly walks: number; readonly seen: Map<string, number> };
 
 async function walkOn(
-  backend: Parameters<typeof MoneyWorld.create>[0],
+  backend: Parameters<typeof MoneySetup.create>[0],
   { seed: firstSeed, walks, seen }: Walks,
 ): Promise<void> {
-  const world = await MoneyWorld.create(backend);
-  const real = await RealLedger.open(world, PROCESSES);
+  const setup = await MoneySetup.create(backend);
+  const real = await RealLedger.open(setup, PROCESSES);
   let walked = 0;
   let failedAtMs = Infinity;
   const walk = fc.asyncProperty(steps, async (commands) => {
@@ -82,7 +82,7 @@ async function walkOn(
     try {
       await fc.asyncModelRun(() => ({ model: state, real }), commands);
       walked += 1;
-      expect(walked % WALKS_PER_AUDIT === 0 ? await world.audit() : SOUND).toEqual(SOUND);
+      expect(walked % WALKS_PER_AUDIT === 0 ? await setup.audit() : SOUND).toEqual(SOUND);
     } catch (error) {
       failedAtMs = Math.min(failedAtMs, performance.now());
       throw error;
@@ -94,9 +94,9 @@ async function walkOn(
   try {
     const replayed = path === undefined ? {} : { path, endOnFailure: true };
     await fc.assert(walk, { numRuns: walks, seed: firstSeed, ...replayed });
-    expect(await world.audit()).toEqual(SOUND);
+    expect(await setup.audit()).toEqual(SOUND);
   } finally {
     await real.close();
-    await world.close();
+    await setup.close();
   }
 }

@@ -56,7 +56,7 @@ export class LedgerStep implements AsyncCommand<WalkState, RealLedger> {
       expect(happened.effect, `${this.toString()} has the effect of some order`).toEqual(plainEffect(model, happened));
       throw new Error(`${this.toString()} has the effect of no order`);
     }
-    model.become(future);
+    model.copyFrom(future);
     for (const [index, answer] of answers.entries()) count(state.seen, nameOf(actions[index] as Action, answer));
   }
 

@@ -8,7 +8,7 @@ import { UpstreamBusy } from "../../../src/kernel/errors.ts";
 import { testBackends } from "../../setup/test-database.ts";
 import { chooseSeed } from "../random.ts";
 import { LOG_SLOTS, OVERFULL_WINDOWS } from "../slot-log.ts";
-import { MoneyWorld, SOUND } from "../world.ts";
+import { MoneySetup, SOUND } from "../money-setup.ts";
 import { Acknowledged, type Recorded } from "./acknowledged.ts";
 import { actionOf, anyIntent, type Intent, PRICE_LISTS } from "./intents.ts";
 import { RealLedger } from "./real-ledger.ts";
@@ -39,17 +39,17 @@ function effectsOf(record: UsageRecord | undefined): unknown[] {
 }
 
 describe.each(testBackends())("the ledger under eight connections to the %s database", (backend) => {
-  let world: MoneyWorld;
+  let setup: MoneySetup;
   let real: RealLedger;
   const outcomes = new Set<string>();
   beforeAll(async () => {
-    world = await MoneyWorld.create(backend);
-    await world.asOwner(LOG_SLOTS);
-    real = await RealLedger.open(world, PROCESSES, LANES);
+    setup = await MoneySetup.create(backend);
+    await setup.asOwner(LOG_SLOTS);
+    real = await RealLedger.open(setup, PROCESSES, LANES);
   });
   afterAll(async () => {
     await real.close();
-    await world.close();
+    await setup.close();
   });
 
   /** Actions of the operator and the workers wait their turn; a caller is told that we are busy, and nothing is known. */
@@ -68,7 +68,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
   }
 
   const recordsOf = async (accounts: readonly string[]): Promise<Map<string, UsageRecord>> => {
-    const { rows } = await world.pool.query<UsageRecord & { request_id: string }>(
+    const { rows } = await setup.pool.query<UsageRecord & { request_id: string }>(
       `SELECT u.request_id, u.cost, u.charge, u.basis = 'recovered' AS "isRecovered", coalesce(l.charge, 0)::bigint AS late
        FROM usage_record u LEFT JOIN late_usage l ON l.account_id = u.account_id AND l.request_id = u.request_id
        WHERE u.account_id = ANY ($1::uuid[])`,
@@ -79,7 +79,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
 
   /** What accounts bought by top-ups, less what was charged back. */
   const boughtBy = async (accounts: readonly string[]): Promise<Map<string, bigint>> => {
-    const { rows } = await world.pool.query<{ accountId: string; bought: bigint }>(
+    const { rows } = await setup.pool.query<{ accountId: string; bought: bigint }>(
       `SELECT account_id AS "accountId", sum(amount - given_back)::bigint AS bought FROM top_up
        WHERE account_id = ANY ($1::uuid[]) AND paid_at IS NOT NULL GROUP BY account_id`,
       [accounts],
@@ -127,7 +127,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
         for (const answer of told) expect(effects, `seed ${seed}`).toContainEqual(answer);
       }
       for (const requestId of known.refused) expect(records.has(requestId), `seed ${seed}`).toBe(false);
-      const { rows: credited } = await world.pool.query<{ reference: string; accountId: string; amount: string }>(
+      const { rows: credited } = await setup.pool.query<{ reference: string; accountId: string; amount: string }>(
         `SELECT reference, credit AS "accountId", amount FROM posting
        WHERE credit = ANY ($1::uuid[]) AND reason = 'operator_credit'`,
         [known.accounts],
@@ -152,10 +152,10 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
             expected += (known.givenBack.get(requestId) ?? 0n) - paidFor(records.get(requestId));
         const [left, owed] = expected > 0n ? [expected, 0n] : [0n, -expected];
         const balance = { posted: left, held: 0n, owed, available: left };
-        expect(await world.balanceAndDebt(accountId), `seed ${seed}`).toEqual(balance);
+        expect(await setup.balanceAndDebt(accountId), `seed ${seed}`).toEqual(balance);
       }
-      expect(await world.asOwner(OVERFULL_WINDOWS), `seed ${seed}`).toEqual([]);
-      expect(await world.audit(), `seed ${seed}`).toEqual(SOUND);
+      expect(await setup.asOwner(OVERFULL_WINDOWS), `seed ${seed}`).toEqual([]);
+      expect(await setup.audit(), `seed ${seed}`).toEqual(SOUND);
       for (const outcome of known.outcomes.keys()) outcomes.add(outcome);
     },
   );

@@ -2,7 +2,7 @@
 
 import { costOf } from "../../../src/billing/cost.ts";
 import { applyPayment } from "../../../src/billing/top-ups/apply-payment.ts";
-import { collectFreed } from "../../../src/billing/top-ups/receivables.ts";
+import { collectFreed } from "../../../src/ledger/receivables.ts";
 import { insertTopUp } from "../../../src/billing/top-ups/store.ts";
 import { withRetry, withTransaction } from "../../../src/database/transactions.ts";
 import { DomainError } from "../../../src/kernel/errors.ts";
@@ -14,7 +14,7 @@ import type { AdmissionRequest, Ledger, PriceSnapshot, SettledUsage } from "../.
 import { recoverHolds } from "../../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../../src/ledger/system-accounts.ts";
 import { sweepOwnHolds } from "../../../src/ledger/jobs/holds.ts";
-import { type MoneyWorld, settlement, type TestProcess } from "../world.ts";
+import { type MoneySetup, settlement, type TestProcess } from "../money-setup.ts";
 import type { Action, Answer, Books } from "./actions.ts";
 
 const BURY = "UPDATE process SET dead_at = clock_timestamp() WHERE id = $1";
@@ -48,26 +48,26 @@ FROM account a WHERE a.id = ANY ($1::uuid[])`;
 export type RequestFacts = Pick<AdmissionRequest, "accountId" | "requestId"> & { readonly prices: PriceSnapshot };
 
 export class RealLedger {
-  readonly #world: MoneyWorld;
+  readonly #setup: MoneySetup;
   readonly #processes: readonly TestProcess[];
   /** For each process a ledger of the same lease whose memory the process does not share. */
   readonly #forgetful: readonly GroupCommitLedger[];
   readonly #requests = new Map<string, RequestFacts>();
 
-  private constructor(world: MoneyWorld, processes: readonly TestProcess[], forgetful: readonly GroupCommitLedger[]) {
-    this.#world = world;
+  private constructor(setup: MoneySetup, processes: readonly TestProcess[], forgetful: readonly GroupCommitLedger[]) {
+    this.#setup = setup;
     this.#processes = processes;
     this.#forgetful = forgetful;
   }
 
-  /** Opens serving processes on the database of a world. */
-  static async open(world: MoneyWorld, processes: number, lanes = 1): Promise<RealLedger> {
+  /** Opens serving processes on the database of a setup. */
+  static async open(setup: MoneySetup, processes: number, lanes = 1): Promise<RealLedger> {
     const opened: TestProcess[] = [];
-    for (let process = 0; process < processes; process += 1) opened.push(await world.process(lanes));
+    for (let process = 0; process < processes; process += 1) opened.push(await setup.process(lanes));
     const forgetful = opened.map(
       ({ database, lease }) => new GroupCommitLedger({ database, owner: () => lease.processId, lanes: 1 }),
     );
-    return new RealLedger(world, opened, forgetful);
+    return new RealLedger(setup, opened, forgetful);
   }
 
   async close(): Promise<void> {
@@ -76,14 +76,14 @@ export class RealLedger {
 
   /** An account with keys of these limits, and nothing on it. */
   async account(...limits: readonly number[]): Promise<{ accountId: string; keys: Record<string, number> }> {
-    const accountId = await this.#world.account(0n);
+    const accountId = await this.#setup.account(0n);
     const keys: Record<string, number> = {};
-    for (const limit of limits) keys[await this.#world.key(accountId, limit)] = limit;
+    for (const limit of limits) keys[await this.#setup.key(accountId, limit)] = limit;
     return { accountId, keys };
   }
 
   async perform(action: Action): Promise<Answer> {
-    const { pool } = this.#world;
+    const { pool } = this.#setup;
     switch (action.do) {
       case "credit":
         return this.#credit(action);
@@ -120,7 +120,7 @@ export class RealLedger {
       case "charge back": {
         const { topUpId, amount } = action;
         const report = { state: "charged_back", amount: null, givenBack: amount, reference: null } as const;
-        await applyPayment(this.#world.opened.database, topUpId, report);
+        await applyPayment(this.#setup.opened.database, topUpId, report);
         return {};
       }
       case "collect":
@@ -163,7 +163,7 @@ export class RealLedger {
 
   /** What the database holds of these accounts. */
   async books(accounts: readonly string[]): Promise<Record<string, Books>> {
-    const { rows } = await this.#world.pool.query<Books & { id: string }>({
+    const { rows } = await this.#setup.pool.query<Books & { id: string }>({
       name: "model_books",
       text: BOOKS,
       values: [accounts],
@@ -174,14 +174,14 @@ export class RealLedger {
   async #credit({ accountId, amount, reference }: Extract<Action, { do: "credit" }>): Promise<Answer> {
     const from = systemAccounts.operatorAdjustments;
     const credit = { accountId, amount, from, reason: "operator_credit", reference };
-    const { database } = this.#world.opened;
+    const { database } = this.#setup.opened;
     // As every caller of it does: a deadlock has written nothing.
     const { available } = await withRetry(() => withTransaction(database, (client) => creditAccount(client, credit)));
     return { available };
   }
 
   async #buy({ accountId, amount, topUpId }: Extract<Action, { do: "buy" }>): Promise<Answer> {
-    const { pool, opened } = this.#world;
+    const { pool, opened } = this.#setup;
     const expiresAt = new Date(Date.now() + 3_600_000);
     const order = { topUpId, accountId, amount, provider: "midtrans", idempotencyKey: topUpId } as const;
     await insertTopUp(pool, { ...order, expiresAt, nextCheckAt: expiresAt });
@@ -192,7 +192,7 @@ export class RealLedger {
   async #giveBack({ requestId, amount, name }: Extract<Action, { do: "give back" }>): Promise<Answer> {
     const note = { requestId, amount, name, note: "the model gives it back" };
     try {
-      const { database } = this.#world.opened;
+      const { database } = this.#setup.opened;
       const written = await withRetry(() => withTransaction(database, (client) => creditUsage(client, note)));
       const { credited, left, isNew } = written;
       return { amount: written.amount, credited, left, isNew };

@@ -1,15 +1,15 @@
-// What the ledger should be, in plain TypeScript: no database, no concurrency, nothing clever. It predicts the answer of every
-// action and the books behind it. Nothing here comes from the code under test but the types of its door.
+// What the ledger should be, in plain TypeScript: no database and no concurrency. It predicts the answer of every action and the
+// books behind it. It uses nothing of the code under test but the types of its interface.
 
 import type { AdmissionRequest, UsageBasis } from "../../../src/ledger/ledger.ts";
-import type { Action, Answer, Books, Tokens } from "./actions.ts";
+import type { Action, Answer, Tokens } from "./actions.ts";
+import { costAt } from "./reference-cost.ts";
 
 /** How long a request counts in the window of its key. */
 const WINDOW_SECONDS = 60;
-const TOKENS_PER_PRICE = 1_000_000n;
 
 type Limits = { frozen: boolean; mostOpen: number };
-type Key = { readonly accountId: string; rateLimit: number; isRevoked: boolean; slotAges: number[] };
+export type Key = { readonly accountId: string; rateLimit: number; isRevoked: boolean; slotAges: number[] };
 type Hold = { readonly owner: string; amount: bigint; forgotten: boolean; input: number; output: number };
 type Resolved = { readonly cost: bigint; readonly charge: bigint; readonly basis: UsageBasis };
 
@@ -27,7 +27,7 @@ export class ReferenceLedger {
   readonly late = new Map<string, { readonly charge: bigint; readonly loss: bigint }>();
   /** Every request that was ever granted, with what was fixed at its admission. */
   readonly requests = new Map<string, AdmissionRequest>();
-  /** What each reference stands for on each account that it was credited to. */
+  /** The amount of each reference on each account that it was credited to. */
   readonly credits = new Map<string, Map<string, bigint>>();
   /** The credit notes of each request by their names. */
   readonly notes = new Map<string, Map<string, bigint>>();
@@ -39,13 +39,11 @@ export class ReferenceLedger {
   }
 
   clone(): ReferenceLedger {
-    return new ReferenceLedger(0).become(this);
+    return new ReferenceLedger(0).copyFrom(this);
   }
 
-  /** Takes over the state of another one. */
-  become(other: ReferenceLedger): this {
-    const copy = structuredClone(other);
-    return Object.assign(this, copy);
+  copyFrom(other: ReferenceLedger): this {
+    return Object.assign(this, structuredClone(other));
   }
 
   openAccount(accountId: string, keys: Readonly<Record<string, number>>): void {
@@ -61,23 +59,16 @@ export class ReferenceLedger {
   }
 
   held(accountId: string): bigint {
-    return this.#holdsOf(accountId).reduce((sum, [, { amount }]) => sum + amount, 0n);
+    return this.holdsOf(accountId).reduce((sum, [, { amount }]) => sum + amount, 0n);
   }
 
   available(accountId: string): bigint {
-    const left = this.#free(accountId) - this.#owedBy(accountId);
+    const left = this.#free(accountId) - this.owedBy(accountId);
     return left > 0n ? left : 0n;
   }
 
-  /** The exact cost in micro-rupiah, as a fraction that is rounded up once. */
-  cost(requestId: string, { uncached, cached, output }: Tokens): bigint {
-    const { prices } = this.#request(requestId);
-    const millionths =
-      BigInt(uncached) * prices.input +
-      BigInt(cached) * (prices.cacheHit ?? prices.input) +
-      BigInt(output) * prices.output;
-    const whole = millionths / TOKENS_PER_PRICE;
-    return millionths % TOKENS_PER_PRICE === 0n ? whole : whole + 1n;
+  cost(requestId: string, tokens: Tokens): bigint {
+    return costAt(this.#request(requestId).prices, tokens);
   }
 
   /** Does what an action should do, and gives what it should answer. */
@@ -118,52 +109,20 @@ export class ReferenceLedger {
         this.#key(action.keyId).isRevoked = true;
         return {};
       case "freeze":
-        this.#limitsOf(action.accountId).frozen = action.frozen;
+        this.limitsOf(action.accountId).frozen = action.frozen;
         return {};
       case "crowd":
-        this.#limitsOf(action.accountId).mostOpen = action.most;
+        this.limitsOf(action.accountId).mostOpen = action.most;
         return {};
       case "limit":
         this.#key(action.keyId).rateLimit = action.rateLimit;
         return {};
-      case "wait": {
-        const key = this.#key(action.keyId);
-        key.slotAges = key.slotAges.map((age) => age + action.seconds);
+      case "wait":
+        this.#key(action.keyId).slotAges = this.#key(action.keyId).slotAges.map((age) => age + action.seconds);
         return {};
-      }
       default:
-        throw new Error(`the model knows no such action: ${JSON.stringify(action satisfies never)}`);
+        throw new Error(`the model has no such action: ${JSON.stringify(action satisfies never)}`);
     }
-  }
-
-  /** What the database should hold of an account now. */
-  books(accountId: string): Books {
-    const usage = [...this.resolved].filter(([requestId]) => this.accountOf(requestId) === accountId);
-    const losses = usage.reduce(
-      (sum, [id, { cost, charge }]) => sum + cost - charge + (this.late.get(id)?.loss ?? 0n),
-      0n,
-    );
-    const keys = [...this.keys].filter(([, key]) => key.accountId === accountId);
-    const posted = String(this.posted.get(accountId));
-    const limits = this.#limitsOf(accountId);
-    return {
-      posted,
-      owed: String(this.#owedBy(accountId)),
-      held: String(this.held(accountId)),
-      state: `${limits.frozen ? "frozen" : "open"}, ${this.#holdsOf(accountId).length} of ${limits.mostOpen}`,
-      postings: posted,
-      losses: String(losses),
-      holds: Object.fromEntries(
-        this.#holdsOf(accountId).map(([id, hold]) => [id, `${hold.amount} at ${hold.input}+${hold.output}`]),
-      ),
-      usage: Object.fromEntries(usage.map(([id, { cost, charge, basis }]) => [id, `${charge} of ${cost}, ${basis}`])),
-      keys: Object.fromEntries(
-        keys.map(([id, key]) => [
-          id,
-          `${key.isRevoked ? "revoked" : "working"}, ${slotsTaken(key)} of ${key.rateLimit}`,
-        ]),
-      ),
-    };
   }
 
   #credit({ accountId, amount, reference }: Extract<Action, { do: "credit" }>): Answer {
@@ -200,7 +159,7 @@ export class ReferenceLedger {
   /** What is not held is taken, and the rest is owed: what a payment was can be given back once. */
   #chargeBack({ topUpId, amount }: Extract<Action, { do: "charge back" }>): Answer {
     const topUp = this.topUps.get(topUpId);
-    if (topUp === undefined) throw new Error(`the test charges back a top-up that nobody bought: ${topUpId}`);
+    if (topUp === undefined) throw new Error(`the test charges back a top-up that was never bought: ${topUpId}`);
     const given = amount < topUp.amount ? amount : topUp.amount;
     if (given <= topUp.givenBack) return {};
     const back = given - topUp.givenBack;
@@ -208,12 +167,12 @@ export class ReferenceLedger {
     const free = this.#free(topUp.accountId);
     const taken = free < back ? free : back;
     this.#add(topUp.accountId, -taken);
-    this.owed.set(topUp.accountId, this.#owedBy(topUp.accountId) + back - taken);
+    this.owed.set(topUp.accountId, this.owedBy(topUp.accountId) + back - taken);
     return {};
   }
 
   #collect(accountId: string): void {
-    const [free, owed] = [this.#free(accountId), this.#owedBy(accountId)];
+    const [free, owed] = [this.#free(accountId), this.owedBy(accountId)];
     const collected = free < owed ? free : owed;
     this.#add(accountId, -collected);
     this.owed.set(accountId, owed - collected);
@@ -223,7 +182,7 @@ export class ReferenceLedger {
     return (this.posted.get(accountId) ?? 0n) - this.held(accountId);
   }
 
-  #owedBy(accountId: string): bigint {
+  owedBy(accountId: string): bigint {
     return this.owed.get(accountId) ?? 0n;
   }
 
@@ -235,11 +194,11 @@ export class ReferenceLedger {
     const { accountId, keyId, requestId, amount, leastAmount } = request;
     const key = this.keys.get(keyId);
     if (key === undefined || key.accountId !== accountId || key.isRevoked) return { outcome: "revoked" };
-    const { frozen, mostOpen } = this.#limitsOf(accountId);
+    const { frozen, mostOpen } = this.limitsOf(accountId);
     if (frozen) return { outcome: "frozen" };
     const { rateLimit: limit } = key;
     if (limit > 0 && slotsTaken(key) >= limit) return { outcome: "limited", limit, remaining: 0 };
-    if (mostOpen > 0 && this.#holdsOf(accountId).length >= mostOpen)
+    if (mostOpen > 0 && this.holdsOf(accountId).length >= mostOpen)
       return { outcome: "crowded", limit, remaining: limit === 0 ? 0 : limit - slotsTaken(key) };
     if (limit > 0) key.slotAges.push(0);
     const remaining = limit === 0 ? 0 : limit - slotsTaken(key);
@@ -267,7 +226,7 @@ export class ReferenceLedger {
     return { outcome: "granted", amount: hold.amount };
   }
 
-  /** Only the first one counts; a later one is told what the first did. */
+  /** Only the first settlement counts; a later one gets the result of the first. */
   #settle(requestId: string, cost: bigint, basis: UsageBasis, most?: bigint): Answer {
     const before = this.resolved.get(requestId);
     if (before?.basis === "recovered") return this.#settleLate(requestId, cost, before);
@@ -312,11 +271,11 @@ export class ReferenceLedger {
     return `process ${process}, life ${this.deaths[process] ?? 0}`;
   }
 
-  #holdsOf(accountId: string): [string, Hold][] {
+  holdsOf(accountId: string): [string, Hold][] {
     return [...this.holds].filter(([requestId]) => this.accountOf(requestId) === accountId);
   }
 
-  #limitsOf(accountId: string): Limits {
+  limitsOf(accountId: string): Limits {
     const limits = this.limits.get(accountId);
     if (limits === undefined) throw new Error(`the test asks for an account that was never opened: ${accountId}`);
     return limits;
@@ -335,6 +294,7 @@ export class ReferenceLedger {
   }
 }
 
-function slotsTaken({ slotAges }: Key): number {
+/** How many requests of a key count in its window now. */
+export function slotsTaken({ slotAges }: Key): number {
   return slotAges.filter((age) => age < WINDOW_SECONDS).length;
 }

@@ -2,6 +2,7 @@
 
 import type { Action, Answer, Books } from "./actions.ts";
 import type { ReferenceLedger } from "./reference.ts";
+import { booksOf } from "./reference-books.ts";
 
 /** The answers of actions, and the books of the accounts behind them. */
 export type Effect = { readonly answers: readonly Answer[]; readonly books: Readonly<Record<string, Books>> };
@@ -27,9 +28,9 @@ export function findOrder(model: ReferenceLedger, { actions, next, effect }: Hap
   const search = (before: ReferenceLedger, left: readonly number[]): ReferenceLedger | undefined => {
     if (left.length === 0) {
       for (const action of next) before.apply(action);
-      return comparableText(booksOf(before)) === books ? before : undefined;
+      return comparableText(allBooks(before)) === books ? before : undefined;
     }
-    const moment = `${left.join(" ")} ${comparableText(booksOf(before))}`;
+    const moment = `${left.join(" ")} ${comparableText(allBooks(before))}`;
     if (deadEnds.has(moment)) return undefined;
     for (const index of left) {
       if (++tries > MOST_TRIES) return undefined;
@@ -53,14 +54,14 @@ export function plainEffect(model: ReferenceLedger, { actions, next }: Pick<Happ
   const future = model.clone();
   const answers = actions.map((action) => future.apply(action));
   for (const action of next) future.apply(action);
-  return { answers, books: booksOf(future) };
+  return { answers, books: allBooks(future) };
 }
 
-function booksOf(model: ReferenceLedger): Record<string, Books> {
-  return Object.fromEntries([...model.posted.keys()].map((accountId) => [accountId, model.books(accountId)]));
+function allBooks(model: ReferenceLedger): Record<string, Books> {
+  return Object.fromEntries([...model.posted.keys()].map((accountId) => [accountId, booksOf(model, accountId)]));
 }
 
-/** Beside others what is left in a window is told as of the moment of the slot, which may lie before the moment of the money. */
+/** Of several actions the rest of a window is as of the moment of the slot, which may lie before the moment of the money. */
 function textOfAnswer(answer: Answer, isAlone: boolean): string {
   return comparableText(isAlone ? answer : { ...answer, remaining: null });
 }

@@ -40,7 +40,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
         replace: "this.#end(Buffer.concat([errorEvent(error), endEvents([])]));",
       },
     ],
-    noticedBy: { file: "test/facade/chat-refusals.test.ts", test: "an error inside a stream has a message" },
+    noticedBy: { file: "test/transport/rest/chat-refusals.test.ts", test: "an error inside a stream has a message" },
   },
   {
     name: "a stream that broke off looks complete over RPC",

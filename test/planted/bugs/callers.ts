@@ -93,7 +93,7 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
         replace: 'networkOf("") && (session.socket.remoteAddress ?? "");',
       },
     ],
-    noticedBy: { file: "test/rpc/http2-bounds.test.ts", test: "are counted by network" },
+    noticedBy: { file: "test/transport/rpc/http2-bounds.test.ts", test: "are counted by network" },
   },
   {
     name: "the HTTP port ignores its certificate",
@@ -104,7 +104,10 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
         replace: "const { intake } = options;\n  const tls = null as TlsFiles | null;",
       },
     ],
-    noticedBy: { file: "test/facade/http-tls.test.ts", test: "answers over TLS and asks browsers to use nothing else" },
+    noticedBy: {
+      file: "test/transport/http/http-tls.test.ts",
+      test: "answers over TLS and asks browsers to use nothing else",
+    },
   },
   {
     name: "a stream goes on though its caller's token was revoked",
@@ -116,7 +119,10 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    noticedBy: { file: "test/rpc/long-streams.test.ts", test: "a service whose token is revoked reads no further" },
+    noticedBy: {
+      file: "test/transport/rpc/long-streams.test.ts",
+      test: "a service whose token is revoked reads no further",
+    },
   },
   {
     name: "a port that a proxy hands on makes each connection a network of its own",
@@ -204,7 +210,7 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
       },
     ],
     noticedBy: {
-      file: "test/rpc/grpc-tls.test.ts",
+      file: "test/transport/rpc/grpc-tls.test.ts",
       test: "bounds the connections that have not agreed on TLS yet",
     },
   },

@@ -2,7 +2,7 @@
 
 import type { PlantedBug } from "../planted-bug.ts";
 
-const headers = (test: string) => ({ file: "test/facade/answer-headers.test.ts", test });
+const headers = (test: string) => ({ file: "test/transport/http/answer-headers.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const FLOOR_BUGS: readonly PlantedBug[] = [
@@ -43,7 +43,7 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
       },
     ],
     noticedBy: {
-      file: "test/rpc/grpc-tls.test.ts",
+      file: "test/transport/rpc/grpc-tls.test.ts",
       test: "speaks TLS 1.3, and of older versions only what keeps past connections secret",
     },
   },

@@ -2,7 +2,7 @@
 
 import type { PlantedBug } from "../planted-bug.ts";
 
-const hostile = (test: string) => ({ file: "test/rpc/hostile-messages.test.ts", test });
+const hostile = (test: string) => ({ file: "test/transport/rpc/hostile-messages.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const GATE_BUGS: readonly PlantedBug[] = [
@@ -37,6 +37,6 @@ export const GATE_BUGS: readonly PlantedBug[] = [
         replace: '      onRefused("streams");\n',
       },
     ],
-    noticedBy: { file: "test/rpc/http2-bounds.test.ts", test: "ends its call and nothing else" },
+    noticedBy: { file: "test/transport/rpc/http2-bounds.test.ts", test: "ends its call and nothing else" },
   },
 ];

@@ -7,9 +7,9 @@ const transport = (file: string, find: string, replace: string): Edit => ({
   find,
   replace,
 });
-const intake = (test: string) => ({ file: "test/facade/intake.test.ts", test });
+const intake = (test: string) => ({ file: "test/transport/http/intake.test.ts", test });
 const budget = (test: string) => ({ file: "src/transport/http/body-budget.test.ts", test });
-const headers = (test: string) => ({ file: "test/facade/answer-headers.test.ts", test });
+const headers = (test: string) => ({ file: "test/transport/http/answer-headers.test.ts", test });
 
 /** Each with the test that must notice it. */
 export const INTAKE_BUGS: readonly PlantedBug[] = [
@@ -23,7 +23,7 @@ export const INTAKE_BUGS: readonly PlantedBug[] = [
       },
     ],
     noticedBy: {
-      file: "test/facade/waiting-keys.test.ts",
+      file: "test/transport/rest/waiting-keys.test.ts",
       test: "that has to wait is refused at",
     },
   },
@@ -36,7 +36,7 @@ export const INTAKE_BUGS: readonly PlantedBug[] = [
         replace: "",
       },
     ],
-    noticedBy: { file: "test/facade/waiting-keys.test.ts", test: "that has to wait is refused at" },
+    noticedBy: { file: "test/transport/rest/waiting-keys.test.ts", test: "that has to wait is refused at" },
   },
   {
     name: "a balance waits for the connections of people",
@@ -122,7 +122,7 @@ export const INTAKE_BUGS: readonly PlantedBug[] = [
     edits: [
       transport("http/host-header.ts", "countOfHosts(request.rawHeaders) > 1", "countOfHosts(request.rawHeaders) > 9"),
     ],
-    noticedBy: { file: "test/facade/hosts.test.ts", test: "is refused in our shape" },
+    noticedBy: { file: "test/transport/http/hosts.test.ts", test: "is refused in our shape" },
   },
   {
     name: "answers of Fastify have no headers in common",

@@ -77,8 +77,8 @@ export const RECOVERY_BUGS: readonly PlantedBug[] = [
     edits: [
       gateway(
         "stream/relay-stream.ts",
-        "if (this.#isOver || this.#facts.term.isOver()) return;\n    if (this.#client.hasBegun)",
-        "if (this.#isOver) return;\n    if (this.#client.hasBegun)",
+        "if (this.#outcome.isOver || this.#facts.term.isOver()) return;\n    if (this.#client.hasBegun)",
+        "if (this.#outcome.isOver) return;\n    if (this.#client.hasBegun)",
       ),
     ],
     noticedBy: {

@@ -35,7 +35,7 @@ export const REQUEST_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "src/gateway/request/read-request.test.ts",
-      test: "which only case or a look-alike letter tells from a known one",
+      test: "which differs from a known one by case or a look-alike letter alone",
     },
   },
   {

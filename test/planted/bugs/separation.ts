@@ -34,9 +34,9 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
     name: "a cleared demo forgives what a real provider gave back",
     edits: [
       {
-        file: "src/billing/top-ups/receivables.ts",
-        find: "WHERE t.provider = $1 AND r.collected",
-        replace: "WHERE $1 <> '' AND r.collected",
+        file: "src/billing/top-ups/store.ts",
+        find: "WHERE provider = $1 AND given_back > 0",
+        replace: "WHERE $1 <> '' AND given_back > 0",
       },
     ],
     noticedBy: { file: "test/operator/play-money.test.ts", test: "a debt to a real provider stays" },

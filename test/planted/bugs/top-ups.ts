@@ -120,7 +120,9 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a provider's fee is posted beside the one that an operator posted by hand",
-    edits: [topUps("provider-money.ts", "if (rows[0]?.has_fee === true) return;", "")],
+    edits: [
+      topUps("provider-money.ts", "if (await isPostedInGroup(client, { groupId: topUpId, reason: FEE })) return;", ""),
+    ],
     noticedBy: providerFees("is posted by hand once for each reference"),
   },
   {

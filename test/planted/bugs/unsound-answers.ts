@@ -20,8 +20,8 @@ export const UNSOUND_ANSWER_BUGS: readonly PlantedBug[] = [
   {
     name: "an answer that is no JSON is charged as a stream of nothing",
     edits: [
-      gateway("stream/read-event.ts", "  if (parsed === null) return null;\n", ""),
-      gateway("stream/read-event.ts", "...answer } = parsed;", "...answer } = parsed ?? {};"),
+      gateway("stream/unstreamed-answer.ts", "  if (parsed === null) return null;\n", ""),
+      gateway("stream/unstreamed-answer.ts", "...answer } = parsed;", "...answer } = parsed ?? {};"),
     ],
     noticedBy: noticed("is not charged because it is unsound inside"),
   },

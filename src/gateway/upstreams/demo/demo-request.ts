@@ -1,4 +1,4 @@
-// What the demo upstream understands of a request, and what it will answer.
+// Reads the parts of a request that the demo upstream understands, and chooses its answer.
 
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 import { countDemoTokens, demoTokens } from "./demo-tokens.ts";
@@ -37,7 +37,7 @@ export function readDemoRequest(model: string, body: Buffer): DemoRequest | null
   if (!isObject(parsed) || !Array.isArray(parsed["messages"])) return null;
   const messages = parsed["messages"].filter(isObject);
   const lastUser = messages.findLast((message) => message["role"] === "user");
-  const said = lastUser === undefined ? "" : textOf(lastUser);
+  const prompt = lastUser === undefined ? "" : textOf(lastUser);
   const tools = Array.isArray(parsed["tools"]) ? parsed["tools"].filter(isObject) : [];
   return {
     messages: messages.map((message) => JSON.stringify(message)),
@@ -46,19 +46,21 @@ export function readDemoRequest(model: string, body: Buffer): DemoRequest | null
     choices: numberOf(parsed["n"], 1),
     maxTokens: Math.max(numberOf(parsed["max_completion_tokens"], 0), numberOf(parsed["max_tokens"], 0)) || Infinity,
     includeUsage: isObject(parsed["stream_options"]) && parsed["stream_options"]["include_usage"] === true,
-    triggers: new Set([...said.matchAll(/!(429|503x|503|500|slow|cut|nousage)\b/g)].map(([, name]) => name as Trigger)),
-    tool: /!tool\b/.test(said) ? firstTool(tools) : null,
-    answer: answerTo(model, said),
+    triggers: new Set(
+      [...prompt.matchAll(/!(429|503x|503|500|slow|cut|nousage)\b/g)].map(([, name]) => name as Trigger),
+    ),
+    tool: /!tool\b/.test(prompt) ? firstTool(tools) : null,
+    answer: answerTo(model, prompt),
   };
 }
 
-/** `echo` says what it was told; the others say something that can be recognised. `!tokens=N` asks for a length. */
-function answerTo(model: string, said: string): readonly string[] {
-  const scripted = /!tokens=(\d{1,7})\b/.exec(said)?.[1];
+/** `echo` repeats the last message; the other models answer a fixed text. `!tokens=N` asks for a length. */
+function answerTo(model: string, prompt: string): readonly string[] {
+  const scripted = /!tokens=(\d{1,7})\b/.exec(prompt)?.[1];
   if (scripted !== undefined)
     return Array.from({ length: Math.min(Number(scripted), MAX_SCRIPTED_TOKENS) }, () => " word");
-  if (model === "echo") return demoTokens(said === "" ? "(nothing was said)" : said);
-  const words = said.split(/\s+/).filter((word) => word !== "").length;
+  if (model === "echo") return demoTokens(prompt === "" ? "(nothing was said)" : prompt);
+  const words = prompt.split(/\s+/).filter((word) => word !== "").length;
   return demoTokens(
     `This is the demo model ${model}. It read ${words} words and understood none of them, but every token of this ` +
       "answer was counted, priced and billed like one of a real model.",

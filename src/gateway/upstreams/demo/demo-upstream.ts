@@ -22,7 +22,7 @@ export type DemoOptions = {
 
 const DEFAULTS: Required<DemoOptions> = { tokenIntervalMs: 10, slowMs: 2_000 };
 const SLOWER = 10;
-/** Tokens of the output limit of the largest demo model: what is written when nobody says how much. */
+/** The output limit of the largest demo model in tokens: the length where the request has no bound. */
 const MAX_OUTPUT_TOKENS = 1_000_000;
 
 /** Opens the demo upstream. Errors of `call`: `!500` throws, as a fault of our own would. */

@@ -13,10 +13,10 @@ export function failureAnnounced(error: JsonObject | null, usage: unknown): Upst
   const reason = `the upstream answered 200 with an error${Number.isNaN(code) ? "" : ` ${code}`}`;
   const isRefusal = REFUSED.has(code);
   const words = wordsOfError(error);
-  // Where no number says that the request is wrong, a code has to: wording alone is also that of limits and breakdowns.
+  // Without a number that means a wrong request, a code is needed: limits and breakdowns have the same wording.
   const refusedFor = isRefusal ? refusalReason(words) : reasonByCode(words);
   if (!isRefusal && refusedFor === null) {
-    // Who has counted tokens charges for them.
+    // An upstream that has counted tokens charges for them.
     return { ...costOfCode(code), ...(reportsTokens(usage) ? { kind: "perhaps_billed" } : {}), reason };
   }
   const refusal = { kind: "refused", reason, message: "The upstream refused the request" } as const;

@@ -1,7 +1,7 @@
-// The connections to one upstream. HTTP/1.1 knows an answer by its place alone: bytes that answer no request, behind the end
-// of an answer or on an idle connection, would be taken for the answer to the next request, which may be another customer's.
-// undici destroys a connection on which it sees such bytes. Where they come together with the next request nobody can see
-// them, so after the first sign of it every request has a connection of its own.
+// The connections to one upstream. HTTP/1.1 matches answers to requests by their order alone. Bytes that answer no request, after
+// an answer or on an idle connection, would be taken for the answer to the next request, perhaps another customer's. undici
+// destroys a connection on which it sees such bytes. It cannot see them where they arrive together with the next request, so
+// after the first such bytes every request has a connection of its own.
 
 import { type buildConnector, type Dispatcher, Pool } from "undici";
 
@@ -37,12 +37,12 @@ export class Connections {
     this.#pool.dispatch(options, handler);
   }
 
-  /** The error of a call says nothing of bytes that answer none. */
+  /** The error of a call does not show bytes that answer no request. */
   noteCallError(error: Error): void {
     this.#lastCallError = error;
   }
 
-  /** From now on no connection serves a second request. False: that was so before. */
+  /** From now on no connection serves a second request. False: it was so before. */
   stopReuse(): boolean {
     if (this.#retired !== null) return false;
     this.#retired = this.#pool;

@@ -1,16 +1,16 @@
-// What a failed call to an OpenAI-compatible upstream means, and what of its words may be shown.
+// The meaning of a failed call to an OpenAI-compatible upstream, and the part of its message that may be shown.
 
 import type { UpstreamFailure } from "../chat-upstream.ts";
 import { isForbiddenContent, readErrorWords, refusalReason } from "./refusals.ts";
 import { scrub } from "./scrub.ts";
 
-/** Statuses with which the upstream says that the request itself is wrong. */
+/** Statuses that mean that the request itself is wrong. */
 export const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /** The status with which some (OpenRouter, xAI) refuse content, and others a credential of ours. */
 const FORBIDDEN = 403;
 
-/** Who stands before the model waited for its answer and gave up: 504, and 524 of Cloudflare. The model was at work. */
+/** A proxy before the model stopped waiting for its answer: 504, and 524 of Cloudflare. The model was at work. */
 const GAVE_UP_WAITING: ReadonlySet<number> = new Set([504, 524]);
 
 /** What a failure with a code that is no refusal can have cost. */
@@ -23,7 +23,7 @@ export function failureOfStatus(status: number, body: string, retryAfterSeconds:
   const reason = `the upstream answered ${status}`;
   if (REFUSED.has(status) || status === FORBIDDEN) {
     const words = readErrorWords(body);
-    // Of a gateway's error and the provider's inside it the inner one says more.
+    // Of a gateway's error and the provider's error inside it, the inner one has more facts.
     const message = scrub(words.messages.at(-1) ?? "") ?? "The upstream refused the request";
     if (status === FORBIDDEN) {
       if (isForbiddenContent(words))
@@ -55,10 +55,10 @@ export function retryAfterOf(
 ): number | undefined {
   const ms = Number(headers["retry-after-ms"]);
   if (headers["retry-after-ms"] !== undefined && Number.isFinite(ms) && ms >= 0) return ms / 1_000;
-  const said = headers["retry-after"];
-  if (typeof said !== "string") return undefined;
-  const seconds = Number(said);
+  const header = headers["retry-after"];
+  if (typeof header !== "string") return undefined;
+  const seconds = Number(header);
   if (Number.isFinite(seconds)) return seconds >= 0 ? seconds : undefined;
-  const at = Date.parse(said);
+  const at = Date.parse(header);
   return Number.isNaN(at) ? undefined : Math.max(0, (at - nowMs) / 1_000);
 }

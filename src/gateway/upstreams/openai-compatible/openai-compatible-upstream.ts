@@ -1,4 +1,4 @@
-// Any upstream that speaks OpenAI's chat completions over HTTP. Requests go through undici's dispatch, the cheapest way
+// Any upstream with OpenAI's chat completions over HTTP. Requests go through undici's dispatch, the cheapest way
 // Node has; connections are kept and their number is bounded.
 
 import { buildConnector, type Dispatcher } from "undici";
@@ -12,12 +12,12 @@ import { Turns, type UpstreamLimits } from "./semaphore.ts";
 
 /** Streams hold a connection each, so this is also how many can run at once on one upstream. */
 const MAX_CONNECTIONS = 2_048;
-/** Requests that may wait for a connection; those beyond are told at once that the upstream is busy. */
+/** The most requests that wait for a connection; more fail at once, because the upstream is busy. */
 const MAX_WAITING = 2_048;
 const MAX_ERROR_BYTES = 64 * 1024;
-/** How long the body of a refusal may take: whoever waits wants to be told, or another route. */
+/** How long the body of a refusal may take: the caller waits for the error, or for another route. */
 const ERROR_WITHIN_MS = 1_500;
-/** How long a call may go on behind the end of its answer: mostly only the end of the body is missing. */
+/** How long a call may go on after the end of its answer: usually only the end of the body is missing. */
 const END_WITHIN_MS = 500;
 
 /** Opens an upstream. `apiKey` null: it wants no credential. `onMixedUp`: it has sent bytes that answer no request. */
@@ -73,7 +73,7 @@ export function createOpenAiCompatibleUpstream(
   };
 }
 
-/** One request on the wire, as undici tells it. */
+/** The handler of one request, whose methods undici calls. */
 class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   sent = false;
   readonly #listener: UpstreamListener;
@@ -133,11 +133,11 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Whoever asked may have left while the request waited for a connection.
+    // The client may have left while the request waited for a connection.
     if (this.#isOver) controller.abort(new Error("the answer has no reader any more"));
     else {
       this.sent = true;
-      // undici writes the request behind this call.
+      // undici writes the request after this call.
       if (failpoint !== undefined) setImmediate(failpoint, "after-upstream-send");
     }
   }
@@ -191,7 +191,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     else this.#failRefused();
   }
 
-  /** Only once undici has let go of the request: until then it has its body, whoever may have left. */
+  /** Called only after undici has released the request: until then it holds the body, also of a client that left. */
   #passTurn(): void {
     clearTimeout(this.#lastTimer);
     if (!this.#hasTurn) return;

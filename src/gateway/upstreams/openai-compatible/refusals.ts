@@ -1,11 +1,11 @@
 // Why an upstream finds a request wrong, where its client can act on it: an input that is too long is shortened, content that is
-// refused is changed. Each upstream says so in its own way; codes are believed before wording.
+// refused is changed. Each upstream has its own form for it; codes count before wording.
 
 import type { ValidationReason } from "../../../kernel/errors.ts";
 import { parseForeignJson } from "../../../kernel/foreign-json.ts";
 import { isObject, type JsonObject } from "../../request/field-rules.ts";
 
-/** What an error body says: its code-like members, in small letters, and its messages. */
+/** The facts of an error body: its code-like members, in small letters, and its messages. */
 export type ErrorWords = { readonly codes: readonly string[]; readonly messages: readonly string[] };
 
 const CODES: ReadonlyMap<string, ValidationReason> = new Map([
@@ -83,7 +83,7 @@ export function isForbiddenContent(words: ErrorWords): boolean {
 
 const FORBIDDEN_CONTENT = /content violates|SAFETY_CHECK|your input was flagged/i;
 
-/** The reason for a refusal as far as codes say it, or null. */
+/** The reason for a refusal by its codes, or null. */
 export function reasonByCode({ codes }: ErrorWords): ValidationReason | null {
   for (const code of codes) {
     const reason = CODES.get(code);
@@ -92,7 +92,7 @@ export function reasonByCode({ codes }: ErrorWords): ValidationReason | null {
   return null;
 }
 
-/** Reads an error body, in the shapes upstreams use. What is a page or a fragment says nothing. */
+/** Reads an error body, in the shapes upstreams use. A web page or a fragment has no facts. */
 export function readErrorWords(body: string): ErrorWords {
   return wordsOfError(parseForeignJson(body));
 }
@@ -126,7 +126,7 @@ function gather(value: unknown, codes: string[], messages: string[], depth: numb
   if (isObject(metadata)) gatherWrapped(metadata, codes, messages, depth);
 }
 
-/** OpenRouter hands on what the provider behind it said, as text, and what its own moderation flagged. */
+/** OpenRouter passes on the provider's error as text, and what its own moderation flagged. */
 function gatherWrapped(metadata: JsonObject, codes: string[], messages: string[], depth: number): void {
   if (typeof metadata["flagged_input"] === "string") codes.push("flagged_input");
   const { raw } = metadata;

@@ -1,5 +1,5 @@
-// What of an upstream's message a customer may read. An upstream echoes what the customer sent, so a text may be long and
-// hostile: it is cut before anything looks at it, and every expression here reads each character a bounded number of times.
+// The part of an upstream's message that a customer may read. An upstream echoes the customer's text, which may be long and
+// hostile: it is cut before it is matched, and every expression here reads each character a bounded number of times.
 
 import { isIPv4, isIPv6 } from "node:net";
 
@@ -42,7 +42,7 @@ function shownWord(word: string): string {
   return word.replace(/[^"'`()<>{},;|=]+/g, shownPart);
 }
 
-/** What stands before an address and is not its scheme, such as an opening quote. */
+/** The characters before an address that are not its scheme, such as an opening quote. */
 function withoutScheme(text: string): string {
   let end = text.length;
   while (end > 0 && /[\w+.-]/.test(text[end - 1] ?? "")) end -= 1;
@@ -81,7 +81,7 @@ function shownName(run: string): string {
   return hasPort(name, rest) ? ADDRESS : run;
 }
 
-/** Nothing that an upstream has to say is so long; keys, tokens and digests are. */
+/** No ordinary word is so long; keys, tokens and digests are. */
 const LONG_RUN = /[\w-]{24}/;
 const KEY = /(?:^|[.@-])(?:(?:sk|pk|gsk|xai|key|org|proj|gw|mk)[-_][\w*-]{4}|AIza|eyJ[\w-]{8})/;
 
@@ -103,7 +103,7 @@ const KNOWN_ENDINGS: ReadonlySet<string> = new Set(
   "com org net io ai dev cloud local internal intranet corp lan home test localhost svc cluster".split(" "),
 );
 
-/** Whether a name without a port leads somewhere: an IP address, an e-mail address, or a host, whatever its ending. */
+/** Whether a name without a port is an address: an IP address, an e-mail address, or a host with any ending. */
 function isAddress(name: string): boolean {
   if (isIPv4(name) || name.toLowerCase() === "localhost") return true;
   const at = name.indexOf("@");

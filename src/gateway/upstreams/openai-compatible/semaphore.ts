@@ -2,8 +2,8 @@
 export type UpstreamLimits = { readonly connections: number; readonly waiting: number };
 
 /**
- * Who may have a connection now. Requests wait here and not in undici, which would keep the body of one that was given up
- * until a connection is free.
+ * The requests that may have a connection now. Requests wait here and not in undici, which would keep the body of an aborted
+ * one until a connection is free.
  */
 export class Turns {
   readonly #limits: UpstreamLimits;

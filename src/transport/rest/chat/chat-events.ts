@@ -1,4 +1,4 @@
-// The events of a chat stream that are ours: what keeps it open, how it ends, and errors.
+// Our own events in a chat stream: comments that keep it open, its end, and errors.
 
 import { AnswerCut } from "../../../gateway/answer/answer-cut.ts";
 import { type DomainError, InsufficientBalance, UpstreamBusy, ValidationError } from "../../../kernel/errors.ts";
@@ -7,15 +7,15 @@ import { formatMoney } from "../../../kernel/money.ts";
 /** A comment: it is no part of the answer, and clients skip it. */
 export const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
 
-/** The last chunks of a complete answer, and the mark behind them. */
+/** The last chunks of a complete answer, and the mark after them. */
 export function endEvents(chunks: readonly string[]): Buffer {
   return Buffer.from([...chunks, "[DONE]"].map(eventOf).join(""));
 }
 
-/** An error inside a stream. It always has the object form of OpenAI, whichever form the path has for errors by status. */
+/** An error inside a stream. It always has the object form of OpenAI, in contrast to errors by status. */
 export function errorEvent(error: DomainError): Buffer {
   const { message } = error;
-  // A reason, such as a context that is too long, is what clients act on.
+  // Clients act on a reason, such as a context that is too long.
   const code = (error instanceof ValidationError ? error.reason : null) ?? error.code;
   return Buffer.from(eventOf(JSON.stringify({ error: { message, type: typeOf(error), code, ...factsOf(error) } })));
 }
@@ -30,7 +30,7 @@ function typeOf(error: DomainError): string {
   return error instanceof ValidationError ? "invalid_request_error" : "server_error";
 }
 
-/** What clients act on. */
+/** The facts that clients act on. */
 function factsOf(error: DomainError): Record<string, unknown> {
   if (error instanceof ValidationError) return { details: error.details };
   if (error instanceof InsufficientBalance) {

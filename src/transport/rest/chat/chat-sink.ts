@@ -1,5 +1,5 @@
-// Where a chat answer goes on the REST face: the raw HTTP response, with its back-pressure. A stream is OpenAI's events, which is
-// what upstreams write too, so what passes is written unparsed.
+// The sink of a chat answer over REST: the raw HTTP response, with its back-pressure. A stream has OpenAI's events, the format of
+// upstreams, so chunks are written unparsed.
 
 import type { ServerResponse } from "node:http";
 import type { ChatAnswerHead, ChatSink, StreamEnding, WholeAnswer } from "../../../gateway/chat.ts";
@@ -8,12 +8,12 @@ import { rateHeaders } from "../../calls/rate-headers.ts";
 import type { HeaderLines } from "../../http/answer-headers.ts";
 import { endEvents, errorEvent, KEEP_ALIVE } from "./chat-events.ts";
 
-/** How long a client may take nothing of an answer that is written and settled, before its connection is closed. */
+/** How long a client may read nothing of an answer that is written and settled, before its connection is closed. */
 export const UNREAD_WITHIN_MS = 60_000;
 
 const NO_HEADERS: HeaderLines = {};
 
-/** A sink over one response. What is written to a client that has left goes nowhere and is never waited for. */
+/** A sink over one response. Bytes for a client that has left are dropped, and no code waits for them. */
 export class ChatResponseSink implements ChatSink {
   readonly #response: ServerResponse;
   readonly #requestId: string;
@@ -23,7 +23,7 @@ export class ChatResponseSink implements ChatSink {
 
   readonly #headers: HeaderLines;
 
-  /** `headers` are those that every answer has. */
+  /** `headers`: those of every answer. */
   constructor(
     response: ServerResponse,
     requestId: string,
@@ -36,12 +36,12 @@ export class ChatResponseSink implements ChatSink {
     this.#requestId = requestId;
   }
 
-  /** Whether the answer has begun, so that an error can no longer be told by status. */
+  /** Whether the answer has begun, so that an error can no longer be sent as a status. */
   get started(): boolean {
     return this.#started;
   }
 
-  /** Goes out with its length, in one packet. */
+  /** Sent with its length, in one packet. */
   answer(head: ChatAnswerHead, { json, costIdr }: WholeAnswer): void {
     this.#start(head, {
       "content-type": "application/json",
@@ -52,7 +52,7 @@ export class ChatResponseSink implements ChatSink {
   }
 
   begin(head: ChatAnswerHead): void {
-    // Proxies such as nginx would collect the events otherwise.
+    // Otherwise proxies such as nginx would collect the events.
     this.#start(head, { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" });
   }
 
@@ -78,7 +78,7 @@ export class ChatResponseSink implements ChatSink {
       queueMicrotask(callback);
       return;
     }
-    // A client that leaves never drains. Whoever waits must wake up, or its upstream connection is held for ever.
+    // A client that leaves never drains. Waiting code must wake up, or its upstream connection would stay open for ever.
     const wake = () => {
       response.off("drain", wake);
       response.off("close", wake);
@@ -118,7 +118,7 @@ export class ChatResponseSink implements ChatSink {
     this.#leaveUnread();
   }
 
-  /** Nobody is waited for who never reads what is left. Whoever reads slowly is: each byte taken begins the time anew. */
+  /** Closes the connection of a client that reads nothing of the rest. One that reads slowly goes on: each byte restarts the time. */
   #leaveUnread(): void {
     const response = this.#response;
     if (response.writableLength > 0) response.setTimeout(this.#unreadWithinMs, () => response.destroy());

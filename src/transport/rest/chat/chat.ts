@@ -1,5 +1,5 @@
-// POST /v1/chat/completions. Its wire is OpenAI's JSON and server-sent events, not proto JSON, so it is bound to the
-// contract's method by name and passes bytes. This is the hot path: nothing is parsed here and Connect is not involved.
+// POST /v1/chat/completions. Its format is OpenAI's JSON and server-sent events, not proto JSON, so it is bound to the contract's
+// method by name and passes bytes. This is the hot path: nothing is parsed here and Connect is not involved.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -34,11 +34,11 @@ export const CHAT_LIMIT = requestLimitOf(chatMethod);
 const PUBLIC: Principal = { kind: "public" };
 const WANTED = { environment: null, callers: callersOf(chatMethod) };
 
-/** What the handler needs. */
+/** The parts of the handler. */
 export type ChatPorts = {
   readonly gateway: Gateway;
   readonly verifiers: Verifiers;
-  /** The key of a secret that was looked up a moment ago; undefined where it was not. */
+  /** The key of a secret that was looked up a moment ago; undefined: it was not. */
   readonly knownKey: (secret: string) => VerifiedKey | undefined;
   /** Errors: RateLimited while no slot of the key can be free. */
   readonly refuseWhileLimited: (key: VerifiedKey) => void;
@@ -59,15 +59,16 @@ export function createChatHandler(ports: ChatPorts): (request: FastifyRequest, r
 type ReceivedChat = {
   readonly requestId: string;
   readonly raw: IncomingMessage;
-  /** Whose it is; null where that has to be found out first. */
+  /** The key of the caller; null where it has to be looked up first. */
   readonly key: ApiKeyPrincipal | null;
-  /** The body, or why it was not received. Null: it is not read yet. */
+  /** The body, or the error of receiving it. Null: it is not read yet. */
   readonly body: Buffer | DomainError | null;
 };
 
 /**
- * Answers a chat request. The caller is known before the body is read: 401 and 403 come first, then the 429 of a key that is known to
- * have to wait, then 415, 413, 503, 429 and 408, and all of them before 400. Never rejects: whatever goes wrong is told to the client, or to the log when the answer has begun.
+ * Answers a chat request. The caller is known before the body is read: 401 and 403 come first, then the 429 of a key with a full
+ * window, then 415, 413, 503, 429 and 408, and all of them before 400. Never rejects: every error is sent to the client, or
+ * logged when the answer has begun.
  */
 export async function answerChatRequest(
   ports: ChatPorts,
@@ -85,7 +86,7 @@ export async function answerChatRequest(
     authorise(chatMethod, principal);
     const key = requireKey(principal);
     const idempotencyKey = readIdempotencyKey(raw.headers[IDEMPOTENCY_HEADER]);
-    // Its body would be read for nothing, and takes from what all bodies have together.
+    // Its body would be read for nothing, and would take from the budget of all bodies.
     if (received === null) ports.refuseWhileLimited(key);
     const rules = { limit: CHAT_LIMIT, caller: key.keyId };
     const body = requireBody(received ?? (await receiveJson(ports.intake, raw, rules)));
@@ -94,7 +95,7 @@ export async function answerChatRequest(
     error = thrown;
     logFault(logger, requestId, thrown);
     if (sink.started || response.headersSent) {
-      // A half-sent answer must not look complete.
+      // Half an answer must not look complete.
       response.destroy();
     } else if (!response.destroyed) {
       const format = errorFormatOf(false, raw.headers[ERROR_FORMAT_HEADER]);

@@ -1,6 +1,6 @@
-// The way of a plain chat request around Fastify: a POST to the chat's own path with a JSON body of stated length, as every
-// client library sends it. Whatever differs, however slightly, goes through Fastify and is answered, or refused, there; so this
-// file decides nothing about what is allowed, it only knows what needs no deciding.
+// Handles a plain chat request without Fastify: a POST to the chat's own path with a JSON body of stated length, as every client
+// library sends it. Every request that differs goes through Fastify and is answered, or refused, there. So this file decides
+// nothing about what is allowed.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiKeyPrincipal } from "../../../identity/principal.ts";
@@ -10,7 +10,7 @@ import { type ChatPorts, answerChatRequest, CHAT_LIMIT, chatMethod } from "./cha
 import { routesOf } from "../http-rules.ts";
 import { mountRoutes } from "../rest.ts";
 
-/** Makes what answers plain chat requests. It gives false for all others and leaves them alone. */
+/** Makes the handler of plain chat requests. It returns false for all others and does not touch them. */
 export function createPlainChat(ports: ChatPorts): (request: IncomingMessage, response: ServerResponse) => boolean {
   const paths = new Set(mountRoutes(routesOf(chatMethod)).map(({ path }) => path));
   return (request, response) => {
@@ -18,11 +18,11 @@ export function createPlainChat(ports: ChatPorts): (request: IncomingMessage, re
     const requestId = uuidv7();
     const key = keyInMemory(ports, request);
     if (key === null || hasToWait(ports, key)) {
-      // Looked up, or refused, before the body is read.
+      // Such a key is looked up, or refused, before the body is read.
       void answerChatRequest(ports, { requestId, raw: request, key, body: null }, response);
       return true;
     }
-    // The key is known now, so a body that came with its headers is read in this very turn.
+    // The key is known now, so a body that came with its headers is read in this turn of the event loop.
     ports.intake.read(request, { limit: CHAT_LIMIT, caller: key.keyId }, (error, body) => {
       void answerChatRequest(ports, { requestId, raw: request, key, body: error ?? body }, response);
     });
@@ -38,7 +38,7 @@ function isPlainChat({ method, url, headers }: IncomingMessage, paths: ReadonlyS
     headers["content-type"] === "application/json" &&
     headers["content-encoding"] === undefined &&
     headers["transfer-encoding"] === undefined &&
-    // Also false where no length is stated.
+    // It is also false without a stated length.
     length > 0 &&
     length <= CHAT_LIMIT
   );
@@ -55,10 +55,10 @@ function hasToWait({ refuseWhileLimited }: ChatPorts, key: ApiKeyPrincipal): boo
 }
 
 const BEARER = "Bearer ";
-/** A key is 53 characters long; nothing much longer is looked for. */
+/** A key is 53 characters long; much longer texts are not looked up. */
 const MAX_SECRET_LENGTH = 128;
 
-/** The key of a request, if it was read in the last seconds. Null: it has to be looked up, or is none. */
+/** The key of a request, if it was looked up in the last seconds. Null: it has to be looked up, or there is none. */
 function keyInMemory({ knownKey }: ChatPorts, request: IncomingMessage): ApiKeyPrincipal | null {
   const authorization = readAuthorization(request.rawHeaders);
   if (authorization === null || !authorization.startsWith(BEARER)) return null;
