@@ -15,7 +15,7 @@ test.each([
   "mid-settle:1:1",
   "MID-SETTLE",
   " mid-settle",
-])("knows no failpoint %j", (text) => expect(parseFailpoint(text)).toBeUndefined());
+])("has no failpoint %j", (text) => expect(parseFailpoint(text)).toBeUndefined());
 
 test("is not there until it is armed, and then dies at the nth passing of its own place", () => {
   expect(failpoint).toBeUndefined();

@@ -1,4 +1,4 @@
-// Failpoints: places at which a test lets the process die, as a power cut would. What each leaves behind is a table in
+// Failpoints: places at which a test kills the process, as a power cut would. What each leaves behind is a table in
 // test/faults/README.md, and a test for every line of it.
 
 /** The places that a chat request passes, in this order. */
@@ -29,7 +29,7 @@ export const PAYOUT_FAILPOINTS = [
   "after-payout-settled",
 ] as const;
 
-/** The places that the telling of a merchant passes. */
+/** The places in the delivery of a callback. */
 export const CALLBACK_FAILPOINTS = ["after-callback-sent"] as const;
 
 export const FAILPOINTS = [
@@ -56,7 +56,7 @@ export function parseFailpoint(text: string): FailpointSetting | undefined {
   return known === undefined ? undefined : { name: known, nth: Number(nth) };
 }
 
-/** Lets `die` be called when the place is reached for the nth time, until what it gives is called. */
+/** Calls `die` when the place is reached for the nth time, until the returned function is called. */
 export function armFailpoint({ name, nth }: FailpointSetting, die: () => void): () => void {
   let times = 0;
   failpoint = (reached) => {

@@ -66,7 +66,7 @@ export function merchantServices(
   };
 }
 
-/** A merchant sees its own transfers; everybody else those of the account the call acts for. */
+/** A merchant sees its own transfers; every other caller those of the account that the call acts for. */
 function scopeOf(context: HandlerContext): TransferScope {
   const principal = principalOf(context);
   return principal.kind === "merchant" ? { merchantId: principal.merchantId } : { accountId: accountOf(context) };

@@ -32,7 +32,7 @@ export type SeededTopUps = {
 export function openSeededTopUps(database: Database, accountId: string, baseUrl: string): SeededTopUps {
   const { pool } = database;
   const providers = openPaymentProviders(ONLY_SANDBOX, { pool, baseUrl: () => baseUrl });
-  // Nobody is told: the provider is asked at once.
+  // There is no notification: the provider is asked at once.
   const desk = createSandboxDesk(pool, () => Promise.resolve());
   let at = new Date(0);
   let [ordered, paid] = [0, 0];

@@ -15,7 +15,7 @@ import type { PlannedRequest } from "./plan-requests.ts";
 
 /** Requests that are open at once. */
 const STRETCH = 50;
-/** What is left when somebody thinks of topping up. */
+/** The balance at which an account tops up. */
 const LOW = parseMoney("15000", IDR).units;
 const MINUTE_MS = 60_000;
 /** What a request may write at most; it is held for. */
