@@ -164,7 +164,7 @@ describe("the version before", () => {
     expect(await migrate(config, { code: await code([ADD_COLUMN]) })).toEqual([]);
     const opening = openDatabase({ url: opened.url, dataDir: "" });
     await expect(opening).rejects.toThrow(
-      `is at change ${NEWEST + 2} and needs a Saldo that knows change ${NEWEST + 1}; this one knows up to change ${NEWEST}. ` +
+      `is at change ${NEWEST + 2} and needs a Saldo that has change ${NEWEST + 1}; this one has up to change ${NEWEST}. ` +
         "Start the newer version",
     );
   });
