@@ -36,7 +36,7 @@ describe("two nodes on one database", () => {
     return Promise.all(asked.map(async (answer) => (await answer).status));
   };
 
-  it("answer 60 of 61 requests of a key, whoever gets them", async () => {
+  it("answer 60 of 61 requests of a key, on any node", async () => {
     const { key } = await newCustomer(settings, { amount: "100000", rateLimit: 60 });
     const statuses = await askEverywhere(key, 61);
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);

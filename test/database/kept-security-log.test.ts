@@ -41,7 +41,7 @@ describe.each(testBackends())("the security log, on the %s server,", (backend) =
     return rows.map(({ id }) => id);
   }
 
-  test("is changed by nobody, and no line of the last days is removed", async () => {
+  test("is never changed, and no line of the last days is removed", async () => {
     const ids = [await write(LEAST_SECURITY_LOG_DAYS - 0.01), await write(0)];
     for (const sql of ["UPDATE auth.security_event SET outcome = 'succeeded'", "DELETE FROM auth.security_event"]) {
       expect(await serve(sql)).toBe(PERMISSION_DENIED);

@@ -113,7 +113,7 @@ describe("an index that is made concurrently", () => {
     (await owner.query("SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('account_created')"))
       .rows[0];
 
-  test("lets others write meanwhile, also when several processes start at once", async () => {
+  test("does not block writes, also when several processes start at once", async () => {
     const writer = await connectClient(config);
     await writer.query("BEGIN; INSERT INTO account (id) VALUES (gen_random_uuid())");
     const next = { code: await code([INDEX]) };
@@ -126,7 +126,7 @@ describe("an index that is made concurrently", () => {
     expect(await isValid()).toEqual({ valid: true });
   });
 
-  test("is made anew where an earlier try left an invalid one behind", async () => {
+  test("is made again where an earlier try left an invalid one behind", async () => {
     await owner.query("INSERT INTO account (id) VALUES (gen_random_uuid()), (gen_random_uuid())");
     const failing = owner.query("CREATE UNIQUE INDEX CONCURRENTLY account_created ON account ((created_at IS NULL))");
     await expect(failing).rejects.toThrow("could not create unique index");

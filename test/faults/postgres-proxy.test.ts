@@ -72,7 +72,7 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
     });
   });
 
-  it("lets the server raise an error after the statement, which undoes it", async () => {
+  it("makes the server raise an error after the statement, which undoes it", async () => {
     expect(await insert(INSERTS[0] ?? { text: "" }, { raise: "53100" })).toMatchObject({ code: "53100" });
     expect(await rows()).toBe(0);
     expect(proxy.errors.get("53100")).toBe(1);

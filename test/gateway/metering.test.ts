@@ -67,7 +67,7 @@ describe("an upstream that ignores the bound", () => {
     expect(settlement.basis).toBe("estimated");
   });
 
-  it("and reports more than may be loses the operator the difference, and the margin knows", async () => {
+  it("and reports more than may be costs the operator the difference, and the margin has it", async () => {
     const cost = { input: 1_000_000n, output: 2_000_000n, cacheHit: null };
     playground.bench = openBench({
       models: [modelOf("local/m", { routes: [{ upstream: "local", model: "m", cost }] })],

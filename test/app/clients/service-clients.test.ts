@@ -58,7 +58,7 @@ test("the snippet of the README runs", async () => {
   }
 });
 
-test("both clients say who calls, and give the facts of a refusal", async () => {
+test("both clients send the caller's credentials, and return the facts of a refusal", async () => {
   const caller = { ...addresses(), token, accountId };
   const keys = grpcJsClient(KeysService, caller);
   try {

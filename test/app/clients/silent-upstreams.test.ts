@@ -40,7 +40,7 @@ async function readStream(onText: (text: string) => void): Promise<{ status: num
 }
 
 describe("a silent upstream", () => {
-  it("has its stream kept open by a comment, and a later failure told inside it, free of charge", async () => {
+  it("has its stream kept open by a comment, and a later failure sent inside it, free of charge", async () => {
     const commented = Promise.withResolvers<void>();
     served.upstream.run(async (response) => {
       await commented.promise;

@@ -155,7 +155,7 @@ test.each<Case>([...cases])("%s is no page of another site's, whatever a browser
   expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
 });
 
-test.each<Case>([...cases])("%s says of what type its body is, and texts how they are written", async (_what, init) => {
+test.each<Case>([...cases])("%s has the type of its body, and texts their encoding", async (_what, init) => {
   const { path, ...rest } = init;
   const answer = await fetch(plain.http + path, { ...rest, redirect: "manual" });
   const type = answer.headers.get("content-type");

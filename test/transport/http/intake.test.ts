@@ -136,7 +136,7 @@ describe("before the first byte of a body", () => {
     connection.close();
   });
 
-  test("a client that waits to be told to go on is told so when its body is wanted, and only then", async () => {
+  test("a client that waits for 100 Continue gets it when its body is read, and only then", async () => {
     const expecting = (authorization: string) => ({ authorization, ...json(2), expect: "100-continue" });
     const refused = new RawConnection(running);
     await refused.send(head(CHAT, expecting("Bearer no")));
