@@ -1,4 +1,4 @@
-// Callbacks of the service as it runs, to a receiver that checks them as the README says.
+// Callbacks of the service as it runs, to a receiver that checks them as the README describes.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";

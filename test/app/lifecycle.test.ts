@@ -62,7 +62,7 @@ describe("the service on its embedded database", () => {
     expect([second.announced(KEY), second.announced(PAIR)]).toEqual([key, first.announced(PAIR)]);
     expect((await chat(second.httpUrl, key, HELLO)).status).toBe(200);
     expect(await calculate(second)).toBe(200);
-    // One that somebody has revoked is replaced.
+    // A revoked one is replaced.
     const browser = new Browser(second.httpUrl);
     await browser.auth("/demo/sign-in", {});
     const { keys } = await browser.rpc<{ keys: { id: string }[] }>("keys.v1.KeysService/ListKeys");

@@ -152,7 +152,7 @@ describe("a rolling restart under load", () => {
 });
 
 /**
- * Clients behind a balancer: it asks a node as long as that says it is ready, and asks the other when nobody listens, because
+ * Clients behind a balancer: it asks a node as long as that is ready, and asks the other when the port is closed, because
  * then nothing can have been done.
  */
 class Load {

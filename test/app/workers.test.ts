@@ -1,4 +1,4 @@
-// A node with several worker processes: one address, one bill, whoever of them answers and whoever of them dies.
+// A node with several worker processes: one address and one bill, with any of them answering or dying.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";

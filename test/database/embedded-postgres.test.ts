@@ -32,7 +32,7 @@ async function crash(): Promise<void> {
   const server = await startEmbeddedPostgres({ dataDir });
   await withClient(config(server), (client) => client.query("CREATE TABLE kept AS SELECT 7 AS value"));
   const pid = await postmasterPid(dataDir);
-  // Let go first, so that nobody brings it back; somebody else's connection keeps it from being stopped.
+  // Released first, so that no process revives it; the connection of another client keeps it from being stopped.
   await withClient(config(server), () => server.stop());
   process.kill(pid, "SIGKILL");
   await until(() => !isAlive(pid));

@@ -1,4 +1,4 @@
-// Lines of the security log are kept by the database, whatever a process asks of it.
+// The database keeps the lines of the security log against every statement of a process.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "pg";

@@ -88,7 +88,7 @@ describe("changes of the schema", () => {
     const holder = await connectClient(config);
     await holder.query("BEGIN; LOCK TABLE account IN ACCESS SHARE MODE");
     const migrating = migrate(config, { code: await code([ADD_COLUMN]), patience: PATIENT });
-    // Statements that come behind a change that waits get their turn when it lets go.
+    // Statements behind a waiting change get their turn when it gives up its lock.
     for (let read = 0; read < 20; read += 1) await opened.database.pool.query("SELECT FROM account LIMIT 1");
     expect(await columns()).toEqual([]);
     await holder.query("COMMIT");

@@ -31,7 +31,7 @@ describe.each(testBackends())("the fault proxy before the %s database", (backend
   /** Inserts through the proxy. Returns the error, undefined for none. */
   async function insert(statement: { text: string }, fault?: Fault): Promise<Error | undefined> {
     const client = new pg.Client({ connectionString: proxy.urlFor(opened.url) });
-    client.on("error", () => {}); // the statement tells
+    client.on("error", () => {}); // the statement reports it
     await client.connect();
     const hit = fault === undefined ? undefined : proxy.once(/put|INSERT/, fault);
     const error = await client.query(statement).then(

@@ -99,7 +99,7 @@ describe("an upstream that sends what answers no request", () => {
       }
     });
     expect(await ask("a")).toBe("answer to a");
-    // Nothing on the wire tells this one from an answer.
+    // On the wire it looks like an answer.
     expect(await ask("b")).toBe("stray");
     await until(() => mixedUp.length === 1);
     for (const name of ["c", "d", "e"]) expect(await ask(name)).toBe(`answer to ${name}`);

@@ -123,7 +123,7 @@ describe("answers that are not streamed", () => {
         models: [modelOf("local/m", { routes })],
         upstreams: [
           upstreamOf("local", playground.upstream.baseUrl),
-          // Nobody listens on the discard port of the loopback.
+          // No server listens on the discard port of the loopback.
           upstreamOf("gone", "http://127.0.0.1:9/v1"),
         ],
       });

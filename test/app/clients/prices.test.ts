@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-/** What an upstream says of 11 100 tokens, of which 4 099 come from its cache. */
+/** An upstream's usage of 11 100 tokens, of which 4 099 are from its cache. */
 const USAGE = {
   prompt_tokens: 11_100,
   completion_tokens: 13,

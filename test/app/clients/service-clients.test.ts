@@ -1,4 +1,4 @@
-// `saldo/client` as the README shows it: its snippet is run as it stands, but for the addresses.
+// `saldo/client` as the README shows it: its snippet is run unchanged, but for the addresses.
 
 import { execFile } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";

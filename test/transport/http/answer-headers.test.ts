@@ -161,7 +161,7 @@ test.each<Case>([...cases])("%s has the type of its body, and texts their encodi
   const type = answer.headers.get("content-type");
   const body = await answer.text();
   const isText = /^text\/|\+xml|javascript/.test(type ?? "");
-  // A body says what it is; what says nothing is empty.
+  // A body has a type; an answer without one is empty.
   expect(body === "" || /^[a-z]+\/[a-z.+-]+(; charset=utf-8)?$/.test(type ?? "")).toBe(true);
   expect(!isText || type?.endsWith("; charset=utf-8")).toBe(true);
   expect(!type?.startsWith("application/json") || isJson(body)).toBe(true);

@@ -1,4 +1,4 @@
-// How bodies are received: nobody's body is read before its caller is known, and what is read at once has bounds.
+// How bodies are received: no body is read before its caller is known, and the bodies read at once have bounds.
 
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";

@@ -32,7 +32,7 @@ test("serves the committed document", async () => {
 test("every documented operation is registered, at every base it names", async () => {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const address of addressesOf(path, item)) {
-      // OPTIONS is nobody's: the answer names the verbs that are registered.
+      // OPTIONS has no handler: the answer names the verbs that are registered.
       const response = await fetch(running.http + address, { method: "OPTIONS" });
       expect([address, response.status]).toEqual([address, 405]);
       const allowed = (response.headers.get("allow") ?? "").split(", ").map((verb) => verb.toLowerCase());

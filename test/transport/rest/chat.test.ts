@@ -37,7 +37,7 @@ async function serve(answer: (...call: Parameters<Gateway["answerChat"]>) => Pro
 const ask = (at: Running, body: string | Buffer<ArrayBuffer> = "{}", headers: Record<string, string> = {}) =>
   fetch(`${at.http}/v1/chat/completions`, { method: "POST", body, headers: { ...JSON_HEADERS, ...headers } });
 
-/** A client that does not read until it is told to. */
+/** A client that does not read until the test makes it. */
 async function askWithoutReading(at: Running): Promise<Socket> {
   const socket = connect(Number(new URL(at.http).port), "127.0.0.1").pause();
   await once(socket, "connect");
