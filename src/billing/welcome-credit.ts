@@ -3,7 +3,8 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
-import { creditAccount, type PostedCredit } from "../ledger/accounts.ts";
+import { creditAccount } from "../ledger/credits.ts";
+import type { PostedMove } from "../ledger/order-lock.ts";
 import { systemAccounts } from "../ledger/system-accounts.ts";
 import { readBillingSettings } from "./settings.ts";
 
@@ -11,7 +12,7 @@ import { readBillingSettings } from "./settings.ts";
  * Gives an account its welcome credit inside the caller's transaction: once, for ever, whatever the setting becomes. Null
  * while nothing is given. Errors: NotFound.
  */
-export async function giveWelcomeCredit(client: PoolClient, accountId: string): Promise<PostedCredit | null> {
+export async function giveWelcomeCredit(client: PoolClient, accountId: string): Promise<PostedMove | null> {
   const { welcomeCredit } = await readBillingSettings(client);
   if (welcomeCredit === 0n) return null;
   return creditAccount(client, {
@@ -24,6 +25,6 @@ export async function giveWelcomeCredit(client: PoolClient, accountId: string): 
 }
 
 /** The same in a transaction of its own. Errors: NotFound. */
-export function postWelcomeCredit(database: Pick<Database, "pool">, accountId: string): Promise<PostedCredit | null> {
+export function postWelcomeCredit(database: Pick<Database, "pool">, accountId: string): Promise<PostedMove | null> {
   return withRetry(() => withTransaction(database, (client) => giveWelcomeCredit(client, accountId)));
 }

@@ -2,7 +2,6 @@
 
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
-import { withTransaction } from "../database/transactions.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import type { CatalogModel, UpstreamConfig } from "./catalog-model.ts";
 import { compareCatalogs, type CatalogChange } from "./catalog-changes.ts";
@@ -11,6 +10,7 @@ import { remoteProblems } from "./remote-rules.ts";
 import { type CatalogWarning, findPossibleLosses } from "./possible-losses.ts";
 import {
   type ActiveCatalog,
+  atOneMoment,
   insertChange,
   lockCatalog,
   putModel,
@@ -129,13 +129,6 @@ async function refuseRemote(
     remote.isSet(keyVariable) || wasPublished(client, `api_key_env: ${keyVariable}`);
   const problems = await remoteProblems(file.upstreams, [...upstreams, ...presetUpstreams], exists);
   if (problems.length > 0) throw new ValidationError(problems);
-}
-
-function atOneMoment<T>(database: Pick<Database, "pool">, read: (client: PoolClient) => Promise<T>): Promise<T> {
-  return withTransaction(database, async (client) => {
-    await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    return read(client);
-  });
 }
 
 function compare(active: ActiveCatalog, file: CatalogFile, { presetModels = [] }: CatalogPresets): CatalogChange[] {

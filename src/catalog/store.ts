@@ -1,7 +1,9 @@
-// The catalog's tables. Reading takes models and upstreams of one moment, so that no route leads to an upstream unknown.
+// The catalog's tables. Reading takes models and upstreams of one moment, so that no route leads to an upstream unknown. A start and
+// the path of requests read by SQL; publishing writes by the entity manager.
 
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
+import { entitiesOn } from "../database/orm.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import type { CatalogModel, Modality, OutputCapField, Route, UpstreamConfig, UpstreamKind } from "./catalog-model.ts";
@@ -16,35 +18,6 @@ export type ActiveCatalog = { readonly upstreams: readonly UpstreamConfig[]; rea
 const LOCK = `LOCK TABLE catalog_model IN SHARE ROW EXCLUSIVE MODE`;
 const ACTIVE_UPSTREAMS = `SELECT * FROM catalog_upstream WHERE state = 'active' ORDER BY id COLLATE "C"`;
 const ACTIVE_MODELS = `SELECT * FROM catalog_model WHERE state = 'active' ORDER BY id COLLATE "C"`;
-
-const PUT_UPSTREAM = `
-INSERT INTO catalog_upstream (id, kind, base_url, api_key_env, allow_private_address,
-                              connect_timeout_ms, first_byte_timeout_ms, idle_timeout_ms,
-                              output_cap_field, charges_cache_writes, state)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active')
-ON CONFLICT (id) DO UPDATE SET kind = $2, base_url = $3, api_key_env = $4, allow_private_address = $5,
-  connect_timeout_ms = $6, first_byte_timeout_ms = $7, idle_timeout_ms = $8,
-  output_cap_field = $9, charges_cache_writes = $10, state = 'active', updated_at = clock_timestamp()`;
-
-const PUT_MODEL = `
-INSERT INTO catalog_model (id, name, description, badge, input_modalities, context_length, max_output_tokens,
-                           input_price, output_price, cache_hit_price, routes, media_tokens, hidden_output,
-                           other_prices, state)
-VALUES ($1, $2, $3, $4, $5::text[], $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::jsonb, $12::jsonb, $13,
-        $14::jsonb, 'active')
-ON CONFLICT (id) DO UPDATE SET name = $2, description = $3, badge = $4, input_modalities = $5::text[], context_length = $6,
-  max_output_tokens = $7, input_price = $8::bigint, output_price = $9::bigint, cache_hit_price = $10::bigint,
-  routes = $11::jsonb, media_tokens = $12::jsonb, hidden_output = $13, other_prices = $14::jsonb,
-  state = 'active', updated_at = clock_timestamp()`;
-
-const RETIRE = {
-  upstream: `UPDATE catalog_upstream SET state = 'retired', updated_at = clock_timestamp() WHERE id = $1`,
-  model: `UPDATE catalog_model SET state = 'retired', updated_at = clock_timestamp() WHERE id = $1`,
-} as const;
-
-const INSERT_CHANGE = `
-INSERT INTO catalog_change (id, subject, change, before, after, version, price_difference)
-VALUES ($1::uuid, $2, $3, $4::jsonb, $5::jsonb, $6::int, $7::jsonb)`;
 
 type UpstreamRow = {
   id: string;
@@ -94,68 +67,84 @@ export async function readActiveCatalog(client: PoolClient): Promise<ActiveCatal
 }
 
 /** Reads what is active as it stood at one moment. */
-export async function readCatalogAtOnce(database: Pick<Database, "pool">): Promise<ActiveCatalog> {
+export function readCatalogAtOnce(database: Pick<Database, "pool">): Promise<ActiveCatalog> {
+  return atOneMoment(database, readActiveCatalog);
+}
+
+/** Runs reads that all see the same moment. */
+export function atOneMoment<T>(database: Pick<Database, "pool">, read: (client: PoolClient) => Promise<T>): Promise<T> {
   return withTransaction(database, async (client) => {
     await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    return readActiveCatalog(client);
+    return read(client);
   });
 }
 
 /** Adds an upstream or makes it what is given. */
 export async function putUpstream(client: PoolClient, upstream: UpstreamConfig): Promise<void> {
-  await client.query(PUT_UPSTREAM, [
-    upstream.id,
-    upstream.kind,
-    upstream.baseUrl,
-    upstream.apiKeyEnv,
-    upstream.allowPrivateAddress,
-    upstream.connectTimeoutMs,
-    upstream.firstByteTimeoutMs,
-    upstream.idleTimeoutMs,
-    upstream.outputCapField ?? "max_tokens",
-    upstream.chargesCacheWrites ?? false,
-  ]);
+  const { em, CatalogUpstream, raw } = await entitiesOn(client);
+  const row = {
+    id: upstream.id,
+    kind: upstream.kind,
+    baseUrl: upstream.baseUrl,
+    apiKeyEnv: upstream.apiKeyEnv,
+    allowPrivateAddress: upstream.allowPrivateAddress,
+    connectTimeoutMs: upstream.connectTimeoutMs,
+    firstByteTimeoutMs: upstream.firstByteTimeoutMs,
+    idleTimeoutMs: upstream.idleTimeoutMs,
+    outputCapField: upstream.outputCapField ?? "max_tokens",
+    chargesCacheWrites: upstream.chargesCacheWrites ?? false,
+    state: "active",
+    updatedAt: raw("clock_timestamp()"),
+  };
+  await em.createQueryBuilder(CatalogUpstream).insert(row).onConflict("id").merge().execute("run");
 }
 
 /** Adds a model or makes it what is given. A model that comes back keeps the day it first came. */
 export async function putModel(client: PoolClient, model: FileModel): Promise<void> {
-  await client.query(PUT_MODEL, [
-    model.id,
-    model.name,
-    model.description,
-    model.badge,
-    model.inputModalities,
-    model.contextLength,
-    model.maxOutputTokens,
-    model.inputPrice,
-    model.outputPrice,
-    model.cacheHitPrice,
-    JSON.stringify(model.routes.map(writeRoute)),
-    JSON.stringify(model.mediaTokens),
-    model.hiddenOutput,
-    model.otherPrices ? JSON.stringify(writeOtherPrices(model.otherPrices)) : null,
-  ]);
+  const { em, CatalogModel, raw } = await entitiesOn(client);
+  const row = {
+    id: model.id,
+    name: model.name,
+    description: model.description,
+    badge: model.badge,
+    inputModalities: [...model.inputModalities],
+    contextLength: model.contextLength,
+    maxOutputTokens: model.maxOutputTokens,
+    inputPrice: model.inputPrice,
+    outputPrice: model.outputPrice,
+    cacheHitPrice: model.cacheHitPrice,
+    routes: model.routes.map(writeRoute),
+    mediaTokens: model.mediaTokens,
+    hiddenOutput: model.hiddenOutput,
+    otherPrices: model.otherPrices ? writeOtherPrices(model.otherPrices) : null,
+    state: "active",
+    updatedAt: raw("clock_timestamp()"),
+  };
+  await em.createQueryBuilder(CatalogModel).insert(row).onConflict("id").merge().execute("run");
 }
 
 /** Takes an upstream or model out of the catalog. Its row stays, for old usage records name it. */
 export async function retire(client: PoolClient, { kind, id }: Pick<CatalogChange, "kind" | "id">): Promise<void> {
-  await client.query(RETIRE[kind], [id]);
+  const { em, CatalogModel, CatalogUpstream, raw } = await entitiesOn(client);
+  const retired = { state: "retired", updatedAt: raw("clock_timestamp()") };
+  if (kind === "upstream") await em.nativeUpdate(CatalogUpstream, { id }, retired);
+  else await em.nativeUpdate(CatalogModel, { id }, retired);
 }
 
 /** Adds a line to the history of the version that brings it. */
 export async function insertChange(client: PoolClient, line: CatalogChange & { version: number }): Promise<void> {
+  const { em, CatalogChange } = await entitiesOn(client);
   const { kind, id, change, fields, version, priceDifference } = line;
-  const side = (which: "before" | "after") =>
-    JSON.stringify(Object.fromEntries(fields.map((each) => [each.field, each[which]])));
-  await client.query(INSERT_CHANGE, [
-    uuidv7(),
-    `${kind}:${id}`,
+  const side = (which: "before" | "after") => Object.fromEntries(fields.map((each) => [each.field, each[which]]));
+  await em.insert(CatalogChange, {
+    id: uuidv7(),
+    subject: `${kind}:${id}`,
     change,
-    change === "added" ? null : side("before"),
-    change === "retired" ? null : side("after"),
+    before: change === "added" ? null : side("before"),
+    after: change === "retired" ? null : side("after"),
     version,
-    priceDifference === null ? null : JSON.stringify(priceDifference),
-  ]);
+    priceDifference,
+  });
 }
 
 function fromRowUpstream(row: UpstreamRow): UpstreamConfig {

@@ -1,6 +1,6 @@
 import type { AuditKind } from "../ledger/audit/run.ts";
 import { audit, type AuditReport } from "../ledger/audit/audit.ts";
-import { topicChecks } from "../app/compose/audit-checks.ts";
+import { topicAudits } from "../app/compose/topic-audits.ts";
 import type { Command } from "./command.ts";
 
 /** A server may be serving beside it: the audit takes at most this part of a processor's time. */
@@ -27,7 +27,7 @@ export const databaseCommands: readonly Command[] = [
     async run(values, { database }) {
       const kind = values.has("full") ? "full" : "incremental";
       const share = values.has("hurry") ? 1 : GENTLE_SHARE;
-      const report = await audit((await database()).pool, { kind, share, checks: topicChecks });
+      const report = await audit((await database()).pool, { kind, share, topics: topicAudits });
       return { json: { ...report, kind }, text: textOf(kind, report), ok: report.ok };
     },
   },

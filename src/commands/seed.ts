@@ -1,27 +1,29 @@
-// Fills a demo with a month of life, so that every page has something to show. All of it goes through the use cases that
-// serve callers, so every sum adds up and the audit finds nothing.
+// Fills a demo with a month of usage, so that every page has something to show. The past is written by a role of its own
+// (write-history.ts); keys and transfers go through the use cases that serve callers. The audit finds nothing.
 
 import { doAndRecord, listActions } from "../operator/audit-log/operator-actions.ts";
 import { baseUrlOf } from "../app/compose/announcement.ts";
 import { presetCatalog } from "../app/compose/catalog.ts";
+import { whereIs } from "../app/compose/database.ts";
 import { findDemo } from "../app/demo/demo.ts";
 import { recountUsage, rollUpUsage } from "../billing/usage/roll-up.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { CatalogModel } from "../catalog/catalog-model.ts";
 import type { Config } from "../app/config/config.ts";
-import type { Database } from "../database/database.ts";
+import { selectTopUpOfKey } from "../billing/top-ups/store.ts";
+import { type Database, withOwner } from "../database/database.ts";
 import { billingDay, DAY_MS } from "../kernel/clock.ts";
 import { ValidationError } from "../kernel/errors.ts";
-import { formatMoney, idr } from "../kernel/money.ts";
+import { formatMoney, idr, IDR, parseMoney } from "../kernel/money.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { revokeKey } from "../keys/issued-keys.ts";
 import { type Command, UsageError } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 import { integerOption } from "./option-values.ts";
 import { type PlannedRequest, planRequests, seededChance } from "../app/demo/seed/plan-requests.ts";
-import { openSeededTopUps } from "../app/demo/seed/seed-top-ups.ts";
+import { planTopUps, priceRequests } from "../app/demo/seed/plan-money.ts";
 import { seedTransfers } from "../app/demo/seed/seed-transfers.ts";
-import { seedUsage } from "../app/demo/seed/seed-usage.ts";
+import { writeHistory } from "../app/demo/seed/write-history.ts";
 
 const ACTION = "seed";
 const DAYS = 30;
@@ -31,8 +33,8 @@ const MONTHS = 3;
 const SEED_LOCK = 5_841_020_121;
 /** In the order in which a plan names them. The last one is a build that is no longer used. */
 const KEY_NAMES = ["laptop", "produksi", "ci"] as const;
-/** Far above what a person may call: a month passes within seconds. */
-const KEY_RATE_LIMIT = 100_000;
+/** A top-up that was ordered and never paid. */
+const UNPAID = { daysAgo: 17, amount: parseMoney("50000", IDR).units } as const;
 const MODELS = ["demo/small", "demo/large", "demo/vision", "demo/echo"] as const;
 
 type Seeded = {
@@ -107,23 +109,25 @@ async function seedAccount(order: {
   readonly nowMs: number;
 }): Promise<{ spent: bigint; topUps: number }> {
   const { config, database, accountId, requests, nowMs } = order;
-  const models = await demoModels(config, database);
-  const topUps = openSeededTopUps(database, accountId, baseUrlOf(config, config.httpPort));
-  try {
-    if (await topUps.hasBegun()) {
-      const message = "A seed was cut off before. Begin with an empty data directory.";
-      throw new ValidationError([{ field: "", rule: "seed.once", message }]);
-    }
-    await topUps.order(new Date(nowMs - 17 * DAY_MS), "expire");
-    const keys = [];
-    for (const name of KEY_NAMES) keys.push(await issueKey(database, { accountId, name, rateLimit: KEY_RATE_LIMIT }));
-    const keyIds = keys.map(({ keyId }) => keyId);
-    const spent = await seedUsage({ database, accountId, keyIds, models, requests, topUp: (at) => topUps.buy(at) });
-    await revokeKey(database, { keyId: keyIds.at(-1) ?? "", accountId });
-    return { spent, topUps: topUps.paid() };
-  } finally {
-    await topUps.close();
+  if ((await selectTopUpOfKey(database.pool, { accountId, idempotencyKey: "seed-1" })) !== null) {
+    const message = "A seed was cut off before. Begin with an empty data directory.";
+    throw new ValidationError([{ field: "", rule: "seed.once", message }]);
   }
+  const models = await demoModels(config, database);
+  const keyIds: string[] = [];
+  for (const name of KEY_NAMES) keyIds.push((await issueKey(database, { accountId, name })).keyId);
+  const priced = priceRequests(requests, { keyIds, models });
+  const paid = planTopUps(priced);
+  const unpaid = { atMs: nowMs - UNPAID.daysAgo * DAY_MS, amount: UNPAID.amount, state: "expired" } as const;
+  const history = {
+    accountId,
+    topUps: [...paid, unpaid],
+    requests: priced,
+    baseUrl: baseUrlOf(config, config.httpPort),
+  };
+  await withOwner(whereIs(config), (client) => writeHistory(client, history));
+  await revokeKey(database, { keyId: keyIds.at(-1) ?? "", accountId });
+  return { spent: priced.reduce((sum, { cost }) => sum + cost, 0n), topUps: paid.length };
 }
 
 /** The demo's models at the prices they have now. */

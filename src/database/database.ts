@@ -95,6 +95,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
+/** Runs work on a connection of the schema's owner, for what the serving role may not do. The server is running. */
+export async function withOwner<T>(
+  { url, ownerUrl, dataDir }: Pick<DatabaseOptions, "dataDir" | "url" | "ownerUrl">,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const logins =
+    url === undefined ? embeddedLogins(await findEmbeddedAddress({ dataDir })) : externalLogins(url, ownerUrl);
+  return withClient(clientConfig(logins.owner, "saldo"), work);
+}
+
 type Logins = { readonly owner: Login; readonly serving: Login };
 
 function externalLogins(url: string, ownerUrl: string | undefined): Logins {

@@ -1,12 +1,12 @@
 // What loads MikroORM; `orm.ts` imports it when the first store asks.
 
-import { type EntityManager, MikroORM, UnderscoreNamingStrategy, type Options } from "@mikro-orm/postgresql";
+import { type EntityManager, MikroORM, raw, UnderscoreNamingStrategy, type Options } from "@mikro-orm/postgresql";
 import { Kysely, PostgresDialect } from "kysely";
 import type { Pool, PoolClient } from "pg";
 import { entities } from "./entities/entities.ts";
 
-/** An entity manager of its own for one call, and the entities to ask it for. */
-export type Entities = typeof entities & { readonly em: EntityManager };
+/** An entity manager of its own for one call, the entities to ask it for, and `raw` for what only SQL can express. */
+export type Entities = typeof entities & { readonly em: EntityManager; readonly raw: typeof raw };
 
 type Connections = ConstructorParameters<typeof PostgresDialect>[0]["pool"];
 
@@ -39,7 +39,7 @@ export function loadOrm(): (client: Pool | PoolClient) => Entities {
     ensureDatabase: false,
     driverOptions: new PostgresDialect({ pool: () => Promise.reject(new Error("An entity manager is on no client.")) }),
   });
-  return (client) => ({ ...entities, em: managerOn(orm, client) });
+  return (client) => ({ ...entities, em: managerOn(orm, client), raw });
 }
 
 /** A transaction context makes the entity manager run everything on it, and begin no transaction of its own. */

@@ -17,6 +17,7 @@ CREATE TABLE account (
   CONSTRAINT account_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0, autovacuum_analyze_scale_factor=0.5);
 CREATE INDEX account_owed ON public.account USING btree (id) WHERE (owed > 0);
+GRANT SELECT, UPDATE (posted) ON account TO saldo_seed;
 GRANT INSERT, SELECT, UPDATE ON account TO saldo_serve;
 
 CREATE TABLE admission_switch (
@@ -48,6 +49,7 @@ CREATE TABLE api_key (
 CREATE UNIQUE INDEX api_key_digest ON public.api_key USING btree (digest);
 CREATE UNIQUE INDEX api_key_id ON public.api_key USING btree (id);
 CREATE UNIQUE INDEX api_key_playground ON public.api_key USING btree (account_id) WHERE is_playground;
+GRANT SELECT, UPDATE (slots, slot_counts) ON api_key TO saldo_seed;
 GRANT INSERT, SELECT, UPDATE ON api_key TO saldo_serve;
 
 CREATE TABLE audit_checkpoint (
@@ -440,11 +442,14 @@ CREATE TABLE merchant_fund (
   id uuid NOT NULL,
   posted numeric(38,0) NOT NULL DEFAULT 0,
   held numeric(38,0) NOT NULL DEFAULT 0,
+  account_id uuid NOT NULL,
   CONSTRAINT merchant_fund_never_negative CHECK (((held >= (0)::numeric) AND (posted >= held))),
+  CONSTRAINT merchant_fund_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   CONSTRAINT merchant_fund_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES merchant(id),
   CONSTRAINT merchant_fund_pkey PRIMARY KEY (merchant_id, asset),
   CONSTRAINT merchant_fund_id_key UNIQUE (id)
 ) WITH (fillfactor=50);
+CREATE TRIGGER fill_account BEFORE INSERT ON public.merchant_fund FOR EACH ROW WHEN ((new.account_id IS NULL)) EXECUTE FUNCTION fill_fund_account(); -- enabled: O
 GRANT INSERT, SELECT, UPDATE ON merchant_fund TO saldo_serve;
 
 CREATE TABLE merchant_limit (
@@ -654,6 +659,7 @@ CREATE INDEX posting_id ON public.posting USING btree (id);
 CREATE UNIQUE INDEX posting_reference ON public.posting USING btree (reference, account_id) WHERE (reference IS NOT NULL);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.posting FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.posting FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT ON posting TO saldo_seed;
 GRANT INSERT, SELECT ON posting TO saldo_serve;
 
 CREATE TABLE process (
@@ -698,6 +704,7 @@ CREATE TABLE sandbox_payment (
   CONSTRAINT sandbox_payment_pkey PRIMARY KEY (order_id),
   CONSTRAINT sandbox_payment_token_key UNIQUE (token)
 );
+GRANT INSERT ON sandbox_payment TO saldo_seed;
 GRANT INSERT, SELECT, UPDATE ON sandbox_payment TO saldo_serve;
 
 CREATE TABLE sandbox_provider (
@@ -803,6 +810,7 @@ CREATE INDEX top_up_by_state ON public.top_up USING btree (provider, state, id);
 CREATE INDEX top_up_changed ON public.top_up USING btree (changed_at);
 CREATE INDEX top_up_due ON public.top_up USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE INDEX top_up_reference ON public.top_up USING btree (provider, provider_reference);
+GRANT INSERT ON top_up TO saldo_seed;
 GRANT INSERT, SELECT, UPDATE ON top_up TO saldo_serve;
 
 CREATE TABLE transfer (
@@ -925,6 +933,7 @@ CREATE INDEX usage_record_late ON ONLY public.usage_record USING btree (account_
 CREATE INDEX usage_record_request ON ONLY public.usage_record USING brin (request_id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON public.usage_record FOR EACH ROW EXECUTE FUNCTION refuse_change(); -- enabled always
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON public.usage_record FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- enabled always
+GRANT INSERT ON usage_record TO saldo_seed;
 GRANT INSERT, SELECT ON usage_record TO saldo_serve;
 
 CREATE TABLE usage_record_default PARTITION OF usage_record DEFAULT (
@@ -1200,6 +1209,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON auth.verification TO saldo_serve;
 --   EXECUTE: saldo_serve
 -- FUNCTION file_stray_usage() RETURNS integer LANGUAGE plpgsql SET search_path=pg_catalog, public
 --   EXECUTE: its owner
+-- FUNCTION fill_fund_account() RETURNS trigger LANGUAGE plpgsql
 -- FUNCTION new_uuidv7() RETURNS uuid LANGUAGE sql
 -- FUNCTION oldest_snapshot_seconds() RETURNS double precision LANGUAGE sql SECURITY DEFINER SET search_path=pg_catalog
 --   EXECUTE: saldo_serve

@@ -4,8 +4,8 @@
 import type { PoolClient } from "pg";
 import { NotFound } from "../kernel/errors.ts";
 import { doAndRecord, type OrderedBy } from "../operator/audit-log/operator-actions.ts";
+import { personOfEmail } from "./people-store.ts";
 
-const PERSON_OF_EMAIL = `SELECT id FROM auth.person WHERE email = lower($1)`;
 const OF_PERSON = `DELETE FROM auth.session WHERE user_id = $1::uuid`;
 const OF_ACCOUNT = `
 DELETE FROM auth.session WHERE user_id IN (SELECT id FROM auth.person WHERE account_id = $1::uuid)`;
@@ -28,8 +28,8 @@ export function orderSignOut(
   return doAndRecord(
     by,
     async (client) => {
-      const personId = (await client.query<{ id: string }>(PERSON_OF_EMAIL, [email.trim()])).rows[0]?.id;
-      if (personId === undefined) throw new NotFound("Nobody has this e-mail address.");
+      const personId = await personOfEmail(client, email.trim());
+      if (personId === null) throw new NotFound("Nobody has this e-mail address.");
       return { personId, sessions: await endSessionsOfPerson(client, personId) };
     },
     ({ personId, sessions }) => ({ action: "person sign-out", subject: personId, reason, facts: { sessions } }),

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
+import { entitiesOn } from "../database/orm.ts";
 import { withTransaction } from "../database/transactions.ts";
 import { DomainError, NotFound, ValidationError } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
@@ -40,8 +41,6 @@ const INSERT_PERSON = `
 INSERT INTO auth.person (id, email, email_verified, name, is_operator) VALUES ($1::uuid, $2, true, $3, true)`;
 const PROMOTE = `UPDATE auth.person SET is_operator = true, email_verified = true WHERE id = $1::uuid`;
 const DEMOTE = `UPDATE auth.person SET is_operator = false WHERE email = lower($1) AND is_operator RETURNING id`;
-const OPERATORS = `
-SELECT id AS "personId", email, name, created_at AS "createdAt" FROM auth.person WHERE is_operator ORDER BY id`;
 const HAS_OPERATOR = `SELECT FROM auth.person WHERE is_operator LIMIT 1`;
 
 /** The link was used, is too old, or is none of ours. */
@@ -75,7 +74,9 @@ export async function hasOperator(pool: Pool): Promise<boolean> {
 export async function listOperators(
   pool: Pool,
 ): Promise<{ personId: string; email: string; name: string; createdAt: Date }[]> {
-  return (await pool.query<{ personId: string; email: string; name: string; createdAt: Date }>(OPERATORS)).rows;
+  const { em, Person } = await entitiesOn(pool);
+  const operators = await em.find(Person, { isOperator: true }, { orderBy: { id: "asc" } });
+  return operators.map(({ id, email, name, createdAt }) => ({ personId: id, email, name, createdAt }));
 }
 
 /** Takes the role from somebody and ends the sessions that were opened with it. Errors: NotFound. */

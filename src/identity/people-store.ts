@@ -55,6 +55,7 @@ WHERE s.token_digest = $1::bytea AND ${IS_ALIVE} AND p.email_verified`;
 const PERSON = `
 SELECT id AS "personId", email, email_verified AS "emailVerified", name, is_operator AS "isOperator", account_id AS "accountId"
 FROM auth.person`;
+const PERSON_OF_EMAIL = `SELECT id FROM auth.person WHERE email = lower($1)`;
 const SET_ACCOUNT = `UPDATE auth.person SET account_id = $2::uuid WHERE id = $1::uuid`;
 const HAS_OWNER = `SELECT FROM auth.person WHERE account_id = $1::uuid`;
 const ACCOUNT_EXISTS = `SELECT FROM account WHERE id = $1::uuid`;
@@ -93,6 +94,11 @@ export async function lockPerson(client: PoolClient, personId: string): Promise<
 
 export async function readPerson(client: Queryable, personId: string): Promise<PersonRow | null> {
   return (await client.query<PersonRow>(`${PERSON} WHERE id = $1::uuid`, [personId])).rows[0] ?? null;
+}
+
+/** The id of the person of an e-mail address, whatever its case. Null: there is none. */
+export async function personOfEmail(client: Queryable, email: string): Promise<string | null> {
+  return (await client.query<{ id: string }>(PERSON_OF_EMAIL, [email])).rows[0]?.id ?? null;
 }
 
 export async function writeAccountOfPerson(

@@ -3,15 +3,13 @@
 
 import type { PoolClient } from "pg";
 import { NotFound } from "../kernel/errors.ts";
+import { personOfEmail } from "./people-store.ts";
 import { deleteFactors, endAllSessions, lockFactors } from "./second-factor-store.ts";
-
-const PERSON_OF_EMAIL = `SELECT id FROM auth.person WHERE email = lower($1)`;
 
 /** Removes all of it, ends every session, and gives the person's id. Errors: NotFound. */
 export async function resetSecondFactor(client: PoolClient, email: string): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(PERSON_OF_EMAIL, [email]);
-  if (rows[0] === undefined) throw new NotFound("Nobody has this address.");
-  const { id } = rows[0];
+  const id = await personOfEmail(client, email);
+  if (id === null) throw new NotFound("Nobody has this address.");
   await lockFactors(client, id);
   if (!(await deleteFactors(client, id))) throw new NotFound("This person has no second factor.");
   await endAllSessions(client, id);

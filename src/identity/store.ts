@@ -1,4 +1,7 @@
+// Customers. What signing up, a start and mails need is SQL, so that they do not load the ORM; operators' lists use it.
+
 import type { Pool, PoolClient } from "pg";
+import { entitiesOn } from "../database/orm.ts";
 
 const OF_EMAIL = `SELECT account_id FROM customer WHERE lower(email) = lower($1)`;
 const EMAIL_OF = `SELECT email FROM customer WHERE account_id = $1::uuid`;
@@ -25,18 +28,11 @@ export async function insertCustomer(
 /** A customer as it was made. */
 export type Customer = { readonly accountId: string; readonly email: string; readonly createdAt: Date };
 
-const COLUMNS = `account_id AS "accountId", email, created_at AS "createdAt"`;
-const BY_ID = `SELECT ${COLUMNS} FROM customer WHERE account_id = $1::uuid`;
-// Ids begin with the time they were made, so their order is the order of the customers.
-const FIND = `
-SELECT ${COLUMNS} FROM customer
-WHERE account_id < $1::uuid AND ($2::text = '' OR lower(email) LIKE '%' || $2::text || '%')
-ORDER BY account_id DESC LIMIT $3::int`;
-const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
 /** The customer of an account. Null: there is none. */
 export async function customerOf(pool: Pool, accountId: string): Promise<Customer | null> {
-  return (await pool.query<Customer>(BY_ID, [accountId])).rows[0] ?? null;
+  const { em, Customer } = await entitiesOn(pool);
+  const customer = await em.findOne(Customer, { accountId });
+  return customer === null ? null : fromRow(customer);
 }
 
 /** Customers whose address has the text in it, newest first, with ids before `beforeId`. An empty text finds all. */
@@ -44,6 +40,16 @@ export async function findCustomers(
   pool: Pool,
   { text, beforeId, limit }: { text: string; beforeId: string | null; limit: number },
 ): Promise<Customer[]> {
+  const { em, Customer, raw } = await entitiesOn(pool);
   const literal = text.toLowerCase().replaceAll(/[\\%_]/g, "\\$&");
-  return (await pool.query<Customer>(FIND, [beforeId ?? LAST_UUID, literal, limit])).rows;
+  const where = {
+    ...(beforeId === null ? {} : { accountId: { $lt: beforeId } }),
+    ...(text === "" ? {} : { [raw("lower(email)")]: { $like: `%${literal}%` } }),
+  };
+  // Ids begin with the time they were made, so their order is the order of the customers.
+  return (await em.find(Customer, where, { orderBy: { accountId: "desc" }, limit })).map(fromRow);
+}
+
+function fromRow({ accountId, email, createdAt }: Customer): Customer {
+  return { accountId, email, createdAt };
 }

@@ -1,4 +1,4 @@
-// Failpoints: places at which a test kills the process, as a power cut would. What each leaves behind is a table in
+// Failpoints: places at which a test ends the process, as a power cut would. What each leaves behind is a table in
 // test/faults/README.md, and a test for every line of it.
 
 /** The places that a chat request passes, in this order. */
@@ -29,7 +29,7 @@ export const PAYOUT_FAILPOINTS = [
   "after-payout-settled",
 ] as const;
 
-/** The places in the delivery of a callback. */
+/** The places that a callback to a merchant passes. */
 export const CALLBACK_FAILPOINTS = ["after-callback-sent"] as const;
 
 export const FAILPOINTS = [
@@ -43,28 +43,10 @@ export const FAILPOINTS = [
 export type RequestFailpoint = (typeof REQUEST_FAILPOINTS)[number];
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-/** The place to die at, when it is reached for the nth time. */
-export type FailpointSetting = { readonly name: Failpoint; readonly nth: number };
-
-/** Reports that a place is reached: `failpoint?.("mid-settle")`. Undefined unless one is armed, which is all a request pays. */
+/** Reports that a place is reached: `failpoint?.("mid-settle")`. Undefined in production, and unless a test has armed one. */
 export let failpoint: ((reached: Failpoint) => void) | undefined;
 
-/** Reads `name` or `name:nth`. Undefined: there is no such place. */
-export function parseFailpoint(text: string): FailpointSetting | undefined {
-  const [, name, nth = "1"] = /^([a-z-]+)(?::([1-9]\d{0,8}))?$/.exec(text) ?? [];
-  const known = FAILPOINTS.find((each) => each === name);
-  return known === undefined ? undefined : { name: known, nth: Number(nth) };
-}
-
-/** Calls `die` when the place is reached for the nth time, until the returned function is called. */
-export function armFailpoint({ name, nth }: FailpointSetting, die: () => void): () => void {
-  let times = 0;
-  failpoint = (reached) => {
-    if (reached !== name) return;
-    times += 1;
-    if (times === nth) die();
-  };
-  return () => {
-    failpoint = undefined;
-  };
+/** Sets what is called at every place; undefined: nothing. Only app/compose/arm-failpoint.ts does, which production does not load. */
+export function observeFailpoints(observer: ((reached: Failpoint) => void) | undefined): void {
+  failpoint = observer;
 }

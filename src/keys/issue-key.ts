@@ -1,11 +1,12 @@
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { withRetry, withTransaction } from "../database/transactions.ts";
-import { LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
-import { isUuid, uuidv7 } from "../kernel/ids.ts";
+import { LimitExceeded, ValidationError } from "../kernel/errors.ts";
+import { uuidv7 } from "../kernel/ids.ts";
 import { digestSecretToken, newSecretToken } from "../kernel/secret-token.ts";
+import { lockAccount } from "../ledger/account-lock.ts";
 import { requireKeyName, type ApiKey } from "./api-key.ts";
-import { countWorkingKeys, insertKey, lockAccount } from "./store.ts";
+import { countWorkingKeys, insertKey } from "./store.ts";
 
 /** The limit a key has unless an operator sets another: requests in any 60 seconds. */
 export const DEFAULT_RATE_LIMIT = 60;
@@ -42,7 +43,7 @@ export async function addKey(
     throw new ValidationError([{ field: "rate_limit", rule: "rate_limit.range", message }]);
   }
   // The lock makes the count exact: two that issue at the same time do not both take the last place.
-  if (!isUuid(accountId) || !(await lockAccount(client, accountId))) throw new NotFound("There is no such account.");
+  await lockAccount(client, accountId);
   if ((await countWorkingKeys(client, accountId)) >= MAX_WORKING_KEYS) {
     throw new LimitExceeded(`An account has at most ${MAX_WORKING_KEYS} keys that work. Revoke one first.`);
   }

@@ -7,7 +7,8 @@ import { NotFound, ValidationError } from "../kernel/errors.ts";
 import { wrongPageToken } from "../kernel/page-token.ts";
 import { isUuid } from "../kernel/ids.ts";
 import { requireKeyName, type ApiKey } from "./api-key.ts";
-import { countWorkingKeysOf, readKeys, writeKeyName, writeRevocation } from "./store.ts";
+import { readKeys, writeKeyName, writeRevocation } from "./issued-keys-store.ts";
+import { countWorkingKeysOf } from "./store.ts";
 
 /** The most keys of one page. */
 export const MAX_PAGE_SIZE = 200;

@@ -8,7 +8,8 @@ import { withRetry, withTransaction } from "../database/transactions.ts";
 import { NotFound } from "../kernel/errors.ts";
 import { uuidv7 } from "../kernel/ids.ts";
 import type { VerifiedKey } from "./verified-key.ts";
-import { insertPlaygroundKey, lockAccount, readPlaygroundKey } from "./store.ts";
+import { lockAccount } from "../ledger/account-lock.ts";
+import { insertPlaygroundKey, readPlaygroundKey } from "./store.ts";
 
 const MOST_REMEMBERED = 10_000;
 const DIGEST_BYTES = 32;
@@ -30,7 +31,7 @@ export function createPlaygroundKeys({ pool }: Pick<Database, "pool">): Playgrou
   async function makeKey(accountId: string): Promise<VerifiedKey> {
     await withRetry(() =>
       withTransaction({ pool }, async (client) => {
-        if (!(await lockAccount(client, accountId))) throw new NotFound("There is no such account.");
+        await lockAccount(client, accountId);
         // A digest of nothing: no secret leads to it.
         await insertPlaygroundKey(client, { accountId, keyId: uuidv7(), digest: randomBytes(DIGEST_BYTES) });
       }),

@@ -1,10 +1,9 @@
-// The key table in SQL: what a request asks of it, and what an owner or operator does with keys.
+// The key table in SQL: what a request asks of it, row locks and counts, and whatever has a digest.
 
 import type { Pool, PoolClient } from "pg";
 import { sqlState, sqlStates, waitForLocks } from "../database/transactions.ts";
 import { UpstreamBusy } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
-import type { ApiKey } from "./api-key.ts";
 import type { VerifiedKey } from "./verified-key.ts";
 
 /** A key to be written. The secret itself never comes here. */
@@ -65,7 +64,6 @@ FROM decided`;
 const TAKE_CALLER_SLOT = `
 SELECT outcome, wait_ms AS "waitMs" FROM take_caller_slot($1::text, $2::uuid, $3::int)`;
 
-const LOCK_ACCOUNT = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
 const COUNT_WORKING = `SELECT count(*)::int AS count FROM api_key WHERE account_id = $1::uuid AND revoked_at IS NULL AND NOT is_playground`;
 const COUNT_WORKING_OF = `
 SELECT account_id, count(*)::int AS count FROM api_key
@@ -80,39 +78,11 @@ INSERT INTO api_key (account_id, id, digest, name, prefix, last_four, is_playgro
 VALUES ($1::uuid, $2::uuid, $3::bytea, 'Playground', '', '', true)
 ON CONFLICT (account_id) WHERE is_playground DO NOTHING`;
 
-// The secret of a playground key is not known to any person.
-const REVOKE_ALL = `
-UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL AND NOT is_playground`;
-
-// Without its secret parts. The window keeps its newest slot until the next request replaces it, so it shows the last use,
-// and for free.
-const MANAGED_COLUMNS = `
-  id, account_id, name, prefix, last_four, rate_limit, created_at, slots[cardinality(slots)] AS last_used_at, revoked_at,
-  is_playground`;
-// Ids begin with the time they were made, so their order is the order of the keys.
-const KEYS_OF_ACCOUNT = `
-SELECT ${MANAGED_COLUMNS} FROM api_key WHERE account_id = $1::uuid AND id < $2::uuid ORDER BY id DESC LIMIT $3::int`;
-const RENAME = `
-UPDATE api_key SET name = $3 WHERE account_id = $1::uuid AND id = $2::uuid AND NOT is_playground
-RETURNING ${MANAGED_COLUMNS}`;
 const LOCK_KEY = `
-SELECT revoked_at IS NULL AS works FROM api_key
+SELECT FROM api_key
 WHERE id = $1::uuid AND account_id = coalesce($2::uuid, account_id) AND NOT is_playground FOR NO KEY UPDATE`;
-const REVOKE = `
-UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1::uuid RETURNING ${MANAGED_COLUMNS}`;
-/** No key's id comes after it. */
-const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 type KeyRow = { id: string; account_id: string; rate_limit: number };
-type ManagedKeyRow = KeyRow & {
-  name: string;
-  prefix: string;
-  last_four: string;
-  created_at: Date;
-  last_used_at: Date | null;
-  revoked_at: Date | null;
-  is_playground: boolean;
-};
 type SlotRow = {
   outcome: SlotDecision["outcome"];
   rate_limit: number;
@@ -183,13 +153,6 @@ async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Locks an account, so that its keys can be counted and added to. False: there is no such account. */
-export async function lockAccount(client: PoolClient, accountId: string): Promise<boolean> {
-  await waitForLocks(client);
-  const { rowCount } = await client.query(LOCK_ACCOUNT, [accountId]);
-  return rowCount === 1;
-}
-
 /** Counts the keys of an account that were not revoked. */
 export async function countWorkingKeys(client: PoolClient, accountId: string): Promise<number> {
   const { rows } = await client.query<{ count: number }>(COUNT_WORKING, [accountId]);
@@ -217,58 +180,17 @@ export async function insertKey(client: PoolClient, key: NewKey): Promise<Date> 
   return rows[0].created_at;
 }
 
-/** Reads keys of an account, newest first, from the one behind `beforeId` on; null: from the newest on. */
-export async function readKeys(
-  pool: Pool,
-  { accountId, beforeId, limit }: { accountId: string; beforeId: string | null; limit: number },
-): Promise<ApiKey[]> {
-  const { rows } = await pool.query<ManagedKeyRow>(KEYS_OF_ACCOUNT, [accountId, beforeId ?? LAST_UUID, limit]);
-  return rows.map(fromRowKey);
-}
-
-/** Gives a key another name. Null: the account has no such key. */
-export async function writeKeyName(
-  client: PoolClient,
-  { accountId, keyId, name }: { accountId: string; keyId: string; name: string },
-): Promise<ApiKey | null> {
-  await waitForLocks(client);
-  const { rows } = await client.query<ManagedKeyRow>(RENAME, [accountId, keyId, name]);
-  return rows[0] === undefined ? null : fromRowKey(rows[0]);
-}
-
-/**
- * Marks a key as revoked now, unless it was before, and returns which. Null: there is no such key, or it is not of the account
- * that is given.
- */
-export async function writeRevocation(
+/** Locks a key of any account, or of one, before it is revoked. False: there is none that people may revoke. */
+export async function lockKey(
   client: PoolClient,
   { keyId, accountId = null }: { keyId: string; accountId?: string | null },
-): Promise<(ApiKey & { readonly isNew: boolean }) | null> {
+): Promise<boolean> {
   await waitForLocks(client);
-  const locked = await client.query<{ works: boolean }>(LOCK_KEY, [keyId, accountId]);
-  if (locked.rows[0] === undefined) return null;
-  const { rows } = await client.query<ManagedKeyRow>(REVOKE, [keyId]);
-  invariant(rows[0] !== undefined, "a key that was locked is there");
-  return { ...fromRowKey(rows[0]), isNew: locked.rows[0].works };
+  return (await client.query(LOCK_KEY, [keyId, accountId])).rowCount === 1;
 }
 
 function fromRowWorking(row: KeyRow | undefined): VerifiedKey | null {
   return row === undefined ? null : { keyId: row.id, accountId: row.account_id, rateLimit: row.rate_limit };
-}
-
-function fromRowKey(row: ManagedKeyRow): ApiKey {
-  return {
-    keyId: row.id,
-    accountId: row.account_id,
-    name: row.name,
-    prefix: row.prefix,
-    lastFour: row.last_four,
-    rateLimit: row.rate_limit,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
-    isPlayground: row.is_playground,
-  };
 }
 
 function fromRowSlot(row: SlotRow | undefined): SlotDecision {
@@ -277,9 +199,4 @@ function fromRowSlot(row: SlotRow | undefined): SlotDecision {
   const { rate_limit: rateLimit, used, reset_seconds: resetSeconds, wait_ms: waitMs } = row;
   if (row.outcome === "limited") return { outcome: "limited", rateLimit, waitMs: waitMs ?? 0 };
   return { outcome: "taken", rateLimit, used, resetSeconds };
-}
-
-/** Revokes every key that works. Gives how many there were. */
-export async function revokeAllKeys(client: PoolClient): Promise<number> {
-  return (await client.query(REVOKE_ALL)).rowCount ?? 0;
 }

@@ -2,8 +2,8 @@
 // admission statement decides by these columns of the locked row; what runs is finished and billed.
 
 import type { Pool, PoolClient } from "pg";
-import { waitForLocks } from "../database/transactions.ts";
 import { NotFound } from "../kernel/errors.ts";
+import { lockAccount } from "./account-lock.ts";
 
 export type AccountLimits = {
   /** Since when the account is frozen; null: it is not. */
@@ -20,19 +20,11 @@ export type ChangedLimits = AccountLimits & { readonly isChanged: boolean };
 const COLUMNS = `frozen_at AS "frozenAt", max_open_holds AS "maxOpenRequests", open_holds AS "openRequests"`;
 const READ = `SELECT ${COLUMNS} FROM account WHERE id = $1::uuid`;
 
-// Like every change of an account: the row is locked, and posted and held are written from the locked row.
-const change = (set: string, where: string): string => `
-WITH acc AS MATERIALIZED (
-  SELECT a.id, a.posted, a.held, a.frozen_at, a.max_open_holds FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
-)
-UPDATE account a SET posted = l.posted, held = l.held, ${set}
-FROM acc l WHERE a.id = l.id AND a.id = $1::uuid AND ${where}`;
-const FREEZE = change("frozen_at = clock_timestamp()", "l.frozen_at IS NULL");
-const UNFREEZE = change("frozen_at = NULL", "l.frozen_at IS NOT NULL");
-const LIMIT = change("max_open_holds = $2::int", "l.max_open_holds <> $2::int");
-
-const LOCK = `SELECT open_holds AS was FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
-// In a statement of its own behind the lock: it sees the holds of whoever had the lock before.
+// The account is locked.
+const FREEZE = `UPDATE account SET frozen_at = clock_timestamp() WHERE id = $1::uuid AND frozen_at IS NULL`;
+const UNFREEZE = `UPDATE account SET frozen_at = NULL WHERE id = $1::uuid AND frozen_at IS NOT NULL`;
+const LIMIT = `UPDATE account SET max_open_holds = $2::int WHERE id = $1::uuid AND max_open_holds <> $2::int`;
+// In a statement of its own behind the lock: it sees the holds of the transaction that had the lock before.
 const RECOUNT = `
 UPDATE account SET open_holds = (SELECT count(*) FROM hold WHERE account_id = $1::uuid)
 WHERE id = $1::uuid AND open_holds <> (SELECT count(*) FROM hold WHERE account_id = $1::uuid)`;
@@ -73,9 +65,7 @@ export async function recountOpenRequests(
   client: PoolClient,
   accountId: string,
 ): Promise<ChangedLimits & { readonly was: number }> {
-  await waitForLocks(client);
-  const { rows } = await client.query<{ was: number }>(LOCK, [accountId]);
-  const was = rows[0]?.was ?? 0;
+  const { openHolds: was } = await lockAccount(client, accountId);
   const { rowCount } = await client.query(RECOUNT, [accountId]);
   return { ...(await readLimits(client, accountId)), isChanged: rowCount === 1, was };
 }
@@ -85,7 +75,7 @@ async function apply(
   text: string,
   values: readonly [string, ...unknown[]],
 ): Promise<ChangedLimits> {
-  await waitForLocks(client);
+  await lockAccount(client, values[0]);
   const { rowCount } = await client.query(text, [...values]);
   return { ...(await readLimits(client, values[0])), isChanged: rowCount === 1 };
 }

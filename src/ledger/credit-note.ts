@@ -2,19 +2,18 @@
 // note is a posting `revenue -> customer` in the group of the request.
 
 import type { Pool, PoolClient } from "pg";
-import { waitForLocks } from "../database/transactions.ts";
 import { LimitExceeded, NotFound, ValidationError } from "../kernel/errors.ts";
 import { idr } from "../kernel/money.ts";
 import { rupiahText } from "../kernel/rupiah-text.ts";
-import { creditAccount } from "./accounts.ts";
+import { lockAccount } from "./account-lock.ts";
+import { creditAccount } from "./credits.ts";
 import { systemAccounts } from "./system-accounts.ts";
 
 const USAGE = `
 SELECT u.account_id, u.charge + coalesce((
   SELECT l.charge FROM late_usage l WHERE l.account_id = u.account_id AND l.request_id = u.request_id), 0)::bigint AS charge
 FROM usage_record u WHERE u.request_id = $1::uuid`;
-const LOCK = `SELECT FROM account WHERE id = $1::uuid FOR NO KEY UPDATE`;
-// Read after the lock and in a statement of its own: it sees the notes of whoever had the lock before.
+// Read after the lock and in a statement of its own: it sees the notes of the transaction that had the lock before.
 const NOTES = `
 SELECT id, amount, reference FROM posting
 WHERE account_id = $1::uuid AND credit = $1::uuid AND group_id = ANY ($2::uuid[]) AND reason = 'credit_note'`;
@@ -64,8 +63,7 @@ export async function creditUsage(
   if (usage === undefined) throw new NotFound("There is no usage record of this request.");
   const { account_id: accountId, charge } = usage;
   const reference = `credit-note:${requestId}${name === null ? "" : `:${name}`}`;
-  await waitForLocks(client);
-  await client.query(LOCK, [accountId]);
+  await lockAccount(client, accountId);
   const { rows } = await client.query<{ id: string; amount: string; reference: string }>(NOTES, [
     accountId,
     [requestId],

@@ -102,7 +102,7 @@ function ofOurs(accountId: string, account: string): string[] {
 /** What finds those of a customer's account, or of a fund of the customer's merchant. */
 function ofCustomer(account: string): string[] {
   const owner = `coalesce(
-    (SELECT m.account_id FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id WHERE f.id = ${account}), ${account})`;
+    (SELECT f.account_id FROM merchant_fund f WHERE f.id = ${account}), ${account})`;
   return [`account_id = ${owner} AND (debit = ${account} OR credit = ${account}) AND `];
 }
 

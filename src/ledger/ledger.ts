@@ -122,8 +122,6 @@ export type Settlement = TokenCounts & {
    * in time; else the hold is given back.
    */
   readonly delivered: boolean;
-  /** When it was settled, for the made-up history of a demo. Absent, as everywhere else: now. */
-  readonly settledAt?: Date;
 };
 
 /** What was written: the cost, and what was taken from the balance for it, in micro-rupiah. */

@@ -1,7 +1,7 @@
 // Postings outside the request path: credits by operators, top-ups, merchants' funds. A posting is one balanced row; more
 // than two legs share a group. Nothing here is ever changed once written.
 
-import type { PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { invariant } from "../kernel/invariant.ts";
 import type { Asset } from "../kernel/money.ts";
 
@@ -21,7 +21,7 @@ export type Posting = {
   readonly reason: string;
   /** Unique among those of the account, for ever: the same event posted twice is posted once. */
   readonly reference?: string;
-  /** A sentence by whoever ordered it. */
+  /** A sentence by the operator who ordered it. */
   readonly note?: string;
 };
 
@@ -36,8 +36,12 @@ const OF_REFERENCE = `
 SELECT id, account_id AS "accountId", group_id AS "groupId", credit, debit, asset, amount FROM posting WHERE reference = $1::text`;
 
 const IS_POSTED = `SELECT EXISTS (SELECT FROM posting WHERE reference = $1::text AND reason = $2::text) AS is_posted`;
+const IS_POSTED_IN_GROUP = `SELECT EXISTS (SELECT FROM posting WHERE group_id = $1::uuid AND reason = $2::text) AS is_posted`;
+const OF_REFERENCES = `
+SELECT id, group_id AS "groupId", debit, credit, amount, reason, posted_at AS "postedAt" FROM posting
+WHERE account_id = $1::uuid AND reference = ANY ($2::text[]) ORDER BY id`;
 
-/** Writes postings and gives the ids of those that were new: one whose reference is known already is left out. */
+/** Writes postings and returns the ids of those that were new: one whose reference is known already is left out. */
 export async function insertPostings(client: PoolClient, postings: readonly Posting[]): Promise<string[]> {
   invariant(postings.length > 0, "a posting group has at least one posting");
   for (const { debit, credit, amount } of postings) {
@@ -63,7 +67,7 @@ export async function insertPostings(client: PoolClient, postings: readonly Post
 export type TakenReference = Omit<Posting, "reason" | "reference" | "note">;
 
 /**
- * Keeps the reference of an operator's order for this transaction, and gives the posting that has taken it, on whatever account. The
+ * Reserves the reference of an operator's order for this transaction, and returns the posting that has taken it, on any account. The
  * table keeps references apart within an account only; of orders, one name means one order over all accounts.
  */
 export async function claimReference(client: PoolClient, reference: string): Promise<TakenReference | undefined> {
@@ -73,11 +77,35 @@ export async function claimReference(client: PoolClient, reference: string): Pro
   return rows[0] && { ...rows[0], amount: BigInt(rows[0].amount) };
 }
 
-/** Whether something was posted under a reference for a reason. Without a lock that whoever posts it holds too, the answer may be old. */
+/** Whether something was posted under a reference for a reason. Only a lock that its posting takes too keeps the answer true. */
 export async function isPosted(
   client: PoolClient,
   { reference, reason }: Required<Pick<Posting, "reference" | "reason">>,
 ): Promise<boolean> {
   const { rows } = await client.query<{ is_posted: boolean }>(IS_POSTED, [reference, reason]);
   return rows[0]?.is_posted === true;
+}
+
+/** Whether a posting of a group has a reason. Only a lock that its posting takes too keeps the answer true. */
+export async function isPostedInGroup(
+  client: PoolClient,
+  { groupId, reason }: Pick<Posting, "groupId" | "reason">,
+): Promise<boolean> {
+  const { rows } = await client.query<{ is_posted: boolean }>(IS_POSTED_IN_GROUP, [groupId, reason]);
+  return rows[0]?.is_posted === true;
+}
+
+/** A posting as it was written, and when. */
+export type WrittenPosting = Pick<Posting, "id" | "groupId" | "debit" | "credit" | "amount" | "reason"> & {
+  readonly postedAt: Date;
+};
+
+/** The postings of an account under some references, oldest first. */
+export async function readPostings(
+  reader: Pick<Pool | PoolClient, "query">,
+  { accountId, references }: { accountId: string; references: readonly string[] },
+): Promise<WrittenPosting[]> {
+  const values = [accountId, references];
+  const { rows } = await reader.query<Omit<WrittenPosting, "amount"> & { amount: string }>(OF_REFERENCES, values);
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }

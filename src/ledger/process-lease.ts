@@ -37,6 +37,13 @@ UPDATE process p SET dead_at = clock_timestamp() FROM (
 // A process that stops in order has resolved its holds; nobody needs to wait for its lease to run out.
 const RESIGN = `UPDATE process SET dead_at = clock_timestamp() WHERE id = $1::uuid AND dead_at IS NULL`;
 
+const SERVES = `SELECT FROM process WHERE dead_at IS NULL AND expires_at > clock_timestamp() LIMIT 1`;
+
+/** Whether a process serves from this database. */
+export async function isServed(client: Pick<Client, "query">): Promise<boolean> {
+  return (await client.query(SERVES)).rowCount !== 0;
+}
+
 /** A statement of the lease without an answer for so long is given up; there are three more before the term ends. */
 const ANSWER_WITHIN_MS = 4_000;
 

@@ -17,7 +17,8 @@ import { listBalances, listMerchants, openMerchant } from "./merchants/merchants
 import { toProtoQuote, toProtoStatement, toProtoTransfer } from "./proto-transfer.ts";
 import { quoteTransfer } from "./transfers/quote.ts";
 import { type ReadPayoutAttempts, readStatement } from "./transfers/statement.ts";
-import { type MerchantSummary, type PairSummary, requireMerchantOf } from "./merchants/store.ts";
+import type { PairSummary } from "./merchants/pair-store.ts";
+import { type MerchantSummary, requireMerchantOf } from "./merchants/store.ts";
 import {
   cancelTransfer,
   type HasSigningBegun,

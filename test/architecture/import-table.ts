@@ -145,7 +145,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   billing: ["kernel", "database", "workers", "ledger", "catalog"],
   identity: ["kernel", "database", "workers", "operator/audit-log"],
   catalog: ["kernel", "database", "outbound"],
-  keys: ["kernel", "database"],
+  // Keys are counted behind the lock of their account.
+  keys: ["kernel", "database", "ledger"],
   // Recovery and the audit are the ledger's own work, done at intervals.
   ledger: ["kernel", "database", "workers"],
   database: ["kernel"],

@@ -15,7 +15,8 @@ import { listUsage } from "../../src/billing/usage/usage.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { creditAccount, openAccount } from "../../src/ledger/accounts.ts";
+import { openAccount } from "../../src/ledger/accounts.ts";
+import { creditAccount } from "../../src/ledger/credits.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { median } from "./statistics.ts";
 

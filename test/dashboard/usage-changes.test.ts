@@ -18,7 +18,7 @@ describe("the usage page, when its filter changes", () => {
     dashboard = await openDashboard();
     const { database } = dashboard.database;
     const { accountId } = await findDemo(database);
-    await makeHistory(database, { accountId, midnightMs: MIDNIGHT_MS });
+    await makeHistory(dashboard.database, { accountId, midnightMs: MIDNIGHT_MS });
     ({ page } = await dashboard.visitDemo("/usage"));
   });
   afterAll(async () => {

@@ -1,20 +1,22 @@
-// Past usage, made by the ledger code that `saldo seed` uses: requests around a midnight in Jakarta and over the weeks
+// Past usage, written as `saldo seed` writes it: requests around a midnight in Jakarta and over the weeks
 // before it, of more models than the chart has colours for. Every cost is a whole number of hundredths of a rupiah, so
 // that the displayed numbers add up; one model is different.
 
 import { rollUpUsage } from "../../src/billing/usage/roll-up.ts";
 import type { CatalogModel } from "../../src/catalog/catalog-model.ts";
 import type { PlannedRequest } from "../../src/app/demo/seed/plan-requests.ts";
-import { seedUsage } from "../../src/app/demo/seed/seed-usage.ts";
-import type { Database } from "../../src/database/database.ts";
+import { priceRequests } from "../../src/app/demo/seed/plan-money.ts";
+import { writeHistory } from "../../src/app/demo/seed/write-history.ts";
+import { type Database, withOwner } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { issueKey } from "../../src/keys/issue-key.ts";
-import { creditAccount } from "../../src/ledger/accounts.ts";
+import { creditAccount } from "../../src/ledger/credits.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import type { UsageBasis } from "../../src/ledger/ledger.ts";
 import { seededRandom } from "../money/random.ts";
+import type { TestDatabase } from "../setup/test-database.ts";
 
 export const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -59,7 +61,7 @@ export type UsageHistory = {
 
 /** Makes it on an account, and returns its rows in the database. */
 export async function makeHistory(
-  database: Database,
+  { database, url }: Pick<TestDatabase, "database" | "url">,
   { accountId, midnightMs }: { accountId: string; midnightMs: number },
 ): Promise<UsageHistory> {
   await database.pool.query("SELECT ensure_usage_partitions($1::date, $2)", [
@@ -68,18 +70,13 @@ export async function makeHistory(
   ]);
   const keyIds: string[] = [];
   for (const name of KEY_NAMES) keyIds.push((await issueKey(database, { accountId, name, rateLimit: 0 })).keyId);
-  await seedUsage({
-    database,
-    accountId,
-    keyIds,
-    models: [...MODELS.map((id, index) => model(id, `${10_000 * (index + 1)}`)), model(FINE_MODEL, "0.123457")],
-    requests: plan(midnightMs),
-    topUp: async () => {
-      const credit = { accountId, amount: TOP_UP, from: systemAccounts.promotions, reason: "demo_credit" } as const;
-      await withTransaction(database, (client) => creditAccount(client, credit));
-      return TOP_UP;
-    },
-  });
+  const models = [...MODELS.map((id, index) => model(id, `${10_000 * (index + 1)}`)), model(FINE_MODEL, "0.123457")];
+  const requests = priceRequests(plan(midnightMs), { keyIds, models });
+  const credit = { accountId, amount: TOP_UP, from: systemAccounts.promotions, reason: "demo_credit" } as const;
+  await withTransaction(database, (client) => creditAccount(client, credit));
+  await withOwner({ url, dataDir: "" }, (client) =>
+    writeHistory(client, { accountId, topUps: [], requests, baseUrl: "" }),
+  );
   await rollUpUsage(database.pool);
   return { keyIds, records: await keptRecords(database, accountId) };
 }

@@ -36,7 +36,7 @@ describe("the usage page", () => {
     dashboard = await openDashboard();
     const { database } = dashboard.database;
     const { accountId } = await findDemo(database);
-    history = await makeHistory(database, { accountId, midnightMs: MIDNIGHT_MS });
+    history = await makeHistory(dashboard.database, { accountId, midnightMs: MIDNIGHT_MS });
     ({ page } = await dashboard.visitDemo("/usage"));
   });
   afterAll(() => dashboard.close());

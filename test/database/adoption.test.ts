@@ -3,13 +3,17 @@
 import { readFile } from "node:fs/promises";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { topicChecks } from "../../src/app/compose/audit-checks.ts";
+import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { clientConfig, connectClient, withClient } from "../../src/database/connections.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { labelOf, schemaCode } from "../../src/database/migrations/migrations.ts";
+import { withTransaction } from "../../src/database/transactions.ts";
+import { uuidv7 } from "../../src/kernel/ids.ts";
+import { openAccount } from "../../src/ledger/accounts.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { readTrialBalance } from "../../src/ledger/trial-balance.ts";
+import { createMerchant } from "../../src/merchant/merchants/merchants.ts";
 import { SOUND } from "../money/money-setup.ts";
 import { schemaText } from "../setup/schema-text.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
@@ -21,8 +25,11 @@ WHERE c.relnamespace IN ('public'::regnamespace, 'auth'::regnamespace) AND c.rel
 ORDER BY 1`;
 const SOURCES = `
 SELECT proname AS name, prosrc AS source FROM pg_proc WHERE pronamespace IN ('public'::regnamespace, 'auth'::regnamespace) ORDER BY 1, 2`;
-/** A posting as both have it. */
-const POSTING = "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at";
+/** Columns of rows that both have. Of other tables, all. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  posting: "id, group_id, asset, debit, credit, amount, reason, reference, note, posted_at",
+  merchant_fund: "merchant_id, asset, id, posted, held",
+};
 
 /** A database of its own with what the file makes. */
 async function formerDatabase(): Promise<{ opened: TestDatabase; owner: Client }> {
@@ -40,9 +47,8 @@ async function everyRow(owner: Client): Promise<Map<string, string[]>> {
   const tables = (await owner.query<{ name: string }>(TABLES)).rows.map(({ name }) => name);
   const rows = new Map<string, string[]>();
   for (const table of tables) {
-    const columns = table === "posting" ? POSTING : "*";
     const { rows: found } = await owner.query<{ row: string }>(
-      `SELECT r::text AS row FROM (SELECT ${columns} FROM ${table}) r ORDER BY 1`,
+      `SELECT r::text AS row FROM (SELECT ${COLUMNS[table] ?? "*"} FROM ${table}) r ORDER BY 1`,
     );
     rows.set(
       table,
@@ -117,6 +123,15 @@ describe("a database of the last former migration", () => {
     `);
   });
 
+  test("has every fund under the account of its merchant", async () => {
+    const { rows } = await owner.query<{ funds: bigint; right: bigint }>(
+      `SELECT count(*) AS funds, count(*) FILTER (WHERE f.account_id = m.account_id) AS right
+       FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id`,
+    );
+    expect(rows[0]?.funds).toBeGreaterThan(0n);
+    expect(rows[0]?.right).toBe(rows[0]?.funds);
+  });
+
   test("has the schema and the functions of a fresh database", async () => {
     const fresh = await createTestDatabase();
     const of = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
@@ -129,7 +144,7 @@ describe("a database of the last former migration", () => {
 
   test("is served, and its books are in order", async () => {
     const database = await openDatabase({ url: opened.url, dataDir: "" });
-    expect(await audit(database.pool, { checks: topicChecks })).toEqual(SOUND);
+    expect(await audit(database.pool, { topics: topicAudits })).toEqual(SOUND);
     expect(await readTrialBalance(database.pool)).toMatchObject({ isBalanced: true });
     await database.close();
   });
@@ -140,7 +155,9 @@ test("a database that has the change of the security log already becomes what a 
   for (const file of ["functions/security_log.sql", "migrations/0002-kept-security-log.sql"])
     await owner.query(await readFile(new URL(`../../src/database/${file}`, import.meta.url), "utf8"));
   await owner.query("INSERT INTO mikro_orm_migrations (name) VALUES ('0036-kept-security-log')");
-  expect(await migrate(clientConfig({ connectionString: opened.url }, "test"))).toEqual(["0001-baseline"]);
+  expect(await migrate(clientConfig({ connectionString: opened.url }, "test"))).toEqual(
+    schemaCode.migrations.map(labelOf).filter((label) => label !== "0002-kept-security-log"),
+  );
   const fresh = await createTestDatabase();
   expect(await schemaText(owner)).toBe(
     await withClient(clientConfig({ connectionString: fresh.url }, "test"), schemaText),
@@ -178,3 +195,20 @@ describe("a database that cannot be taken over", () => {
     );
   });
 });
+
+test("a fund that code of before 0003 opens gets the account of its merchant", async () => {
+  const opened = await createTestDatabase();
+  const { accountId, merchantId } = await newMerchantOf(opened);
+  const { rows } = await opened.database.pool.query<{ account: string }>(
+    `INSERT INTO merchant_fund (merchant_id, asset, id) VALUES ($1, 'BTC/8', $2) RETURNING account_id AS account`,
+    [merchantId, uuidv7()],
+  );
+  expect(rows).toEqual([{ account: accountId }]);
+  await opened.drop();
+});
+
+async function newMerchantOf({ database }: TestDatabase): Promise<{ accountId: string; merchantId: string }> {
+  const accountId = uuidv7();
+  await withTransaction(database, (client) => openAccount(client, accountId));
+  return { accountId, ...(await createMerchant(database, { accountId, environment: "sandbox" })) };
+}

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TRANSFER_FAILPOINTS } from "../../src/kernel/failpoint.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
-import { topicChecks } from "../../src/app/compose/audit-checks.ts";
+import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { newMerchant } from "../merchant/merchant-accounts.ts";
 import { creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { setLimits } from "../../src/merchant/merchants/limits.ts";
@@ -64,6 +64,6 @@ describe("a process that dies while it takes an order at", () => {
     expect(await listBalances(opened.database, merchantId)).toEqual([
       { currencyCode: "TRX", available: "78.3", held: "21.7" },
     ]);
-    expect(await audit(opened.database.pool, { checks: topicChecks })).toEqual(SOUND);
+    expect(await audit(opened.database.pool, { topics: topicAudits })).toEqual(SOUND);
   });
 });

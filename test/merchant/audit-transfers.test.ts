@@ -4,7 +4,7 @@ import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
-import { auditTransfers } from "../../src/merchant/transfers/audit-transfers.ts";
+import { transferAudit } from "../../src/merchant/transfers/audit-transfers.ts";
 import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { merchantWith, orderTransfer } from "./merchant-accounts.ts";
@@ -41,7 +41,7 @@ afterAll(async () => {
 /** The findings of an audit of transfers, in a full run and in an incremental one. */
 async function findings(): Promise<string[]> {
   const runs = await Promise.all(
-    (["full", "incremental"] as const).map((kind) => audit(database.pool, { kind, checks: [auditTransfers] })),
+    (["full", "incremental"] as const).map((kind) => audit(database.pool, { kind, topics: [transferAudit] })),
   );
   return [...new Set(runs.flatMap(({ violations }) => violations.map(({ check }) => check)))];
 }

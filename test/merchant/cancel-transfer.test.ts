@@ -5,7 +5,7 @@ import { withTransaction } from "../../src/database/transactions.ts";
 import { NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
-import { auditTransfers } from "../../src/merchant/transfers/audit-transfers.ts";
+import { transferAudit } from "../../src/merchant/transfers/audit-transfers.ts";
 import { listBalances } from "../../src/merchant/merchants/merchants.ts";
 import { lockTransfer, moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
 import { readEvents } from "../../src/merchant/transfers/transfer-store.ts";
@@ -102,7 +102,7 @@ describe.each(testBackends())("canceling a transfer on the %s server", (backend)
   });
 
   test("leaves balanced books", async () => {
-    const report = await audit(database.pool, { checks: [auditTransfers] });
+    const report = await audit(database.pool, { topics: [transferAudit] });
     expect(report).toEqual({ ok: true, violations: [], hasMore: false });
   });
 });

@@ -11,7 +11,7 @@ import {
   InsufficientFunds,
 } from "../../src/kernel/transfer-errors.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
-import { auditTransfers } from "../../src/merchant/transfers/audit-transfers.ts";
+import { transferAudit } from "../../src/merchant/transfers/audit-transfers.ts";
 import { createTransfer, type OrderOutcome } from "../../src/merchant/transfers/create-transfer.ts";
 import { type LimitOrder, listLimits, setLimits } from "../../src/merchant/merchants/limits.ts";
 import { creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
@@ -235,7 +235,7 @@ describe.each(testBackends())("ordering a transfer on the %s server", (backend) 
   });
 
   test("leaves balanced books", async () => {
-    const report = await audit(database.pool, { checks: [auditTransfers] });
+    const report = await audit(database.pool, { topics: [transferAudit] });
     expect(report).toEqual({ ok: true, violations: [], hasMore: false });
   });
 });

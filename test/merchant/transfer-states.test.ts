@@ -6,7 +6,7 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { InvariantError } from "../../src/kernel/invariant.ts";
 import type { Environment } from "../../src/identity/principal.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
-import { auditTransfers } from "../../src/merchant/transfers/audit-transfers.ts";
+import { transferAudit } from "../../src/merchant/transfers/audit-transfers.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { setLimits } from "../../src/merchant/merchants/limits.ts";
 import { listBalances } from "../../src/merchant/merchants/merchants.ts";
@@ -142,7 +142,7 @@ describe.each(testBackends())("moveTransfer on the %s server", (backend) => {
   });
 
   test("leaves balanced books", async () => {
-    expect(await audit(database.pool, { checks: [auditTransfers] })).toEqual({
+    expect(await audit(database.pool, { topics: [transferAudit] })).toEqual({
       ok: true,
       violations: [],
       hasMore: false,

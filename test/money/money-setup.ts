@@ -9,13 +9,14 @@ import { openDatabase, type Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { timeOfUuidv7, uuidv7 } from "../../src/kernel/ids.ts";
-import { type AccountBalance, creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { type AccountBalance, openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { creditAccount } from "../../src/ledger/credits.ts";
 import { audit, type AuditOptions } from "../../src/ledger/audit/audit.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import type { AdmissionRequest, Settlement } from "../../src/ledger/ledger.ts";
 import { ProcessLease } from "../../src/ledger/process-lease.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
-import { topicChecks } from "../../src/app/compose/audit-checks.ts";
+import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { onServer, type TestBackend } from "../setup/test-servers.ts";
 
@@ -170,7 +171,7 @@ export class MoneySetup {
   }
 
   audit(options: AuditOptions = {}) {
-    return audit(this.pool, { checks: topicChecks, ...options });
+    return audit(this.pool, { topics: topicAudits, ...options });
   }
 
   async close(): Promise<void> {

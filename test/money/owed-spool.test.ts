@@ -44,7 +44,7 @@ describe.each(testBackends())("settlements that are owed on the %s database", (b
     const request = admission(account, await setup.key(account), 100n * UNIT);
     expect(await ledger.admit(request)).toMatchObject({ outcome: "granted" });
     proxy.cutAll({ refuse: true });
-    const settled = ledger.settle({ ...settlement(account, request.requestId, tokens), settledAt: new Date() });
+    const settled = ledger.settle(settlement(account, request.requestId, tokens));
     await Promise.all([expect(settled).rejects.toThrow(), ledger.close(100)]);
     proxy.isAway = false;
     expect(await readdir(folder)).toHaveLength(1);

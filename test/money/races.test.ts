@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { ValidationError } from "../../src/kernel/errors.ts";
-import { creditAccount, creditAsOrdered } from "../../src/ledger/accounts.ts";
+import { creditAccount, creditAsOrdered } from "../../src/ledger/credits.ts";
 import { GroupCommitLedger } from "../../src/ledger/group-commit/group-commit.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";

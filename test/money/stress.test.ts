@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isDatabaseAway, sqlState, withTransaction } from "../../src/database/transactions.ts";
 import { UpstreamBusy } from "../../src/kernel/errors.ts";
 import { freezeAccount, unfreezeAccount } from "../../src/ledger/account-limits.ts";
-import { creditAccount } from "../../src/ledger/accounts.ts";
+import { creditAccount } from "../../src/ledger/credits.ts";
 import { recoverHolds } from "../../src/ledger/recovery.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { testBackends } from "../setup/test-database.ts";

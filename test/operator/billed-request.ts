@@ -4,7 +4,7 @@ import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { billingDay } from "../../src/kernel/clock.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { creditAccount } from "../../src/ledger/accounts.ts";
+import { creditAccount } from "../../src/ledger/credits.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 
 /** One input token at the price that gives this charge. */

@@ -5,7 +5,8 @@ import { listActions, type OrderedBy } from "../../src/operator/audit-log/operat
 import { withTransaction } from "../../src/database/transactions.ts";
 import { InsufficientBalance, LimitExceeded, NotFound, ValidationError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { creditAsOrdered, openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { creditAsOrdered } from "../../src/ledger/credits.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { MAX_ORDER, orderAdjustment, orderCredit } from "../../src/operator/commands/account-orders.ts";

@@ -2,12 +2,13 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCustomer } from "../../src/identity/customers.ts";
-import { owe } from "../../src/billing/top-ups/receivables.ts";
+import { owe } from "../../src/ledger/receivables.ts";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { creditAccount, openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { openAccount, readBalance } from "../../src/ledger/accounts.ts";
+import { creditAccount } from "../../src/ledger/credits.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { takePlayMoneyBack } from "../../src/app/demo/play-money.ts";
@@ -31,7 +32,13 @@ const newCustomer = async (): Promise<string> => {
 const charge = async (accountId: string, provider: string, amount: string): Promise<void> => {
   const topUpId = await openTopUp(database, { accountId, provider });
   const debt = { accountId, topUpId, amount: rupiah(amount), reason: "top_up_charge_back" };
-  await withTransaction(database, (client) => owe(client, debt));
+  await withTransaction(database, async (client) => {
+    await client.query(
+      `UPDATE top_up SET state = 'charged_back', paid_at = clock_timestamp(), given_back = $2 WHERE id = $1::uuid`,
+      [topUpId, debt.amount],
+    );
+    await owe(client, debt);
+  });
 };
 const clear = () => withTransaction(database, takePlayMoneyBack);
 

@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from "../../src/database/embedded/embedded-post
 import { isDatabaseAway } from "../../src/database/transactions.ts";
 import type { AuditKind } from "../../src/ledger/audit/run.ts";
 import { audit } from "../../src/ledger/audit/audit.ts";
-import { topicChecks } from "../../src/app/compose/audit-checks.ts";
+import { topicAudits } from "../../src/app/compose/topic-audits.ts";
 import { PostgresProxy } from "../faults/postgres-proxy.ts";
 import { Service } from "../faults/service.ts";
 import { freePorts } from "../setup/free-ports.ts";
@@ -125,7 +125,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
 
   let audits = 0;
   const auditNow = async (kind: AuditKind, after: string): Promise<void> => {
-    const { violations } = await patiently(() => audit(pool, { kind, checks: topicChecks }));
+    const { violations } = await patiently(() => audit(pool, { kind, topics: topicAudits }));
     audits += 1;
     for (const { check, subject, detail } of violations)
       violate(`audit after ${after}: ${check}: ${subject} ${detail}`);

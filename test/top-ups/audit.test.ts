@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuidv7 } from "../../src/kernel/ids.ts";
-import { creditAccount } from "../../src/ledger/accounts.ts";
+import { creditAccount } from "../../src/ledger/credits.ts";
 import { systemAccounts } from "../../src/ledger/system-accounts.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { SOUND } from "../money/money-setup.ts";
@@ -144,13 +144,13 @@ describe("the audit finds", () => {
         "ALTER TABLE payment_event DISABLE TRIGGER append_only",
         "ALTER TABLE payment_event ENABLE ALWAYS TRIGGER append_only",
       ),
-    ).toEqual(["nothing posted can be changed"]);
+    ).toEqual(["no payment event can be changed"]);
     expect(
       await damage(
         "ALTER TABLE payment_event DROP CONSTRAINT payment_event_once",
         "ALTER TABLE payment_event ADD CONSTRAINT payment_event_once UNIQUE (provider, event_key)",
       ),
-    ).toEqual(["the database refuses what must never be"]);
+    ).toEqual(["the database refuses what must never be of a top-up"]);
     await expect(run("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/permission denied/);
     await expect(setup.money.asOwner("UPDATE payment_event SET status = 'paid'")).rejects.toThrow(/append-only/);
     expect(await found()).toEqual([]);

@@ -2,7 +2,7 @@
 // money or frees money of it pays the debt first.
 
 import { describe, expect, it } from "vitest";
-import { collectFreed } from "../../src/billing/top-ups/receivables.ts";
+import { collectFreed } from "../../src/ledger/receivables.ts";
 import { postWelcomeCredit } from "../../src/billing/welcome-credit.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { InsufficientBalance } from "../../src/kernel/errors.ts";

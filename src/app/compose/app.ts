@@ -41,7 +41,6 @@ import { LearnedModels } from "../../gateway/upstreams/learned-models.ts";
 import { UpstreamMarks } from "../../gateway/upstreams/upstream-marks.ts";
 import { createUpstreams } from "../../gateway/upstreams/upstreams.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { armFailpoint } from "../../kernel/failpoint.ts";
 import { createKeys } from "../../keys/keys.ts";
 import { createPlaygroundKeys } from "../../keys/playground-key.ts";
 import { createKeysService } from "../../keys/service.ts";
@@ -101,6 +100,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
   await using stack = new AsyncDisposableStack();
   if (config.failpoint !== null) {
     logger.warn(config.failpoint, "this process will kill itself at a failpoint");
+    const { armFailpoint } = await import("./arm-failpoint.ts");
     armFailpoint(config.failpoint, () => process.kill(process.pid, "SIGKILL"));
   }
   // What a chat request waits for has connections of its own.

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { audit, type AuditReport } from "../../ledger/audit/audit.ts";
 import { type AuditKind, claimAudit } from "../../ledger/audit/run.ts";
-import { topicChecks } from "./audit-checks.ts";
+import { topicAudits } from "./topic-audits.ts";
 import type { Tick } from "../../workers/tick.ts";
 
 const MINUTE_MS = 60_000;
@@ -30,7 +30,7 @@ export function auditTicks({ pool, onViolations }: AuditWork): Tick[] {
       // A tick comes a little sooner or later than its minute.
       const everyMs = EVERY_MS[kind] * 0.9;
       if (!(await claimAudit(pool, { kind, everyMs, retryAfterMs: RETRY_AFTER_MS[kind] }))) return;
-      const report = await audit(pool, { kind, share: SHARE, checks: topicChecks, signal });
+      const report = await audit(pool, { kind, share: SHARE, topics: topicAudits, signal });
       if (!report.ok) onViolations(kind, report);
     },
   });

@@ -1,7 +1,7 @@
 // How this service opens its database: the part of the composition that commands need too, without the servers.
 
 import type { Config } from "../config/config.ts";
-import { type Database, openDatabase } from "../../database/database.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "../../database/database.ts";
 import { useSecretsKeys } from "../../kernel/sealed-text.ts";
 
 /** Opens the database that the configuration names; as a worker, without a hand on the embedded server. */
@@ -9,11 +9,18 @@ export function openServiceDatabase(config: Config, { asWorker = false } = {}): 
   // What the database holds of secrets is read with them.
   useSecretsKeys(config.secretsKeys);
   return openDatabase({
-    dataDir: config.dataDir,
+    ...whereIs(config),
     runByParent: asWorker,
     poolSize: config.poolSize,
     requestPoolSize: config.requestPoolSize,
+  });
+}
+
+/** Where the database of a configuration is. */
+export function whereIs(config: Config): Pick<DatabaseOptions, "dataDir" | "url" | "ownerUrl"> {
+  return {
+    dataDir: config.dataDir,
     ...(config.databaseUrl === null ? {} : { url: config.databaseUrl }),
     ...(config.databaseOwnerUrl === null ? {} : { ownerUrl: config.databaseOwnerUrl }),
-  });
+  };
 }

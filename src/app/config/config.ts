@@ -8,7 +8,7 @@ import { type ChainConfig, readChains } from "./chains.ts";
 import { ConfigError, type Environment, forgetSettings, openSettings } from "./environment.ts";
 import { type PaymentSettings, readPayments } from "./payments.ts";
 import { readersOf, type SettingReaders } from "./setting-readers.ts";
-import type { FailpointSetting } from "../../kernel/failpoint.ts";
+import type { FailpointSetting } from "./failpoint-setting.ts";
 
 export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
 const LOG_LEVELS: readonly LogLevel[] = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];

@@ -1,7 +1,8 @@
 // How one setting of the environment is read, by the kind of its value. A wrong value is a ConfigError with the name and what is accepted.
 
 import { type FeeRule, parseFeeRule } from "../../kernel/fee-rule.ts";
-import { FAILPOINTS, type FailpointSetting, parseFailpoint } from "../../kernel/failpoint.ts";
+import { FAILPOINTS } from "../../kernel/failpoint.ts";
+import { type FailpointSetting, parseFailpoint } from "./failpoint-setting.ts";
 import { ConfigError, type Settings } from "./environment.ts";
 
 export type SettingReaders = ReturnType<typeof readersOf>;

@@ -9,8 +9,9 @@ import { revokeAllServiceTokens } from "../../identity/service-token-store.ts";
 import { endDemo, lockPurpose } from "../../database/purpose.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
-import { revokeAllKeys } from "../../keys/store.ts";
-import { revokeAllPairs } from "../../merchant/merchants/store.ts";
+import { isServed } from "../../ledger/process-lease.ts";
+import { revokeAllKeys } from "../../keys/issued-keys-store.ts";
+import { revokeAllPairs } from "../../merchant/merchants/pair-store.ts";
 import { hasOpenHolds, takePlayCoinsBack, takePlayMoneyBack } from "./play-money.ts";
 
 /** What was removed. `playMoney` is in rupiah. */
@@ -23,8 +24,6 @@ export type ClearedDemo = {
   readonly merchantFunds: number;
 };
 
-const SERVES = `SELECT FROM process WHERE dead_at IS NULL AND expires_at > clock_timestamp() LIMIT 1`;
-
 /**
  * Clears a demo's database: one transaction, with its line of operator_action. Errors: ValidationError where it is no demo's, the
  * service runs, or requests and production transfers are open.
@@ -35,7 +34,7 @@ export function clearDemo(by: OrderedBy): Promise<ClearedDemo> {
 
 async function clear(client: PoolClient): Promise<ClearedDemo> {
   if ((await lockPurpose(client)) !== "demo") throw refused("demo.none", "This database is no demo's.");
-  if ((await client.query(SERVES)).rowCount !== 0) {
+  if (await isServed(client)) {
     throw refused("demo.serves", "The service is running. Stop it; after a crash, wait for 20 seconds.");
   }
   if (await hasOpenHolds(client)) {

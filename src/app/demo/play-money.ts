@@ -3,11 +3,12 @@
 // counts as spent first.
 
 import type { PoolClient } from "pg";
-import { forgiveDebts } from "../../billing/top-ups/receivables.ts";
-import { uuidv7 } from "../../kernel/ids.ts";
+import { selectGivenBack } from "../../billing/top-ups/store.ts";
+import { invariant } from "../../kernel/invariant.ts";
 import type { Asset } from "../../kernel/money.ts";
-import { debitAsOrdered } from "../../ledger/accounts.ts";
-import { insertPostings } from "../../ledger/postings.ts";
+import { debitAsOrdered } from "../../ledger/debits.ts";
+import { debitFund, lockFund } from "../../ledger/funds.ts";
+import { forgiveDebts } from "../../ledger/receivables.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
 const { promotions, providerClearing, operatorAdjustments, merchantClearing } = systemAccounts;
@@ -44,7 +45,8 @@ GROUP BY a.id ORDER BY a.id`;
 export async function takePlayMoneyBack(client: PoolClient): Promise<bigint> {
   await client.query("SELECT FROM account ORDER BY id FOR NO KEY UPDATE");
   // A debt of play money must not be collected from a real payment; one to a real provider is owed for every purpose of the database.
-  await forgiveDebts(client, { provider: PLAY_PROVIDER, from: promotions, reason: REASON, note: NOTE });
+  const topUpIds = await selectGivenBack(client, PLAY_PROVIDER);
+  await forgiveDebts(client, { topUpIds, from: promotions, reason: REASON, note: NOTE });
   let taken = 0n;
   for (const standing of await standings(client)) taken += await takeFrom(client, standing);
   return taken;
@@ -77,9 +79,8 @@ async function takeFrom(client: PoolClient, standing: Row): Promise<bigint> {
 }
 
 const PRODUCTION_FUNDS = `
-SELECT f.id, m.account_id AS "accountId", f.asset, f.posted FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
-WHERE m.environment = 'production' AND f.posted > 0 ORDER BY f.id FOR NO KEY UPDATE OF f`;
-const EMPTY_FUNDS = `UPDATE merchant_fund SET posted = 0 WHERE id = ANY ($1::uuid[]) AND held = 0`;
+SELECT f.merchant_id AS "merchantId", f.asset FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
+WHERE m.environment = 'production' AND f.posted > 0 ORDER BY f.id`;
 const HAS_HELD = `
 SELECT EXISTS (SELECT FROM account WHERE held > 0) OR EXISTS (
   SELECT FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id WHERE m.environment = 'production' AND f.held > 0
@@ -92,16 +93,11 @@ export async function hasOpenHolds(client: PoolClient): Promise<boolean> {
 
 /** Takes back the coins that production merchants of a demo got: no real coins back them. Returns the number of funds with some. */
 export async function takePlayCoinsBack(client: PoolClient): Promise<number> {
-  const { rows } = await client.query<{ id: string; accountId: string; asset: Asset; posted: string }>(
-    PRODUCTION_FUNDS,
-  );
-  if (rows.length === 0) return 0;
-  const postings = rows.map(({ id, accountId, asset, posted }) => {
-    const postingId = uuidv7();
-    const move = { asset, debit: id, credit: merchantClearing, amount: BigInt(posted) };
-    return { id: postingId, accountId, groupId: postingId, ...move, reason: REASON, note: NOTE };
-  });
-  await insertPostings(client, postings);
-  await client.query(EMPTY_FUNDS, [rows.map(({ id }) => id)]);
+  const { rows } = await client.query<{ merchantId: string; asset: Asset }>(PRODUCTION_FUNDS);
+  for (const key of rows) {
+    const fund = await lockFund(client, key);
+    invariant(fund !== undefined, "a fund stays where it is");
+    await debitFund(client, { fund, amount: fund.posted, to: merchantClearing, reason: REASON, note: NOTE });
+  }
   return rows.length;
 }

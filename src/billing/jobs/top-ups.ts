@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { collectFreed } from "../top-ups/receivables.ts";
+import { collectFreed } from "../../ledger/receivables.ts";
 import type { TopUps } from "../top-ups/top-ups.ts";
 import type { Tick } from "../../workers/tick.ts";
 

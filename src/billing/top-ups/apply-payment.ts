@@ -8,13 +8,14 @@ import { NotFound } from "../../kernel/errors.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { idr } from "../../kernel/money.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
-import { creditAccount } from "../../ledger/accounts.ts";
-import { debitAvailable, lockAccount } from "../../ledger/debit.ts";
+import { lockAccount } from "../../ledger/account-lock.ts";
+import { creditAccount } from "../../ledger/credits.ts";
+import { debitAvailable } from "../../ledger/debits.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { settleDisputes } from "./disputes.ts";
 import { postProviderMoney } from "./provider-money.ts";
-import { owe } from "./receivables.ts";
+import { owe } from "../../ledger/receivables.ts";
 import { isCredited, type ReportedState, statesAfter } from "./states.ts";
 import { lockTopUp, saveMoved, selectTopUps } from "./store.ts";
 import type { TopUp } from "./top-up.ts";
@@ -36,23 +37,13 @@ export type PaymentReport = PaymentFacts & {
 };
 
 /**
- * Applies a provider's answer and returns the updated top-up. `at`: when it was paid, in a made-up history; null, it is
- * now. Errors: NotFound.
+ * Applies a provider's answer and returns the updated top-up. Errors: NotFound.
  */
-export function applyPayment(
-  database: Database,
-  topUpId: string,
-  facts: PaymentReport,
-  at: Date | null = null,
-): Promise<TopUp> {
-  return withRetry(() => withTransaction(database, (client) => applyIn(client, topUpId, { facts, at })));
+export function applyPayment(database: Database, topUpId: string, facts: PaymentReport): Promise<TopUp> {
+  return withRetry(() => withTransaction(database, (client) => applyIn(client, topUpId, facts)));
 }
 
-async function applyIn(
-  client: PoolClient,
-  topUpId: string,
-  { facts, at }: { facts: PaymentReport; at: Date | null },
-): Promise<TopUp> {
+async function applyIn(client: PoolClient, topUpId: string, facts: PaymentReport): Promise<TopUp> {
   const [known] = await selectTopUps(client, [topUpId]);
   if (known === undefined) throw new NotFound("There is no such top-up.");
   await lockAccount(client, known.accountId);
@@ -74,12 +65,12 @@ async function applyIn(
     return topUp;
   }
 
-  if (decision.steps.includes("paid")) await credit(client, topUp, at);
+  if (decision.steps.includes("paid")) await credit(client, topUp);
   if (isPaid) await postProviderMoney(client, topUp, facts);
   if (isSettled) await settleDisputes(client, topUpId);
   if (givenBack > topUp.givenBack) await takeBack(client, topUp, { ...decision, state });
   const told = { problem, dispute, providerReference };
-  await saveMoved(client, { topUpId, state, givenBack, ...told, isCredited: isCredited(state), at });
+  await saveMoved(client, { topUpId, state, givenBack, ...told, isCredited: isCredited(state) });
   const [moved] = await selectTopUps(client, [topUpId]);
   invariant(moved !== undefined, "a top-up that was written can be read");
   return moved;
@@ -137,7 +128,7 @@ function atMost(amount: bigint | null, most: bigint): bigint | null {
 }
 
 /** Puts the order's own amount on the account, once for ever. A credit collects what the account owes. */
-async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp, at: Date | null): Promise<void> {
+async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp): Promise<void> {
   const posted = await creditAccount(client, {
     accountId,
     amount,
@@ -145,7 +136,6 @@ async function credit(client: PoolClient, { topUpId, accountId, amount }: TopUp,
     reason: "top_up",
     reference: `top-up:${topUpId}`,
     groupId: topUpId,
-    at,
   });
   invariant(posted.isNew, "a top-up that is not credited yet has no posting");
 }

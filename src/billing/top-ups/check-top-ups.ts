@@ -21,8 +21,6 @@ export type TopUpChecks = {
   /** The providers of this process. Orders of others are left to processes that have them. */
   readonly providers: Pick<PaymentProviders, "names" | "of">;
   readonly clock: Clock;
-  /** When what is ordered and paid happens, in a made-up history. Null: when it does. */
-  readonly happensAt: (() => Date) | null;
   /** Called with the reason when an order could not be asked about or applied. It is tried again. */
   readonly onFailure: (topUpId: string, error: unknown) => void;
 };
@@ -68,7 +66,7 @@ async function checkDue(checks: TopUpChecks, due: DueTopUp): Promise<void> {
 }
 
 async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp> {
-  const { database, providers, clock, happensAt } = checks;
+  const { database, providers, clock } = checks;
   const [topUp] = await selectTopUps(database.pool, [topUpId]);
   if (topUp === undefined) throw new NotFound("There is no such top-up.");
   const provider = providers.of(topUp.provider);
@@ -87,7 +85,7 @@ async function askAndApply(checks: TopUpChecks, topUpId: string): Promise<TopUp>
   const isUndone = contradicts && isUnpaid(facts.state);
   const isWonBack = topUp.state === "charged_back" && facts.state === "paid";
   const known = hasRunOut(topUp, facts.state, clock.now()) ? expired(facts) : facts;
-  return applyPayment(database, topUp.topUpId, { ...known, isUndone, isWonBack }, happensAt?.());
+  return applyPayment(database, topUp.topUpId, { ...known, isUndone, isWonBack });
 }
 
 function expired(facts: PaymentFacts): PaymentFacts {

@@ -9,7 +9,7 @@ import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { formatMoney, idr, IDR, parseMoney } from "../../kernel/money.ts";
 import { rupiahText } from "../../kernel/rupiah-text.ts";
-import { lockAccount } from "../../ledger/debit.ts";
+import { lockAccount } from "../../ledger/account-lock.ts";
 import { PaymentProviderError, type PaymentProvider } from "../payments/payment-provider.ts";
 import { FIRST_CHECK_MS } from "./check-schedule.ts";
 import {
@@ -37,8 +37,6 @@ export type TopUpCreation = {
   /** Where new orders are opened. Null: nowhere, top-ups are not offered. */
   readonly provider: PaymentProvider | null;
   readonly clock: Clock;
-  /** When what is ordered and paid happens, in a made-up history. Null: when it does. */
-  readonly happensAt: (() => Date) | null;
   /** How long an order can be paid. */
   readonly expiresAfterMs: number;
   /** Where the payer comes back to. */
@@ -77,7 +75,7 @@ function requireAmount(amount: bigint): void {
 }
 
 async function writeDown(
-  { database, clock, happensAt, expiresAfterMs }: TopUpCreation,
+  { database, clock, expiresAfterMs }: TopUpCreation,
   order: { accountId: string; amount: bigint; idempotencyKey: string; provider: string },
 ): Promise<TopUp> {
   const known = await selectTopUpOfKey(database.pool, order);
@@ -86,13 +84,11 @@ async function writeDown(
     // Behind the lock of the account, so that orders which come at once are all counted.
     await lockAccount(client, order.accountId);
     const nowMs = clock.now();
-    const createdAt = happensAt?.() ?? null;
-    const createdMs = createdAt?.getTime() ?? nowMs;
-    const expiresAt = new Date(createdMs + expiresAfterMs);
+    const expiresAt = new Date(nowMs + expiresAfterMs);
     const nextCheckAt = new Date(nowMs + FIRST_CHECK_MS);
     const open = await countOpenOrders(client, order.accountId, MOST_OPEN_ORDERS);
     const isNew = open < MOST_OPEN_ORDERS;
-    if (isNew) await insertTopUp(client, { ...order, topUpId: uuidv7(createdMs), expiresAt, nextCheckAt, createdAt });
+    if (isNew) await insertTopUp(client, { ...order, topUpId: uuidv7(nowMs), expiresAt, nextCheckAt });
     const topUp = await selectTopUpOfKey(client, order);
     if (topUp === null) throw new LimitExceeded(`No more than ${MOST_OPEN_ORDERS} top-ups can wait to be paid.`);
     return topUp;

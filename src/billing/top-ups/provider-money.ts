@@ -7,7 +7,7 @@ import { NotFound, ValidationError } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { IDR } from "../../kernel/money.ts";
-import { claimReference, insertPostings } from "../../ledger/postings.ts";
+import { claimReference, insertPostings, isPostedInGroup } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import type { PaymentFacts } from "../payments/payment-provider.ts";
 import { isCredited } from "./states.ts";
@@ -16,7 +16,6 @@ import type { TopUp } from "./top-up.ts";
 
 const { providerClearing, providerFees, overpayments } = systemAccounts;
 const FEE = "provider_fee";
-const HAS_FEE = `SELECT EXISTS (SELECT FROM posting WHERE group_id = $1::uuid AND reason = '${FEE}') AS has_fee`;
 
 /** Posts the fee of a credited top-up and what was paid above it, each once. The top-up is locked. */
 export async function postProviderMoney(
@@ -45,8 +44,7 @@ export async function postProviderMoney(
     );
   if (fee === null || fee === 0n) return;
   // An operator may have posted it by hand before the provider reported it.
-  const { rows } = await client.query<{ has_fee: boolean }>(HAS_FEE, [topUpId]);
-  if (rows[0]?.has_fee === true) return;
+  if (await isPostedInGroup(client, { groupId: topUpId, reason: FEE })) return;
   await insertPostings(client, [feePosting({ accountId, topUpId, amount: fee, reference: `top-up:${topUpId}:fee` })]);
 }
 

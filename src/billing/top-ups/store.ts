@@ -15,13 +15,14 @@ const OF_ACCOUNT = `
 SELECT ${COLUMNS} FROM top_up t
 WHERE t.account_id = $1::uuid AND t.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
 ORDER BY t.id DESC LIMIT $3`;
+const GIVEN_BACK = `SELECT id FROM top_up WHERE provider = $1 AND given_back > 0`;
 const OPEN_ORDERS = `
 SELECT count(*)::int AS open FROM (
   SELECT FROM top_up WHERE account_id = $1::uuid AND state IN ('created', 'pending') LIMIT $2
 ) counted`;
 const INSERT = `
-INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, expires_at, next_check_at, created_at)
-VALUES ($1::uuid, $2::uuid, $3, $4::bigint, $5, $6::timestamptz, $7::timestamptz, coalesce($8::timestamptz, clock_timestamp()))
+INSERT INTO top_up (id, account_id, idempotency_key, amount, provider, expires_at, next_check_at)
+VALUES ($1::uuid, $2::uuid, $3, $4::bigint, $5, $6::timestamptz, $7::timestamptz)
 ON CONFLICT (account_id, idempotency_key) DO NOTHING RETURNING id`;
 
 // Two that open the same order at once would each be given a page, of which one provider lets only the last one work.
@@ -39,8 +40,8 @@ WHERE id = $1::uuid`;
 
 const LOCK = `SELECT ${COLUMNS} FROM top_up t WHERE t.id = $1::uuid FOR NO KEY UPDATE OF t`;
 const MOVE = `
-UPDATE top_up SET state = $2, given_back = $3::bigint, problem = $4, provider_reference = coalesce($5, provider_reference), dispute = $8,
-  paid_at = CASE WHEN $6::boolean THEN coalesce(paid_at, $7::timestamptz, clock_timestamp()) ELSE paid_at END,
+UPDATE top_up SET state = $2, given_back = $3::bigint, problem = $4, provider_reference = coalesce($5, provider_reference), dispute = $7,
+  paid_at = CASE WHEN $6::boolean THEN coalesce(paid_at, clock_timestamp()) ELSE paid_at END,
   revision = revision + 1, changed_at = clock_timestamp()
 WHERE id = $1::uuid`;
 
@@ -120,12 +121,10 @@ export async function insertTopUp(
   topUp: Pick<TopUp, "topUpId" | "accountId" | "amount" | "provider" | "expiresAt"> & {
     readonly idempotencyKey: string;
     readonly nextCheckAt: Date;
-    /** Left out or null: now. */
-    readonly createdAt?: Date | null;
   },
 ): Promise<boolean> {
-  const { topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt, createdAt = null } = topUp;
-  const values = [topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt, createdAt];
+  const { topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt } = topUp;
+  const values = [topUpId, accountId, idempotencyKey, amount, provider, expiresAt, nextCheckAt];
   return (await reader.query(INSERT, values)).rowCount === 1;
 }
 
@@ -146,6 +145,11 @@ export async function saveOpened(
   await reader.query(OPENED, [topUpId, paymentUrl, reference]);
 }
 
+/** The top-ups of a provider of which something was given back. */
+export async function selectGivenBack(reader: Reader, provider: string): Promise<string[]> {
+  return (await reader.query<{ id: string }>(GIVEN_BACK, [provider])).rows.map(({ id }) => id);
+}
+
 /** Locks a top-up for the rest of the transaction, behind its account. */
 export async function lockTopUp(client: PoolClient, topUpId: string): Promise<TopUp | null> {
   const { rows } = await client.query<Row>(LOCK, [topUpId]);
@@ -157,12 +161,10 @@ export async function saveMoved(
   client: PoolClient,
   moved: Pick<TopUp, "topUpId" | "state" | "givenBack" | "problem" | "dispute" | "providerReference"> & {
     readonly isCredited: boolean;
-    /** When it was paid; null: now. */
-    readonly at: Date | null;
   },
 ): Promise<void> {
-  const { topUpId, state, givenBack, problem, dispute, providerReference, isCredited, at } = moved;
-  await client.query(MOVE, [topUpId, state, givenBack, problem, providerReference, isCredited, at, dispute]);
+  const { topUpId, state, givenBack, problem, dispute, providerReference, isCredited } = moved;
+  await client.query(MOVE, [topUpId, state, givenBack, problem, providerReference, isCredited, dispute]);
 }
 
 /** A top-up that is due to be asked about, and the claim on it. */

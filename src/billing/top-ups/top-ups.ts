@@ -43,8 +43,6 @@ export type TopUpsOptions = {
   readonly database: Database;
   readonly providers: PaymentProviders;
   readonly clock: Clock;
-  /** When what is ordered and paid happens, in a made-up history. Left out, as everywhere but in one: when it does. */
-  readonly happensAt?: () => Date;
   /** How long an order can be paid. */
   readonly expiresAfterMs: number;
   readonly returnUrlOf: (topUpId: string) => string;
@@ -54,9 +52,9 @@ export type TopUpsOptions = {
 
 /** Creates the top-ups of a process. */
 export function createTopUps(options: TopUpsOptions): TopUps {
-  const { database, providers, clock, happensAt = null, expiresAfterMs, returnUrlOf, onFailure } = options;
-  const checks = { database, clock, happensAt, onFailure, providers };
-  const creation = { database, clock, happensAt, onFailure, provider: providers.chosen, expiresAfterMs, returnUrlOf };
+  const { database, providers, clock, expiresAfterMs, returnUrlOf, onFailure } = options;
+  const checks = { database, clock, onFailure, providers };
+  const creation = { database, clock, onFailure, provider: providers.chosen, expiresAfterMs, returnUrlOf };
   const watching = new TopUpWatch(database.pool);
   return {
     create: (order) => createTopUp(creation, order),

@@ -2,7 +2,8 @@
 // quarter of an hour, an incremental one the last hour of each account that was rolled up since the run before.
 
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
-import { type AuditCheck, type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
+import { type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
+import type { AuditCheck, AuditPlugin } from "../../ledger/audit/plugin.ts";
 import { OTHER_KINDS } from "../../ledger/group-commit/token-columns.ts";
 import { OTHER_TOKENS_OF_RECORD, SAVED_OF_RECORD } from "./store.ts";
 
@@ -59,7 +60,7 @@ CROSS JOIN LATERAL (SELECT coalesce(sum(charge), 0) AS charge FROM usage_roll_up
 WHERE m.account_id = ANY ($1::uuid[]) AND m.charge <> r.charge`;
 
 /** Compares roll-ups with records. What it finds is mended by `saldo usage recount`. */
-export const auditRollUps: AuditCheck = async ({ look, findings, full }) => {
+const auditRollUps: AuditCheck = async ({ look, findings, full }) => {
   for (let after = BEFORE_ALL_IDS; ;) {
     const marks = await look<{ id: string; before: number }>(MARKS, [after, full]);
     const last = marks.at(-1);
@@ -76,3 +77,6 @@ export const auditRollUps: AuditCheck = async ({ look, findings, full }) => {
     after = last.id;
   }
 };
+
+/** The part of roll-ups in the ledger's audit. */
+export const rollUpAudit: AuditPlugin = { pages: auditRollUps };

@@ -7,7 +7,7 @@ import type { Settlement } from "../../ledger/ledger.ts";
  * One request as it was billed: what it was settled with, what it was for, and what it was charged. Money is micro-rupiah,
  * prices micro-rupiah per 1M tokens. Of upstreams nothing is for customers.
  */
-export type UsageRecord = Omit<Settlement, "accountId" | "delivered" | "settledAt"> & {
+export type UsageRecord = Omit<Settlement, "accountId" | "delivered"> & {
   readonly keyId: string;
   readonly model: string;
   readonly inputPrice: bigint;

@@ -9,12 +9,12 @@ export const CatalogChange = defineEntity({
   properties: {
     id: p.uuid().primary(),
     subject: p.text(),
-    change: p.text(),
-    before: p.json().nullable(),
-    after: p.json().nullable(),
+    change: p.text().$type<"added" | "changed" | "retired">(),
+    before: p.json<Record<string, unknown>>().nullable(),
+    after: p.json<Record<string, unknown>>().nullable(),
     changedAt: now(),
     version: p.integer().nullable(),
-    priceDifference: p.json().nullable(),
+    priceDifference: p.json<object>().nullable(),
   },
   indexes: [{ name: "catalog_change_version", properties: ["version", "id"] }],
 });
@@ -33,13 +33,13 @@ export const CatalogModel = defineEntity({
     inputPrice: p.bigint("bigint"),
     outputPrice: p.bigint("bigint"),
     cacheHitPrice: p.bigint("bigint").nullable(),
-    routes: p.json(),
-    mediaTokens: p.json(),
+    routes: p.json<object[]>(),
+    mediaTokens: p.json<object>(),
     state: p.text(),
     createdAt: now(),
     updatedAt: now(),
     hiddenOutput: p.boolean().default(false),
-    otherPrices: p.json().nullable(),
+    otherPrices: p.json<object>().nullable(),
   },
 });
 
@@ -62,6 +62,15 @@ export const CatalogUpstream = defineEntity({
   },
 });
 
+/** How many models and upstreams a version added, changed or retired. */
+const countOf = (change: "added" | "changed" | "retired") =>
+  p
+    .integer()
+    .formula(
+      (version) =>
+        `(SELECT count(*)::int FROM catalog_change c WHERE c.version = ${version.number} AND c.change = '${change}')`,
+    );
+
 export const CatalogVersion = defineEntity({
   name: "CatalogVersion",
   tableName: "catalog_version",
@@ -71,6 +80,9 @@ export const CatalogVersion = defineEntity({
     reason: p.text().nullable(),
     yaml: p.text(),
     publishedAt: now(),
+    added: countOf("added"),
+    changed: countOf("changed"),
+    retired: countOf("retired"),
   },
 });
 

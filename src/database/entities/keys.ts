@@ -19,6 +19,11 @@ export const ApiKey = defineEntity({
     createdAt: now(),
     revokedAt: moment().nullable(),
     isPlayground: p.boolean().default(false),
+    // The window keeps its newest slot until the next request replaces it.
+    lastUsedAt: p
+      .datetime()
+      .formula((key) => `${key.slots}[cardinality(${key.slots})]`)
+      .nullable(),
   },
   uniques: [
     { name: "api_key_id", properties: ["id"] },

@@ -38,6 +38,7 @@ export const MerchantFund = defineEntity({
     merchantId: p.manyToOne(Merchant).mapToPk().fieldName("merchant_id").primary(),
     asset: p.text().primary(),
     id: p.uuid(),
+    accountId: p.manyToOne(Account).mapToPk().fieldName("account_id"),
     posted: assetUnits().defaultRaw("0"),
     held: assetUnits().defaultRaw("0"),
   },

@@ -12,7 +12,7 @@ export const OperatorAction = defineEntity({
     action: p.text(),
     subject: p.text().nullable(),
     reason: p.text().nullable(),
-    facts: p.json().defaultRaw("'{}'::jsonb"),
+    facts: p.json<Record<string, string | number | null>>().defaultRaw("'{}'::jsonb"),
     doneAt: now(),
   },
   indexes: [

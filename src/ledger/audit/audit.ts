@@ -1,17 +1,17 @@
-// The audit: every invariant of the ledger, asked of the database in SQL, in short statements with pauses between them. It
-// takes nothing from the code it audits but the names of system accounts. What it promises of a running system: no false
-// alarm, because whatever is compared is read in one statement.
+// The audit: every invariant of the ledger, checked by SQL in short statements with pauses between them, and what topics add. It
+// uses nothing of the code it audits but the names of system accounts. Beside a running system it gives no false alarm, because
+// whatever is compared is read in one statement.
 
 import type { Pool } from "pg";
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
 import { auditAccounts, readHorizon } from "./accounts.ts";
 import { LAST_OF_PAGE, POSTING_CHECKS, STEPS_PER_PAGE, USED_ACCOUNTS, WHOLE_CHECKS } from "./checks.ts";
-import { type AuditCheck, AuditFindings, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
-import { auditTopUps } from "./top-ups.ts";
+import { AuditFindings, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "./findings.ts";
+import type { AuditPlugin, Checks } from "./plugin.ts";
 import { createLook, type Look } from "../../database/throttled-reader.ts";
 import { type AuditKind, beginAudit, readPostingsBefore, recordAudit } from "./run.ts";
 
-export type { AuditCheck, Violation } from "./findings.ts";
+export type { Violation } from "./findings.ts";
 
 /** What a run found: of each check so many violations at most; `hasMore` says that there are more. */
 export type AuditReport = {
@@ -27,14 +27,14 @@ export type AuditOptions = {
   readonly share?: number;
   /** Ends the run early, with an AbortError. */
   readonly signal?: AbortSignal;
-  /** Checks of topics that the ledger does not know; they run after its own. */
-  readonly checks?: readonly AuditCheck[];
+  /** What topics add. Default: nothing, only the ledger's own invariants. */
+  readonly topics?: readonly AuditPlugin[];
 };
 
 /** Runs every check over everything, or over what is new since the last runs, and keeps what it found. */
 export async function audit(
   pool: Pool,
-  { kind = "full", share = 1, checks = [], signal }: AuditOptions = {},
+  { kind = "full", share = 1, topics = [], signal }: AuditOptions = {},
 ): Promise<AuditReport> {
   signal?.throwIfAborted();
   const beganAt = await beginAudit(pool, kind);
@@ -42,20 +42,22 @@ export async function audit(
   const horizon = await readHorizon(look);
   const full = kind === "full";
   const findings = new AuditFindings();
-  findings.add(await look<Violation>(WHOLE));
+  for (const { whole } of [OWN, ...topics]) {
+    if (whole !== undefined) findings.add(await look<Violation>(inOneStatement(whole)));
+  }
   await auditUsedAccounts(look, findings);
   await auditAccounts({ look, findings, full, horizon });
-  await auditTopUps({ look, findings, full });
   const seenBefore = findings.seen;
-  await auditPostings({ look, findings, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) });
+  const checks = Object.assign({}, ...[OWN, ...topics].map(({ postings }) => postings)) as Checks;
+  await auditPostings({ look, findings, checks, from: full ? BEFORE_ALL_IDS : await readPostingsBefore(pool) });
   const postingsBefore = findings.seen === seenBefore ? horizon : null;
-  for (const check of checks) await check({ look, findings, full });
+  for (const { pages } of topics) await pages?.({ look, findings, full });
   const { violations, hasMore } = findings;
   await recordAudit(pool, { kind, beganAt, violations, postingsBefore });
   return { ok: violations.length === 0, violations, hasMore };
 }
 
-const WHOLE = inOneStatement(WHOLE_CHECKS);
+const OWN: AuditPlugin = { whole: WHOLE_CHECKS, postings: POSTING_CHECKS };
 
 async function auditUsedAccounts(look: Look, findings: AuditFindings): Promise<void> {
   const check = "every usage record is on an account that exists";
@@ -72,16 +74,17 @@ async function auditUsedAccounts(look: Look, findings: AuditFindings): Promise<v
 type PostingsAudit = {
   readonly look: Look;
   readonly findings: AuditFindings;
+  readonly checks: Checks;
   /** Postings with ids from here on. */
   readonly from: string;
 };
 
-async function auditPostings({ look, findings, from }: PostingsAudit): Promise<void> {
+async function auditPostings({ look, findings, checks, from }: PostingsAudit): Promise<void> {
   // Pages overlap by the one posting that ends the page before.
   for (let first = from; ;) {
     const [last] = await look<{ id: string }>(LAST_OF_PAGE, [first]);
     if (last === undefined) return;
-    for (const [check, text] of Object.entries(POSTING_CHECKS)) {
+    for (const [check, text] of Object.entries(checks)) {
       const found = await look<Omit<Violation, "check">>(`${text} LIMIT ${VIOLATIONS_TO_READ}`, [first, last.id]);
       findings.add(found.map((each) => ({ check, ...each })));
     }

@@ -1,13 +1,15 @@
 // Checks of the audit that are not about one customer's account: few rows, the database's own catalog, and postings by page.
 
 import { LATE_DUE, LATE_USAGE_CHECKS } from "./late-usage.ts";
-import { RECEIVABLE_CHECKS } from "./top-ups.ts";
+import { RECEIVABLE_CHECKS } from "./receivables.ts";
+import { missingConstraints, unprotectedTables } from "../../database/schema-checks.ts";
+import type { Checks } from "./plugin.ts";
 import { systemAccounts } from "../system-accounts.ts";
 
 const USAGE_TABLES = `(SELECT inhrelid FROM pg_inherits WHERE inhparent = 'usage_record'::regclass)`;
 
 /** Checks that need no pages. Each gives a subject and a detail for whatever is wrong. */
-export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
+export const WHOLE_CHECKS: Checks = {
   "no hold of a dead or unknown process is older than 90 s": `
     SELECT h.id AS subject, format('owner %s, placed %s', h.owner, h.placed_at) AS detail
     FROM hold h LEFT JOIN process p ON p.id = h.owner
@@ -18,33 +20,29 @@ export const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     WHERE NOT EXISTS (SELECT FROM account a WHERE a.id = h.account_id)`,
   "a merchant's fund is the sum of its postings": `
     SELECT f.id AS subject, format('posted %s, postings %s', f.posted, e.total) AS detail
-    FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
+    FROM merchant_fund f
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(CASE f.id WHEN credit THEN amount WHEN debit THEN -amount END), 0) AS total
-      FROM posting WHERE account_id = m.account_id AND asset = f.asset
+      FROM posting WHERE account_id = f.account_id AND asset = f.asset
     ) e
     WHERE f.posted <> e.total OR f.held < 0 OR f.posted < f.held`,
-  "nothing posted can be changed": `
-    SELECT c.relname AS subject, 'its append-only triggers are missing or not always on' AS detail
-    FROM pg_class c
-    WHERE (c.oid IN ('posting'::regclass, 'usage_record'::regclass, 'operator_action'::regclass, 'catalog_version'::regclass,
-                     'catalog_change'::regclass, 'payment_event'::regclass, 'late_usage'::regclass) OR c.oid IN ${USAGE_TABLES})
-      AND 2 <> (SELECT count(*) FROM pg_trigger t
-                WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgname IN ('append_only', 'append_only_truncate'))`,
+  "nothing posted can be changed": unprotectedTables(["posting", "usage_record", "late_usage"]),
   "a request has one usage record, by its key": `
     SELECT c.relname AS subject, 'its primary key is missing or not valid' AS detail
     FROM pg_class c
     WHERE c.oid IN ${USAGE_TABLES}
       AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid AND i.indislive)`,
   "the database refuses what must never be": `
-    SELECT w.relation || '.' || w.name AS subject, 'the constraint is missing or not valid' AS detail
-    FROM (VALUES ('account', 'account_never_negative'), ('merchant_fund', 'merchant_fund_never_negative'),
-                 ('posting', 'posting_amount_check'), ('posting', 'posting_check'), ('posting', 'posting_pkey'),
-                 ('hold', 'hold_amount_check'), ('usage_record', 'usage_record_check'),
-                 ('usage_record', 'usage_record_tokens_check'),
-                 ('top_up', 'top_up_credited'), ('top_up', 'top_up_given_back'), ('payment_event', 'payment_event_once')) AS w(relation, name)
-    WHERE NOT EXISTS (SELECT FROM pg_constraint c
-                      WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)
+    ${missingConstraints([
+      ["account", "account_never_negative"],
+      ["merchant_fund", "merchant_fund_never_negative"],
+      ["posting", "posting_amount_check"],
+      ["posting", "posting_check"],
+      ["posting", "posting_pkey"],
+      ["hold", "hold_amount_check"],
+      ["usage_record", "usage_record_check"],
+      ["usage_record", "usage_record_tokens_check"],
+    ])}
     UNION ALL
     SELECT 'posting.posting_reference', 'the index is missing, not unique or not valid'
     WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('posting_reference') AND indisunique AND indisvalid)`,
@@ -82,7 +80,7 @@ SELECT id FROM (SELECT id FROM posting WHERE id >= $1::uuid ORDER BY id LIMIT ${
 ORDER BY id DESC LIMIT 1`;
 
 /** Checks over a page of postings: $1 the first id, $2 the last. */
-export const POSTING_CHECKS: Readonly<Record<string, string>> = {
+export const POSTING_CHECKS: Checks = {
   "every posting is between ledger accounts that exist": `
     SELECT p.id AS subject, format('%s -> %s', p.debit, p.credit) AS detail
     FROM posting p CROSS JOIN LATERAL (VALUES (p.debit), (p.credit)) AS side(id)
@@ -96,8 +94,7 @@ export const POSTING_CHECKS: Readonly<Record<string, string>> = {
     WHERE p.id >= $1::uuid AND p.id <= $2::uuid
       AND (NOT EXISTS (SELECT FROM account a WHERE a.id = p.account_id)
         OR EXISTS (SELECT FROM account a WHERE a.id IN (p.debit, p.credit) AND a.id <> p.account_id)
-        OR EXISTS (SELECT FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id
-                   WHERE f.id IN (p.debit, p.credit) AND m.account_id <> p.account_id))`,
+        OR EXISTS (SELECT FROM merchant_fund f WHERE f.id IN (p.debit, p.credit) AND f.account_id <> p.account_id))`,
   "a loss of ours is what was cut off a charge": `
     SELECT p.id AS subject, format('booked %s, cut off %s', p.amount, coalesce(e.loss::text, 'nothing')) AS detail
     FROM posting p
@@ -109,18 +106,6 @@ export const POSTING_CHECKS: Readonly<Record<string, string>> = {
     ) e
     WHERE p.id >= $1::uuid AND p.id <= $2::uuid AND p.debit = '${systemAccounts.operatorLoss}'
       AND p.amount IS DISTINCT FROM e.loss`,
-  "what comes from a payment provider is a paid top-up's own amount": `
-    SELECT p.id AS subject, format('%s to %s as %s', p.amount, p.credit, p.reference) AS detail
-    FROM posting p LEFT JOIN top_up t ON t.id = p.group_id
-    WHERE p.id >= $1::uuid AND p.id <= $2::uuid AND p.debit = '${systemAccounts.providerClearing}'
-      AND (t.paid_at IS NULL
-        OR CASE WHEN p.credit = '${systemAccounts.overpayments}' THEN p.reference IS DISTINCT FROM 'top-up:' || t.id || ':overpaid'
-           ELSE t.account_id <> p.credit OR t.amount <> p.amount OR p.reference IS DISTINCT FROM 'top-up:' || t.id END)`,
-  "what a payment provider keeps is of a paid top-up": `
-    SELECT p.id AS subject, format('%s to %s as %s', p.amount, p.credit, p.reference) AS detail
-    FROM posting p LEFT JOIN top_up t ON t.id = p.group_id
-    WHERE p.id >= $1::uuid AND p.id <= $2::uuid AND p.debit = '${systemAccounts.providerFees}'
-      AND (t.paid_at IS NULL OR p.credit <> '${systemAccounts.providerClearing}')`,
   "credit notes of a request are at most its charge": `
     SELECT p.id AS subject, format('notes %s, charge %s', n.total, coalesce(u.charge, 0) + coalesce(l.charge, 0)) AS detail
     FROM posting p

@@ -1,21 +1,12 @@
-// What an audit finds, kept small: books that are wrong everywhere are as many violations as there are records, and the run
-// that meets them must come to its end and say so.
-
-import type { Look } from "../../database/throttled-reader.ts";
-
-/** A check that another room hands in: it reads by `look` and adds what it finds. `full`: everything, else what is new. */
-export type AuditCheck = (run: {
-  readonly look: Look;
-  readonly findings: Pick<AuditFindings, "add">;
-  readonly full: boolean;
-}) => Promise<void>;
+// What an audit finds, bounded: books that are wrong everywhere have as many violations as records, and a run that finds them must
+// still end and report.
 
 /** Something that must never be. `subject` is the id it was found at. */
 export type Violation = { readonly check: string; readonly subject: string; readonly detail: string };
 
-/** How many violations of one check are told. */
+/** How many violations of one check are reported. */
 export const MAX_VIOLATIONS_PER_CHECK = 100;
-/** Statements read one more than are told, so that it is known when there are more. */
+/** Statements read one more than are reported, so that it is known when there are more. */
 export const VIOLATIONS_TO_READ = MAX_VIOLATIONS_PER_CHECK + 1;
 
 /**
@@ -33,31 +24,31 @@ export function inOneStatement(checks: Readonly<Record<string, string>>): string
 
 /** Collects violations: each once, and of each check no more than anybody reads. */
 export class AuditFindings {
-  readonly #told = new Map<string, Map<string, Violation>>();
+  readonly #reported = new Map<string, Map<string, Violation>>();
   #seen = 0;
   #hasMore = false;
 
-  /** How often something was found, also what is not told. A stretch of the audit that leaves it as it was found nothing. */
+  /** How often something was found, reported or not. A part of the audit that leaves it unchanged found nothing. */
   get seen(): number {
     return this.#seen;
   }
 
-  /** Whether more was found than is told. */
+  /** Whether more was found than is reported. */
   get hasMore(): boolean {
     return this.#hasMore;
   }
 
-  /** What is told, check by check as they were first met. */
+  /** What is reported, check by check as they were first met. */
   get violations(): Violation[] {
-    return [...this.#told.values()].flatMap((ofCheck) => [...ofCheck.values()]);
+    return [...this.#reported.values()].flatMap((ofCheck) => [...ofCheck.values()]);
   }
 
   add(found: Iterable<Violation>): void {
     for (const violation of found) {
       this.#seen += 1;
       const { check, subject } = violation;
-      let ofCheck = this.#told.get(check);
-      if (ofCheck === undefined) this.#told.set(check, (ofCheck = new Map<string, Violation>()));
+      let ofCheck = this.#reported.get(check);
+      if (ofCheck === undefined) this.#reported.set(check, (ofCheck = new Map<string, Violation>()));
       if (ofCheck.has(subject)) continue;
       if (ofCheck.size < MAX_VIOLATIONS_PER_CHECK) ofCheck.set(subject, violation);
       else this.#hasMore = true;

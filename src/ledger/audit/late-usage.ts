@@ -1,6 +1,7 @@
 // Checks of late usage: what a request came to whose record recovery wrote. There are few such rows, so all are looked at.
 
 import { systemAccounts } from "../system-accounts.ts";
+import type { Checks } from "./plugin.ts";
 
 /** What late usage is due beyond its record: `l` is the late usage, `u` the record. Null: there is no record. */
 export const LATE_DUE = "CASE WHEN u.cost IS NOT NULL THEN greatest(0, l.cost - u.cost) END";
@@ -11,7 +12,7 @@ const paidInFull = (debit: string, name: string, reason: string): string => `
      AND p.reference = '${name}:' || l.request_id AND p.reason = '${reason}')`;
 
 /** Each gives a subject and a detail for whatever is wrong. */
-export const LATE_USAGE_CHECKS: Readonly<Record<string, string>> = {
+export const LATE_USAGE_CHECKS: Checks = {
   "late usage belongs to a record of recovery, and its cost is recomputed": `
     SELECT l.request_id AS subject, format('record of basis %s, cost %s, recomputed %s', coalesce(u.basis, 'none'), l.cost, r.cost) AS detail
     FROM late_usage l

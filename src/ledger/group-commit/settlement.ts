@@ -73,6 +73,6 @@ export function settlementParameters(settlement: Settlement): Parameter[] {
     otherTokensColumn(settlement),
     meteringColumn(settlement),
     settlement.unbilledCost ?? 0n,
-    settlement.settledAt?.toISOString() ?? null,
+    null, // settled_at: the moment of the settlement, by the clock of the database
   ];
 }

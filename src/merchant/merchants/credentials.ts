@@ -11,16 +11,9 @@ import { LimitExceeded } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { digestSecretToken, newSecretToken, type SecretTokenPrefix } from "../../kernel/secret-token.ts";
-import {
-  insertPair,
-  lockOwner,
-  markPairRevoked,
-  type PairSummary,
-  readPair,
-  readPairs,
-  requireMerchant,
-  requireMerchantOf,
-} from "./store.ts";
+import { lockAccount } from "../../ledger/account-lock.ts";
+import { insertPair, markPairRevoked, type PairSummary, readPair, readPairs } from "./pair-store.ts";
+import { requireMerchant, requireMerchantOf } from "./store.ts";
 
 type Queryable = Parameters<typeof insertPair>[0];
 
@@ -82,7 +75,7 @@ export function issueOwnPair(
 ): Promise<{ issued: IssuedPair; pair: PairSummary }> {
   return withRetry(() =>
     withTransaction(database, async (client) => {
-      await lockOwner(client, accountId);
+      await lockAccount(client, accountId);
       await requireMerchantOf(client, { accountId, merchantId });
       const working = (await readPairs(client, merchantId)).filter(({ revokedAt }) => revokedAt === null);
       if (working.length >= MAX_WORKING_PAIRS) {

@@ -8,8 +8,9 @@ import { invariant } from "../../kernel/invariant.ts";
 import { codeOf } from "../../kernel/money.ts";
 import { parseAmount } from "../transfers/amount.ts";
 import { findCoin } from "../chains/currencies.ts";
-import { creditFund, listBalances, type MerchantBalance } from "./merchants.ts";
-import { readFunds, requireMerchantOf } from "./store.ts";
+import { creditMerchantWithin, listBalances, type MerchantBalance } from "./merchants.ts";
+import { readFunds } from "../../ledger/funds.ts";
+import { requireMerchantOf } from "./store.ts";
 
 /** The most whole coins of one use. */
 export const MAX_FAUCET_COINS = 10_000n;
@@ -40,7 +41,13 @@ export async function useFaucet(database: Pick<Database, "pool">, order: FaucetO
   }
   await withRetry(() =>
     withTransaction(database, async (client) => {
-      await creditFund(client, { merchantId, currencyCode, amountText, network: coin.network, reason: "faucet" });
+      await creditMerchantWithin(client, {
+        merchantId,
+        currencyCode,
+        amountText,
+        network: coin.network,
+        reason: "faucet",
+      });
       // Under the lock that the credit has taken.
       const funds = await readFunds(client, merchantId);
       const fund = funds.find(({ asset }) => asset === `${currencyCode}/${coin.decimals}`);

@@ -1,5 +1,4 @@
-// Merchants and their funds. A fund is a ledger account of one merchant in one asset; its balance changes only together
-// with a posting, in one transaction that has locked it.
+// Merchants, what they have in their funds, and the coins that operators and the sandbox credit to them.
 
 import type { PoolClient } from "pg";
 import type { Environment } from "../../identity/principal.ts";
@@ -8,27 +7,18 @@ import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { formatDecimal } from "../../kernel/decimal.ts";
 import { LimitExceeded, ValidationError } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
-import { invariant } from "../../kernel/invariant.ts";
 import { codeOf, scaleOf } from "../../kernel/money.ts";
 import { CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
-import { claimReference, insertPostings } from "../../ledger/postings.ts";
+import { lockAccount } from "../../ledger/account-lock.ts";
+import { creditFund, openFund, readFunds } from "../../ledger/funds.ts";
+import { claimReference } from "../../ledger/postings.ts";
 import { parseAmount } from "../transfers/amount.ts";
 import { issuePair, type IssuedPair } from "./credentials.ts";
 import { assetOf, coins, findCoin } from "../chains/currencies.ts";
 import { openDefaultLimits } from "./limits-store.ts";
 import { outsideAccounts } from "../transfers/outside-accounts.ts";
 import type { IsServed } from "../transfers/quote.ts";
-import {
-  insertMerchant,
-  lockFund,
-  lockOwner,
-  type MerchantSummary,
-  openFund,
-  readFunds,
-  readMerchants,
-  requireMerchant,
-  writeFund,
-} from "./store.ts";
+import { insertMerchant, type MerchantSummary, readMerchants, readOwner } from "./store.ts";
 
 /** The largest balance of a fund in whole coins. Its column holds ten thousand times as many at 18 decimals. */
 const MAX_FUND_COINS = 10n ** 16n;
@@ -67,7 +57,7 @@ export function openMerchant(
   }
   return withRetry(() =>
     withTransaction(database, async (client) => {
-      await lockOwner(client, accountId);
+      await lockAccount(client, accountId);
       const own = await readMerchants(client, accountId);
       if (own.some((merchant) => merchant.environment === environment)) {
         throw new LimitExceeded(`This account has a ${environment} merchant already.`);
@@ -109,52 +99,39 @@ export type CreditedFund = {
  * LimitExceeded.
  */
 export function creditMerchant(database: Pick<Database, "pool">, credit: MerchantCredit): Promise<CreditedFund> {
-  return withRetry(() => withTransaction(database, (client) => creditFund(client, credit)));
+  return withRetry(() => withTransaction(database, (client) => creditMerchantWithin(client, credit)));
 }
 
 /** The same inside the caller's transaction. ValidationError also where the reference was used for another credit. */
-export async function creditFund(client: PoolClient, credit: MerchantCredit): Promise<CreditedFund> {
+export async function creditMerchantWithin(client: PoolClient, credit: MerchantCredit): Promise<CreditedFund> {
   const coin = findCoin(credit.currencyCode, credit.network);
   const amount = parseAmount(credit.amountText, coin);
   const { merchantId, reason, reference } = credit;
-  const environment = await requireMerchant(client, merchantId);
-  await openFund(client, { merchantId, asset: assetOf(coin), newId: uuidv7() });
-  const fund = await lockFund(client, { merchantId, asset: assetOf(coin) });
-  invariant(fund !== undefined, "a fund that was just opened is there");
+  const { accountId, environment } = await readOwner(client, merchantId);
+  const fund = await openFund(client, { merchantId, accountId, asset: assetOf(coin) });
   const shown = (units: bigint): string => formatDecimal(units, coin.decimals);
-  const id = uuidv7();
-  const order = {
-    id,
-    accountId: fund.accountId,
-    groupId: id,
-    asset: fund.asset,
-    debit: outsideAccounts[environment].coins,
-    credit: fund.id,
-    amount: amount.units,
-    reason: "merchant_credit",
-    ...(reason === undefined ? {} : { note: reason }),
-    ...(reference === undefined ? {} : { reference }),
-  };
   const first = reference === undefined ? undefined : await claimReference(client, reference);
   if (first !== undefined) {
     if (first.credit !== fund.id || first.amount !== amount.units) {
       const message = "was used for another credit; a further one needs a reference of its own";
       throw new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
     }
-    return {
-      postingId: first.id,
-      amount: shown(first.amount),
-      available: shown(fund.posted - fund.held),
-      isNew: false,
-    };
+    const available = shown(fund.posted - fund.held);
+    return { postingId: first.id, amount: shown(first.amount), available, isNew: false };
   }
   const posted = fund.posted + amount.units;
   if (posted > MAX_FUND_COINS * 10n ** BigInt(coin.decimals)) {
     throw new LimitExceeded(`A balance is at most ${MAX_FUND_COINS} ${coin.currencyCode}.`);
   }
-  await insertPostings(client, [order]);
-  await writeFund(client, { ...fund, posted });
-  return { postingId: id, amount: shown(amount.units), available: shown(posted - fund.held), isNew: true };
+  const postingId = await creditFund(client, {
+    fund,
+    amount: amount.units,
+    from: outsideAccounts[environment].coins,
+    reason: "merchant_credit",
+    ...(reason === undefined ? {} : { note: reason }),
+    ...(reference === undefined ? {} : { reference }),
+  });
+  return { postingId, amount: shown(amount.units), available: shown(posted - fund.held), isNew: true };
 }
 
 /** A merchant's balance of one currency, in whole coins. */

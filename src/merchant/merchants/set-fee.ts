@@ -10,7 +10,8 @@ import { CurrencyUnsupported } from "../../kernel/transfer-errors.ts";
 import { MAX_AMOUNT_COINS } from "../transfers/amount.ts";
 import { isCurrency } from "../chains/currencies.ts";
 import { chooseFeeRow, FEE_DECIMALS, FEE_UNIT, type FeeRow, type FeeTerms } from "./fee-schedule.ts";
-import { insertFeeVersion, readFeeRows, readFeeVersion, requireMerchant } from "./store.ts";
+import { insertFeeVersion, readFeeRows, readFeeVersion } from "./fee-store.ts";
+import { requireMerchant } from "./store.ts";
 
 /** The largest rate: a fee of a hundred times the amount. */
 const MAX_RATE = 100n;
@@ -45,7 +46,7 @@ export type SetFee = { readonly row: FeeRow; readonly isNew: boolean };
  * already in force; also inside the caller's transaction. Errors: ValidationError, CurrencyUnsupported, NotFound,
  * UpstreamBusy.
  */
-export async function setFee(client: Pick<Pool | PoolClient, "query">, order: FeeOrder): Promise<SetFee> {
+export async function setFee(client: Pool | PoolClient, order: FeeOrder): Promise<SetFee> {
   const terms = parseTerms(order);
   if (order.currencyCode !== undefined && !isCurrency(order.currencyCode)) throw new CurrencyUnsupported();
   if (order.merchantId !== undefined) await requireMerchant(client, order.merchantId);

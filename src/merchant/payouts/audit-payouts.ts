@@ -1,20 +1,24 @@
 // The audit of payouts: every nonce of a wallet is accounted for, each has one final effect, and that effect is what its
 // transfer says. An incremental run looks at the transfers that moved lately and at what is open, a full one at everything.
 
-import { type AuditCheck, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
+import { missingConstraints } from "../../database/schema-checks.ts";
+import { type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
+import type { AuditPlugin, Checks } from "../../ledger/audit/plugin.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import { auditPages, lastOfPage, pagesOfTransfers } from "../transfers/audit-pages.ts";
 
 /** How many of a wallet's last nonces an incremental run counts. */
 const LAST_NONCES = 2_000;
 
-const WHOLE_CHECKS: Readonly<Record<string, string>> = {
+const WHOLE_CHECKS: Checks = {
   "the database refuses what must never be of a payout": `
-    SELECT w.relation || '.' || w.name AS subject, 'the constraint is missing or not valid' AS detail
-    FROM (VALUES ('payout', 'payout_nonce'), ('payout', 'payout_end'), ('payout', 'payout_transfer'),
-                 ('payout_attempt', 'payout_attempt_hash'), ('payout_attempt', 'payout_attempt_block')) AS w(relation, name)
-    WHERE NOT EXISTS (SELECT FROM pg_constraint c
-                      WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)
+    ${missingConstraints([
+      ["payout", "payout_nonce"],
+      ["payout", "payout_end"],
+      ["payout", "payout_transfer"],
+      ["payout_attempt", "payout_attempt_hash"],
+      ["payout_attempt", "payout_attempt_block"],
+    ])}
     UNION ALL
     SELECT w.name, 'the unique index is missing or not valid' FROM (VALUES ('payout_living'), ('payout_attempt_final')) AS w(name)
     WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indexrelid = to_regclass(w.name) AND i.indisunique AND i.indisvalid)`,
@@ -28,8 +32,6 @@ const WHOLE_CHECKS: Readonly<Record<string, string>> = {
     FROM payout p JOIN transfer t ON t.id = p.transfer_id
     WHERE p.state IN ('chosen', 'signed', 'broadcast') AND t.status NOT IN ('PENDING', 'SUBMITTED') AND p.reopened_at IS NULL`,
 };
-
-const WHOLE = inOneStatement(WHOLE_CHECKS);
 
 // $1: how many of the last nonces to count, null: all of them.
 const GAPS = `
@@ -82,13 +84,15 @@ FROM posting f LEFT JOIN payout_attempt a ON a.hash = substr(f.reference, length
 WHERE f.${FEES} AND f.id > $1::uuid AND f.id <= $2::uuid AND a.hash IS NULL
 LIMIT ${VIOLATIONS_TO_READ}`;
 
-/** Audits payouts, as a part of the ledger's audit. */
-export const auditPayouts: AuditCheck = async (run) => {
-  const { look, findings, full } = run;
-  findings.add(await look<Violation>(WHOLE));
-  findings.add(await look<Violation>(GAPS, [full ? null : LAST_NONCES]));
-  await auditPages(run, [
-    pagesOfTransfers(full, [wrongPayouts, wrongTransfers]),
-    { lastOfPage: lastOfPage("posting", FEES), wrong: [WRONG_FEES] },
-  ]);
+/** The part of payouts in the ledger's audit. */
+export const payoutAudit: AuditPlugin = {
+  whole: WHOLE_CHECKS,
+  async pages(run) {
+    const { look, findings, full } = run;
+    findings.add(await look<Violation>(GAPS, [full ? null : LAST_NONCES]));
+    await auditPages(run, [
+      pagesOfTransfers(full, [wrongPayouts, wrongTransfers]),
+      { lastOfPage: lastOfPage("posting", FEES), wrong: [WRONG_FEES] },
+    ]);
+  },
 };

@@ -1,7 +1,8 @@
 // How this room's audits read all rows: page by page, in the order of ids, each page in a short statement.
 
 import { BEFORE_ALL_IDS } from "../../kernel/ids.ts";
-import type { AuditCheck, Violation } from "../../ledger/audit/findings.ts";
+import type { Violation } from "../../ledger/audit/findings.ts";
+import type { AuditCheck } from "../../ledger/audit/plugin.ts";
 
 const ROWS_PER_PAGE = 1_000;
 /** Every incremental run repeats this much: rows become visible with their commit, a while after their ids. */

@@ -2,12 +2,14 @@
 // ledger. Like the rest of the audit it queries the database in short statements and does not rely on code. An
 // incremental run checks recent rows, a full one all.
 
-import { type AuditCheck, inOneStatement, type Violation, VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
+import { missingConstraints, unprotectedTables } from "../../database/schema-checks.ts";
+import { VIOLATIONS_TO_READ } from "../../ledger/audit/findings.ts";
+import type { AuditPlugin, Checks } from "../../ledger/audit/plugin.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import { auditPages, lastOfPage, pagesOfTransfers } from "./audit-pages.ts";
 
 /** They read little: funds, open transfers, and the database's own catalog. */
-const WHOLE_CHECKS: Readonly<Record<string, string>> = {
+const WHOLE_CHECKS: Checks = {
   "what a fund holds is the total of its open transfers": `
     SELECT coalesce(f.id::text, o.merchant_id || ' ' || o.asset) AS subject,
            format('held %s, open transfers %s', f.held, coalesce(o.total, 0)) AS detail
@@ -17,21 +19,15 @@ const WHOLE_CHECKS: Readonly<Record<string, string>> = {
       WHERE status IN ('PENDING', 'WAITING', 'SUBMITTED') GROUP BY merchant_id, asset
     ) o ON o.merchant_id = f.merchant_id AND o.asset = f.asset
     WHERE f.held IS DISTINCT FROM coalesce(o.total, 0)`,
-  "the database refuses what must never be of a transfer": `
-    SELECT w.relation || '.' || w.name AS subject, 'the constraint is missing or not valid' AS detail
-    FROM (VALUES ('transfer', 'transfer_external_id'), ('transfer', 'transfer_total'), ('transfer', 'transfer_confirmed'),
-                 ('transfer', 'transfer_approval'), ('transfer', 'transfer_received_check')) AS w(relation, name)
-    WHERE NOT EXISTS (SELECT FROM pg_constraint c
-                      WHERE c.conrelid = to_regclass(w.relation) AND c.conname = w.name AND c.convalidated)`,
-  "no transfer is forgotten and no event of one changed": `
-    SELECT c.relname AS subject, 'its append-only triggers are missing or not always on' AS detail
-    FROM pg_class c
-    WHERE c.oid IN ('transfer'::regclass, 'transfer_event'::regclass)
-      AND 2 <> (SELECT count(*) FROM pg_trigger t
-                WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgname IN ('append_only', 'append_only_truncate'))`,
+  "the database refuses what must never be of a transfer": missingConstraints([
+    ["transfer", "transfer_external_id"],
+    ["transfer", "transfer_total"],
+    ["transfer", "transfer_confirmed"],
+    ["transfer", "transfer_approval"],
+    ["transfer", "transfer_received_check"],
+  ]),
+  "no transfer is forgotten and no event of one changed": unprotectedTables(["transfer", "transfer_event"]),
 };
-
-const WHOLE = inOneStatement(WHOLE_CHECKS);
 
 /**
  * The legs that a transfer must have in the ledger, by its status and environment; any other leg of its references is
@@ -79,12 +75,13 @@ WHERE p.${ofClearing(side)} AND p.id > $1::uuid AND p.id <= $2::uuid
     OR (back.${side === "debit" ? "credit" : "debit"}, back.amount, back.asset) IS DISTINCT FROM (p.${side}, p.amount, p.asset))
 LIMIT ${VIOLATIONS_TO_READ}`;
 
-/** Audits merchants' transfers, as a part of the ledger's audit. */
-export const auditTransfers: AuditCheck = async (run) => {
-  run.findings.add(await run.look<Violation>(WHOLE));
-  await auditPages(run, [
-    pagesOfTransfers(run.full, [wrongTransfers]),
-    { lastOfPage: lastOfPage("posting", ofClearing("credit")), wrong: [wrongClearing("credit", ["payout", "sent"])] },
-    { lastOfPage: lastOfPage("posting", ofClearing("debit")), wrong: [wrongClearing("debit", ["sent", "payout"])] },
-  ]);
+/** The part of merchants' transfers in the ledger's audit. */
+export const transferAudit: AuditPlugin = {
+  whole: WHOLE_CHECKS,
+  pages: (run) =>
+    auditPages(run, [
+      pagesOfTransfers(run.full, [wrongTransfers]),
+      { lastOfPage: lastOfPage("posting", ofClearing("credit")), wrong: [wrongClearing("credit", ["payout", "sent"])] },
+      { lastOfPage: lastOfPage("posting", ofClearing("debit")), wrong: [wrongClearing("debit", ["sent", "payout"])] },
+    ]),
 };

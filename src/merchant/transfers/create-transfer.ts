@@ -14,7 +14,8 @@ import { countAgainstLimits } from "../merchants/limits.ts";
 import { guardOrder } from "./order-guards.ts";
 import { type CheckAddress, type Destination, differingFields, isImplied, type TransferOrder } from "./order.ts";
 import { type Quote, type QuoteRequest, type QuoteSources, quoteTransfer } from "./quote.ts";
-import { isOwnerFrozen, lockFund, writeFund } from "../merchants/store.ts";
+import { holdInFund, lockFund } from "../../ledger/funds.ts";
+import { isOwnerFrozen } from "../merchants/store.ts";
 import { type OrderedTransfer, type Transfer, WAITS_FOR_APPROVAL } from "./transfer.ts";
 import { insertEvent, insertTransfer, readTransferOfExternalId } from "./transfer-store.ts";
 
@@ -125,7 +126,7 @@ async function placeOrder(client: PoolClient, order: OrderedTransfer): Promise<T
   // Taken by an order in another currency, which holds another fund's lock. The limits keep this order's count: their
   // row belongs to the transaction, which ends without an error.
   if (transfer === undefined) return undefined;
-  await writeFund(client, { ...fund, held: fund.held + total.units });
+  await holdInFund(client, fund, total.units);
   await insertEvent(client, transfer.transferId, { ...transfer, at: transfer.createdAt });
   return transfer;
 }

@@ -61,9 +61,9 @@ export async function readStatement(
   return {
     transfer,
     history,
-    entries: postings.flatMap(({ debit, credit, amount, ...posting }) => [
-      { ...posting, account: accountName(debit), amount: { units: -amount, asset } },
-      { ...posting, account: accountName(credit), amount: { units: amount, asset } },
+    entries: postings.flatMap(({ id: postingId, debit, credit, amount, reason, postedAt }) => [
+      { postingId, reason, postedAt, account: accountName(debit), amount: { units: -amount, asset } },
+      { postingId, reason, postedAt, account: accountName(credit), amount: { units: amount, asset } },
     ]),
     attempts,
     held: { units: isOpen ? transfer.total.units : 0n, asset },

@@ -6,10 +6,10 @@ import type { PoolClient } from "pg";
 import { NotFound } from "../../kernel/errors.ts";
 import { uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
-import { insertPostings, type Posting } from "../../ledger/postings.ts";
+import { captureFundHold, type Fund, lockFund, voidFundHold } from "../../ledger/funds.ts";
+import type { Posting } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 import { outsideAccounts } from "./outside-accounts.ts";
-import { type Fund, lockFund, writeFund } from "../merchants/store.ts";
 import type { Transfer, TransferStanding, TransferStatus } from "./transfer.ts";
 import {
   insertEvent,
@@ -81,7 +81,7 @@ export async function moveTransfer(client: PoolClient, move: TransferMove): Prom
   };
   invariant(to !== "CONFIRMED" || standing.transactionHash !== null, "a confirmed transfer has a transaction");
   if (to === "CONFIRMED") await captureHold(client, transfer, fund);
-  if (to === "REJECTED" || to === "CANCELED") await voidHold(client, transfer, fund);
+  if (to === "REJECTED" || to === "CANCELED") await voidFundHold(client, fund, transfer.total.units);
   const at = await insertEvent(client, transfer.transferId, standing);
   const awaitsApproval = transfer.awaitsApproval && move.isApproval !== true;
   await writeStanding(client, transfer.transferId, { ...standing, awaitsApproval, at });
@@ -123,7 +123,7 @@ export async function replaceTransaction(
  */
 async function captureHold(client: PoolClient, transfer: Transfer, fund: Fund): Promise<void> {
   const { transferId, received, fee, total } = transfer;
-  const leg = (name: TransferLeg, accounts: Pick<Posting, "debit" | "credit">, amount: bigint): Posting => ({
+  const leg = (name: TransferLeg, accounts: Pick<Posting, "debit" | "credit">, amount: bigint) => ({
     id: uuidv7(),
     accountId: fund.accountId,
     groupId: transferId,
@@ -140,16 +140,5 @@ async function captureHold(client: PoolClient, transfer: Transfer, fund: Fund): 
     leg("sent", { debit: payoutClearing, credit: coins }, received.units),
     ...(fee.units === 0n ? [] : [leg("fee", { debit: fund.id, credit: fees }, fee.units)]),
   ];
-  const written = await insertPostings(client, postings);
-  invariant(written.length === postings.length, "a transfer is captured once");
-  await writeFund(client, { ...fund, posted: fund.posted - total.units, held: heldWithout(fund, transfer) });
-}
-
-async function voidHold(client: PoolClient, transfer: Transfer, fund: Fund): Promise<void> {
-  await writeFund(client, { ...fund, held: heldWithout(fund, transfer) });
-}
-
-function heldWithout(fund: Fund, { total }: Transfer): bigint {
-  invariant(total.asset === fund.asset && fund.held >= total.units, "an open transfer is held by its fund");
-  return fund.held - total.units;
+  await captureFundHold(client, { fund, amount: total.units, postings });
 }

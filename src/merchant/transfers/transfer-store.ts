@@ -5,6 +5,7 @@ import type { Environment } from "../../identity/principal.ts";
 import { isUuid, uuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type Asset, scaleOf } from "../../kernel/money.ts";
+import { readPostings, type WrittenPosting } from "../../ledger/postings.ts";
 import { INSERT_CALLBACK_OF_EVENT } from "../callbacks/store.ts";
 import { assetOf, type Network } from "../chains/currencies.ts";
 import type { OrderedTransfer, Transfer, TransferEvent, TransferStanding, TransferStatus } from "./transfer.ts";
@@ -52,9 +53,6 @@ SELECT id, transfer_id, status, transaction_hash, confirmations, reason, created
 FROM transfer_event WHERE transfer_id = $1::uuid ORDER BY id`;
 
 const OWNER_OF = `SELECT m.account_id FROM transfer t JOIN merchant m ON m.id = t.merchant_id WHERE t.id = $1::uuid`;
-const POSTINGS_OF = `
-SELECT p.id, p.debit, p.credit, p.amount, p.reason, p.posted_at FROM posting p
-WHERE p.account_id = (${OWNER_OF}) AND p.reference = ANY ($2::text[]) ORDER BY p.id`;
 
 /** The parts in which a transfer is posted. */
 export type TransferLeg = "payout" | "sent" | "fee";
@@ -202,15 +200,6 @@ export async function readEvents(client: Queryable, transferId: string): Promise
   }));
 }
 
-export type TransferPosting = {
-  readonly postingId: string;
-  readonly debit: string;
-  readonly credit: string;
-  readonly amount: bigint;
-  readonly reason: string;
-  readonly postedAt: Date;
-};
-
 /** The account whose merchant ordered a transfer. */
 export async function readOwner(client: Queryable, transferId: string): Promise<string> {
   const { rows } = await client.query<{ account_id: string }>(OWNER_OF, [transferId]);
@@ -218,21 +207,10 @@ export async function readOwner(client: Queryable, transferId: string): Promise<
   return rows[0].account_id;
 }
 
-/** What was posted of a transfer. */
-export async function readTransferPostings(client: Queryable, transferId: string): Promise<TransferPosting[]> {
-  type Columns = { id: string; debit: string; credit: string; amount: string; reason: string; posted_at: Date };
-  const { rows } = await client.query<Columns>(POSTINGS_OF, [
-    transferId,
-    LEGS.map((leg) => legReference(transferId, leg)),
-  ]);
-  return rows.map(({ id, debit, credit, amount, reason, posted_at: postedAt }) => ({
-    postingId: id,
-    debit,
-    credit,
-    amount: BigInt(amount),
-    reason,
-    postedAt,
-  }));
+/** The postings of a transfer, oldest first. */
+export async function readTransferPostings(client: Queryable, transferId: string): Promise<WrittenPosting[]> {
+  const references = LEGS.map((leg) => legReference(transferId, leg));
+  return readPostings(client, { accountId: await readOwner(client, transferId), references });
 }
 
 function fromStandingColumns(row: StandingColumns): TransferStanding {

@@ -3,6 +3,7 @@
 
 import type { Pool, PoolClient } from "pg";
 import type { Database } from "../../database/database.ts";
+import { entitiesOn } from "../../database/orm.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { uuidv7, uuidv7Floor } from "../../kernel/ids.ts";
@@ -40,13 +41,6 @@ export type OrderedBy = {
 
 const INSERT = `
 INSERT INTO operator_action (id, operator, action, subject, reason, facts) VALUES ($1::uuid, $2, $3, $4, $5, $6::jsonb)`;
-// Ids begin with the time they were made, so a range of time is a range of the primary key.
-const LIST = `
-SELECT id AS "actionId", operator, action, subject, reason, facts, done_at AS "doneAt"
-FROM operator_action
-WHERE id >= $1::uuid AND id < $2::uuid
-  AND ($3::text IS NULL OR operator = $3) AND ($4::text IS NULL OR action = $4) AND ($5::text IS NULL OR subject = $5)
-ORDER BY id DESC LIMIT $6::int`;
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Writes the line of an action, inside its transaction. Errors: ValidationError for an empty reason. */
@@ -81,8 +75,20 @@ export async function listActions(
   pool: Pool,
   { filter = {}, beforeId = null, limit }: { filter?: ActionFilter; beforeId?: string | null; limit: number },
 ): Promise<DoneAction[]> {
-  const { operator = null, action = null, subject = null, fromMs = 0, untilMs } = filter;
+  const { fromMs = 0, untilMs, ...exact } = filter;
   const until = untilMs === undefined ? LAST_UUID : uuidv7Floor(untilMs);
   const before = beforeId !== null && beforeId < until ? beforeId : until;
-  return (await pool.query<DoneAction>(LIST, [uuidv7Floor(fromMs), before, operator, action, subject, limit])).rows;
+  const { em, OperatorAction } = await entitiesOn(pool);
+  // Ids begin with the time they were made, so a range of time is a range of the primary key.
+  const where = { id: { $gte: uuidv7Floor(fromMs), $lt: before }, ...exact };
+  const actions = await em.find(OperatorAction, where, { orderBy: { id: "desc" }, limit });
+  return actions.map(({ id, operator, action, subject, reason, facts, doneAt }) => ({
+    actionId: id,
+    operator,
+    action,
+    subject: subject ?? null,
+    reason: reason ?? null,
+    facts,
+    doneAt,
+  }));
 }

@@ -13,9 +13,11 @@ import {
   recountOpenRequests,
   unfreezeAccount,
 } from "../../ledger/account-limits.ts";
-import { creditAsOrdered, debitAsOrdered, type PostedCredit } from "../../ledger/accounts.ts";
+import { lockAccount } from "../../ledger/account-lock.ts";
+import { creditAsOrdered } from "../../ledger/credits.ts";
+import { debitAsOrdered } from "../../ledger/debits.ts";
 import { type CreditNote, creditUsage, type WrittenNote } from "../../ledger/credit-note.ts";
-import { lockAccount } from "../../ledger/debit.ts";
+import type { PostedMove } from "../../ledger/order-lock.ts";
 import { isPosted } from "../../ledger/postings.ts";
 import { systemAccounts } from "../../ledger/system-accounts.ts";
 
@@ -34,7 +36,7 @@ export type MoneyOrder = {
 };
 
 /** Puts rupiah on an account. Errors: as creditAsOrdered; ValidationError when it is too much. */
-export async function orderCredit(by: OrderedBy, order: MoneyOrder): Promise<PostedCredit> {
+export async function orderCredit(by: OrderedBy, order: MoneyOrder): Promise<PostedMove> {
   requireBounded(order.amount);
   const { accountId, amount, reason, reference } = order;
   return recorded(by, { action: "account credit", order, reason }, (client) =>
@@ -53,7 +55,7 @@ export async function orderCredit(by: OrderedBy, order: MoneyOrder): Promise<Pos
  * Corrects an account: a positive amount comes on it, a negative one off it, never below what is available. Errors: as
  * creditAsOrdered and debitAsOrdered; ValidationError when it is zero or too much.
  */
-export async function orderAdjustment(by: OrderedBy, order: MoneyOrder): Promise<PostedCredit> {
+export async function orderAdjustment(by: OrderedBy, order: MoneyOrder): Promise<PostedMove> {
   const { accountId, amount, reason } = order;
   const size = amount < 0n ? -amount : amount;
   requireBounded(size);
@@ -82,8 +84,8 @@ async function adjustmentReference(client: PoolClient, name: string): Promise<st
 function recorded(
   by: OrderedBy,
   { action, order, reason }: { action: string; order: MoneyOrder; reason: string },
-  work: (client: PoolClient) => Promise<PostedCredit>,
-): Promise<PostedCredit> {
+  work: (client: PoolClient) => Promise<PostedMove>,
+): Promise<PostedMove> {
   return doAndRecord(by, work, ({ isNew, postingId }) =>
     isNew
       ? { action, subject: order.accountId, reason, facts: { postingId, amount: formatMoney(idr(order.amount)) } }

@@ -13,7 +13,7 @@ import { FEE_DECIMALS, type FeeRow } from "../../merchant/merchants/fee-schedule
 import {
   addMerchant,
   type CreditedFund,
-  creditFund,
+  creditMerchantWithin,
   type MerchantCredit,
   type NewMerchant,
 } from "../../merchant/merchants/merchants.ts";
@@ -33,7 +33,7 @@ export function orderMerchant(by: OrderedBy, order: NewMerchant): Promise<Issued
   );
 }
 
-/** Puts coins that came in on a merchant's fund. Errors: as creditFund. */
+/** Puts coins that came in on a merchant's fund. Errors: as creditMerchant. */
 export function orderMerchantCredit(
   by: OrderedBy,
   { reference, ...order }: MerchantCredit & { readonly reference: string },
@@ -41,7 +41,7 @@ export function orderMerchantCredit(
   const { merchantId, currencyCode, network = null, reason = null } = order;
   return doAndRecord(
     by,
-    (client) => creditFund(client, { ...order, reference: `operator:${reference}` }),
+    (client) => creditMerchantWithin(client, { ...order, reference: `operator:${reference}` }),
     ({ isNew, postingId, amount }) =>
       isNew
         ? {

@@ -6,7 +6,8 @@ import { isUuid, timeOfUuidv7 } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { countKeys } from "../../keys/issued-keys.ts";
 import { type AccountLimits, readLimits } from "../../ledger/account-limits.ts";
-import { type PostedCredit, readGlances } from "../../ledger/accounts.ts";
+import { readGlances } from "../../ledger/accounts.ts";
+import type { PostedMove } from "../../ledger/order-lock.ts";
 import { findMerchants } from "../../merchant/merchants/listings.ts";
 import { orderFreeze, orderLimit, orderRecount, orderUnfreeze } from "../commands/account-orders.ts";
 import { order as orderOrStore, type Ordered } from "../second-person/pending-orders.ts";
@@ -139,11 +140,11 @@ export function accountMethods({
   };
 }
 
-function toProtoOrdered({ outcome, pendingOrderId }: Ordered<PostedCredit>) {
+function toProtoOrdered({ outcome, pendingOrderId }: Ordered<PostedMove>) {
   return outcome === null ? { pendingOrderId } : { order: toProtoOrder(outcome) };
 }
 
-function toProtoOrder({ postingId, available, isNew }: PostedCredit) {
+function toProtoOrder({ postingId, available, isNew }: PostedMove) {
   return { postingId, available: rupiah(available), isNew };
 }
 

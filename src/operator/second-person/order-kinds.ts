@@ -5,7 +5,7 @@ import type { OrderedBy } from "../audit-log/operator-actions.ts";
 import { customerOf } from "../../identity/store.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { formatMoney, idr } from "../../kernel/money.ts";
-import type { PostedCredit } from "../../ledger/accounts.ts";
+import type { PostedMove } from "../../ledger/order-lock.ts";
 import { type CreditNote, readChargeOf, type WrittenNote } from "../../ledger/credit-note.ts";
 import { isLooser, type LimitOrder, type ShownLimits } from "../../merchant/merchants/limits.ts";
 import type { CreditedFund, MerchantCredit } from "../../merchant/merchants/merchants.ts";
@@ -19,8 +19,8 @@ import { orderApproval, orderLimits } from "../commands/transfer-orders.ts";
 
 /** What each kind orders, and what comes of it. */
 export type OrderKinds = {
-  readonly "account credit": { order: MoneyOrder; outcome: PostedCredit };
-  readonly "account adjust": { order: MoneyOrder; outcome: PostedCredit };
+  readonly "account credit": { order: MoneyOrder; outcome: PostedMove };
+  readonly "account adjust": { order: MoneyOrder; outcome: PostedMove };
   readonly "usage credit": { order: CreditNote; outcome: WrittenNote };
   readonly "merchant credit": { order: MerchantCredit & { readonly reference: string }; outcome: CreditedFund };
   readonly "merchant limit": { order: LimitOrder & { readonly reason: string | null }; outcome: ShownLimits };

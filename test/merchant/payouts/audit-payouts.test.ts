@@ -2,8 +2,8 @@
 
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AuditFindings } from "../../../src/ledger/audit/findings.ts";
-import { auditPayouts } from "../../../src/merchant/payouts/audit-payouts.ts";
+import { AuditFindings, inOneStatement, type Violation } from "../../../src/ledger/audit/findings.ts";
+import { payoutAudit } from "../../../src/merchant/payouts/audit-payouts.ts";
 import { BLOCK_MS, createSandboxChain } from "../../../src/merchant/chains/sandbox/sandbox-chain.ts";
 import { PayoutEngine } from "../../../src/merchant/payouts/payout-engine.ts";
 import { createTestDatabase, type TestDatabase } from "../../setup/test-database.ts";
@@ -137,7 +137,8 @@ describe("the audit of payouts", () => {
     const findings = new AuditFindings();
     const look = async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
       (await owner.query<Row>(text, [...values])).rows;
-    await auditPayouts({ look, findings, full });
+    findings.add(await look<Violation>(inOneStatement(payoutAudit.whole ?? {})));
+    await payoutAudit.pages?.({ look, findings, full });
     return findings.violations.map(({ check }) => check);
   }
 

@@ -4,7 +4,8 @@
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "../../../src/database/database.ts";
-import { armFailpoint, type Failpoint } from "../../../src/kernel/failpoint.ts";
+import { armFailpoint } from "../../../src/app/compose/arm-failpoint.ts";
+import type { Failpoint } from "../../../src/kernel/failpoint.ts";
 import { createEvmChain, type EvmSettings } from "../../../src/merchant/chains/evm/evm-chain.ts";
 import { PayoutEngine, type PayoutPolicy } from "../../../src/merchant/payouts/payout-engine.ts";
 

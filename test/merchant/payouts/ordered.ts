@@ -5,7 +5,7 @@ import type { Environment } from "../../../src/identity/principal.ts";
 import type { Database } from "../../../src/database/database.ts";
 import { withTransaction } from "../../../src/database/transactions.ts";
 import { uuidv7 } from "../../../src/kernel/ids.ts";
-import { topicChecks } from "../../../src/app/compose/audit-checks.ts";
+import { topicAudits } from "../../../src/app/compose/topic-audits.ts";
 import { audit } from "../../../src/ledger/audit/audit.ts";
 import { createTransfer } from "../../../src/merchant/transfers/create-transfer.ts";
 import { findCoin } from "../../../src/merchant/chains/currencies.ts";
@@ -109,5 +109,5 @@ export function hasEnded({ status }: Transfer): boolean {
 
 /** The books are in order, and no payment was posted that the chain has not seen. */
 export async function expectSoundBooks({ pool }: Database): Promise<void> {
-  expect(await audit(pool, { checks: topicChecks })).toEqual(SOUND);
+  expect(await audit(pool, { topics: topicAudits })).toEqual(SOUND);
 }

@@ -2,12 +2,12 @@
 
 import { costOf } from "../../../src/billing/cost.ts";
 import { applyPayment } from "../../../src/billing/top-ups/apply-payment.ts";
-import { collectFreed } from "../../../src/billing/top-ups/receivables.ts";
+import { collectFreed } from "../../../src/ledger/receivables.ts";
 import { insertTopUp } from "../../../src/billing/top-ups/store.ts";
 import { withRetry, withTransaction } from "../../../src/database/transactions.ts";
 import { DomainError } from "../../../src/kernel/errors.ts";
 import { InvariantError } from "../../../src/kernel/invariant.ts";
-import { creditAccount } from "../../../src/ledger/accounts.ts";
+import { creditAccount } from "../../../src/ledger/credits.ts";
 import { creditUsage } from "../../../src/ledger/credit-note.ts";
 import { GroupCommitLedger } from "../../../src/ledger/group-commit/group-commit.ts";
 import type { AdmissionRequest, Ledger, PriceSnapshot, SettledUsage } from "../../../src/ledger/ledger.ts";

@@ -34,9 +34,9 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
     name: "a cleared demo forgives what a real provider gave back",
     edits: [
       {
-        file: "src/billing/top-ups/receivables.ts",
-        find: "WHERE t.provider = $1 AND r.collected",
-        replace: "WHERE $1 <> '' AND r.collected",
+        file: "src/billing/top-ups/store.ts",
+        find: "WHERE provider = $1 AND given_back > 0",
+        replace: "WHERE $1 <> '' AND given_back > 0",
       },
     ],
     noticedBy: { file: "test/operator/play-money.test.ts", test: "a debt to a real provider stays" },
@@ -45,9 +45,9 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
     name: "a cleared demo leaves its keys",
     edits: [
       {
-        file: "src/keys/store.ts",
-        find: "UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL AND NOT is_playground`;",
-        replace: "UPDATE api_key SET revoked_at = NULL WHERE revoked_at IS NULL AND NOT is_playground`;",
+        file: "src/keys/issued-keys-store.ts",
+        find: 'em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: raw("clock_timestamp()") })',
+        replace: "em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: null })",
       },
     ],
     noticedBy: demoAndProduction("keeps a production start from a demo's database"),

@@ -112,7 +112,7 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "an operator takes from an account what it owes",
-    edits: [ledger("accounts.ts", "a.posted - a.held - a.owed >= $4::bigint", "a.posted - a.held >= $4::bigint")],
+    edits: [ledger("debits.ts", "a.posted - a.held - a.owed >= $5::bigint", "a.posted - a.held >= $5::bigint")],
     noticedBy: owed("that a dead process held"),
   },
   {
@@ -129,9 +129,9 @@ export const SETTLEMENT_BUGS: readonly PlantedBug[] = [
     name: "a credit that comes twice counts twice",
     edits: [
       ledger(
-        "accounts.ts",
-        "+ $4::bigint, held = l.held FROM acc l, ins WHERE",
-        "+ $4::bigint, held = l.held FROM acc l WHERE",
+        "credits.ts",
+        "+ $5::bigint, held = l.held FROM acc l, ins WHERE",
+        "+ $5::bigint, held = l.held FROM acc l WHERE",
       ),
     ],
     noticedBy: money("races", "between credits of one reference are won by one"),

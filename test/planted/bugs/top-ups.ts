@@ -28,8 +28,8 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     edits: [
       topUps(
         "apply-payment.ts",
-        'if (decision.steps.includes("paid")) await credit(client, topUp, at);',
-        'if (decision.steps.includes("paid")) await credit(client, { ...topUp, amount: facts.amount ?? topUp.amount }, at);',
+        'if (decision.steps.includes("paid")) await credit(client, topUp);',
+        'if (decision.steps.includes("paid")) await credit(client, { ...topUp, amount: facts.amount ?? topUp.amount });',
       ),
     ],
     noticedBy: crediting("with a fee for the payer on top is credited as ordered"),
@@ -114,13 +114,15 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
   {
     name: "what an account owes is not collected",
     edits: [
-      ledger("accounts.ts", "if (row.owed > 0n) await client.query(COLLECT", "if (false) await client.query(COLLECT"),
+      ledger("credits.ts", "if (before.owed > 0n) await client.query(COLLECT", "if (false) await client.query(COLLECT"),
     ],
     noticedBy: givingBack("collected first from what it buys next"),
   },
   {
     name: "a provider's fee is posted beside the one that an operator posted by hand",
-    edits: [topUps("provider-money.ts", "if (rows[0]?.has_fee === true) return;", "")],
+    edits: [
+      topUps("provider-money.ts", "if (await isPostedInGroup(client, { groupId: topUpId, reason: FEE })) return;", ""),
+    ],
     noticedBy: providerFees("is posted by hand once for each reference"),
   },
   {

@@ -7,6 +7,7 @@ const merchant = (file: string, find: string, replace: string): Edit => ({
   find,
   replace,
 });
+const ledger = (file: string, find: string, replace: string): Edit => ({ file: `src/ledger/${file}`, find, replace });
 const test = (file: string, name: string) => ({ file: `test/merchant/${file}.test.ts`, test: name });
 
 const operator = (file: string, name: string) => ({ file: `test/operator/${file}.test.ts`, test: name });
@@ -66,11 +67,7 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
   {
     name: "no hold is taken for a transfer",
     edits: [
-      merchant(
-        "transfers/create-transfer.ts",
-        "await writeFund(client, { ...fund, held: fund.held + total.units });",
-        "void writeFund;",
-      ),
+      merchant("transfers/create-transfer.ts", "await holdInFund(client, fund, total.units);", "void holdInFund;"),
     ],
     noticedBy: test("create-transfer", "accepts 3"),
   },
@@ -79,17 +76,15 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "transfers/create-transfer.ts",
-        "held: fund.held + total.units",
-        "held: fund.held + order.received.units",
+        "holdInFund(client, fund, total.units)",
+        "holdInFund(client, fund, order.received.units)",
       ),
     ],
     noticedBy: test("create-transfer", "holds amount and fee"),
   },
   {
     name: "the fund is read and not locked",
-    edits: [
-      merchant("merchants/store.ts", "AND f.asset = $2::text FOR NO KEY UPDATE OF f`;", "AND f.asset = $2::text`;"),
-    ],
+    edits: [ledger("funds.ts", "AND asset = $2::text FOR NO KEY UPDATE`;", "AND asset = $2::text`;")],
     noticedBy: test("create-transfer", "accepts 3"),
   },
   {
@@ -108,8 +103,8 @@ export const TRANSFER_BUGS: readonly PlantedBug[] = [
     edits: [
       merchant(
         "transfers/transfer-states.ts",
-        'if (to === "REJECTED" || to === "CANCELED") await voidHold',
-        'if (to === "CANCELED") await voidHold',
+        'if (to === "REJECTED" || to === "CANCELED") await voidFundHold',
+        'if (to === "CANCELED") await voidFundHold',
       ),
     ],
     noticedBy: test("transfer-states", "gives everything back and posts nothing"),

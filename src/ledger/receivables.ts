@@ -1,13 +1,13 @@
 // What accounts owe us. A provider gives a payer's money back whether or not the account still has it; what it no longer has
 // is owed. account.owed is the sum of an account's receivables, changes with them behind the lock of the account, and cannot be
-// spent. It is collected from whatever brings the account money or frees money of it: a credit (ledger/accounts.ts), a settlement
-// (the database function of it), and here what neither of them sees, the recovered hold of a dead process.
+// spent. It is collected from whatever brings the account money or frees money of it: a credit (credits.ts), a settlement (the
+// database function of it), and here the recovered hold of a dead process, which neither of them sees.
 
 import type { Pool, PoolClient } from "pg";
-import { uuidv7 } from "../../kernel/ids.ts";
-import { IDR } from "../../kernel/money.ts";
-import { insertPostings } from "../../ledger/postings.ts";
-import { systemAccounts } from "../../ledger/system-accounts.ts";
+import { uuidv7 } from "../kernel/ids.ts";
+import { IDR } from "../kernel/money.ts";
+import { insertPostings } from "./postings.ts";
+import { systemAccounts } from "./system-accounts.ts";
 
 /** How many accounts one statement collects from at most. */
 const ACCOUNTS_PER_STATEMENT = 100;
@@ -26,10 +26,9 @@ WITH due AS MATERIALIZED (
 SELECT collect_owed(id, new_uuidv7()) AS collected FROM due`;
 
 type OpenDebt = { readonly receivableId: string; readonly accountId: string; readonly rest: bigint };
-const OPEN_OF_PROVIDER = `
-SELECT r.id AS "receivableId", r.account_id AS "accountId", r.amount - r.collected AS rest
-FROM receivable r JOIN top_up t ON t.id = r.top_up_id
-WHERE t.provider = $1 AND r.collected < r.amount ORDER BY r.id FOR NO KEY UPDATE OF r`;
+const OPEN_OF_TOP_UPS = `
+SELECT id AS "receivableId", account_id AS "accountId", amount - collected AS rest FROM receivable
+WHERE top_up_id = ANY ($1::uuid[]) AND collected < amount ORDER BY id FOR NO KEY UPDATE`;
 const CLOSE = `
 WITH open AS MATERIALIZED (
   SELECT id, account_id, amount - collected AS rest FROM receivable WHERE id = ANY ($1::uuid[])
@@ -39,7 +38,7 @@ WITH open AS MATERIALIZED (
 UPDATE account a SET owed = a.owed - o.rest
 FROM (SELECT account_id, sum(rest)::bigint AS rest FROM open GROUP BY account_id) o WHERE a.id = o.account_id`;
 
-/** Books what an account could not give back. The account is locked. */
+/** Records what an account could not give back. The account is locked. */
 export async function owe(
   client: PoolClient,
   { accountId, topUpId, amount, reason }: { accountId: string; topUpId: string; amount: bigint; reason: string },
@@ -63,14 +62,14 @@ export async function owe(
 }
 
 /**
- * Forgives what accounts owe of one provider's payments: the money for it comes from `from`, and goes to that debt whatever else the
- * account owes. The accounts are locked.
+ * Forgives what accounts owe of top-ups: the money for it comes from `from`, and goes to these debts whatever else the account owes.
+ * The accounts are locked.
  */
 export async function forgiveDebts(
   client: PoolClient,
-  { provider, from, reason, note }: { provider: string; from: string; reason: string; note: string },
+  { topUpIds, from, reason, note }: { topUpIds: readonly string[]; from: string; reason: string; note: string },
 ): Promise<void> {
-  const { rows } = await client.query<OpenDebt>(OPEN_OF_PROVIDER, [provider]);
+  const { rows } = await client.query<OpenDebt>(OPEN_OF_TOP_UPS, [topUpIds]);
   if (rows.length === 0) return;
   const postings = rows.flatMap(({ receivableId, accountId, rest }) => {
     const groupId = uuidv7();
@@ -85,7 +84,7 @@ export async function forgiveDebts(
   await client.query(CLOSE, [rows.map(({ receivableId }) => receivableId)]);
 }
 
-/** Collects what accounts owe and have free. Gives from how many; those that are locked now are left to the next run. */
+/** Collects what accounts owe and have free. Returns from how many; those that are locked now are left to the next run. */
 export async function collectFreed(pool: Pool, signal?: AbortSignal): Promise<number> {
   let accounts = 0;
   for (let statement = 1; statement <= MOST_STATEMENTS && signal?.aborted !== true; statement += 1) {

@@ -1,0 +1,87 @@
+// What owners and operators do with keys that exist, by the entity manager. What a request asks, row locks and digests are SQL in
+// `store.ts`.
+
+import type { Pool, PoolClient } from "pg";
+import type { Entities } from "../database/orm-loaded.ts";
+import { entitiesOn } from "../database/orm.ts";
+import { waitForLocks } from "../database/transactions.ts";
+import { invariant } from "../kernel/invariant.ts";
+import type { ApiKey } from "./api-key.ts";
+import { lockKey } from "./store.ts";
+
+const SECRET_OR_LARGE = ["digest", "slots", "slotCounts"] as const;
+
+/** Reads keys of an account, newest first, from the one behind `beforeId` on; null: from the newest on. */
+export async function readKeys(
+  pool: Pool,
+  { accountId, beforeId, limit }: { accountId: string; beforeId: string | null; limit: number },
+): Promise<ApiKey[]> {
+  const { em, ApiKey } = await entitiesOn(pool);
+  // Ids begin with the time they were made, so their order is the order of the keys.
+  const where = { accountId, ...(beforeId === null ? {} : { id: { $lt: beforeId } }) };
+  const rows = await em.find(ApiKey, where, { orderBy: { id: "desc" }, limit, exclude: SECRET_OR_LARGE });
+  return rows.map(fromRow);
+}
+
+/** Gives a key another name. Null: the account has no such key. */
+export async function writeKeyName(
+  client: PoolClient,
+  { accountId, keyId, name }: { accountId: string; keyId: string; name: string },
+): Promise<ApiKey | null> {
+  await waitForLocks(client);
+  const entities = await entitiesOn(client);
+  const { em, ApiKey } = entities;
+  const renamed = await em.nativeUpdate(ApiKey, { accountId, id: keyId, isPlayground: false }, { name });
+  return renamed === 0 ? null : readKey(entities, keyId);
+}
+
+/**
+ * Marks a key as revoked now, unless it was before, and returns which. Null: there is no such key, or it is not of the account
+ * that is given.
+ */
+export async function writeRevocation(
+  client: PoolClient,
+  which: { keyId: string; accountId?: string | null },
+): Promise<(ApiKey & { readonly isNew: boolean }) | null> {
+  // Behind the lock, no request was admitted after the moment of revocation.
+  if (!(await lockKey(client, which))) return null;
+  const entities = await entitiesOn(client);
+  const { em, ApiKey, raw } = entities;
+  const id = which.keyId;
+  const revoked = await em.nativeUpdate(ApiKey, { id, revokedAt: null }, { revokedAt: raw("clock_timestamp()") });
+  return { ...(await readKey(entities, id)), isNew: revoked === 1 };
+}
+
+/** Revokes every key that works. Gives how many there were. */
+export async function revokeAllKeys(client: PoolClient): Promise<number> {
+  const { em, ApiKey, raw } = await entitiesOn(client);
+  // No person knows the secret of a playground key.
+  return em.nativeUpdate(ApiKey, { revokedAt: null, isPlayground: false }, { revokedAt: raw("clock_timestamp()") });
+}
+
+async function readKey({ em, ApiKey }: Entities, id: string): Promise<ApiKey> {
+  const row = await em.findOne(ApiKey, { id }, { exclude: SECRET_OR_LARGE });
+  invariant(row !== null, "a key that was changed is there");
+  return fromRow(row);
+}
+
+type Row = Omit<ApiKey, "keyId" | "lastUsedAt" | "revokedAt"> & {
+  readonly id: string;
+  readonly lastUsedAt: Date | null | undefined;
+  readonly revokedAt: Date | null | undefined;
+};
+
+function fromRow(row: Row): ApiKey {
+  return {
+    keyId: row.id,
+    accountId: row.accountId,
+    name: row.name,
+    prefix: row.prefix,
+    lastFour: row.lastFour,
+    rateLimit: row.rateLimit,
+    createdAt: row.createdAt,
+    lastUsedAt: row.lastUsedAt ?? null,
+    revokedAt: row.revokedAt ?? null,
+    isPlayground: row.isPlayground,
+  };
+}

@@ -1,0 +1,93 @@
+// Credits: money that is put on a customer's account, outside the request path. What the account owes is collected from it in the
+// same transaction.
+
+import type { PoolClient } from "pg";
+import { waitForLocks } from "../database/transactions.ts";
+import { LimitExceeded, NotFound } from "../kernel/errors.ts";
+import { uuidv7 } from "../kernel/ids.ts";
+import { invariant } from "../kernel/invariant.ts";
+import { idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
+import { availableOf, type LockedAccount } from "./account-lock.ts";
+import { lockForOrder, type PostedMove } from "./order-lock.ts";
+
+const CREDIT = `
+WITH acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+), ins AS (
+  INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference, note)
+  SELECT a.id, $2::uuid, $3::uuid, 'IDR/6', $4::uuid, a.id, $5::bigint, $6::text, $7::text, $8::text FROM acc a
+  ON CONFLICT (account_id, reference) WHERE reference IS NOT NULL DO NOTHING RETURNING id
+), upd AS (
+  UPDATE account a SET posted = l.posted + $5::bigint, held = l.held FROM acc l, ins WHERE a.id = l.id AND a.id = $1::uuid
+)
+SELECT EXISTS (SELECT FROM ins) AS "isNew", a.posted, a.held, a.owed FROM acc a`;
+const COLLECT = `SELECT collect_owed($1::uuid, $2::uuid)`;
+const REFERENCED = `SELECT id, amount FROM posting WHERE account_id = $1::uuid AND reference = $2::text`;
+/** The largest balance of an account, nine thousand billion rupiah: a little less than its columns hold. */
+const MAX_POSTED = 9_000_000_000_000_000_000n;
+
+export type Credit = {
+  readonly accountId: string;
+  /** Micro-rupiah, greater than zero. */
+  readonly amount: bigint;
+  /** The ledger account the money comes from. */
+  readonly from: string;
+  /** Why, in a word such as `operator_credit`. */
+  readonly reason: string;
+  /** The event's own name: the same reference credits an account once, for ever. */
+  readonly reference?: string;
+  readonly note?: string;
+  /** The event it belongs to. Absent: the posting is an event of its own. */
+  readonly groupId?: string;
+};
+
+/**
+ * Puts money on an account and collects what it owes from that. Returns the first posting if the reference was used before.
+ * Errors: NotFound.
+ */
+export async function creditAccount(client: PoolClient, credit: Credit): Promise<PostedMove> {
+  const { accountId, amount, from, reason, reference = null, note = null } = credit;
+  invariant(amount > 0n, "a credit is greater than zero");
+  const postingId = uuidv7();
+  const groupId = credit.groupId ?? postingId;
+  await waitForLocks(client);
+  const { rows } = await client.query<Omit<LockedAccount, "openHolds"> & { isNew: boolean }>(CREDIT, [
+    accountId,
+    postingId,
+    groupId,
+    from,
+    amount,
+    reason,
+    reference,
+    note,
+  ]);
+  const [before] = rows;
+  if (before === undefined) throw new NotFound("There is no such account.");
+  if (before.isNew) {
+    if (before.owed > 0n) await client.query(COLLECT, [accountId, groupId]);
+    const available = availableOf({ ...before, posted: before.posted + amount });
+    return { postingId, accountId, amount, available, isNew: true };
+  }
+  const earlier = await client.query<{ id: string; amount: string }>(REFERENCED, [accountId, reference]);
+  const [first] = earlier.rows;
+  invariant(first !== undefined, "a credit that was not posted has been posted before");
+  return { postingId: first.id, accountId, amount: BigInt(first.amount), available: availableOf(before), isNew: false };
+}
+
+/**
+ * Credits an account by order of an operator. A repeated order returns its first posting; a different order under the same
+ * reference, on any account, is refused. Errors: NotFound; LimitExceeded; ValidationError when the reference was used for
+ * something else.
+ */
+export async function creditAsOrdered(
+  client: PoolClient,
+  credit: Credit & { readonly reference: string },
+): Promise<PostedMove> {
+  const { account, done } = await lockForOrder(client, { ...credit, side: "credit" });
+  if (done !== undefined) return done;
+  if (account.posted + credit.amount > MAX_POSTED) {
+    throw new LimitExceeded(`A balance is at most ${rupiahText(idr(MAX_POSTED))}.`);
+  }
+  return creditAccount(client, credit);
+}

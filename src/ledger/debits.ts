@@ -1,0 +1,88 @@
+// Debits: money that is taken off a customer's account, outside the request path. Held money is never taken. An operator's debit
+// takes the whole amount or nothing, and never what the account owes. What a payment provider gave back takes what there is: owed
+// money too, because whatever is taken here can no longer be collected, and the account's debt comes out the same.
+
+import type { PoolClient } from "pg";
+import { waitForLocks } from "../database/transactions.ts";
+import { InsufficientBalance, NotFound } from "../kernel/errors.ts";
+import { uuidv7 } from "../kernel/ids.ts";
+import { invariant } from "../kernel/invariant.ts";
+import { idr } from "../kernel/money.ts";
+import { availableOf, type LockedAccount } from "./account-lock.ts";
+import { lockForOrder, type PostedMove } from "./order-lock.ts";
+
+// $9: the whole amount or nothing. Nothing is posted also where the account has used the reference.
+const DEBIT = `
+WITH acc AS MATERIALIZED (
+  SELECT a.id, a.posted, a.held, a.owed FROM account a WHERE a.id = $1::uuid FOR NO KEY UPDATE
+), ins AS (
+  INSERT INTO posting (account_id, id, group_id, asset, debit, credit, amount, reason, reference, note)
+  SELECT a.id, $2::uuid, $3::uuid, 'IDR/6', a.id, $4::uuid, least($5::bigint, a.posted - a.held), $6::text, $7::text, $8::text
+  FROM acc a
+  WHERE CASE WHEN $9::boolean THEN a.posted - a.held - a.owed >= $5::bigint ELSE a.posted > a.held END
+  ON CONFLICT (account_id, reference) WHERE reference IS NOT NULL DO NOTHING RETURNING amount::bigint AS amount
+), upd AS (
+  UPDATE account a SET posted = l.posted - i.amount, held = l.held FROM acc l, ins i WHERE a.id = l.id AND a.id = $1::uuid
+)
+SELECT coalesce((SELECT amount FROM ins), 0) AS taken, a.posted, a.held, a.owed FROM acc a`;
+
+type Debit = {
+  readonly accountId: string;
+  /** Micro-rupiah, greater than zero. */
+  readonly amount: bigint;
+  /** The ledger account the money goes to. */
+  readonly to: string;
+  /** Why, in a word such as `operator_adjustment`. */
+  readonly reason: string;
+  /** The event's own name: the same reference debits an account once, for ever. */
+  readonly reference: string;
+};
+
+/** An operator's order to take money off an account. */
+export type OrderedDebit = Debit & { readonly note: string };
+
+/** Money that is taken as far as there is some. */
+export type DebitOfAvailable = Debit & {
+  /** The event it belongs to. */
+  readonly groupId: string;
+};
+
+/**
+ * Takes money off an account by order of an operator, all of it or nothing, and never what is held or owed. A repeated order
+ * returns its first posting. Errors: NotFound; InsufficientBalance; ValidationError when the reference was used for something else.
+ */
+export async function debitAsOrdered(client: PoolClient, debit: OrderedDebit): Promise<PostedMove> {
+  const { accountId, amount } = debit;
+  const { done } = await lockForOrder(client, { ...debit, side: "debit" });
+  if (done !== undefined) return done;
+  const postingId = uuidv7();
+  const { taken, before } = await post(client, { ...debit, postingId, groupId: postingId, isWhole: true });
+  if (taken === 0n) throw new InsufficientBalance({ available: idr(availableOf(before)), needed: idr(amount) });
+  const available = availableOf({ ...before, posted: before.posted - amount });
+  return { postingId, accountId, amount, available, isNew: true };
+}
+
+/** Takes what is not held of an amount. Returns how much that was; 0 also where the reference was used. Errors: NotFound. */
+export async function debitAvailable(client: PoolClient, debit: DebitOfAvailable): Promise<bigint> {
+  const { taken } = await post(client, { ...debit, note: null, postingId: uuidv7(), isWhole: false });
+  return taken;
+}
+
+type DebitPosting = DebitOfAvailable & {
+  readonly postingId: string;
+  readonly note: string | null;
+  readonly isWhole: boolean;
+};
+
+type Debited = { readonly taken: bigint; readonly before: Omit<LockedAccount, "openHolds"> };
+
+async function post(client: PoolClient, debit: DebitPosting): Promise<Debited> {
+  const { accountId, postingId, groupId, to, amount, reason, reference, note, isWhole } = debit;
+  invariant(amount > 0n, "a debit is greater than zero");
+  await waitForLocks(client);
+  const values = [accountId, postingId, groupId, to, amount, reason, reference, note, isWhole];
+  const { rows } = await client.query<Debited["before"] & { taken: bigint }>(DEBIT, values);
+  if (rows[0] === undefined) throw new NotFound("There is no such account.");
+  const { taken, ...before } = rows[0];
+  return { taken, before };
+}

@@ -1,0 +1,44 @@
+// What credits and debits by order of an operator have in common: the lock of the account, then of the order's reference.
+
+import type { PoolClient } from "pg";
+import { ValidationError } from "../kernel/errors.ts";
+import { idr } from "../kernel/money.ts";
+import { rupiahText } from "../kernel/rupiah-text.ts";
+import { availableOf, lockAccount, type LockedAccount } from "./account-lock.ts";
+import { claimReference, type TakenReference } from "./postings.ts";
+
+/** Money that was put on an account or taken off it, by this call or before under the same reference. Money is micro-rupiah. */
+export type PostedMove = {
+  readonly postingId: string;
+  readonly accountId: string;
+  readonly amount: bigint;
+  /** Of the account that this call names. */
+  readonly available: bigint;
+  /** Whether this call posted it. */
+  readonly isNew: boolean;
+};
+
+type Order = {
+  readonly accountId: string;
+  readonly amount: bigint;
+  readonly reference: string;
+  /** The side of the account in the order's posting. */
+  readonly side: "debit" | "credit";
+};
+
+/** Locks the account and then the reference. `done`: this order was carried out before. Errors: NotFound; ValidationError. */
+export async function lockForOrder(
+  client: PoolClient,
+  { accountId, amount, reference, side }: Order,
+): Promise<{ account: LockedAccount; done: PostedMove | undefined }> {
+  const account = await lockAccount(client, accountId);
+  const first = await claimReference(client, reference);
+  if (first === undefined) return { account, done: undefined };
+  if (first[side] !== accountId || first.amount !== amount) throw usedForAnother(first);
+  return { account, done: { postingId: first.id, accountId, amount, available: availableOf(account), isNew: false } };
+}
+
+function usedForAnother({ amount, accountId }: TakenReference): ValidationError {
+  const message = `was used for ${rupiahText(idr(amount))} on account ${accountId}; a further order needs one of its own`;
+  return new ValidationError([{ field: "reference", rule: "credit.reference", message }]);
+}

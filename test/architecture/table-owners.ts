@@ -1,0 +1,169 @@
+// Which room owns which table, and who else may name it in SQL. A table is changed by its room's code alone, but for the grants.
+
+/** The tables and views of each room. */
+export const tableOwners: Readonly<Record<string, readonly string[]>> = {
+  ledger: [
+    "account",
+    "hold",
+    "posting",
+    "ledger_entries",
+    "usage_record",
+    "usage_record_default",
+    "late_usage",
+    "receivable",
+    "merchant_fund",
+    "process",
+    "admission_switch",
+    "audit_checkpoint",
+    "audit_run",
+  ],
+  keys: ["api_key", "caller_window"],
+  gateway: ["idempotency_key", "kept_answer", "upstream_minute", "upstream_mark", "learned_model"],
+  catalog: ["catalog_upstream", "catalog_model", "catalog_change", "catalog_version"],
+  billing: [
+    "top_up",
+    "payment_event",
+    "payment_dispute",
+    "sandbox_payment",
+    "sandbox_provider",
+    "usage_roll_up",
+    "usage_rolled_up",
+    "low_balance_alert",
+    "operator_setting",
+  ],
+  merchant: [
+    "merchant",
+    "merchant_credential",
+    "fee_schedule",
+    "merchant_limit",
+    "default_limit",
+    "transfer",
+    "transfer_event",
+    "callback_settings",
+    "callback_delivery",
+    "callback_attempt",
+    "wallet",
+    "wallet_day",
+    "payout",
+    "payout_attempt",
+    "payout_stop",
+    "sandbox_transaction",
+    "sandbox_wallet",
+  ],
+  identity: [
+    "customer",
+    "service_token",
+    "auth.person",
+    "auth.credential",
+    "auth.session",
+    "auth.two_factor",
+    "auth.passkey",
+    "auth.verification",
+    "auth.throttle",
+    "auth.operator_invite",
+    "auth.signing_secret",
+    "auth.security_event",
+  ],
+  operator: ["operator_action", "operator_order", "ordered_alone"],
+  database: ["schema_change", "schema_function", "database_purpose"],
+};
+
+/** Functions of the database by the room that calls them; the others are the ledger's. */
+export const functionOwners: Readonly<Record<string, string>> = {
+  rate_window: "keys",
+  take_caller_slot: "keys",
+  security_log: "identity",
+};
+
+/** Files, by the beginning of their path below `src/`, that name tables of another room, and why. */
+export type Grant = { readonly files: string; readonly tables: readonly string[]; readonly reason: string };
+
+export const grants: readonly Grant[] = [
+  {
+    files: "ledger/group-commit/",
+    tables: ["api_key"],
+    reason: "revocation, rate and balance are decided in one statement, under one order of locks",
+  },
+  {
+    files: "database/functions/",
+    tables: ["api_key", "idempotency_key"],
+    reason: "the same statement, as functions of the database",
+  },
+  {
+    files: "database/functions/take_caller_slot",
+    tables: ["service_token", "merchant_credential"],
+    reason: "a caller's slot is taken together with the check of its credential",
+  },
+  {
+    files: "database/functions/fill_fund_account",
+    tables: ["merchant"],
+    reason: "processes of before 0003 open funds without their account; goes with the next contracting change",
+  },
+  {
+    files: "ledger/late-usage.ts",
+    tables: ["idempotency_key"],
+    reason: "a request that turns out free gives its key back in the same transaction",
+  },
+  {
+    files: "billing/usage/",
+    tables: ["account", "hold", "posting", "receivable", "usage_record", "late_usage", "audit_run"],
+    reason: "roll-ups, summaries and statements are read from the ledger's rows; nothing is written",
+  },
+  {
+    files: "billing/top-ups/",
+    tables: ["posting", "receivable"],
+    reason:
+      "lists of top-ups show what is owed of them, and their audit compares them with postings; nothing is written",
+  },
+  {
+    files: "billing/low-balance.ts",
+    tables: ["account"],
+    reason: "finds accounts by their balance; nothing is written",
+  },
+  {
+    files: "merchant/transfers/audit-transfers.ts",
+    tables: ["merchant_fund", "posting"],
+    reason: "the audit compares transfers with the ledger",
+  },
+  {
+    files: "merchant/payouts/audit-payouts.ts",
+    tables: ["posting"],
+    reason: "the audit compares payouts with the ledger",
+  },
+  {
+    files: "merchant/",
+    tables: ["account"],
+    reason: "transfers of a frozen account wait, and a merchant belongs to an account; nothing is written",
+  },
+  {
+    files: "identity/expired-rows.ts",
+    tables: ["caller_window"],
+    reason: "idle windows of callers are deleted with other expired rows of sign-in",
+  },
+  {
+    files: "identity/session-proof.ts",
+    tables: ["merchant"],
+    reason: "an owner of a production merchant needs a second factor",
+  },
+  { files: "identity/", tables: ["account"], reason: "a person and a token belong to an account; nothing is written" },
+  {
+    files: "keys/retry-settings.ts",
+    tables: ["account"],
+    reason: "whether answers are kept is read with the account at admission",
+  },
+  {
+    files: "app/observability/database-watch.ts",
+    tables: ["hold", "process", "usage_record_default"],
+    reason: "metrics of four tables are one statement; nothing is written",
+  },
+  {
+    files: "app/demo/",
+    tables: ["account", "api_key", "posting", "merchant", "merchant_fund", "top_up"],
+    reason: "a demo's money is found by where it came from, and its past is written by a role of its own",
+  },
+  {
+    files: "database/schema/adoption/",
+    tables: ["posting"],
+    reason: "a database of 0.1 is taken over table by table",
+  },
+];
