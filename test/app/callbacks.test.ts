@@ -1,4 +1,4 @@
-// Callbacks of the service as it runs, to a receiver that checks them as the README says.
+// Callbacks of the service as it runs, to a receiver that checks them as the README describes.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -35,7 +35,7 @@ describe("a served transfer", () => {
     await opened.drop();
   });
 
-  test("is told as REST shows it, and again under the same id when its process died before it wrote that down", async () => {
+  test("is sent as REST shows it, and again under the same id when its process died before it recorded that", async () => {
     const { database } = opened;
     const { merchantId, apiKey, secretKey } = await newMerchant(database);
     await creditMerchant(database, { merchantId, currencyCode: "TRX", amountText: "100" });
