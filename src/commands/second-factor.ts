@@ -1,5 +1,5 @@
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
-import { resetSecondFactor } from "../identity/reset-second-factor.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
+import { resetSecondFactor } from "../identity/second-factor/reset-second-factor.ts";
 import type { Command } from "./command.ts";
 import { orderedHere } from "./operator.ts";
 
@@ -15,7 +15,7 @@ export const secondFactorCommands: readonly Command[] = [
     },
     async run(values, { database }) {
       const [email, reason] = [values.need("email"), values.need("verified")];
-      const personId = await doAndRecord(
+      const personId = await withAuditLog(
         await orderedHere(database),
         (client) => resetSecondFactor(client, email),
         (id) => ({ action: "person reset-second-factor", subject: id, reason }),

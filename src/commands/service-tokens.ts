@@ -1,4 +1,4 @@
-import { doAndRecord } from "../operator/audit-log/operator-actions.ts";
+import { withAuditLog } from "../operator/audit-log/operator-actions.ts";
 import type { ServiceToken } from "../identity/service-token-store.ts";
 import { TOKEN_SCOPES } from "../identity/principal.ts";
 import {
@@ -41,7 +41,7 @@ export const serviceTokenCommands: readonly Command[] = [
       const expires = values.get("expires");
       const days =
         expires === undefined ? TOKEN_DAYS : integerOption(expires, "expires", { min: 1, max: MAX_TOKEN_DAYS });
-      const { token, secret } = await doAndRecord(
+      const { token, secret } = await withAuditLog(
         await orderedHere(database),
         (client) => issueServiceToken(client, { accountId, name, scopes, days }),
         lineOfNewToken,

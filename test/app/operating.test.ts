@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts
 import { chat, newCustomer } from "./customer.ts";
 
 const HELLO = { model: "demo/small", messages: [{ role: "user", content: "Hello!" }] };
-const ALARMS = new URL("../../src/workers/README.md", import.meta.url);
+const ALARMS = new URL("../../src/app/observability/README.md", import.meta.url);
 
 describe("operating the service", () => {
   let opened: TestDatabase;

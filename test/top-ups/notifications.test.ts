@@ -83,9 +83,9 @@ describe("a dispute at Xendit", () => {
     await tell(topUpId, "ACTION_REQUIRED");
     setup.fake.set(topUpId, { status: "expired" });
     await process.topUps.verifyNow(topUpId);
-    expect(await trouble()).toMatch(/says expired of a payment.*disputes.*asks for an answer/);
+    expect(await trouble()).toMatch(/reports expired for a payment.*disputes.*asks for an answer/);
     await tell(topUpId, "LOST");
-    expect(await trouble()).toMatch(/says expired of a payment.*disputes.*taken it back/);
+    expect(await trouble()).toMatch(/reports expired for a payment.*disputes.*taken it back/);
     setup.fake.set(topUpId, { status: "paid" });
     await process.topUps.verifyNow(topUpId);
     expect(await trouble()).toMatch(/disputes.*taken it back/);

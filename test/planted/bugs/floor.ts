@@ -51,32 +51,36 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     name: "a password of digits is refused however long it is",
     edits: [
       {
-        file: "src/identity/passwords.ts",
+        file: "src/identity/passwords/passwords.ts",
         find: ' && text.replace(/\\D/g, "").length <= MOST_PHONE_DIGITS',
         replace: "",
       },
     ],
-    noticedBy: { file: "src/identity/passwords.test.ts", test: "8305 1764 9220 5318" },
+    noticedBy: { file: "src/identity/passwords/passwords.test.ts", test: "8305 1764 9220 5318" },
   },
   {
     name: "passwords may be made of what this service is called",
     edits: [
-      { file: "src/identity/common-words.ts", find: '  "merchant operator transfer topup', replace: '  "transfer' },
+      {
+        file: "src/identity/passwords/common-words.ts",
+        find: '  "merchant operator transfer topup',
+        replace: '  "transfer',
+      },
     ],
-    noticedBy: { file: "src/identity/passwords.test.ts", test: "Merchant-Operator-1" },
+    noticedBy: { file: "src/identity/passwords/passwords.test.ts", test: "Merchant-Operator-1" },
   },
   {
     name: "nobody is told that the own password was changed",
     edits: [
       {
-        file: "src/identity/sign-in.ts",
+        file: "src/identity/sign-in/sign-in.ts",
         find: '    if (route.path === "/change-password" && session !== null) send(passwordChangedMail(session.email, baseUrl()));\n',
         replace: "",
       },
     ],
     noticedBy: {
       file: "test/identity/passwords.test.ts",
-      test: "is not changed without the former one, and its owner is told when it is",
+      test: "is not changed without the former one, and its owner gets a mail when it is",
     },
   },
   {
@@ -88,7 +92,7 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     name: "a session keeps its token when it has proved more",
     edits: [
       {
-        file: "src/identity/sign-in.ts",
+        file: "src/identity/sign-in/sign-in.ts",
         find: "    const answer = await renew(done);\n",
         replace: "    const answer = done;\n",
       },

@@ -72,7 +72,7 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
         replace: "  DELETE FROM auth.credential c USING person WHERE c.user_id IS NULL\n)\nSELECT",
       },
     ],
-    noticedBy: demoPerson("nobody signs up with the demo's address"),
+    noticedBy: demoPerson("no sign-up uses the demo's address"),
   },
   {
     name: "mail goes out in clear because its port is the one for TLS",

@@ -200,7 +200,7 @@ export const TOP_UP_BUGS: readonly PlantedBug[] = [
     edits: [
       payments(
         "midtrans/midtrans-provider.ts",
-        'serverKey !== "" && isSameSecret(textOf(told, "signature_key"), expected)',
+        'serverKey !== "" && isSameSecret(textOf(notification, "signature_key"), expected)',
         'expected !== ""',
       ),
     ],

@@ -1,13 +1,13 @@
-// The paths of sign-in: what each takes, and how often it may be asked. Nothing else of better-auth is reachable.
+// The paths of sign-in: the fields and the tries of each. Nothing else of better-auth is reachable.
 
-import type { Pace } from "./throttle.ts";
+import type { Pace } from "../throttle.ts";
 
 /** How tries are counted. Per address each path has a bucket of its own; the others are of the person that is named. */
 export type Counting = {
   readonly perAddress: Pace;
   /** Counted by the e-mail address of the body as well. */
   readonly perEmail?: Pace;
-  /** A try that turned out well is not counted. */
+  /** A successful try is not counted. */
   readonly givesBack?: true;
 };
 
@@ -18,25 +18,25 @@ export type AuthRoute = {
   /** The fields of the body that are passed on, all of them texts but for those in `flags`. */
   readonly fields?: readonly string[];
   readonly flags?: readonly string[];
-  /** Which of the fields must have something in it. */
+  /** Which of the fields must not be empty. */
   readonly required?: readonly string[];
   readonly counting: Counting;
-  /** What is passed on whatever the body says. */
+  /** What is passed on, over the fields of the body. */
   readonly always?: Readonly<Record<string, unknown>>;
   /** The field with a new password. */
   readonly newPassword?: string;
   /** Needs a way to send mail. */
   readonly mails?: true;
-  /** The answer takes as long whether there is such a person or not. */
+  /** The answer takes equally long for known and unknown addresses. */
   readonly evenTime?: true;
   /** Also taken as the form of a page without scripts. */
   readonly isForm?: true;
   /**
-   * Needs a session; `fresh`: one that has proved everything there is to prove within the last minutes; `freshFactor`: the same
-   * of people with a second factor, because the body holds the password of the others.
+   * Needs a session; `fresh`: one with every proof of its person within the last minutes; `freshFactor`: the same for people with a
+   * second factor, because the body holds the password of the others.
    */
   readonly needs?: "session" | "fresh" | "freshFactor";
-  /** What a success proves of the session that asks, if one does. */
+  /** What a success proves for the session of the request, if it has one. */
   readonly proves?: "factor";
   /** The field `response` is the answer of a browser to a passkey ceremony. */
   readonly passkey?: "registration" | "authentication";
@@ -116,7 +116,7 @@ export const authRoutes: readonly AuthRoute[] = [
     fields: ["currentPassword", "newPassword"],
     required: ["currentPassword", "newPassword"],
     newPassword: "newPassword",
-    // Whoever changes a password because somebody else knows it wants the others out.
+    // A password may be changed because another person knows it, so all other sessions end.
     always: { revokeOtherSessions: true },
     needs: "freshFactor",
     counting: GUESSING,
@@ -133,7 +133,7 @@ export const authRoutes: readonly AuthRoute[] = [
     counting: GUESSING,
     isForm: true,
   },
-  // The second step of a sign-in; with a session: confirms an app that is being set up, or that it is still the same person.
+  // The second step of a sign-in; with a session: confirms an app that is being set up, or proves the person again.
   {
     verb: "POST",
     path: "/two-factor/verify-totp",

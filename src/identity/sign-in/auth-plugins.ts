@@ -3,12 +3,12 @@
 import type { BetterAuthPlugin } from "better-auth";
 import { createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
-import { NotFound } from "../kernel/errors.ts";
-import { invariant } from "../kernel/invariant.ts";
-import type { MakeOperator } from "./operator-invites.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import type { MakeOperator } from "../operator-invites.ts";
 
-export type OwnDoorsDependencies = {
-  /** Who the one click of a demo signs in. Null: there is no such click. */
+export type OwnPluginDependencies = {
+  /** The person whom the one click of a demo signs in. Null: this is no demo. */
   readonly demoPerson: (() => Promise<string>) | null;
   /** Makes the operator of a link. */
   readonly makeOperator: MakeOperator;
@@ -17,7 +17,7 @@ export type OwnDoorsDependencies = {
 type AuthContext = Parameters<typeof setSessionCookie>[0];
 
 /** The endpoints as a plugin. Their fields have been read by sign-in.ts. */
-export function ownDoors({ demoPerson, makeOperator }: OwnDoorsDependencies): BetterAuthPlugin {
+export function ownPlugin({ demoPerson, makeOperator }: OwnPluginDependencies): BetterAuthPlugin {
   return {
     id: "saldo",
     endpoints: {
@@ -37,7 +37,7 @@ export function ownDoors({ demoPerson, makeOperator }: OwnDoorsDependencies): Be
 async function beginSession(ctx: AuthContext, personId: string): Promise<object> {
   const { internalAdapter } = ctx.context;
   const user = await internalAdapter.findUserById(personId);
-  invariant(user !== null, "somebody who may sign in is there");
+  invariant(user !== null, "a person who may sign in exists");
   const session = await internalAdapter.createSession(personId);
   await setSessionCookie(ctx, { session, user });
   return { user: { id: user.id, email: user.email, name: user.name, emailVerified: user.emailVerified } };

@@ -1,11 +1,11 @@
 // How often codes of a person may be tried. An app's code has six digits, so guessing is slow only if
-// tries are few: six at once, then one in two minutes, whatever network or session they come from.
+// tries are few: six at once, then one in two minutes, from all networks and sessions together.
 
 import { createHash } from "node:crypto";
-import type { Pace } from "./throttle.ts";
+import type { Pace } from "../throttle.ts";
 
 export const CODE_TRIES: Pace = { burst: 6, intervalSeconds: 120 };
-/** A code of an app is good for 30 seconds; within that it is taken once. */
+/** A code of an app works for 30 seconds, and once. */
 export const ONE_USE: Pace = { burst: 1, intervalSeconds: 60 };
 
 /** The bucket of a person's tries. */

@@ -7,18 +7,18 @@ import type { BetterAuthPlugin } from "better-auth";
 import { createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { createOTP } from "@better-auth/utils/otp";
-import { TooManyTries, WrongProof } from "../kernel/errors.ts";
+import { TooManyTries, WrongProof } from "../../kernel/errors.ts";
 import { CODE_TRIES, ONE_USE, triesOf, useOf } from "./code-tries.ts";
 import type { FactorSecrets } from "./factor-secrets.ts";
 import { hashOfRecoveryCode } from "./recovery-codes.ts";
 import { readFactor, type StoredFactor } from "./second-factor-store.ts";
-import { giveBackTry, takeTry } from "./throttle.ts";
+import { giveBackTry, takeTry } from "../throttle.ts";
 
 /** The names of the cookies of a sign-in that waits for its second step, and of a passkey's challenge. */
 export const CHALLENGE_COOKIE = "two_factor";
 export const PASSKEY_COOKIE = "passkey_challenge";
 
-/** Is in no list of hashes. */
+/** This text is in no list of hashes. */
 const NO_HASH = "";
 
 const APP_PATH = "/two-factor/verify-totp";
@@ -77,7 +77,7 @@ function requireUserVerified(isVerified: boolean | undefined): void {
  * of a recovery code in place of the code.
  */
 function checkCodes({ pool, factorSecrets }: Omit<FactorPluginsOptions, "baseUrl">): BetterAuthPlugin {
-  /** The factor of whoever tries a code, in the form of now. Null: there is none, and the endpoint says so. */
+  /** The factor of the person who tries a code, in the current form. Null: there is none, and the endpoint refuses. */
   async function factorOf(ctx: HookContext): Promise<StoredFactor | null> {
     const personId = await personOf(ctx);
     const stored = personId === null ? null : await readFactor(pool, personId);
@@ -92,7 +92,7 @@ function checkCodes({ pool, factorSecrets }: Omit<FactorPluginsOptions, "baseUrl
           matcher: ({ path }) => path === APP_PATH || path === RECOVERY_PATH,
           handler: createAuthMiddleware(async (ctx) => {
             const personId = await personOf(ctx);
-            // Nobody is signed in or signing in: the endpoint says so.
+            // Without a session or a sign-in under way the endpoint refuses.
             if (personId === null) return;
             const seconds = await takeTry(pool, triesOf(personId), CODE_TRIES);
             if (seconds > 0) throw new TooManyTries(seconds);

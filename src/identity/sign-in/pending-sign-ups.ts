@@ -1,16 +1,16 @@
-// Sign-ups whose address is not verified yet. Anybody can sign up with anybody's address, so the link in the mail does not say
-// whose password counts: it shows that its reader has the mail of the address, and a cookie shows which sign-up was his. Only
+// Sign-ups whose address is not verified yet. Every address can be signed up by everyone, so the link in the mail does not decide
+// whose password counts: it shows that its reader has the mail of the address, and a cookie shows that reader's sign-up. Only
 // the two together make the password of that sign-up the person's. On another device the link leads to choosing a password.
 
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import { uuidv7 } from "../kernel/ids.ts";
-import { digestSecretToken } from "../kernel/secret-token.ts";
-import { hashPassword } from "./passwords.ts";
-import { writePassword } from "./people-store.ts";
-import { type CookiePlan, readCookie } from "./session-cookie.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { digestSecretToken } from "../../kernel/secret-token.ts";
+import { hashPassword } from "../passwords/passwords.ts";
+import { writePassword } from "../people-store.ts";
+import { type CookiePlan, readCookie } from "../session-cookie.ts";
 
-/** As long as the link in the mail. */
+/** Longer than the link in the mail works. */
 const LIVES_SECONDS = 3_600;
 const TOKEN_BYTES = 32;
 
@@ -37,8 +37,8 @@ export async function keepSignUp(
 }
 
 /**
- * Lets the password and the name of the sign-up that this browser made be the person's, whatever others who signed up with
- * the address had chosen. False: this browser has made none for the address.
+ * Makes the password and the name of this browser's sign-up the person's, over those of other sign-ups with the address.
+ * False: this browser has made none for the address.
  */
 export async function applySignUp(
   pool: Pool,

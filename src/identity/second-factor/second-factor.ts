@@ -1,10 +1,10 @@
 // Setting up, showing and removing a person's second factor, and what a proof of it changes. better-auth checks codes and
-// passkeys; this file decides who may do what, and keeps sessions in step.
+// passkeys; this file decides what a session may do, and renews or ends sessions.
 
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import type { Database } from "../database/database.ts";
-import { withTransaction } from "../database/transactions.ts";
+import type { Database } from "../../database/database.ts";
+import { withTransaction } from "../../database/transactions.ts";
 import {
   FreshAuthenticationRequired,
   NotFound,
@@ -13,15 +13,15 @@ import {
   TooManyTries,
   ValidationError,
   WrongProof,
-} from "../kernel/errors.ts";
-import { isUuid } from "../kernel/ids.ts";
-import type { AuthRoute, OwnAnswer } from "./auth-routes.ts";
+} from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import type { AuthRoute, OwnAnswer } from "../sign-in/auth-routes.ts";
 import { CODE_TRIES, triesOf } from "./code-tries.ts";
 import type { FactorSecrets } from "./factor-secrets.ts";
-import type { Mail } from "./mailer.ts";
-import { factorAddedMail, factorRemovedMail } from "./mails.ts";
-import { verifyPassword } from "./passwords.ts";
-import type { SessionRow } from "./people-store.ts";
+import type { Mail } from "../mailer.ts";
+import { factorAddedMail, factorRemovedMail } from "../mails.ts";
+import { verifyPassword } from "../passwords/passwords.ts";
+import type { SessionRow } from "../people-store.ts";
 import { countRecoveryCodes, hashRecoveryCodes, newRecoveryCodes } from "./recovery-codes.ts";
 import {
   deletePasskey,
@@ -37,13 +37,13 @@ import {
   writeApp,
   writeRecoveryCodes,
 } from "./second-factor-store.ts";
-import { isFresh, noteProof } from "./session-proof.ts";
-import { takeTry } from "./throttle.ts";
+import { isFresh, noteProof } from "../session-proof.ts";
+import { takeTry } from "../throttle.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export type SecondFactor = Readonly<Record<OwnAnswer, (session: SessionRow, fields: Fields) => Promise<object>>> & {
-  /** Stops what the session may not ask. Gives what to do once better-auth has taken the proof. */
+  /** Refuses what the session may not ask. Returns what to do once better-auth has accepted the proof. */
   before(route: AuthRoute, session: SessionRow | null, fields: Fields): Promise<() => Promise<void>>;
 };
 
@@ -63,10 +63,10 @@ const NO_CODES = "[]";
 /** Builds it. */
 export function createSecondFactor({ database, factorSecrets, baseUrl, send }: SecondFactorDependencies): SecondFactor {
   const { pool } = database;
-  /** Stands where there is no app. */
+  /** The stored secret of a person without an app. */
   const unusedSecret = (): Promise<string> => factorSecrets.encrypt(randomBytes(32).toString("hex"));
 
-  /** Removes one factor. Somebody who must have one keeps the last. */
+  /** Removes one factor. A person who must have one keeps the last. */
   async function remove(session: SessionRow, work: Parameters<typeof withTransaction<boolean>>[1]): Promise<object> {
     const { personId, proof, email } = session;
     await withTransaction(database, async (client) => {
@@ -141,7 +141,7 @@ export function createSecondFactor({ database, factorSecrets, baseUrl, send }: S
     },
 
     async verifyPassword({ sessionId, personId, proof }, { password }) {
-      // Where there is a second factor, the password alone proves too little.
+      // For a person with a second factor the password alone proves too little.
       if (proof.hasFactor) throw new FreshAuthenticationRequired();
       await takeCodeTry(pool, personId);
       const hash = await readPasswordHash(pool, personId);
@@ -157,7 +157,7 @@ export function createSecondFactor({ database, factorSecrets, baseUrl, send }: S
       if (route.path === "/change-password") await takeCodeTry(pool, personId);
       if (route.passkey === "authentication") {
         const { id } = fields["response"] as { id: string };
-        // A passkey of somebody else would put another person behind the page that asks.
+        // Another person's passkey would change the person behind the page that asks.
         if (!(await isPasskeyOf(pool, id, personId))) throw new WrongProof();
         return () => endSessionSoon(pool, sessionId);
       }

@@ -17,7 +17,7 @@ export function listedDigests(): ReadonlySet<string> {
   ));
 }
 
-/** Whether a password is on the list, whatever its case. */
+/** Whether a password is on the list, in any case of its letters. */
 export function isListedPassword(password: string): boolean {
   return listedDigests().has(hash("sha256", password.toLowerCase(), "hex").slice(0, DIGEST_LENGTH));
 }

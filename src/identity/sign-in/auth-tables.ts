@@ -3,9 +3,9 @@
 
 import type { Pool } from "pg";
 import { type CleanedWhere, createAdapterFactory, type CustomAdapter } from "better-auth/adapters";
-import { uuidv7 } from "../kernel/ids.ts";
-import { invariant } from "../kernel/invariant.ts";
-import { digestSecretToken } from "../kernel/secret-token.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { digestSecretToken } from "../../kernel/secret-token.ts";
 
 type Table = { readonly name: string; readonly columns: Readonly<Record<string, string>> };
 
@@ -88,7 +88,7 @@ const comparisons: Readonly<Record<string, string>> = { eq: "=", ne: "<>", lt: "
 
 type Row = Record<string, unknown>;
 
-/** One statement while it is put together: its values, and the session tokens that stand in it. */
+/** One statement while it is put together: its values, and the session tokens in it. */
 class Statement {
   readonly values: unknown[] = [];
   readonly #table: Table;
@@ -125,7 +125,7 @@ class Statement {
   }
 
   /** A row under better-auth's names. */
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- better-auth says which row it takes it for
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- better-auth names the type of the row
   read<T>(row: Row): T {
     const fields = Object.entries(this.#table.columns).map(([field, column]): [string, unknown] => {
       const value = row[column];
@@ -151,7 +151,7 @@ class Statement {
     return digest;
   }
 
-  /** Nobody can name the token of a session that was not found by it; its id stands in, and is no token. */
+  /** The token of a session that was not found by it is not known; the empty text replaces it, and is no token. */
   #tokenOf(digest: Buffer): string {
     return this.#tokens.get(digest.toString("hex")) ?? "";
   }
@@ -227,7 +227,7 @@ function statements(pool: Pool): CustomAdapter {
       return (await deleteWhere(pool, model, where)).rows.length;
     },
 
-    /** Reads and removes in one statement: a link is used once, whoever comes at the same time. */
+    /** Reads and removes in one statement: a link is used once, even by parallel requests. */
     async consumeOne({ model, where }) {
       const { statement, rows } = await deleteWhere(pool, model, where);
       return rows[0] === undefined ? null : statement.read(rows[0]);
@@ -258,7 +258,7 @@ function updateOf(model: string, where: readonly CleanedWhere[], update: Row) {
 async function deleteWhere(pool: Pool, model: string, where: readonly CleanedWhere[]) {
   const statement = new Statement(model);
   const conditions = statement.where(where);
-  invariant(conditions !== "", "nobody removes everything");
+  invariant(conditions !== "", "a removal has a condition");
   const { rows } = await pool.query<Row>(`DELETE FROM ${statement.table}${conditions} RETURNING *`, statement.values);
   return { statement, rows };
 }

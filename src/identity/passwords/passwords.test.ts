@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { UpstreamBusy } from "../../kernel/errors.ts";
 import { listedDigests } from "./listed-passwords.ts";
 import { hashPassword, isCommonPassword, verifyPassword } from "./passwords.ts";
 
@@ -15,7 +15,7 @@ test("hashes few at once, lets some wait, and refuses the rest", async () => {
   const refused = flood.filter((each) => each.status === "rejected");
   expect(refused).toHaveLength(80 - 2 - 64);
   expect(refused.every(({ reason }) => reason instanceof UpstreamBusy)).toBe(true);
-  // Whoever was refused can try again.
+  // A refused caller can try again.
   expect(await hashPassword("sesudah banjir reda")).toMatch(/^\$argon2id/);
 });
 
@@ -50,7 +50,7 @@ test.each([
 );
 
 test.each(["sonyericsson", "FinalFantasy", "4815162342lost", "1234567890qwe"])(
-  "knows %s from the published list, whatever its case",
+  "knows %s from the published list, in any case",
   (password) => expect(isCommonPassword(password, "pembeli@test.example")).toBe(true),
 );
 

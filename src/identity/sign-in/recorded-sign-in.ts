@@ -1,10 +1,10 @@
 // Writes what browsers do at `/auth` into the security log: each try with its outcome, the e-mail address it was for, and
 // the person where that is known. Reading a session is no event.
 
-import { DomainError } from "../kernel/errors.ts";
+import { DomainError } from "../../kernel/errors.ts";
 import type { AuthAnswer } from "./auth-answer.ts";
-import type { SignedInPerson } from "./people.ts";
-import type { RecordSecurityEvent, SecurityEvent, SecurityEventKind } from "./security-log.ts";
+import type { SignedInPerson } from "../people.ts";
+import type { RecordSecurityEvent, SecurityEvent, SecurityEventKind } from "../security-log.ts";
 import type { AuthRequest, SignIn } from "./sign-in.ts";
 
 type Recorded = {
@@ -72,14 +72,14 @@ function emailOf({ body }: AuthRequest): string | null {
   return typeof body["email"] === "string" ? body["email"] : null;
 }
 
-/** A link that is too old leads elsewhere and says so there. */
+/** A link that is too old leads to a page that shows it. */
 function endOf(
   request: AuthRequest,
   { headers, body }: AuthAnswer,
   { detail }: Recorded,
 ): Pick<SecurityEvent, "outcome" | "detail"> {
   const location = headers.find(([name]) => name === "location")?.[1] ?? "";
-  // The password was right, and nobody is signed in yet.
+  // The password was right, and the sign-in waits for its second step.
   if (body.includes('"twoFactorRedirect":true'))
     return { outcome: "succeeded", detail: `${detail} second_factor_pending` };
   const isRefused = request.route.verb === "GET" && /[?&]error=/.test(location);

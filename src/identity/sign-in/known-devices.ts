@@ -1,10 +1,9 @@
-// Devices that somebody has signed in from. Whoever guesses passwords uses up the tries of an address; the owner, on a device
-// that is known, has tries of its own, so that nobody can lock an owner out. The cookie says which address it is for, by a
-// keyed hash, and nothing else.
+// Devices that a person has signed in from. Guessing passwords uses up the tries of an address. A known device of its owner has
+// tries of its own, so that guesses lock no owner out. The cookie names its address, by a keyed hash, and nothing else.
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { CookiePlan } from "./session-cookie.ts";
-import { readCookie } from "./session-cookie.ts";
+import type { CookiePlan } from "../session-cookie.ts";
+import { readCookie } from "../session-cookie.ts";
 
 const MAX_AGE_SECONDS = 180 * 24 * 3_600;
 const FORM = /^([0-9A-Za-z_-]{22})\.([0-9A-Za-z_-]{43})$/;

@@ -1,4 +1,4 @@
-// What better-auth answers, in the shapes and errors of this service.
+// Translates the answers of better-auth to the shapes and errors of this service.
 
 import {
   type DomainError,
@@ -9,11 +9,11 @@ import {
   ValidationError,
   WrongPassword,
   WrongProof,
-} from "../kernel/errors.ts";
+} from "../../kernel/errors.ts";
 import type { AuthRoute } from "./auth-routes.ts";
 import type { AuthServer } from "./auth-server.ts";
 
-/** What a request to a path of sign-in is answered with. */
+/** The answer to a request to a path of sign-in. */
 export type AuthAnswer = {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -25,31 +25,31 @@ export type AuthAnswer = {
   readonly email?: string;
 };
 
-/** Asks, and turns what is thrown into an error of ours. */
+/** Asks better-auth, and throws its failures as errors of ours. */
 export async function askServer(server: AuthServer, asked: Request): Promise<Response> {
   const again = asked.clone();
   let response = await server.handler(asked);
   if (response.status < 400) return response;
-  let told: unknown = await response.json().catch(() => null);
-  // Somebody else signed up with the address between its look and its insert. Now it finds that person.
-  if (codeOf(told) === "FAILED_TO_CREATE_USER") {
+  let failure: unknown = await response.json().catch(() => null);
+  // Another sign-up with the address came between better-auth's look and its insert. Now it finds that person.
+  if (codeOf(failure) === "FAILED_TO_CREATE_USER") {
     response = await server.handler(again);
     if (response.status < 400) return response;
-    told = await response.json().catch(() => null);
+    failure = await response.json().catch(() => null);
   }
-  throw toError(response.status, told);
+  throw toError(response.status, failure);
 }
 
-function codeOf(told: unknown): string {
-  const code = typeof told === "object" && told !== null && "code" in told ? told.code : "";
+function codeOf(failure: unknown): string {
+  const code = typeof failure === "object" && failure !== null && "code" in failure ? failure.code : "";
   return typeof code === "string" ? code : "";
 }
 
-function toError(status: number, told: unknown): DomainError {
-  const facts = typeof told === "object" && told !== null ? (told as Record<string, unknown>) : {};
-  const code = codeOf(told);
+function toError(status: number, failure: unknown): DomainError {
+  const facts = typeof failure === "object" && failure !== null ? (failure as Record<string, unknown>) : {};
+  const code = codeOf(failure);
   const message = typeof facts["message"] === "string" ? facts["message"] : "is not valid";
-  // Whether an address waits to be verified is for its mailbox, not for whoever signs in.
+  // Only the mailbox of an address learns that it waits to be verified; a sign-in does not.
   if (code === "INVALID_EMAIL_OR_PASSWORD" || code === "EMAIL_NOT_VERIFIED") return new WrongPassword();
   if (WRONG_PROOF.test(code)) return new WrongProof();
   if (status === 401) return new NotSignedIn();
@@ -71,19 +71,19 @@ const fieldOfCode: readonly [RegExp, string][] = [
   [/REDIRECT/, "redirectTo"],
 ];
 
-/** Takes out what belongs into cookies alone: a script that reads a session's token could carry it away. */
+/** Removes what belongs into cookies alone: a script that reads a session's token could send it elsewhere. */
 export async function toAnswer(response: Response, route: AuthRoute): Promise<AuthAnswer> {
   const headers = [...response.headers].filter(([name]) => name === "set-cookie" || name === "location");
   const text = await response.text();
   if (text === "" || response.status >= 300) return { status: response.status, headers, body: "" };
   // The row of a passkey is of no use to a page.
   if (route.passkey === "registration") return { status: response.status, headers, body: '{"status":true}' };
-  const { token: _, ...told } = { token: null, ...(JSON.parse(text) as Record<string, unknown> | null) };
-  const session = told["session" as keyof typeof told] as Record<string, unknown> | null | undefined;
+  const { token: _, ...shown } = { token: null, ...(JSON.parse(text) as Record<string, unknown> | null) };
+  const session = shown["session" as keyof typeof shown] as Record<string, unknown> | null | undefined;
   if (session !== null && session !== undefined) delete session["token"];
-  // better-auth asks for less; what comes without a finger, a face or a PIN is refused.
-  if ("userVerification" in told) Object.assign(told, { userVerification: "required" });
-  const body = JSON.parse(text) === null ? "null" : JSON.stringify(told);
-  const isHalfWay = "twoFactorRedirect" in told ? { isHalfWay: true as const } : {};
+  // better-auth asks for less; a passkey without a finger, a face or a PIN is refused.
+  if ("userVerification" in shown) Object.assign(shown, { userVerification: "required" });
+  const body = JSON.parse(text) === null ? "null" : JSON.stringify(shown);
+  const isHalfWay = "twoFactorRedirect" in shown ? { isHalfWay: true as const } : {};
   return { status: response.status, headers, body, ...isHalfWay };
 }

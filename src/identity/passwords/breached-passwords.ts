@@ -5,7 +5,7 @@
 
 import { hash } from "node:crypto";
 import { Agent, request } from "undici";
-import { ValidationError } from "../kernel/errors.ts";
+import { ValidationError } from "../../kernel/errors.ts";
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from "./passwords.ts";
 
 export type BreachedPasswords = {
@@ -17,7 +17,7 @@ export type BreachedPasswords = {
 export type BreachedPasswordsOptions = {
   /** Such as https://api.pwnedpasswords.com/range, without a slash at the end. Null: nothing is looked up. */
   readonly url: string | null;
-  /** A password was taken that could not be looked up. */
+  /** Called when a password was accepted that could not be looked up. */
   readonly onFailure: (error: Error) => void;
 };
 
@@ -47,7 +47,7 @@ export function openBreachedPasswords({ url, onFailure }: BreachedPasswordsOptio
     try {
       const { statusCode, body } = await request(`${url}/${prefix}`, {
         dispatcher: agent,
-        // With padding, the length of the encrypted answer does not tell which digits were asked for.
+        // With padding, the length of the encrypted answer does not show which digits were asked for.
         headers: { accept: "text/plain", "add-padding": "true", "user-agent": "saldo" },
         signal: AbortSignal.timeout(WITHIN_MS),
       });

@@ -1,8 +1,8 @@
-// Passwords: what is taken as one, and how it is kept. Hashing is made to cost memory and time, so how many are hashed at once
-// is bounded: a flood of sign-ins must not take the threads and the memory that requests need.
+// Passwords: which are accepted, and how they are stored. Hashing costs memory and time on purpose, so the number of passwords that
+// are hashed at once is bounded: a flood of sign-ins must not take the threads and the memory that requests need.
 
 import { hash, verify } from "@node-rs/argon2";
-import { UpstreamBusy } from "../kernel/errors.ts";
+import { UpstreamBusy } from "../../kernel/errors.ts";
 import { COMMON_WORDS } from "./common-words.ts";
 import { isListedPassword } from "./listed-passwords.ts";
 
@@ -40,7 +40,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {
-    // The place goes on to whoever waits, without being free in between.
+    // The place goes to the next waiting call, without being free in between.
     const next = waiting.shift();
     if (next === undefined) running -= 1;
     else next();
@@ -61,11 +61,11 @@ const ROWS = [
   "qazwsxedcrfvtgbyhnujmikolp",
   "!qaz@wsx#edc$rfv%tgb",
 ];
-/** A piece of a row so long is a habit of fingers, not a choice. */
+/** A piece of a keyboard row of this length is a habit of fingers, not a choice. */
 const ROW_PIECE = 4;
 /** By E.164. */
 const MOST_PHONE_DIGITS = 15;
-/** More of them than this is a sentence, and somebody's own. */
+/** More words than this are a sentence of the person's own. */
 const MOST_COMMON_WORDS = 3;
 const LOOKALIKES: Readonly<Record<string, string>> = {
   "0": "o",
@@ -124,7 +124,7 @@ function isRepeated(text: string): boolean {
 /** Whether all letters of a text are a few common words or pieces of keyboard rows; digits and signs between them add little. */
 function isMadeOfCommonWords(text: string, own: ReadonlySet<string>): boolean {
   const letters = text.replace(/[^a-z]+/g, "");
-  // Other alphabets, and what has hardly a letter, are not in this book.
+  // Texts in other alphabets, and those with hardly a letter, are not checked here.
   if (letters.length < 3) return false;
   // The fewest words that end at each place.
   const fewest: number[] = [0, ...Array.from<number>({ length: letters.length }).fill(Number.POSITIVE_INFINITY)];

@@ -1,8 +1,8 @@
-// Recovery codes: what signs a person in whose phone is gone. Ten of them, fifty random bits each, good once. They are kept as
-// hashes that are made like those of passwords: fifty bits are too few for a fast one.
+// Recovery codes sign in a person whose phone is lost. There are ten, of fifty random bits each, and each works once. They are stored
+// as hashes like those of passwords: fifty bits are too few for a fast hash.
 
 import { randomInt } from "node:crypto";
-import { hashPassword, verifyPassword } from "./passwords.ts";
+import { hashPassword, verifyPassword } from "../passwords/passwords.ts";
 
 const AMOUNT = 10;
 const GROUP = 5;
@@ -18,7 +18,7 @@ function group(): string {
   return Array.from({ length: GROUP }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
 }
 
-/** A code as it was typed, in the form in which it was given out. */
+/** A typed code in the form in which it was given out. */
 export function readRecoveryCode(typed: string): string {
   const letters = typed.toLowerCase().replace(/[^a-z0-9]/g, "");
   return `${letters.slice(0, GROUP)}-${letters.slice(GROUP)}`;
@@ -27,7 +27,7 @@ export function readRecoveryCode(typed: string): string {
 /** The form in which a set is stored: a list of hashes. Errors: UpstreamBusy when too many passwords are being hashed. */
 export async function hashRecoveryCodes(codes: readonly string[]): Promise<string> {
   const hashes: string[] = [];
-  // One after another: a set takes one place of those who hash passwords, not ten.
+  // One after another: a set takes one place for hashing passwords, not ten.
   for (const code of codes) hashes.push(await hashPassword(code));
   return JSON.stringify(hashes);
 }
@@ -37,7 +37,7 @@ export function countRecoveryCodes(stored: string): number {
   return (JSON.parse(stored) as string[]).length;
 }
 
-/** The hash of a code in a stored set. Null: the code is none of it. Errors: UpstreamBusy. */
+/** The hash of a code in a stored set. Null: the code is not in the set. Errors: UpstreamBusy. */
 export async function hashOfRecoveryCode(stored: string, code: string): Promise<string | null> {
   for (const hash of JSON.parse(stored) as string[]) if (await verifyPassword({ hash, password: code })) return hash;
   return null;

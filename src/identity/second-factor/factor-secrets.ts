@@ -1,5 +1,5 @@
-// What apps share with this service, encrypted under SALDO_AUTH_SECRET. The secret can be changed: the first encrypts, all decrypt,
-// and rows under another one are encrypted again. Recovery codes that were stored encrypted become hashes by the way.
+// The secrets that apps share with this service, encrypted under SALDO_AUTH_SECRET. The secret can be changed: the first encrypts, all decrypt,
+// and rows under another one are encrypted again. Recovery codes that were stored encrypted become hashes in the same step.
 
 import { hkdfSync } from "node:crypto";
 import type { Pool } from "pg";
@@ -15,7 +15,7 @@ export type FactorSecrets = {
   encrypt(text: string): Promise<string>;
   /** Errors: FactorUnreadable. */
   decrypt(stored: string): Promise<string>;
-  /** What is stored of a factor, in the form of now. Errors: FactorUnreadable, UpstreamBusy. */
+  /** A stored factor in the current form. Errors: FactorUnreadable, UpstreamBusy. */
   renewed(pool: Pool, factor: StoredFactor): Promise<StoredFactor>;
 };
 
@@ -73,7 +73,7 @@ export function createFactorSecrets(secrets: readonly string[]): FactorSecrets {
   };
 }
 
-/** Renews what is stored of everybody. `onUnreadable` is called for each factor that no secret opens. */
+/** Renews the stored factors of all people. `onUnreadable` is called for each factor that no secret opens. */
 export async function renewAllFactors(
   pool: Pool,
   secrets: FactorSecrets,
@@ -99,7 +99,7 @@ export async function renewAllFactors(
   } while (after !== null);
 }
 
-/** A number that says nothing of the secret, and is the same on every node. */
+/** A number that reveals nothing of the secret, and is the same on every node. */
 function versionOf(secret: string): number {
   return Buffer.from(hkdfSync("sha256", secret, "", "saldo auth secret id", VERSION_BYTES)).readUInt32BE() >>> 1;
 }

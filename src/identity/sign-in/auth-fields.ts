@@ -1,11 +1,11 @@
-// What a path of sign-in takes from a body: the fields that its route names, and nothing else.
+// Reads the fields of a body that the route names, and no others.
 
-import { type FieldProblem, ValidationError } from "../kernel/errors.ts";
+import { type FieldProblem, ValidationError } from "../../kernel/errors.ts";
 import type { AuthRoute } from "./auth-routes.ts";
-import { isEmailAddress } from "./customers.ts";
-import { isReservedAddress } from "./demo-person.ts";
-import { isCommonPassword } from "./passwords.ts";
-import { readRecoveryCode } from "./recovery-codes.ts";
+import { isEmailAddress } from "../customers.ts";
+import { isReservedAddress } from "../demo-person.ts";
+import { isCommonPassword } from "../passwords/passwords.ts";
+import { readRecoveryCode } from "../second-factor/recovery-codes.ts";
 
 const MAX_TEXT_LENGTH = 2_048;
 const MAX_NAME_LENGTH = 100;
@@ -40,7 +40,7 @@ export function readAuthFields({
   const { email: given, name } = fields;
   const email = typeof given === "string" ? given.trim().toLowerCase() : "";
   if (typeof given === "string") {
-    // Nobody has credentials of the address, so a sign-in with it fails like any other.
+    // The address has no credentials, so a sign-in with it fails like any other.
     if (isReservedAddress(email) && route.path !== "/sign-in/email") wrong("email", "email.reserved", "is reserved");
     else if (isEmailAddress(email)) fields["email"] = email;
     else wrong("email", "email.shape", "must be an e-mail address");
@@ -62,7 +62,7 @@ export function readAuthFields({
     wrong(route.newPassword, "password.common", "is one that is guessed first");
   }
   if (problems.length > 0) throw new ValidationError(problems);
-  // better-auth wants one; whoever signs up may have none.
+  // better-auth needs a name; a sign-up may have none.
   if (route.path === "/sign-up/email") fields["name"] ??= email.split("@", 1)[0] ?? "";
   return fields;
 }
@@ -72,7 +72,7 @@ const PASSKEY_PARTS = {
   authentication: ["clientDataJSON", "authenticatorData", "signature"],
 } as const satisfies Record<NonNullable<AuthRoute["passkey"]>, readonly string[]>;
 
-/** The answer of a browser to a passkey ceremony, written anew from the parts that are looked at. Null: it is none. */
+/** The answer of a browser to a passkey ceremony, rebuilt from the parts that are read. Null: it is none. */
 function readPasskeyAnswer(given: unknown, ceremony: NonNullable<AuthRoute["passkey"]>): object | null {
   const id = textOf(given, "id");
   const parts = fieldOf(given, "response");

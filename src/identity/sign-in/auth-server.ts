@@ -1,51 +1,51 @@
-// better-auth, set up for this service. It takes most of a second to load, so sign-in.ts imports this file when the first
-// person comes. It is never reached but through sign-in.ts, which throttles, and lets through only the paths that we have.
+// better-auth, set up for this service. Loading it takes most of a second, so sign-in.ts imports this file for the first
+// person. Only sign-in.ts reaches it, which counts tries and passes only our own paths on.
 
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import { APIError, createEmailVerificationToken, isAPIError } from "better-auth/api";
 import { betterAuth } from "better-auth/minimal";
-import { uuidv7 } from "../kernel/ids.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
 import { authTables } from "./auth-tables.ts";
-import { CHALLENGE_COOKIE, factorPlugins, PASSKEY_COOKIE } from "./factor-plugins.ts";
-import type { FactorSecrets } from "./factor-secrets.ts";
-import type { Mail, Mailer } from "./mailer.ts";
-import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "./mails.ts";
-import { ownDoors, type OwnDoorsDependencies } from "./auth-plugins.ts";
-import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "./passwords.ts";
+import { CHALLENGE_COOKIE, factorPlugins, PASSKEY_COOKIE } from "../second-factor/factor-plugins.ts";
+import type { FactorSecrets } from "../second-factor/factor-secrets.ts";
+import type { Mail, Mailer } from "../mailer.ts";
+import { alreadyThereMail, passwordChangedMail, resetMail, verificationMail } from "../mails.ts";
+import { ownPlugin, type OwnPluginDependencies } from "./auth-plugins.ts";
+import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from "../passwords/passwords.ts";
 import { applySignUp } from "./pending-sign-ups.ts";
-import { noteProof, type ProofKind } from "./session-proof.ts";
-import { cookiePlanOf } from "./session-cookie.ts";
+import { noteProof, type ProofKind } from "../session-proof.ts";
+import { cookiePlanOf } from "../session-cookie.ts";
 
-/** A link in a mail is good so long. */
+/** For how long a link in a mail works. */
 export const LINK_SECONDS = 600;
 const DAY_SECONDS = 86_400;
-/** A session that nobody uses ends after this. */
+/** An unused session ends after this. */
 const SESSION_IDLE_SECONDS = 7 * DAY_SECONDS;
 /** A session in use is prolonged so often at most: each time is a write. */
 const SESSION_PROLONGED_SECONDS = DAY_SECONDS;
-/** The address of whoever asks, put there by sign-in.ts and by nobody else. */
+/** The caller's address; only sign-in.ts sets it. */
 export const CLIENT_ADDRESS_HEADER = "x-saldo-client-address";
 export const AUTH_PATH = "/auth";
-/** The page where somebody with a link chooses a password. */
+/** The page to which a link leads, for choosing a password. */
 const CHOOSE_PASSWORD_PAGE = "/reset-password";
 
-export type AuthServerDependencies = OwnDoorsDependencies & {
+export type AuthServerDependencies = OwnPluginDependencies & {
   readonly pool: Pool;
   readonly mailer: Mailer;
   readonly baseUrl: string;
   /** What cookies and links are signed with. */
   readonly secret: string;
   readonly factorSecrets: FactorSecrets;
-  /** Told which request has set a password by a link, and for which address. */
+  /** Called with the request that has set a password by a link, and with the address. */
   readonly onPasswordReset: (request: Request | undefined, email: string) => void;
-  /** Told which session a request has begun. */
+  /** Called with the session that a request has begun. */
   readonly onSession: (request: Request | undefined, sessionId: string) => Promise<void>;
   /** A mail that could not be sent. Its reader can ask for another. */
   readonly onMailLost: (error: unknown) => void;
 };
 
-/** What the paths that begin a session have shown of the person. A path that is not here has shown nothing. */
+/** The proof of each path that begins a session. A path that is not here proves nothing. */
 const proofOfPath: Readonly<Record<string, ProofKind>> = {
   "/sign-in/email": "password",
   // Only the browser that has just chosen the password gets a session by the link.
@@ -60,7 +60,7 @@ const proofOfPath: Readonly<Record<string, ProofKind>> = {
 export type AuthServer = { handler(request: Request): Promise<Response> };
 
 const VERIFY = `UPDATE auth.person SET email_verified = true, updated_at = clock_timestamp() WHERE id = $1::uuid`;
-// Somebody who is still trying is not removed as unverified.
+// A person who signs up again is not removed as unverified.
 const SIGNED_UP_AGAIN = `UPDATE auth.person SET updated_at = clock_timestamp() WHERE id = $1::uuid AND NOT email_verified`;
 
 /** Builds it. */
@@ -68,7 +68,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
   const { pool, mailer, baseUrl, secret, factorSecrets } = dependencies;
   const cookies = cookiePlanOf(baseUrl);
   const named = (name: string) => ({ name, attributes: { secure: cookies.isSecure } });
-  // Nobody waits for the mail server: how long an answer takes must not tell whether there was somebody to write to.
+  // No answer waits for the mail server: its time must not show whether the address is known.
   const send = async (mail: Mail): Promise<void> => void mailer.send(mail).catch(dependencies.onMailLost);
   const server = betterAuth({
     appName: "Saldo",
@@ -82,7 +82,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
     telemetry: { enabled: false },
     // Counted per address and per person in the database, by sign-in.ts.
     rateLimit: { enabled: false },
-    // What is no refusal of better-auth's own goes on as it is: a database that is away is no fault.
+    // Errors that are not better-auth's own are thrown as they are: a database that is away is no fault.
     onAPIError: {
       onError(error) {
         if (!isAPIError(error)) throw error;
@@ -101,13 +101,13 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       async onExistingUserSignUp({ user }) {
         if (user.emailVerified) return send(alreadyThereMail(user.email, baseUrl));
         await pool.query(SIGNED_UP_AGAIN, [user.id]);
-        // The first mail was lost, or somebody else signed up with the address. Whose password counts is told by the browser
-        // in which the link is opened.
+        // The first mail was lost, or another person signed up with the address. The browser that opens the link decides
+        // whose password counts.
         const token = await createEmailVerificationToken(secret, user.email, undefined, LINK_SECONDS);
         return send(verificationMail(user.email, `${baseUrl}${AUTH_PATH}/verify-email?token=${token}&callbackURL=%2F`));
       },
       async onPasswordReset({ user }, request) {
-        // Whoever has the link reads the mail of the address.
+        // The holder of the link reads the mail of the address.
         await pool.query(VERIFY, [user.id]);
         dependencies.onPasswordReset(request, user.email);
         await send(passwordChangedMail(user.email, baseUrl));
@@ -137,7 +137,7 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       },
     },
     session: {
-      // How fresh a proof is, sign-in.ts has looked at.
+      // sign-in.ts has checked how fresh the proof is.
       freshAge: 0,
       expiresIn: SESSION_IDLE_SECONDS,
       updateAge: SESSION_PROLONGED_SECONDS,
@@ -159,10 +159,10 @@ export function createAuthServer(dependencies: AuthServerDependencies): AuthServ
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
       database: { generateId: () => uuidv7() },
     },
-    plugins: [ownDoors(dependencies), ...factorPlugins({ pool, factorSecrets, baseUrl })],
+    plugins: [ownPlugin(dependencies), ...factorPlugins({ pool, factorSecrets, baseUrl })],
   });
 
-  /** Leads whoever has opened a link to verify an address to choosing a password, which verifies it too. */
+  /** Leads the reader of a verification link to choosing a password, which verifies the address too. */
   async function chooseOwnPassword(personId: string): Promise<never> {
     const token = randomBytes(32).toString("base64url");
     const { internalAdapter } = await server.$context;

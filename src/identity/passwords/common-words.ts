@@ -1,7 +1,7 @@
 // Words that common passwords are made of. Written for this service from what public studies of leaked passwords report as
 // frequent (keyboard rows, names, sports, feelings, defaults of devices) and from the same kinds of words in Indonesian. Copied
 // from no list. A password that is only such words with digits and signs around them is refused by passwords.ts, so one word
-// here stands for thousands of passwords of twelve characters and more.
+// here covers thousands of passwords of twelve characters and more.
 
 const LINES = [
   // Defaults and sign-in words.

@@ -1,31 +1,31 @@
-// Signing up, in and out. Everything a browser sends to `/auth` comes through here: counted, reduced to the fields a path
-// takes, done by better-auth, and its answer put into the shapes of this service.
+// Signing up, in and out. Everything that a browser sends to `/auth` passes through here. It is counted, reduced to the fields of its
+// path and answered by better-auth, whose answer is translated to the shapes of this service.
 
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../database/database.ts";
-import { TooManyTries, UpstreamBusy, ValidationError } from "../kernel/errors.ts";
+import type { Database } from "../../database/database.ts";
+import { TooManyTries, UpstreamBusy, ValidationError } from "../../kernel/errors.ts";
 import { askServer, type AuthAnswer, toAnswer } from "./auth-answer.ts";
 import { readAuthFields } from "./auth-fields.ts";
 import type { AuthRoute } from "./auth-routes.ts";
 import type { AuthServer } from "./auth-server.ts";
-import type { BreachedPasswords } from "./breached-passwords.ts";
+import type { BreachedPasswords } from "../passwords/breached-passwords.ts";
 import { deviceCookie, knownDevice } from "./known-devices.ts";
-import type { Mail, Mailer } from "./mailer.ts";
-import { passwordChangedMail } from "./mails.ts";
-import { createMakeOperator } from "./operator-invites.ts";
-import { networkOf } from "./client-network.ts";
-import { sessionOfCookies } from "./people.ts";
-import type { SessionRow } from "./people-store.ts";
-import { isCommonPassword } from "./passwords.ts";
+import type { Mail, Mailer } from "../mailer.ts";
+import { passwordChangedMail } from "../mails.ts";
+import { createMakeOperator } from "../operator-invites.ts";
+import { networkOf } from "../client-network.ts";
+import { sessionOfCookies } from "../people.ts";
+import type { SessionRow } from "../people-store.ts";
+import { isCommonPassword } from "../passwords/passwords.ts";
 import { keepSignUp } from "./pending-sign-ups.ts";
-import type { SecondFactor } from "./second-factor.ts";
-import { renewSession } from "./renew-session.ts";
-import { noteProof, type ProofKind } from "./session-proof.ts";
-import { cookiePlanOf, withoutCookie } from "./session-cookie.ts";
-import { giveBackTry, type Pace, takeTry } from "./throttle.ts";
+import type { SecondFactor } from "../second-factor/second-factor.ts";
+import { renewSession } from "../renew-session.ts";
+import { noteProof, type ProofKind } from "../session-proof.ts";
+import { cookiePlanOf, withoutCookie } from "../session-cookie.ts";
+import { giveBackTry, type Pace, takeTry } from "../throttle.ts";
 
-/** A request to a path of sign-in, as the door read it. */
+/** A request to a path of sign-in, as the transport read it. */
 export type AuthRequest = {
   readonly route: AuthRoute;
   /** The path below `/auth`, with its query. */
@@ -35,7 +35,7 @@ export type AuthRequest = {
   /** The Cookie header; empty without one. */
   readonly cookies: string;
   readonly userAgent: string;
-  /** The network address of whoever asks. */
+  /** The network address of the caller. */
   readonly address: string;
 };
 
@@ -49,19 +49,19 @@ export type SignInDependencies = {
   /** The first signs cookies and links and encrypts the secrets of apps; the others decrypt those. */
   readonly secrets: () => Promise<readonly string[]>;
   readonly demoPerson: (() => Promise<string>) | null;
-  /** Whether everybody must have a second factor. Left out: only those who must have one anywhere. */
+  /** Whether all people must have a second factor. Left out: only those who must have one anywhere. */
   readonly factorForAll?: boolean;
   readonly breachedPasswords: Pick<BreachedPasswords, "refuse">;
   readonly onMailLost: (error: unknown) => void;
 };
 
-/** Longer than what differs between an address that is there and one that is not. */
+/** Longer than the difference in time between known and unknown addresses. */
 const EVEN_TIME_MS = 500;
 /** A device that the owner has signed in from has its own tries. */
 const KNOWN_DEVICE: Pace = { burst: 20, intervalSeconds: 30 };
 /**
- * What is left for an address whose tries somebody has used up: a few from each network, which every try from there takes, and
- * a number from all of them together. So one network shuts nobody out, and many do not guess faster for it.
+ * What is left for an address whose tries are used up: a few tries from each network, and a number from all networks together. So
+ * guesses from one network lock no owner out, and guesses from many are no faster.
  */
 const OWN_NETWORK: Pace = { burst: 3, intervalSeconds: 600 };
 const OTHER_NETWORKS: Pace = { burst: 20, intervalSeconds: 300 };
@@ -69,7 +69,7 @@ const OTHER_NETWORKS: Pace = { burst: 20, intervalSeconds: 300 };
 const HAS_PASSKEY = `
 SELECT FROM auth.passkey k JOIN auth.person p ON p.id = k.user_id WHERE p.email = $1 LIMIT 1`;
 
-/** What is loaded when the first person comes. */
+/** What is loaded for the first person. */
 type Loaded = {
   readonly server: AuthServer;
   readonly secret: string;
@@ -77,7 +77,7 @@ type Loaded = {
   readonly requireSession: (route: AuthRoute, session: SessionRow | null) => void;
 };
 
-/** The words of the own address make no good password; a path that takes none is told by the session whose it is. */
+/** The words of the own address make no good password; a path without an address uses the session's. */
 function refuseOwnWords(
   { newPassword = "" }: AuthRoute,
   fields: Record<string, unknown>,
@@ -89,7 +89,7 @@ function refuseOwnWords(
   throw new ValidationError([{ field: newPassword, rule: "password.common", message }]);
 }
 
-/** Makes the door of sign-in for `facade`. */
+/** Creates the use case behind the paths of `/auth`. */
 export function createSignIn(dependencies: SignInDependencies): SignIn {
   const { database, mailer, baseUrl, onMailLost, demoPerson, breachedPasswords, factorForAll = false } = dependencies;
   const { pool } = database;
@@ -110,8 +110,8 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     const [{ createAuthServer }, { createSecondFactor, requireSession }, { createFactorSecrets }, secrets] =
       await Promise.all([
         import("./auth-server.ts"),
-        import("./second-factor.ts"),
-        import("./factor-secrets.ts"),
+        import("../second-factor/second-factor.ts"),
+        import("../second-factor/factor-secrets.ts"),
         dependencies.secrets(),
       ]);
     const [secret = ""] = secrets;
@@ -135,7 +135,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     return { server, secret, secondFactor, requireSession };
   }
 
-  /** Takes a try of every bucket of the request. Gives what gives them back. Errors: TooManyTries. */
+  /** Takes a try of every bucket of the request. Returns the function that gives the tries back. Errors: TooManyTries. */
   async function count({ route, cookies, address }: AuthRequest, email: string | null, secret: string) {
     const { perAddress, perEmail } = route.counting;
     const network = networkOf(address);
@@ -174,7 +174,7 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     const giveBack = await count(request, email, secret);
     const session = await sessionOf(request.cookies);
     requireSession(route, session);
-    // Whoever has the token from before a proof must not have what was proved.
+    // The token from before a proof must not have the proof.
     const renew = async (answer: AuthAnswer): Promise<AuthAnswer> => {
       if (session === null || (route.proves === undefined && route.own !== "verifyPassword")) return answer;
       const [{ sessionId }, { cookies }, plan] = [session, request, cookiePlanOf(baseUrl())];
@@ -187,13 +187,13 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     }
     refuseOwnWords(route, fields, session);
     const password = fields[route.newPassword ?? ""];
-    // After the try was counted, so that whoever floods these paths asks nobody; and for an address that is taken as for a free
-    // one, so that the time tells nothing.
+    // After the try was counted, so that a flood of these paths asks no other server; and for known and unknown addresses, so that
+    // the time shows nothing.
     if (typeof password === "string" && route.newPassword !== undefined)
       await breachedPasswords.refuse(route.newPassword, password);
     const afterProof = await secondFactor.before(route, session, fields);
     const asked = toWebRequest(session === null ? withoutSession(request) : request, fields, baseUrl());
-    // The new session of somebody who changes a password has shown the former one, and the factor that the one before has.
+    // The new session after a change of password has shown the former password, and the factor of the session before.
     if (route.path === "/change-password" && session !== null)
       proofs.set(asked, session.proof.isFactorProved ? "factor" : "password");
     const done = await toAnswer(await askServer(server, asked), route);
@@ -218,15 +218,15 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
     return { ...request, cookies: withoutCookie(request.cookies, cookiePlanOf(baseUrl()).sessionName) };
   }
 
-  /** The same answer, saying too whether a passkey would do. */
+  /** The same answer, with `passkey` among the methods where the person has one. */
   async function withPasskeyWay(answer: AuthAnswer, email: string | null): Promise<AuthAnswer> {
-    const told = JSON.parse(answer.body) as { twoFactorMethods: string[] };
+    const shown = JSON.parse(answer.body) as { twoFactorMethods: string[] };
     const { rowCount } = await pool.query(HAS_PASSKEY, [email]);
-    const ways = rowCount === 0 ? told.twoFactorMethods : [...told.twoFactorMethods, "passkey"];
+    const ways = rowCount === 0 ? shown.twoFactorMethods : [...shown.twoFactorMethods, "passkey"];
     return { ...answer, body: JSON.stringify({ twoFactorRedirect: true, twoFactorMethods: ways }) };
   }
 
-  /** The same answer with the cookie of the sign-up, whether the address was free or not. */
+  /** The same answer with the cookie of the sign-up, for free and taken addresses. */
   async function withSignUp(answer: AuthAnswer, fields: Record<string, unknown>): Promise<AuthAnswer> {
     const { email, name, password } = fields as { email: string; name: string; password: string };
     const cookie = await keepSignUp(pool, cookiePlanOf(baseUrl()), { email, name, password });
@@ -246,10 +246,11 @@ export function createSignIn(dependencies: SignInDependencies): SignIn {
 
 /** Accounts need mail, and this service has no server for it. */
 class NoMail extends UpstreamBusy {
-  override readonly message = "Mail is not set up here, so nobody can sign up or reset a password. Its operator can.";
+  override readonly message =
+    "Mail is not set up here, so people cannot sign up or reset a password. The operator can set it up.";
 }
 
-/** The request as better-auth sees it. The door has checked that it comes from our own pages. */
+/** The request as better-auth sees it. The transport has checked that it comes from our own pages. */
 function toWebRequest(request: AuthRequest, fields: Record<string, unknown>, baseUrl: string): Request {
   const { route, target, cookies, userAgent, address } = request;
   const headers = new Headers({

@@ -1,7 +1,7 @@
 // Authenticator apps, recovery codes and passkeys in SQL. better-auth reads the same rows through auth-tables.ts.
 
 import type { Pool, PoolClient } from "pg";
-import { uuidv7 } from "../kernel/ids.ts";
+import { uuidv7 } from "../../kernel/ids.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;
 
@@ -26,14 +26,14 @@ const FACTOR = `${FACTORS} WHERE user_id = $1::uuid`;
 const OUTDATED = `
 ${FACTORS} WHERE NOT (starts_with(secret, $1) AND starts_with(backup_codes, '[')) AND ($2::uuid IS NULL OR user_id > $2::uuid)
 ORDER BY user_id LIMIT $3`;
-// Whoever has changed it meanwhile has stored it in the form of now.
+// A factor that was changed meanwhile was stored in the current form.
 const REPLACE = `
 UPDATE auth.two_factor SET secret = $4, backup_codes = $5 WHERE user_id = $1::uuid AND secret = $2 AND backup_codes = $3`;
 const PASSKEYS = `
 SELECT id AS "passkeyId", name, aaguid, created_at AS "createdAt" FROM auth.passkey
 WHERE user_id = $1::uuid ORDER BY created_at, id LIMIT $2`;
 const PASSKEY_OF = `SELECT FROM auth.passkey WHERE credential_id = $1 AND user_id = $2::uuid`;
-// An app that works is never replaced by one that no code was shown of.
+// A working app is never replaced by one without a confirmed code.
 const WRITE_APP = `
 INSERT INTO auth.two_factor AS f (id, user_id, secret, backup_codes) VALUES ($1::uuid, $2::uuid, $3, $4)
 ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret WHERE NOT f.verified`;
@@ -61,7 +61,7 @@ export async function readFactor(client: Queryable, personId: string): Promise<S
   return (await client.query<StoredFactor>(FACTOR, [personId])).rows[0] ?? null;
 }
 
-/** Factors that are not stored in the form of now, by person. `current`: how a secret of now begins. */
+/** Factors that are not stored in the current form, by person. `current`: the beginning of a current secret. */
 export async function readOutdatedFactors(
   client: Queryable,
   { current, after, limit }: { current: string; after: string | null; limit: number },
@@ -101,7 +101,7 @@ export async function writeRecoveryCodes(
   await client.query(WRITE_CODES, [uuidv7(), personId, secret, backupCodes]);
 }
 
-/** Takes the app away and leaves the recovery codes; `secret` replaces the app's. False: there was no app. */
+/** Removes the app and leaves the recovery codes; `secret` replaces the app's. False: there was no app. */
 export async function unverifyApp(client: Queryable, personId: string, secret: string): Promise<boolean> {
   return (await client.query(UNVERIFY_APP, [personId, secret])).rowCount === 1;
 }
@@ -118,12 +118,12 @@ export async function deleteFactors(client: PoolClient, personId: string): Promi
   return passkeys + factors > 0;
 }
 
-/** Makes the person's mark agree with what it has. Gives whether it has a second factor. */
+/** Makes the person's mark agree with the stored factors. Returns whether the person has a second factor. */
 export async function refreshHasFactor(client: Queryable, personId: string): Promise<boolean> {
   return (await client.query<{ isEnabled: boolean }>(REFRESH, [personId])).rows[0]?.isEnabled ?? false;
 }
 
-/** Lets one change of a person's factors happen at a time. */
+/** Locks a person's factors, so that one change happens at a time. */
 export async function lockFactors(client: PoolClient, personId: string): Promise<void> {
   await client.query(LOCK_PERSON, [personId]);
 }
