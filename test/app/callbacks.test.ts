@@ -11,7 +11,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { sendCallback } from "../../src/merchant/callbacks/send-callback.ts";
 import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
@@ -75,7 +75,7 @@ describe("a served transfer", () => {
       name: "test",
       scopes: ["read", "merchants"],
     });
-    const client = createClient(MerchantService, createConnectTransport({ baseUrl: next.httpUrl, httpVersion: "1.1" }));
+    const client = createClient(CallbackService, createConnectTransport({ baseUrl: next.httpUrl, httpVersion: "1.1" }));
     const headers = { authorization: `Bearer ${secret}` };
     const isTold = async (): Promise<unknown> =>
       (await client.listCallbackDeliveries({ merchantId }, { headers })).deliveries.at(-1);

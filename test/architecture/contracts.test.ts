@@ -7,7 +7,7 @@ import type { GenFile } from "@bufbuild/protobuf/codegenv2";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { expect, test } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { callers, errors, RequestBoundsSchema, RestFieldSchema } from "#gen/saldo/options/v1/options_pb.ts";
+import { callers, errors, RequestBoundsSchema, RestFieldSchema, rpc_errors } from "#gen/saldo/options/v1/options_pb.ts";
 import { services as served } from "../../src/transport/calls/services.ts";
 import { httpStatus } from "../../src/transport/rest/error-answer.ts";
 
@@ -64,7 +64,9 @@ test("every method has its callers", () => {
 });
 
 test("every error code that a method names is one of ours, and named once", () => {
-  const named = services.flatMap(({ methods }) => methods.map((method) => getOption(method, errors)));
+  const named = services.flatMap(({ methods }) =>
+    methods.map((method) => [...getOption(method, errors), ...getOption(method, rpc_errors)]),
+  );
   expect(named.flat().length).toBeGreaterThan(100);
   expect(named.flat().filter((code) => !Object.hasOwn(httpStatus, code))).toEqual([]);
   expect(named.filter((codes) => new Set(codes).size !== codes.length)).toEqual([]);

@@ -17,7 +17,7 @@ import { merchantServices } from "./merchant.ts";
 import { callerLimits } from "./limits.ts";
 import { addIntakeMetrics, intakeSettings } from "./intake.ts";
 import { addLogMetric, addPortMetric, createMetrics } from "../observability/metrics.ts";
-import { noteOrders, operatorService } from "./operator.ts";
+import { noteOrders, operatorServices } from "./operator.ts";
 import { createAppPeople } from "./people.ts";
 import { addPayoutMetrics, createPayouts } from "./payouts.ts";
 import { watchRequests } from "../observability/requests.ts";
@@ -209,7 +209,7 @@ export async function startServing(options: ServingOptions): Promise<Serving & {
         ...createTopUpMethods({ topUps, accountOf }),
       },
       ...merchantServices(database, config, payouts),
-      operator: operatorService(options, { topUps, payouts }),
+      ...operatorServices(options, { topUps, payouts }),
     },
     gateway: running.gateway,
     keys,

@@ -7,12 +7,12 @@ import type { TopUps } from "../../billing/top-ups/top-ups.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
-import { createOperatorService } from "../../operator/rpc/service.ts";
+import { createOperatorServices } from "../../operator/rpc/services.ts";
 import { operatorOf } from "../../transport/calls/callers.ts";
 import type { CallPorts } from "../../transport/calls/interceptors.ts";
 
-/** OperatorService of a configuration. */
-export function operatorService(
+/** The operators' services of a configuration. */
+export function operatorServices(
   { config, database }: { readonly config: Config; readonly database: Database },
   {
     topUps,
@@ -20,7 +20,7 @@ export function operatorService(
   }: { readonly topUps: Pick<TopUps, "verifyNow">; readonly payouts: Pick<Payouts, "chains" | "dailyCaps"> },
 ) {
   const isSet = (variable: string): boolean => (config.variable(variable) ?? "") !== "";
-  return createOperatorService({
+  return createOperatorServices({
     database,
     operatorOf,
     isSet,

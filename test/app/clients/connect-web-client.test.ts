@@ -50,7 +50,7 @@ describe.each(["Connect", "gRPC-Web"] as const)("a browser's client over %s", (p
     const gateway = createClient(GatewayService, transportOf(protocol, customer.key));
     let text = "";
     let costIdr: string | undefined;
-    for await (const { choices, usage } of gateway.streamChatCompletion({ request: hello })) {
+    for await (const { choices, usage } of gateway.streamChatCompletion(hello)) {
       text += choices[0]?.delta?.content ?? "";
       costIdr = usage?.costIdr;
     }
