@@ -11,7 +11,7 @@ const FORM = /^\.?[a-z][a-z0-9/-]*(?:, \.?[a-z][a-z0-9/-]*)*: (\S.*)$/;
 const OTHER_FORM = /(?:[^s]s|ed|ing)$/;
 const IMPERATIVES = ["bring", "embed", "exceed", "feed", "focus", "need", "proceed", "seed", "shed", "speed", "string"];
 
-/** Whether the subjects since the named commit keep the rules. A clone that lacks this commit cannot tell which are meant. */
+/** Whether the subjects since the named commit keep the rules. In a clone without this commit none is checked. */
 export function checkCommits({ folder = root, since = LAST_UNCHECKED } = {}) {
   const isKnown = git(["merge-base", "--is-ancestor", since, "HEAD"], { cwd: folder }).ok;
   if (!isKnown) return { problems: [], note: `no history since ${since.slice(0, 12)}` };
@@ -26,7 +26,7 @@ export function checkCommits({ folder = root, since = LAST_UNCHECKED } = {}) {
   return { problems, note: `commits: ${lines.length}` };
 }
 
-/** What is wrong with a subject. */
+/** The problems of a subject. */
 export function subjectProblems(subject) {
   const found = [];
   if (subject.length > MAX_LENGTH) found.push(`has ${subject.length} characters; ${MAX_LENGTH} are allowed`);

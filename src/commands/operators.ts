@@ -21,7 +21,7 @@ export const operatorCommands: readonly Command[] = [
   },
   {
     name: "operator list",
-    about: "Lists who has the operator role.",
+    about: "Lists the people with the operator role.",
     options: {},
     async run(_values, { database }) {
       const operators = await listOperators((await database()).pool);
@@ -32,7 +32,7 @@ export const operatorCommands: readonly Command[] = [
   {
     name: "operator remove",
     about: "Removes the operator role from a person, who stays a member.",
-    options: { email: { required: true, value: "E", about: "who" } },
+    options: { email: { required: true, value: "E", about: "the person's e-mail address" } },
     async run(values, { database }) {
       const email = values.need("email");
       const personId = await doAndRecord(

@@ -8,10 +8,10 @@ export const secondFactorCommands: readonly Command[] = [
     name: "person reset-second-factor",
     about:
       "Removes the authenticator app, the recovery codes and all passkeys of a person, and ends the person's sessions. " +
-      "For a person who has lost all of them, once it is certain who asks: .github/SECURITY.md says how.",
+      "For a person who has lost all of them, after you have verified the person as .github/SECURITY.md describes.",
     options: {
-      email: { required: true, value: "E", about: "who" },
-      verified: { required: true, value: "TEXT", about: "how you verified who asks, for the audit log" },
+      email: { required: true, value: "E", about: "the person's e-mail address" },
+      verified: { required: true, value: "TEXT", about: "how you verified the person, for the audit log" },
     },
     async run(values, { database }) {
       const [email, reason] = [values.need("email"), values.need("verified")];

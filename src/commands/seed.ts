@@ -69,7 +69,7 @@ async function seedOnce(order: SeedOrder): Promise<Seeded> {
     await client.query("SELECT pg_advisory_lock($1)", [SEED_LOCK]);
     return await seedInTurn(order);
   } finally {
-    await client.end(); // which lets go of the lock
+    await client.end(); // which releases the lock
   }
 }
 

@@ -1,4 +1,4 @@
-// The part of the composition that is about people: who calls, how they sign in, and how they get mail.
+// The part of the composition for people: authentication of callers, sign-in, and mail.
 
 import process from "node:process";
 import type { PoolClient } from "pg";
@@ -39,9 +39,9 @@ export type AppPeople = {
   readonly lowBalanceTick: Tick;
   readonly verifyServiceToken: ReturnType<typeof createServiceTokenVerifier>;
   readonly accounts: ReturnType<typeof createAccountsService>;
-  /** Who tried what from where. To be closed before the database. */
+  /** The security log. Close it before the database. */
   readonly securityLog: SecurityLog;
-  /** To be closed when nobody signs up any more. */
+  /** Close it when sign-up has stopped. */
   readonly breachedPasswords: Pick<BreachedPasswords, "close">;
 };
 

@@ -80,7 +80,7 @@ export const CALLER_BUGS: readonly PlantedBug[] = [
       },
     ],
     noticedBy: {
-      file: "test/identity/everybody.test.ts",
+      file: "test/identity/factor-for-all.test.ts",
       test: "a customer without one reaches the own settings alone, and signs in by two factors from then on",
     },
   },

@@ -31,7 +31,7 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
   {
     name: "a picture that is a text does not say how it is written",
     edits: [{ file: "src/transport/web/dashboard.ts", find: "image/svg+xml; charset=utf-8", replace: "image/svg+xml" }],
-    noticedBy: headers("says of what type its body is, and texts how they are written"),
+    noticedBy: headers("has the type of its body, and texts their encoding"),
   },
   {
     name: "gRPC agrees on TLS whose past connections a stolen key opens",
@@ -44,7 +44,7 @@ export const FLOOR_BUGS: readonly PlantedBug[] = [
     ],
     noticedBy: {
       file: "test/transport/rpc/grpc-tls.test.ts",
-      test: "speaks TLS 1.3, and of older versions only what keeps past connections secret",
+      test: "has TLS 1.3, and of older versions only what keeps past connections secret",
     },
   },
   {

@@ -110,6 +110,9 @@ export const SEPARATION_BUGS: readonly PlantedBug[] = [
         replace: '"local all all trust',
       },
     ],
-    noticedBy: { file: "test/database/embedded-postgres.test.ts", test: "takes nobody at its socket" },
+    noticedBy: {
+      file: "test/database/embedded-postgres.test.ts",
+      test: "accepts only root and the user that started it at its socket",
+    },
   },
 ];

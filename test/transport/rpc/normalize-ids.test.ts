@@ -1,4 +1,4 @@
-// Ids in capitals: everything behind the door compares ids as texts, so none gets through it.
+// Ids in capitals: the services compare ids as texts, so the transport writes all ids in small letters.
 
 import { create, type DescMessage, type DescMethod, type Message, ScalarType } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
@@ -10,7 +10,7 @@ import { validateMessage } from "../../../src/transport/calls/validate.ts";
 
 const CAPITALS = "0190C1F2-ABCD-7EF0-8ABC-0000000000EF";
 
-/** One text of a request: where it stands, and how to make the request with something else in it. */
+/** One text of a request: its place, and how to make the request with another text in it. */
 type Place = { readonly path: string; readonly with: (text: string) => { message: Message; read: () => unknown } };
 
 function* placesOf(desc: DescMessage, depth = 0): Generator<Place> {

@@ -1,4 +1,6 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { PayoutService } from "#gen/saldo/operator/v1/payout_service_pb.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { ValidationError } from "../../kernel/errors.ts";
 import { type Asset, codeOf, formatMoney } from "../../kernel/money.ts";
@@ -6,15 +8,15 @@ import { readDays } from "../../merchant/payouts/daily-cap.ts";
 import { type ListedWallet, listWallets } from "../../merchant/payouts/list-wallets.ts";
 import { listStops, type PayoutStop, type StopScope } from "../../merchant/payouts/payout-stops.ts";
 import { orderResume, orderStart, orderStop } from "../commands/payout-orders.ts";
-import { type Methods, moment, type Parts } from "./proto-parts.ts";
+import { moment, type Parts } from "./proto-parts.ts";
 
-/** The wallets that pay transfers out. */
-export function walletMethods({
+/** PayoutService: wallets that pay transfers out, and stops of payouts. */
+export function createPayoutService({
   database,
   orderedBy,
   payoutChains: chains,
   dailyCaps,
-}: Parts): Methods<"listPayoutWallets" | "resumePayoutWallet" | "stopPayouts" | "startPayouts"> {
+}: Pick<Parts, "database" | "orderedBy" | "payoutChains" | "dailyCaps">): ServiceImpl<typeof PayoutService> {
   const { pool } = database;
   const stops = async () => (await listStops(pool)).map(toProtoStop);
   return {

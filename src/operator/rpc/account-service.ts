@@ -1,4 +1,6 @@
 import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
 import { type Customer, customerOf, findCustomers } from "../../identity/store.ts";
 import { selectLastRequest } from "../../billing/usage/store.ts";
 import { NotFound } from "../../kernel/errors.ts";
@@ -12,28 +14,18 @@ import { findMerchants } from "../../merchant/merchants/listings.ts";
 import { orderFreeze, orderLimit, orderRecount, orderUnfreeze } from "../commands/account-orders.ts";
 import { order as orderOrStore, type Ordered } from "../second-person/pending-orders.ts";
 import { type PageRange, readPage } from "./paging.ts";
-import { toProtoMerchant } from "./proto-merchants.ts";
-import { fromRupiah, keyed, type Methods, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
+import { toProtoMerchant } from "./merchant-admin-service.ts";
+import { fromRupiah, keyed, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
 
 /** The most merchants of an account that are shown with it. */
 const MAX_MERCHANTS = 100;
 
-/** Looking at customers' accounts and changing them. */
-export function accountMethods({
+/** AccountService: customers' accounts. */
+export function createAccountService({
   database,
   orderedBy,
   secondPerson: rule,
-}: Parts): Methods<
-  | "listAccounts"
-  | "getAccount"
-  | "creditAccount"
-  | "adjustAccount"
-  | "freezeAccount"
-  | "unfreezeAccount"
-  | "setAccountLimit"
-  | "recountAccount"
-  | "creditUsage"
-> {
+}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof AccountService> {
   const { pool } = database;
 
   async function summarise(customers: readonly Customer[]) {

@@ -1,9 +1,11 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { OrderService } from "#gen/saldo/operator/v1/order_service_pb.ts";
 import { OrderState as ProtoState } from "#gen/saldo/operator/v1/order_pb.ts";
 import { listOrders, type OrderState, type StoredOrder } from "../second-person/order-store.ts";
 import { readPage } from "./paging.ts";
 import { approveOrder, refuseOrder } from "../second-person/pending-orders.ts";
-import { type Methods, moment, orNull, type Parts } from "./proto-parts.ts";
+import { moment, orNull, type Parts } from "./proto-parts.ts";
 
 const states = {
   pending: ProtoState.PENDING,
@@ -12,8 +14,11 @@ const states = {
   expired: ProtoState.EXPIRED,
 } as const satisfies Record<OrderState, ProtoState>;
 
-/** Orders that wait for a second operator. */
-export function orderMethods({ database, orderedBy }: Parts): Methods<"listOrders" | "approveOrder" | "refuseOrder"> {
+/** OrderService: orders that need a second operator. */
+export function createOrderService({
+  database,
+  orderedBy,
+}: Pick<Parts, "database" | "orderedBy">): ServiceImpl<typeof OrderService> {
   return {
     async listOrders(request, context) {
       const { operator } = orderedBy(context);

@@ -1,3 +1,5 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
 import { ENVIRONMENTS } from "../../identity/principal.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
@@ -13,15 +15,15 @@ import {
 import type { MovedTransfer } from "../../merchant/transfers/transfers.ts";
 import { order as orderOrStore } from "../second-person/pending-orders.ts";
 import { readPage } from "./paging.ts";
-import { type Methods, orNull, type Parts } from "./proto-parts.ts";
+import { orNull, type Parts } from "./proto-parts.ts";
 import { orderRejection } from "../commands/transfer-orders.ts";
 
-/** Transfers of all merchants. */
-export function transferMethods({
+/** TransferService: transfers of all merchants. */
+export function createTransferService({
   database,
   orderedBy,
   secondPerson: rule,
-}: Parts): Methods<"listTransfers" | "getTransfer" | "approveTransfer" | "rejectTransfer"> {
+}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof TransferService> {
   const { pool } = database;
 
   async function find(transferId: string): Promise<OwnedTransfer> {

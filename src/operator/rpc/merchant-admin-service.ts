@@ -1,6 +1,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
 import type { FeeTerms } from "#gen/saldo/operator/v1/fee_pb.ts";
 import { formatMoney } from "../../kernel/money.ts";
+import { toProtoLimit } from "../../merchant/proto-limit.ts";
 import { previewFee } from "../../merchant/merchants/preview-fee.ts";
 import type { Quote } from "../../merchant/transfers/quote.ts";
 import { findFees, type ScheduledFee } from "../../merchant/merchants/fee-store.ts";
@@ -8,14 +11,14 @@ import { findMerchants, type ListedMerchant } from "../../merchant/merchants/lis
 import { orderFee, termTexts } from "../commands/merchant-orders.ts";
 import { order as orderOrStore } from "../second-person/pending-orders.ts";
 import { readPage } from "./paging.ts";
-import { given, keyed, type Methods, orNull, type Parts } from "./proto-parts.ts";
+import { given, keyed, orNull, type Parts } from "./proto-parts.ts";
 
-/** The fee schedule, and merchants' funds. */
-export function merchantMethods({
+/** MerchantAdminService: merchants, their funds and limits, and the fee schedule. */
+export function createMerchantAdminService({
   database,
   orderedBy,
   secondPerson: rule,
-}: Parts): Methods<"listFees" | "setFee" | "previewFee" | "listMerchants" | "creditMerchant"> {
+}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof MerchantAdminService> {
   const { pool } = database;
   return {
     async listFees(request) {
@@ -76,6 +79,12 @@ export function merchantMethods({
       if (ordered.outcome === null) return { pendingOrderId: ordered.pendingOrderId };
       const { postingId, available, isNew } = ordered.outcome;
       return { postingId, available, isNew };
+    },
+
+    async setLimit({ merchantId, currencyCode, perTransfer, daily, approvalAbove }, context) {
+      const order = { merchantId, currencyCode, perTransfer, daily, approvalAbove, reason: null };
+      const { outcome, pendingOrderId } = await orderOrStore({ by: orderedBy(context), rule }, "merchant limit", order);
+      return { ...(outcome === null ? {} : { limit: toProtoLimit(outcome) }), pendingOrderId };
     },
   };
 }

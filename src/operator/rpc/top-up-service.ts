@@ -1,4 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
 import { protoState, toProtoTopUp } from "../../billing/proto-top-ups.ts";
 import { troubleOf } from "../../billing/top-ups/disputes.ts";
 import { findTopUps, readEvents } from "../../billing/top-ups/find-top-ups.ts";
@@ -6,18 +8,18 @@ import { selectTopUps } from "../../billing/top-ups/store.ts";
 import { type TopUp, TOP_UP_STATES } from "../../billing/top-ups/top-up.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { readPage } from "./paging.ts";
-import { type Methods, orNull, type Parts } from "./proto-parts.ts";
+import { orNull, type Parts } from "./proto-parts.ts";
 import { orderVerification } from "../commands/top-up-orders.ts";
 
 /** The most notifications that are shown with a top-up. */
 const MAX_EVENTS = 100;
 
-/** Top-ups of all accounts. */
-export function topUpMethods({
+/** TopUpService: top-ups of all accounts. */
+export function createTopUpService({
   database,
   orderedBy,
   verifyTopUp,
-}: Parts): Methods<"listTopUps" | "getTopUp" | "verifyTopUp"> {
+}: Pick<Parts, "database" | "orderedBy" | "verifyTopUp">): ServiceImpl<typeof TopUpService> {
   const { pool } = database;
   return {
     async listTopUps(request) {

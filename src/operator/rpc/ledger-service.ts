@@ -1,5 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import type { PostingFilter as ProtoFilter } from "#gen/saldo/operator/v1/ledger_pb.ts";
+import { reportMargin } from "../../billing/usage/margin.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import {
@@ -9,14 +12,16 @@ import {
   type PostingFilter,
   readGroup,
 } from "../../ledger/find-postings.ts";
+import { type AuditRun, readAuditRuns } from "../../ledger/audit/run.ts";
 import { readTrialBalance, type TrialBalanceRow, type TrialBalanceSum } from "../../ledger/trial-balance.ts";
 import { readPage } from "./paging.ts";
-import { given, type Methods, type Parts, timeRange } from "./proto-parts.ts";
+import { fromProtoGroup, requireMarginDays, toProtoMargin } from "./proto-margin.ts";
+import { given, moment, type Parts, timeRange } from "./proto-parts.ts";
 
-/** The books: trial balance and postings. */
-export function ledgerMethods({
+/** LedgerService: trial balance, postings, audits and the margin. */
+export function createLedgerService({
   database: { pool },
-}: Parts): Methods<"getTrialBalance" | "listPostings" | "getPostingGroup"> {
+}: Pick<Parts, "database">): ServiceImpl<typeof LedgerService> {
   async function toProtoPostings(postings: readonly FoundPosting[]) {
     const classOf = await classifyAccounts(
       pool,
@@ -62,6 +67,15 @@ export function ledgerMethods({
       if (postings.length === 0) throw new NotFound("There are no postings of this group.");
       return { postings: await toProtoPostings(postings) };
     },
+
+    async listAudits() {
+      return { audits: (await readAuditRuns(pool)).map(toProtoAudit) };
+    },
+
+    async reportMargin({ from, to, by }) {
+      requireMarginDays(from, to);
+      return toProtoMargin(await reportMargin(pool, { from, to, by: fromProtoGroup(by) }));
+    },
   };
 }
 
@@ -93,5 +107,16 @@ function toProtoSum({ asset, debits, credits, balance }: TrialBalanceSum) {
     debits: formatMoney({ units: debits, asset }),
     credits: formatMoney({ units: credits, asset }),
     balance: formatMoney({ units: balance, asset }),
+  };
+}
+
+function toProtoAudit({ kind, startedAt, finishedAt, coveredAt, violations, found }: AuditRun) {
+  return {
+    kind,
+    ...moment("startedAt", startedAt),
+    ...moment("finishedAt", finishedAt),
+    ...moment("coveredUntil", coveredAt),
+    violationCount: violations,
+    violations: found.map((violation) => ({ ...violation })),
   };
 }
