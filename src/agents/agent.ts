@@ -4,6 +4,7 @@
 import type { Path, Value, ValueMap } from "./editing/edits.ts";
 import type { Format } from "./editing/format.ts";
 import type { Machine } from "./machine.ts";
+import type { Protocol } from "./probe.ts";
 
 /** A model of the gateway's catalog, as far as agents want to know it. */
 export type Model = {
@@ -21,6 +22,10 @@ export type Connection = {
   /** The key; null: a reference to the variable SALDO_API_KEY is written, where the agent knows such references. */
   readonly key: string | null;
   readonly model: Model;
+  /** The model for titles, summaries and other small tasks. */
+  readonly smallModel: Model;
+  /** Whether the user wants no traffic of the agent that answers do not need. */
+  readonly isTrafficReduced: boolean;
 };
 
 /** The variable that a reference to the key names, and the id under which agents know us. */
@@ -82,6 +87,10 @@ export type Agent = {
   readonly name: string;
   /** The programs it is started with. */
   readonly programs: readonly string[];
+  /** The protocol that it speaks; absent: chat completions. */
+  readonly protocol?: Protocol;
+  /** The traffic that it can do without, for a question to the user. */
+  readonly extraTraffic?: string;
   readonly files: readonly AgentFile[];
   /** What its files, in the order of `files`, point at; null where they point elsewhere. */
   read(roots: readonly ValueMap[]): Pointing | null;
