@@ -37,7 +37,7 @@ export function apiUrlOf(baseUrl: string, { insecure }: { insecure: boolean }): 
   return `${url.origin}${path}/v1`;
 }
 
-/** Every model that the key may call. Errors: Refused for a key that is not accepted, GatewayAway. */
+/** Every model that the key may call and that converses. Errors: Refused for a key that is not accepted, GatewayAway. */
 export async function readCatalog(apiUrl: string, key: string): Promise<CatalogModel[]> {
   const { data } = await ask(`${apiUrl}/models`, key);
   if (!Array.isArray(data)) throw new GatewayAway(`${apiUrl} answers, but not as a model gateway does.`);
@@ -143,6 +143,8 @@ function modelOf(entry: unknown): CatalogModel[] {
   const fields = entry as Record<string, unknown>;
   const { id, name, context_length: context, max_output_tokens: output } = fields;
   if (typeof id !== "string" || id === "") return [];
+  // An older gateway has no kinds, and conversations only.
+  if ((fields["kind"] ?? "chat") !== "chat") return [];
   const modalities = Object(fields["architecture"]).input_modalities as unknown;
   const { input: inputPrice, output: outputPrice } = Object(fields["pricing"]) as Record<string, unknown>;
   const hasPrice = typeof inputPrice === "string" && typeof outputPrice === "string";

@@ -32,7 +32,7 @@ const served: Protocols = (path) => ({
 
 /** Starts a gateway with these models besides demo/small. */
 export async function startGateway(
-  models: readonly { id: string; name?: string; pricing?: object; context_length?: number }[] = [],
+  models: readonly { id: string; name?: string; kind?: string; pricing?: object; context_length?: number }[] = [],
   balance = "1234.5",
   protocols = served,
 ): Promise<FakeGateway> {
