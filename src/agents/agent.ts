@@ -4,7 +4,6 @@
 import type { Path, Value, ValueMap } from "./editing/edits.ts";
 import type { Format } from "./editing/format.ts";
 import type { Machine } from "./machine.ts";
-import type { Protocol } from "./probe.ts";
 
 /** A model of the gateway's catalog, as far as agents want to know it. */
 export type Model = {
@@ -31,6 +30,9 @@ export type Connection = {
 /** The variable that a reference to the key names, and the id under which agents know us. */
 export const KEY_VARIABLE = "SALDO_API_KEY";
 export const PROVIDER = "saldo";
+
+/** A protocol of the gateway that an agent may need beside chat completions. */
+export type Protocol = "messages" | "responses";
 
 /** Whether an address in a file is one of our gateway. */
 export type IsOurs = (address: Value | undefined) => boolean;

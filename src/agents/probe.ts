@@ -1,10 +1,8 @@
 // Asks the gateway for an answer of a few tokens in an agent's own protocol, before the agent is pointed at it. The answer is billed.
 
+import type { Protocol } from "./agent.ts";
 import { GatewayAway, readText, send } from "./gateway.ts";
 import { printable } from "./printable.ts";
-
-/** A protocol of the gateway that an agent may need beside chat completions. */
-export type Protocol = "messages" | "responses";
 
 const MOST_TOKENS = 16;
 const MOST_CHARACTERS = 300;

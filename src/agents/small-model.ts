@@ -1,12 +1,11 @@
 // The model for an agent's small tasks, such as titles and summaries.
 
-import { parseDecimal } from "../kernel/decimal.ts";
 import { type CatalogModel, isSafeInSettings } from "./gateway.ts";
 
 /** A summary of a page or a file has to fit. */
 const LEAST_CONTEXT = 100_000;
 const PRICE_SCALE = 12;
-const PRICE = /^\d{1,20}(\.\d{1,12})?$/;
+const PRICE = /^(\d{1,20})(?:\.(\d{1,12}))?$/;
 
 /**
  * The cheapest model beside the chosen one, of the same maker: code that a person gives to one maker does not go to another.
@@ -30,6 +29,11 @@ function isCheaper(one: CatalogModel, other: CatalogModel): boolean {
 
 /** The price of input and of output together; null where it is not known. */
 function priceOf({ price }: CatalogModel): bigint | null {
-  if (price === null || !PRICE.test(price.input) || !PRICE.test(price.output)) return null;
-  return parseDecimal(price.input, PRICE_SCALE) + parseDecimal(price.output, PRICE_SCALE);
+  const [input, output] = [unitsOf(price?.input), unitsOf(price?.output)];
+  return input === null || output === null ? null : input + output;
+}
+
+function unitsOf(price = ""): bigint | null {
+  const [, whole, fraction = ""] = PRICE.exec(price) ?? [];
+  return whole === undefined ? null : BigInt(whole + fraction.padEnd(PRICE_SCALE, "0"));
 }

@@ -16,7 +16,7 @@ import { InternalError, ModelNotFound } from "../kernel/errors.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { Gateway } from "./chat.ts";
 import { contractAnswer } from "./answer/contract-answer.ts";
-import { toCodexModel } from "./codex-model.ts";
+import { toCodexModel } from "./proto-codex-model.ts";
 import { toProtoModel } from "./proto-model.ts";
 import { isObject } from "./request/field-rules.ts";
 import { RpcSink } from "./rpc-sink.ts";

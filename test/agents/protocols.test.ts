@@ -167,6 +167,14 @@ describe("Claude Code", () => {
   });
 });
 
+it("offers no model that does not converse", async () => {
+  await using home = await newHome();
+  await using gateway = await openGateway({ models: [{ id: "demo/vectors", kind: "embeddings" }] });
+  const { code, err } = await saldoAgents(home.path, applyWords(gateway.url, "kimi", "-m", "demo/vectors"));
+  expect({ code, err }).toEqual({ code: 2, err: "There is no model demo/vectors here. There is demo/small." });
+  expect(await snapshot(home.path)).toEqual({});
+});
+
 describe("Codex", () => {
   it("reads the key from a variable with --key-env", async () => {
     await using home = await newHome();

@@ -36,13 +36,9 @@ const HOSTILE = [
 ];
 const REPLACED_BY_AGENTS = ["{env:HOME}", "{file:/etc/passwd}", "${HOME}", "${{ secrets.X }}", "a-$HOME", "$_"];
 
-const VECTORS = { id: "demo/vectors", name: "Vectors", kind: "embeddings" };
-
 let gateway: FakeGateway;
 beforeAll(async () => {
-  gateway = await startGateway(
-    [...HOSTILE, ...REPLACED_BY_AGENTS].map((id) => ({ id, name: `name of ${id}` })).concat(VECTORS),
-  );
+  gateway = await startGateway([...HOSTILE, ...REPLACED_BY_AGENTS].map((id) => ({ id, name: `name of ${id}` })));
 });
 afterAll(() => gateway.close());
 
@@ -71,7 +67,6 @@ describe("refuses with 2 and writes nothing", () => {
     ["an unknown model", ["-m", "nobody/nothing"], "no model nobody/nothing"],
     ["an unknown agent", ["--agents", "opencode,emacs"], 'no agent "emacs"'],
     ["an agent whose protocol is not served", ["--agents", "gemini"], "gemini needs /v1beta/models"],
-    ["a model that does not converse", ["-m", VECTORS.id], "no model demo/vectors"],
     ["an unknown small model", ["--small-model", "nobody/nothing"], "no model nobody/nothing"],
     ["plain http to another machine", ["--base-url", "http://gateway.test"], "--insecure"],
     ["what is no address", ["--base-url", "gateway"], "is not an address"],
