@@ -1,4 +1,4 @@
-// Checks of what accounts owe. Few payments are ever given back, so all receivables are looked at.
+// Checks of debts. Few payments are ever given back, so all receivables are checked.
 
 import { systemAccounts } from "../system-accounts.ts";
 import type { Checks } from "./plugin.ts";
