@@ -1,4 +1,4 @@
-// Checks of the contracts that need more than one command. Each gives what is wrong, and what there is to say when
+// Checks of the contracts that need more than one command. Each returns its problems, and a note when
 // nothing is.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,10 +6,19 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { git, root, run } from "./commands.mjs";
 
-/** Whether callers of the contracts on the main branch can go on with these. */
+/**
+ * The contracts that callers rely on, version 1. They may grow and never change. Recorded by
+ * `buf build --exclude-source-info -o .ci/contracts-v1.binpb.gz`, and by nothing else: to record it again breaks callers.
+ */
+const BASELINE = ".ci/contracts-v1.binpb.gz";
+
+/** Whether callers of version 1, and those of the contracts on the main branch, can go on with these. */
 export function checkBreaking() {
+  const baseline = run("buf", ["breaking", "--against", BASELINE]);
+  if (!baseline.ok) return { problems: [baseline.output], note: "compared with v1" };
   const base = findBase();
-  if (base === undefined) return { problems: [], note: "no earlier contracts to compare with" };
+  // What the main branch has of another baseline was never promised to a caller of this one.
+  if (base === undefined || !hasSameBaseline(base)) return { problems: [], note: "compared with v1" };
   return inTemporaryFolder((folder) => {
     // A copy of the tree: buf's own reading of .git needs a branch by name and its history, which a CI clone lacks.
     const env = { GIT_INDEX_FILE: join(folder, "index") };
@@ -21,8 +30,13 @@ export function checkBreaking() {
     if (failed !== undefined) return { problems: [failed.output] };
     writeFileSync(join(folder, "buf.yaml"), git(["show", `${base}:buf.yaml`]).stdout);
     const { ok, output } = run("buf", ["breaking", "--against", folder]);
-    return { problems: ok ? [] : [output], note: `compared with ${base.slice(0, 12)}` };
+    return { problems: ok ? [] : [output], note: `compared with v1 and ${base.slice(0, 12)}` };
   });
+}
+
+function hasSameBaseline(commit) {
+  const theirs = git(["rev-parse", "--verify", "--quiet", `${commit}:${BASELINE}`]);
+  return theirs.ok && theirs.stdout === git(["hash-object", BASELINE]).stdout;
 }
 
 /** The commit of the main branch that this work began at; on main itself, the one before. */

@@ -4,15 +4,15 @@
 import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import {
-  type CreateChatCompletionRequest,
-  CreateChatCompletionRequestSchema,
+  type ChatCompletionRequest,
+  ChatCompletionRequestSchema,
   CreateChatCompletionResponseSchema,
   type GatewayService,
   StreamChatCompletionResponseSchema,
 } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { nearestModel } from "../catalog/nearest-model.ts";
-import { InternalError, ModelNotFound, ValidationError } from "../kernel/errors.ts";
+import { InternalError, ModelNotFound } from "../kernel/errors.ts";
 import type { VerifiedKey } from "../keys/verified-key.ts";
 import type { Gateway } from "./chat.ts";
 import { contractAnswer } from "./answer/contract-answer.ts";
@@ -45,10 +45,7 @@ export function createGatewayService(deps: GatewayServiceDependencies): ServiceI
       return readAnswer(() => fromJson(CreateChatCompletionResponseSchema, inContract(answer)));
     },
 
-    async *streamChatCompletion({ request }, context) {
-      if (request === undefined) {
-        throw new ValidationError([{ field: "request", rule: "required", message: "must be set" }]);
-      }
+    async *streamChatCompletion(request, context) {
       const call = { ...(await caller(context)), body: toOpenAiBody(request, true) };
       const sink = new RpcSink(context.signal);
       sink.follow(gateway.answerChat(call, sink));
@@ -89,8 +86,8 @@ function readAnswer<T>(read: () => T): T {
 }
 
 /** The OpenAI JSON of a typed request. A field of the message wins over the same name in `extra`. */
-function toOpenAiBody(request: CreateChatCompletionRequest, stream: boolean): Buffer {
-  const json = toJson(CreateChatCompletionRequestSchema, request);
+function toOpenAiBody(request: ChatCompletionRequest, stream: boolean): Buffer {
+  const json = toJson(ChatCompletionRequestSchema, request);
   if (!isJsonObject(json)) throw new InternalError();
   const { extra, messages, ...named } = json;
   const body = {

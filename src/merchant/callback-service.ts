@@ -1,9 +1,9 @@
-// The callback methods of MerchantService: translation between the contract and the use cases.
+// CallbackService: translation between the contract and the use cases.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
-import type { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import type { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import type { Database } from "../database/database.ts";
 import {
   type CallbackSettings,
@@ -25,12 +25,8 @@ export type CallbackServiceSources = CallbackPlaces & {
   readonly accountOf: (context: HandlerContext) => string;
 };
 
-type CallbackMethods = "getCallbackSettings" | "updateCallbackSettings" | "listCallbackDeliveries" | "resendCallback";
-
-/** The methods as Connect serves them, in addition to those of `createMerchantService`. */
-export function createCallbackService(
-  sources: CallbackServiceSources,
-): Pick<ServiceImpl<typeof MerchantService>, CallbackMethods> {
+/** The service as Connect serves it. */
+export function createCallbackService(sources: CallbackServiceSources): ServiceImpl<typeof CallbackService> {
   const { database, accountOf } = sources;
   const requireOwn = (context: HandlerContext, merchantId: string) =>
     requireMerchantOf(database.pool, { merchantId, accountId: accountOf(context) });

@@ -1,5 +1,4 @@
-// MerchantService: translation between the contract and the use cases of this room, for the account of a merchant and
-// for operators. Callbacks are in callback-service.ts.
+// MerchantService: translation between the contract and the use cases of this room, for the account of a merchant.
 
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
@@ -8,59 +7,28 @@ import type { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb
 import type { Environment } from "../identity/principal.ts";
 import { ValidationError } from "../kernel/errors.ts";
 import { invariant } from "../kernel/invariant.ts";
-import { createTransfer, type OrderSources, quoteTo } from "./transfers/create-transfer.ts";
+import type { OrderSources } from "./transfers/create-transfer.ts";
 import { issueOwnPair, listPairs, revokeOwnPair } from "./merchants/credentials.ts";
 import { type Coin, coins } from "./chains/currencies.ts";
 import { useFaucet } from "./merchants/faucet.ts";
-import { type LimitOrder, listLimits, type ShownLimits } from "./merchants/limits.ts";
-import { listBalances, listMerchants, openMerchant } from "./merchants/merchants.ts";
-import { toProtoQuote, toProtoStatement, toProtoTransfer } from "./proto-transfer.ts";
-import { quoteTransfer } from "./transfers/quote.ts";
-import { type ReadPayoutAttempts, readStatement } from "./transfers/statement.ts";
+import { listLimits } from "./merchants/limits.ts";
+import { listMerchants, openMerchant } from "./merchants/merchants.ts";
+import { toProtoLimit } from "./proto-limit.ts";
 import type { PairSummary } from "./merchants/pair-store.ts";
 import { type MerchantSummary, requireMerchantOf } from "./merchants/store.ts";
-import {
-  cancelTransfer,
-  type HasSigningBegun,
-  listAllTransfers,
-  listMerchantTransfers,
-  type MovedTransfer,
-  type TransferScope,
-  withHistory,
-} from "./transfers/transfers.ts";
-
-/** Operators' orders about transfers; each one is recorded with its operator. */
-export type TransferOrders = {
-  /** Limits null: the order waits for a second operator. */
-  setLimits(
-    context: HandlerContext,
-    order: LimitOrder,
-  ): Promise<{ readonly limits: ShownLimits | null; readonly pendingOrderId: string }>;
-  approve(context: HandlerContext, order: { transferId: string; note: string }): Promise<MovedTransfer>;
-  reject(context: HandlerContext, order: { transferId: string; reason: string }): Promise<MovedTransfer>;
-};
 
 /** The dependencies of the service. */
-export type MerchantServiceSources = OrderSources & {
+export type MerchantServiceSources = Pick<OrderSources, "database" | "isServed"> & {
   /** The account that a call acts for. */
   readonly accountOf: (context: HandlerContext) => string;
-  /** The transfers that a call may see. */
-  readonly scopeOf: (context: HandlerContext) => TransferScope;
-  readonly orders: TransferOrders;
-  readonly hasSigningBegun: HasSigningBegun;
-  readonly payoutAttempts: ReadPayoutAttempts;
 };
 
-type CallbackMethods = "getCallbackSettings" | "updateCallbackSettings" | "listCallbackDeliveries" | "resendCallback";
-
-/** The service as Connect serves it, without the callback methods. */
-export function createMerchantService(
-  sources: MerchantServiceSources,
-): Omit<ServiceImpl<typeof MerchantService>, CallbackMethods> {
-  return { ...merchantMethods(sources), ...transferMethods(sources), ...operatorMethods(sources) };
-}
-
-function merchantMethods({ database, isServed, accountOf }: MerchantServiceSources) {
+/** The service as Connect serves it. */
+export function createMerchantService({
+  database,
+  isServed,
+  accountOf,
+}: MerchantServiceSources): ServiceImpl<typeof MerchantService> {
   const { pool } = database;
   const requireOwn = (context: HandlerContext, merchantId: string): Promise<Environment> =>
     requireMerchantOf(pool, { merchantId, accountId: accountOf(context) });
@@ -100,105 +68,17 @@ function merchantMethods({ database, isServed, accountOf }: MerchantServiceSourc
       return { balance: await useFaucet(database, order) };
     },
 
-    async listMerchantBalances({ merchantId }, context) {
-      await requireOwn(context, merchantId);
-      return { balances: await listBalances(database, merchantId) };
-    },
-
     async listLimits({ merchantId }, context) {
       await requireOwn(context, merchantId);
       return { limits: (await listLimits(database, merchantId)).map(toProtoLimit) };
     },
-  } satisfies Partial<ServiceImpl<typeof MerchantService>>;
-}
 
-function transferMethods(sources: MerchantServiceSources) {
-  const { database, accountOf, hasSigningBegun, isServed } = sources;
-  const requireOwn = (context: HandlerContext, merchantId: string): Promise<Environment> =>
-    requireMerchantOf(database.pool, { merchantId, accountId: accountOf(context) });
-  return {
     async listCurrencies(request) {
       const environment = fromProtoEnvironment(request.environment);
       const served = coins.filter(({ currencyCode, network }) => isServed(currencyCode, network, environment));
       return { currencies: toProtoCurrencies(served) };
     },
-
-    async calculateMerchantTransfer({ merchantId, currencyCode, amount: amountText, network, address }, context) {
-      const environment = await requireOwn(context, merchantId);
-      const request = { merchantId, environment, currencyCode, amountText, network };
-      if (address === "") return { quote: toProtoQuote(await quoteTransfer(sources, request)) };
-      return { quote: toProtoQuote((await quoteTo(sources, { ...request, address })).quote) };
-    },
-
-    async createMerchantTransfer({ merchantId, order }, context) {
-      if (order === undefined)
-        throw new ValidationError([{ field: "order", rule: "required", message: "is required" }]);
-      const environment = await requireOwn(context, merchantId);
-      const { externalId, currencyCode, amount: amountText, address, network } = order;
-      const { transfer, isReplayed } = await createTransfer(sources, {
-        merchantId,
-        environment,
-        externalId,
-        currencyCode,
-        amountText,
-        address,
-        network,
-      });
-      const { history } = await withHistory(database, transfer);
-      return { transfer: toProtoTransfer(transfer, history), replayed: isReplayed };
-    },
-
-    async listMerchantTransfers({ merchantId, status, pageSize, pageToken }, context) {
-      await requireOwn(context, merchantId);
-      const page = await listMerchantTransfers(database, { merchantId, status, pageSize, pageToken });
-      return { ...page, transfers: page.transfers.map((transfer) => toProtoTransfer(transfer)) };
-    },
-
-    async cancelMerchantTransfer({ merchantId, transferId }, context) {
-      await requireOwn(context, merchantId);
-      const scope = { merchantId };
-      const { transfer, history } = await cancelTransfer(database, { scope, transferId, hasSigningBegun });
-      return { transfer: toProtoTransfer(transfer, history) };
-    },
-
-    async getTransferStatement({ transferId }, context) {
-      return { statement: toProtoStatement(await readStatement(sources, sources.scopeOf(context), transferId)) };
-    },
-  } satisfies Partial<ServiceImpl<typeof MerchantService>>;
-}
-
-function operatorMethods({ database, orders }: MerchantServiceSources) {
-  const shown = async ({ transfer }: MovedTransfer) => {
-    const { history } = await withHistory(database, transfer);
-    return { transfer: toProtoTransfer(transfer, history) };
   };
-  return {
-    async setLimit({ merchantId, currencyCode, perTransfer, daily, approvalAbove }, context) {
-      const order = { merchantId, currencyCode, perTransfer, daily, approvalAbove };
-      const { limits, pendingOrderId } = await orders.setLimits(context, order);
-      return { ...(limits === null ? {} : { limit: toProtoLimit(limits) }), pendingOrderId };
-    },
-
-    async listAllTransfers({ merchantId, status, pageSize, pageToken }) {
-      const page = await listAllTransfers(database, { merchantId, status, pageSize, pageToken });
-      return {
-        nextPageToken: page.nextPageToken,
-        transfers: page.transfers.map(({ transfer, merchant, accountId }) => ({
-          transfer: toProtoTransfer(transfer),
-          merchant: toProtoMerchant(merchant),
-          accountId,
-        })),
-      };
-    },
-
-    async approveTransfer({ transferId, note }, context) {
-      return shown(await orders.approve(context, { transferId, note }));
-    },
-
-    async rejectTransfer({ transferId, reason }, context) {
-      return shown(await orders.reject(context, { transferId, reason }));
-    },
-  } satisfies Partial<ServiceImpl<typeof MerchantService>>;
 }
 
 const protoEnvironment = {
@@ -232,14 +112,4 @@ function toProtoCurrencies(served: readonly Coin[]) {
     code,
     networks: (byCode.get(code) ?? []).map(({ network, decimals }) => ({ network, decimals })),
   }));
-}
-
-function toProtoLimit({ currencyCode, perTransfer, daily, approvalAbove, usedToday }: ShownLimits) {
-  return {
-    currencyCode,
-    usedToday,
-    ...(perTransfer === null ? {} : { perTransfer }),
-    ...(daily === null ? {} : { daily }),
-    ...(approvalAbove === null ? {} : { approvalAbove }),
-  };
 }

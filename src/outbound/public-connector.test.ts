@@ -79,7 +79,7 @@ test("connects to what it has checked: a name is resolved once", async () => {
   expect(asked()).toBe(1);
 });
 
-test("lets only loopback through where that is allowed", async () => {
+test("accepts only loopback where that is allowed", async () => {
   expect(await fetched("127.0.0.1", { allowLoopback: true })).toBe("inside");
   expect(await fetched("localhost", { allowLoopback: true })).toBe("inside");
   expect(await fetched("10.0.0.1", { allowLoopback: true })).toBe("SALDO_PRIVATE_ADDRESS");

@@ -1,4 +1,4 @@
-// Callbacks of the service as it runs, to a receiver that checks them as the README says.
+// Callbacks of the service as it runs, to a receiver that checks them as the README describes.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { issueServiceToken } from "../../src/identity/service-tokens.ts";
 import { sendCallback } from "../../src/merchant/callbacks/send-callback.ts";
 import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
@@ -35,7 +35,7 @@ describe("a served transfer", () => {
     await opened.drop();
   });
 
-  test("is told as REST shows it, and again under the same id when its process died before it wrote that down", async () => {
+  test("is sent as REST shows it, and again under the same id when its process died before it recorded that", async () => {
     const { database } = opened;
     const { merchantId, apiKey, secretKey } = await newMerchant(database);
     await creditMerchant(database, { merchantId, currencyCode: "TRX", amountText: "100" });
@@ -75,7 +75,7 @@ describe("a served transfer", () => {
       name: "test",
       scopes: ["read", "merchants"],
     });
-    const client = createClient(MerchantService, createConnectTransport({ baseUrl: next.httpUrl, httpVersion: "1.1" }));
+    const client = createClient(CallbackService, createConnectTransport({ baseUrl: next.httpUrl, httpVersion: "1.1" }));
     const headers = { authorization: `Bearer ${secret}` };
     const isTold = async (): Promise<unknown> =>
       (await client.listCallbackDeliveries({ merchantId }, { headers })).deliveries.at(-1);

@@ -87,7 +87,7 @@ async function buyTopUp(browser: Browser, amount: string): Promise<void> {
     .toBeGreaterThan(Number(amount));
 }
 
-/** What the books say lies at payment providers. */
+/** The balance at payment providers, by the books. */
 async function clearingBalance(): Promise<bigint> {
   const clearing = "00000000-0000-7000-8000-000000000003";
   const { rows } = await own.database.pool.query<{ sum: string }>(

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { PRODUCTION, SaldoProcess } from "../setup/saldo-process.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 
-/** Lets a process and its workers write the names of their environment into the log. */
+/** Makes a process and its workers write the names of their environment into the log. */
 const TELL = `process.on("SIGUSR2",()=>process.stderr.write(JSON.stringify({msg:"environment",names:Object.keys(process.env)})+"\\n"))`;
 const SECRETS = { ...PRODUCTION, SOME_API_KEY: "the key of an upstream", MIDTRANS_SERVER_KEY: "the key of a provider" };
 

@@ -1,4 +1,4 @@
-// The promise, seen from outside: what callers were told, what the database holds and what the prices say are one sum.
+// The promise, seen from outside: the answers, the database and the prices give the same sum.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

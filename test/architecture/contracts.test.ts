@@ -7,7 +7,7 @@ import type { GenFile } from "@bufbuild/protobuf/codegenv2";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { expect, test } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { callers, errors, RequestBoundsSchema, RestFieldSchema } from "#gen/saldo/options/v1/options_pb.ts";
+import { callers, errors, RequestBoundsSchema, RestFieldSchema, rpc_errors } from "#gen/saldo/options/v1/options_pb.ts";
 import { services as served } from "../../src/transport/calls/services.ts";
 import { httpStatus } from "../../src/transport/rest/error-answer.ts";
 
@@ -57,20 +57,22 @@ test("every message of the contracts can be met by a caller", () => {
   expect(messages.map((message) => message.typeName).filter((name) => !reached.has(name))).toEqual([]);
 });
 
-test("every method says who may call it", () => {
+test("every method has its callers", () => {
   const methods = services.flatMap((service) => service.methods);
   const silent = methods.filter((method) => !hasOption(method, callers) || getOption(method, callers).length === 0);
   expect(silent.map((method) => `${method.parent.typeName}/${method.name}`)).toEqual([]);
 });
 
 test("every error code that a method names is one of ours, and named once", () => {
-  const named = services.flatMap(({ methods }) => methods.map((method) => getOption(method, errors)));
+  const named = services.flatMap(({ methods }) =>
+    methods.map((method) => [...getOption(method, errors), ...getOption(method, rpc_errors)]),
+  );
   expect(named.flat().length).toBeGreaterThan(100);
   expect(named.flat().filter((code) => !Object.hasOwn(httpStatus, code))).toEqual([]);
   expect(named.filter((codes) => new Set(codes).size !== codes.length)).toEqual([]);
 });
 
-test("every list of a request says how many items it may have", () => {
+test("every list of a request has a bound on its items", () => {
   const requests = reachableFrom(services.flatMap((service) => service.methods.map(({ input }) => input)));
   const lists = messages
     .filter(({ typeName }) => requests.has(typeName))

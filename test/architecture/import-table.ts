@@ -120,7 +120,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: [],
   docs: [],
 
-  // What operators order spans the topics, and each order is recorded in its own transaction: the command line and OperatorService
+  // What operators order spans the topics, and each order is recorded in its own transaction: the command line and the services
   // call the same code here. No topic knows of it, but for the log that it is recorded in.
   operator: [
     "operator/audit-log",
@@ -172,7 +172,7 @@ export const mayImportContracts: readonly string[] = [
  * In every room the files that translate: `service.ts`, `…-service.ts` where a room has a second service, and `proto-….ts`
  * where a service's messages fill a file.
  */
-export const translatingFile = /^(([a-z]+-)?service|proto-[a-z-]+)\.ts$/;
+export const translatingFile = /^(([a-z]+-)*service|proto-[a-z-]+)\.ts$/;
 
 /** The only files that read the environment; saldo-agents is a program of its own, on the machines of customers. */
 export const environmentReaders: readonly string[] = ["src/app/config/config.ts", "src/agents/main.ts"];

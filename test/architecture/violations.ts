@@ -89,7 +89,7 @@ function arrowViolations(file: SourceFile): string[] {
       const allowed = mayImportContracts.includes(room) || translatingFile.test(posix.basename(subjectOf(file.path)));
       return allowed
         ? []
-        : [`${file.path} imports the contracts ${specifier}; only service.ts, proto-….ts and transport/ do`];
+        : [`${file.path} imports the contracts ${specifier}; only …service.ts, proto-….ts and transport/ do`];
     }
     if (!specifier.startsWith(".")) return [];
     const target = posix.join(posix.dirname(file.path), specifier);

@@ -3,10 +3,12 @@
 
 import { createClient, type Transport } from "@connectrpc/connect";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { AccountsService, KeysService } from "../../src/client/client.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
+import { createOperatorClient } from "../setup/operator-client.ts";
 import { ADDRESS } from "../security/requests-about.ts";
 import { onServer } from "../setup/test-servers.ts";
 import type { Dashboard, Visit } from "./open-dashboard.ts";
@@ -70,7 +72,7 @@ export async function makeHostileSetup(dashboard: Dashboard): Promise<HostileSet
   const { person } = await createClient(AccountsService, session).getMe({});
   const accountId = person?.accountId ?? "";
   await renamePerson(dashboard.database, accountId);
-  const operator = createClient(OperatorService, session);
+  const operator = createOperatorClient(session);
   await operator.publishCatalog({
     draft: { content: { case: "yaml", value: CATALOG } },
     baseVersion: (await operator.getCatalog({})).version,
@@ -89,7 +91,7 @@ export async function makeHostileSetup(dashboard: Dashboard): Promise<HostileSet
 
 /** This ends everything else, and has a reason, too. */
 export async function stopEverything(dashboard: Dashboard, { visit, accountId }: HostileSetup): Promise<void> {
-  const operator = createClient(OperatorService, await callsOf(dashboard, visit));
+  const operator = createOperatorClient(await callsOf(dashboard, visit));
   await operator.stopAdmission({ reason: hostile("stop") });
   // Freezing an account ends its sessions, and this one is the operator's own.
   const { url } = dashboard.database;
@@ -136,7 +138,7 @@ async function makeTransfer(session: Transport): Promise<{ merchantId: string; t
   const merchants = createClient(MerchantService, session);
   const { merchant } = await merchants.createMerchant({ environment: Environment.SANDBOX });
   const merchantId = merchant?.id ?? "";
-  const operator = createClient(OperatorService, session);
+  const operator = createOperatorClient(session);
   await operator.setFee({ merchantId, currencyCode: "TRX", terms: { flat: "1", rate: "0" }, reason: hostile("fee") });
   await operator.creditMerchant({
     merchantId,
@@ -147,8 +149,8 @@ async function makeTransfer(session: Transport): Promise<{ merchantId: string; t
   });
   const externalId = hostile("external-id");
   const order = { externalId, currencyCode: "TRX", amount: "10", address: ADDRESS };
-  const { transfer } = await merchants.createMerchantTransfer({ merchantId, order });
+  const { transfer } = await createClient(MerchantTransferService, session).createTransfer({ merchantId, ...order });
   const url = `https://merchant.example/hook?${CALLBACK}`;
-  await merchants.updateCallbackSettings({ merchantId, url });
+  await createClient(CallbackService, session).updateCallbackSettings({ merchantId, url });
   return { merchantId, transferId: transfer?.id ?? "" };
 }

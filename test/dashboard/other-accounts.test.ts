@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
 import { Environment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { Caller } from "#gen/saldo/options/v1/options_pb.ts";
 import { AccountsService, BillingService, KeysService } from "../../src/client/client.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -46,7 +47,7 @@ describe("rows of another account", () => {
     const { merchants: own } = await merchants.listMerchants({});
     const merchantId = own.find(({ environment }) => environment === Environment.SANDBOX)?.id ?? "";
     const order = { externalId: uuidv7(), currencyCode: "TRX", amount: "10", address: ADDRESS };
-    const { transfer } = await merchants.createMerchantTransfer({ merchantId, order });
+    const { transfer } = await createClient(MerchantTransferService, session).createTransfer({ merchantId, ...order });
     const { credential } = await merchants.createCredential({ merchantId });
     const { key, secret } = await createClient(KeysService, session).createKey({ name: KEY_NAME });
     const asked = await fetch(`${dashboard.saldo.httpUrl}/v1/chat/completions`, {
@@ -146,7 +147,7 @@ describe("rows of another account", () => {
     const left = await Promise.all([
       createClient(KeysService, asOwner).listKeys({}),
       createClient(MerchantService, asOwner).listCredentials({ merchantId: theirs["merchantId"] ?? "" }),
-      createClient(MerchantService, asOwner).getTransferStatement({ transferId: theirs["transferId"] ?? "" }),
+      createClient(MerchantTransferService, asOwner).getTransferStatement({ id: theirs["transferId"] ?? "" }),
     ]);
     const [{ keys }, { credentials }, { statement }] = left;
     expect(keys.find(({ id }) => id === theirs["keyId"])).toMatchObject({ name: KEY_NAME });

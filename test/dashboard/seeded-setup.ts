@@ -2,15 +2,15 @@
 
 import { createClient } from "@connectrpc/connect";
 import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { TokenScope } from "#gen/saldo/options/v1/options_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { findDemo } from "../../src/app/demo/demo.ts";
 import { BillingService } from "../../src/client/client.ts";
 import { daysLater, dayOf } from "../../src/dashboard/i18n/days.ts";
 import type { Database } from "../../src/database/database.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { order } from "../../src/operator/second-person/pending-orders.ts";
+import { createOperatorClient, type OperatorClient } from "../setup/operator-client.ts";
 import type { Dashboard, Visit } from "./open-dashboard.ts";
 import { billRichRequest, CUT_REQUEST } from "./rich-request.ts";
 import { callsOf } from "./session-calls.ts";
@@ -29,10 +29,10 @@ const DAYS_BEFORE = 29;
 export async function makeSeededSetup(dashboard: Dashboard, visit: Visit): Promise<Readonly<Record<string, string>>> {
   const { database } = dashboard.database;
   const session = await callsOf(dashboard, visit);
-  const operator = createClient(OperatorService, session);
+  const operator = createOperatorClient(session);
   const { accountId, merchantId } = await findDemo(database);
   // Before anything is ordered: callbacks of a transfer are sent from then on.
-  await createClient(MerchantService, session).updateCallbackSettings({
+  await createClient(CallbackService, session).updateCallbackSettings({
     merchantId,
     url: "https://merchant.example/hook",
   });
@@ -98,7 +98,7 @@ async function askSomething({ saldo }: Dashboard): Promise<string> {
   return requestId;
 }
 
-async function publishPrices(operator: ReturnType<typeof createClient<typeof OperatorService>>): Promise<void> {
+async function publishPrices(operator: OperatorClient): Promise<void> {
   for (const [index, price] of PRICES.entries()) {
     const next = PRICES[index + 1];
     if (next === undefined) return;

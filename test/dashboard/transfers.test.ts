@@ -93,7 +93,7 @@ describe("transfers of a merchant", () => {
     await page.getByLabel("Alamat tujuan").fill(ADDRESS);
     await page.getByLabel("ID eksternal").fill("inv/slow");
     await page.getByText(/^\+ [\d.,]+ TRX$/).waitFor();
-    const calls = /MerchantService\/CalculateMerchantTransfer/;
+    const calls = /MerchantTransferService\/CalculateTransfer/;
     const typed = Promise.withResolvers<void>();
     await context.route(calls, async (route) => {
       await typed.promise;

@@ -1,4 +1,4 @@
-// Models whose reasoning is charged and not shown, though the catalog does not say so.
+// Models whose reasoning is charged and not shown, although the catalog does not mark them.
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { Drains } from "../../src/gateway/answer/drains.ts";

@@ -3,7 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { CreateChatCompletionRequestSchema, GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { ChatCompletionRequestSchema, GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { RpcSink } from "../../src/gateway/rpc-sink.ts";
 import { createGatewayService } from "../../src/gateway/service.ts";
 import { UpstreamBusy, ValidationError } from "../../src/kernel/errors.ts";
@@ -60,7 +60,7 @@ function openClient(script: Script, whenSilent: () => void = () => undefined) {
     GatewayService,
     createRouterTransport((router) => router.service(GatewayService, service, { interceptors })),
   );
-  const request = create(CreateChatCompletionRequestSchema, {
+  const request = create(ChatCompletionRequestSchema, {
     model: "local/m",
     messages: [{ role: "user", content: "hi" }],
   });
@@ -68,7 +68,7 @@ function openClient(script: Script, whenSilent: () => void = () => undefined) {
     requestId,
     failures,
     answer: () => client.createChatCompletion(request),
-    chunks: () => Array.fromAsync(client.streamChatCompletion({ request })),
+    chunks: () => Array.fromAsync(client.streamChatCompletion(request)),
   };
 }
 
@@ -161,14 +161,14 @@ describe("a stream over RPC", () => {
     expect(playground.bench.ledger.settlement.basis).toBe("exact");
   });
 
-  it("is no error where a chunk says that there is none", async () => {
+  it("is no error where a chunk has none", async () => {
     const events = [chunk({ content: "Halo" }), chunk({}, "stop"), usageChunk()];
     const client = openClient(stream(wire(events.map((data) => data.replace("{", '{"error":null,')))));
     expect((await client.chunks()).map(({ choices }) => choices[0]?.delta?.content ?? "").join("")).toBe("Halo");
     expect(playground.bench.ledger.settlement.basis).toBe("exact");
   });
 
-  it("that is cut says so, and what was billed", async () => {
+  it("that is cut has an error, and what was billed", async () => {
     playground.upstream.run(stream(wire(ordinaryEvents().slice(0, 3))));
     const sink = new RpcSink(new AbortController().signal);
     sink.follow(playground.bench.send(STREAMED, sink));

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, createClient, createHandlerContext, createRouterTransport } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { CreateChatCompletionRequestSchema, GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { ChatCompletionRequestSchema, GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { createGatewayService } from "../../src/gateway/service.ts";
 import { DomainError } from "../../src/kernel/errors.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
@@ -36,7 +36,7 @@ function clientOf(bench: Bench) {
 }
 
 const ask = (content: string, more: object = {}) =>
-  create(CreateChatCompletionRequestSchema, { model: "demo/small", messages: [{ role: "user", content }], ...more });
+  create(ChatCompletionRequestSchema, { model: "demo/small", messages: [{ role: "user", content }], ...more });
 
 describe("GatewayService", () => {
   it("answers a typed request, billed like any other", async () => {
@@ -78,7 +78,7 @@ describe("GatewayService", () => {
   it("streams chunks, the last with the usage", async () => {
     const bench = openBench();
     const { client, requestId } = clientOf(bench);
-    const chunks = await Array.fromAsync(client.streamChatCompletion({ request: ask("hello !tokens=200") }));
+    const chunks = await Array.fromAsync(client.streamChatCompletion(ask("hello !tokens=200")));
     expect(chunks.every((chunk) => chunk.id === `chatcmpl-${requestId}` && chunk.model === "demo/small")).toBe(true);
     expect(chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? "").join("")).toBe(" word".repeat(200));
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completionTokens: 200 } });
@@ -89,7 +89,7 @@ describe("GatewayService", () => {
     const { client } = clientOf(bench);
     const url = "data:image/png;base64,AAAA";
     const { choices } = await client.createChatCompletion(
-      create(CreateChatCompletionRequestSchema, {
+      create(ChatCompletionRequestSchema, {
         model: "demo/vision",
         messages: [
           {
@@ -115,7 +115,7 @@ describe("GatewayService", () => {
     const { client, thrown } = clientOf(openBench());
     await expect(client.createChatCompletion(ask(trigger))).rejects.toThrow("internal");
     expect(thrown[0]).toBeInstanceOf(DomainError);
-    await expect(Array.fromAsync(client.streamChatCompletion({ request: ask(trigger) }))).rejects.toThrow("internal");
+    await expect(Array.fromAsync(client.streamChatCompletion(ask(trigger)))).rejects.toThrow("internal");
   });
 
   it("ends a stream that was cut with an error, after the chunks that came", async () => {
@@ -123,7 +123,7 @@ describe("GatewayService", () => {
     const { client } = clientOf(bench);
     const texts: string[] = [];
     const read = async () => {
-      for await (const chunk of client.streamChatCompletion({ request: ask("!cut") })) {
+      for await (const chunk of client.streamChatCompletion(ask("!cut"))) {
         texts.push(chunk.choices[0]?.delta?.content ?? "");
       }
     };
@@ -137,10 +137,7 @@ describe("GatewayService", () => {
     const { client } = clientOf(bench);
     const cancel = new AbortController();
     const read = async () => {
-      for await (const chunk of client.streamChatCompletion(
-        { request: ask("!tokens=100000") },
-        { signal: cancel.signal },
-      )) {
+      for await (const chunk of client.streamChatCompletion(ask("!tokens=100000"), { signal: cancel.signal })) {
         if (chunk.choices[0]?.delta?.content === " word") cancel.abort();
       }
     };

@@ -56,7 +56,7 @@ async function statuses({ browsers }: SignedIn): Promise<number[]> {
 
 const saldoCommand = (...words: string[]) => saldoJson(words, settings());
 
-test("an operator signs a person out everywhere, and nobody else", async () => {
+test("an operator signs a person out everywhere, and no other person", async () => {
   const [person, other] = [await signedIn(), await signedIn()];
   expect(await statuses(person)).toEqual([200, 200]);
   const order = { email: person.email.toUpperCase(), reason: "a lost laptop" };
@@ -70,7 +70,7 @@ test("an operator signs a person out everywhere, and nobody else", async () => {
   expect((await operator.rpcStatus("accounts.v1.AccountsService/SignOutPerson", unknown)).status).toBe(404);
   const filter = { filter: { subject: person.personId } };
   const { actions } = await operator.rpc<{ actions: object[] }>(
-    "operator.v1.OperatorService/ListOperatorActions",
+    "operator.v1.SystemService/ListOperatorActions",
     filter,
   );
   expect(actions).toEqual([expect.objectContaining({ action: "person sign-out", reason: "a lost laptop" })]);
@@ -142,7 +142,7 @@ test("the security log is read by call and by command, by person and address, pa
 test("what an operator reads of customers is in the log, with the account", async () => {
   const person = await signedIn();
   await operator.rpcStatus("billing.v1.BillingService/ListUsage", {}, { "x-saldo-account": person.accountId });
-  await operator.rpc("operator.v1.OperatorService/ListAccounts");
+  await operator.rpc("operator.v1.AccountService/ListAccounts");
   const read = async () =>
     (
       await opened.database.pool.query<{ subject: string; detail: string }>(
@@ -152,7 +152,7 @@ test("what an operator reads of customers is in the log, with the account", asyn
   await expect.poll(read, { timeout: 10_000 }).toEqual(
     expect.arrayContaining([
       { subject: person.accountId, detail: "BillingService/ListUsage" },
-      { subject: "", detail: "OperatorService/ListAccounts" },
+      { subject: "", detail: "AccountService/ListAccounts" },
     ]),
   );
 });

@@ -29,7 +29,8 @@ afterAll(() => testDatabase.drop());
 function clientOf(merchant: () => MerchantPrincipal): ReturnType<typeof createClient<typeof MerchantTransferService>> {
   const service = createMerchantTransferService({
     ...orderSources(database),
-    merchant,
+    callerOf: merchant,
+    payoutAttempts: () => Promise.resolve([]),
     hasSigningBegun: () => Promise.resolve(false),
   });
   return createClient(

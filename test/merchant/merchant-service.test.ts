@@ -2,6 +2,7 @@ import { type Client, Code, ConnectError, createClient, createRouterTransport } 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Environment as ProtoEnvironment } from "#gen/saldo/merchant/v1/merchant_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import type { Database } from "../../src/database/database.ts";
 import { withTransaction } from "../../src/database/transactions.ts";
 import { DomainError } from "../../src/kernel/errors.ts";
@@ -9,9 +10,10 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
 import { createPairVerifier, MAX_WORKING_PAIRS } from "../../src/merchant/merchants/credentials.ts";
 import { creditMerchant } from "../../src/merchant/merchants/merchants.ts";
-import { createMerchantService, type MerchantServiceSources } from "../../src/merchant/merchant-service.ts";
+import { createMerchantService } from "../../src/merchant/merchant-service.ts";
+import { createMerchantTransferService, type MerchantTransferServiceSources } from "../../src/merchant/service.ts";
 import { moveTransfer } from "../../src/merchant/transfers/transfer-states.ts";
-import { orderApproval, orderLimits, orderRejection } from "../../src/operator/commands/transfer-orders.ts";
+import { orderLimits } from "../../src/operator/commands/transfer-orders.ts";
 import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../setup/test-database.ts";
 import { orderSources } from "./merchant-accounts.ts";
@@ -25,38 +27,28 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop());
 
 const OPERATOR = "ani@saldo.example";
-type MerchantClient = Client<typeof MerchantService>;
+type MerchantClient = Client<typeof MerchantService> & Client<typeof MerchantTransferService>;
 
-/** A client of the service alone, which acts for an account; its errors carry our codes. */
-function clientOf(accountId: string, more: Partial<MerchantServiceSources> = {}): MerchantClient {
-  const by = { database, operator: OPERATOR };
-  const service = createMerchantService({
-    ...orderSources(database),
-    accountOf: () => accountId,
-    scopeOf: () => ({ accountId }),
+/** A client of the services of merchants alone, which acts for an account; its errors carry our codes. */
+function clientOf(accountId: string, more: Partial<MerchantTransferServiceSources> = {}): MerchantClient {
+  const sources = { ...orderSources(database), ...more };
+  const merchants = createMerchantService({ ...sources, accountOf: () => accountId });
+  const transfers = createMerchantTransferService({
+    callerOf: () => ({ kind: "account", accountId }),
     hasSigningBegun: () => Promise.resolve(false),
     payoutAttempts: () => Promise.resolve([]),
-    orders: {
-      setLimits: async (_context, order) => ({
-        limits: await orderLimits(by, { ...order, reason: null }),
-        pendingOrderId: "",
-      }),
-      approve: (_context, { transferId, note }) => orderApproval(by, { transferId, note }),
-      reject: (_context, order) => orderRejection(by, order),
-    },
-    ...more,
+    ...sources,
   });
   const telling = async <T>(answer: Promise<T>): Promise<T> =>
     answer.catch((error: unknown) => {
       if (error instanceof DomainError) throw new ConnectError(error.code, Code.Unknown);
       throw error;
     });
-  return createClient(
-    MerchantService,
-    createRouterTransport((router) => router.service(MerchantService, service), {
-      router: { interceptors: [(next) => (req) => telling(next(req))] },
-    }),
+  const transport = createRouterTransport(
+    (router) => router.service(MerchantService, merchants).service(MerchantTransferService, transfers),
+    { router: { interceptors: [(next) => (req) => telling(next(req))] } },
   );
+  return { ...createClient(MerchantService, transport), ...createClient(MerchantTransferService, transport) };
 }
 
 async function newAccount(): Promise<string> {
@@ -127,7 +119,7 @@ describe("a merchant of an account", () => {
     await expect(use("1", "XYZ")).rejects.toThrow("currency_unsupported");
     await creditMerchant(database, { merchantId, currencyCode: "TRX", amountText: "989900" });
     await expect(use("0.000001")).rejects.toThrow("limit_exceeded");
-    expect((await client.listMerchantBalances({ merchantId })).balances).toMatchObject([{ available: "1000000" }]);
+    expect((await client.listBalances({ merchantId })).balances).toMatchObject([{ available: "1000000" }]);
     const { merchant } = await client.createMerchant({ environment: ProtoEnvironment.PRODUCTION });
     const real = client.useFaucet({ merchantId: merchant?.id ?? "", currencyCode: "TRX", amount: "1" });
     await expect(real).rejects.toThrow("not_found");
@@ -135,29 +127,26 @@ describe("a merchant of an account", () => {
 
   test("orders, reads and cancels from the dashboard as with a pair", async () => {
     const { client, merchantId } = await newOwner();
-    const quote = (await client.calculateMerchantTransfer({ merchantId, currencyCode: "TRX", amount: "5" })).quote;
+    const quote = (await client.calculateTransfer({ merchantId, currencyCode: "TRX", amount: "5" })).quote;
     expect(quote).toMatchObject({ receivedAmount: "5", fee: "16.7", totalAmount: "21.7" });
     const asked = { merchantId, currencyCode: "TRX", amount: "5" };
-    await client.calculateMerchantTransfer({ ...asked, address: orderOfTrx.address });
+    await client.calculateTransfer({ ...asked, address: orderOfTrx.address });
     // Where the chain is left to the address, the price is that of the order.
     const usdt = { merchantId, currencyCode: "USDT", amount: "5" };
-    const priced = async (address: string) =>
-      (await client.calculateMerchantTransfer({ ...usdt, address })).quote?.network;
+    const priced = async (address: string) => (await client.calculateTransfer({ ...usdt, address })).quote?.network;
     expect([await priced(""), await priced("tron:receiver")]).toEqual(["ethereum", "tron"]);
-    await expect(client.calculateMerchantTransfer({ ...asked, address: "not an address" })).rejects.toThrow(
-      "address_invalid",
-    );
-    const order = { merchantId, order: { ...orderOfTrx, externalId: "from the dashboard" } };
-    const first = await client.createMerchantTransfer(order);
+    await expect(client.calculateTransfer({ ...asked, address: "not an address" })).rejects.toThrow("address_invalid");
+    const order = { merchantId, ...orderOfTrx, externalId: "from the dashboard" };
+    const first = await client.createTransfer(order);
     expect(first).toMatchObject({ replayed: false, transfer: { status: "PENDING", history: [{ status: "PENDING" }] } });
-    const again = await client.createMerchantTransfer(order);
+    const again = await client.createTransfer(order);
     expect([again.replayed, again.transfer?.id]).toEqual([true, first.transfer?.id]);
-    expect((await client.listMerchantBalances({ merchantId })).balances).toMatchObject([{ held: "21.7" }]);
+    expect((await client.listBalances({ merchantId })).balances).toMatchObject([{ held: "21.7" }]);
     const transferId = first.transfer?.id ?? "";
-    const canceled = await client.cancelMerchantTransfer({ merchantId, transferId });
+    const canceled = await client.cancelTransfer({ id: transferId });
     expect(canceled.transfer?.history.map(({ status }) => status)).toEqual(["PENDING", "CANCELED"]);
-    expect((await client.listMerchantBalances({ merchantId })).balances).toMatchObject([{ held: "0" }]);
-    await expect(client.createMerchantTransfer({ merchantId })).rejects.toThrow("validation_error");
+    expect((await client.listBalances({ merchantId })).balances).toMatchObject([{ held: "0" }]);
+    await expect(client.createTransfer({ ...order, merchantId: "" })).rejects.toThrow("validation_error");
   });
 
   test("can choose among the currencies that are served in its environment, with their decimals", async () => {
@@ -180,10 +169,10 @@ describe("a merchant of an account", () => {
   test("lists its transfers page by page, newest first, by status", async () => {
     const { client, merchantId } = await newOwner();
     for (const externalId of ["1", "2", "3"]) {
-      await client.createMerchantTransfer({ merchantId, order: { ...orderOfTrx, amount: "0.5", externalId } });
+      await client.createTransfer({ merchantId, ...orderOfTrx, amount: "0.5", externalId });
     }
     const page = (pageToken: string, status = "") =>
-      client.listMerchantTransfers({ merchantId, pageSize: 2, pageToken, status });
+      client.listTransfers({ merchantId, pageSize: 2, pageToken, status });
     const names = ({ transfers }: Awaited<ReturnType<typeof page>>) => transfers.map(({ externalId }) => externalId);
     const first = await page("");
     expect(names(first)).toEqual(["3", "2"]);
@@ -191,12 +180,32 @@ describe("a merchant of an account", () => {
     expect([names(second), second.nextPageToken]).toEqual([["1"], ""]);
     expect(names(await page("", "REJECTED"))).toEqual([]);
     await expect(page("nonsense")).rejects.toThrow("validation_error");
+    const until = (toDate: string) => client.listTransfers({ merchantId, pageSize: 2, toDate });
+    expect([names(await until("2999-12-31")), names(await until("2020-01-01"))]).toEqual([["3", "2"], []]);
+  });
+
+  test("with its pair needs not name itself, and names no other", async () => {
+    const { accountId, client: owner, merchantId } = await newOwner();
+    const { merchantId: otherId } = await newOwner();
+    const pairId = (await owner.listCredentials({ merchantId })).credentials[0]?.id ?? "";
+    const merchant = { kind: "merchant", merchantId, pairId, environment: "sandbox" } as const;
+    const client = clientOf(accountId, { callerOf: () => merchant });
+    const { transfer } = await client.createTransfer({ ...orderOfTrx, externalId: "by its pair" });
+    expect((await client.listTransfers({ merchantId })).transfers.map(({ id }) => id)).toEqual([transfer?.id]);
+    expect((await client.listTransfers({})).totalData).toBe(1);
+    const asked: (() => Promise<unknown>)[] = [
+      () => client.calculateTransfer({ merchantId: otherId, currencyCode: "TRX", amount: "5" }),
+      () => client.createTransfer({ merchantId: otherId, ...orderOfTrx, externalId: "for another" }),
+      () => client.listTransfers({ merchantId: otherId }),
+      () => client.listBalances({ merchantId: otherId }),
+    ];
+    for (const ask of asked) await expect(ask(), ask.toString()).rejects.toThrow("not_found");
   });
 
   test("is not found by another account, by any method", async () => {
     const { client: owner, merchantId } = await newOwner();
-    const order = { merchantId, order: { ...orderOfTrx, externalId: "mine" } };
-    const transferId = (await owner.createMerchantTransfer(order)).transfer?.id ?? "";
+    const order = { merchantId, ...orderOfTrx, externalId: "mine" };
+    const transferId = (await owner.createTransfer(order)).transfer?.id ?? "";
     const credentialId = (await owner.listCredentials({ merchantId })).credentials[0]?.id ?? "";
     const stranger = clientOf(await newAccount());
     const { merchantId: ownId, client: neighbour } = await newOwner();
@@ -206,14 +215,15 @@ describe("a merchant of an account", () => {
       () => stranger.revokeCredential({ merchantId, credentialId }),
       () => neighbour.revokeCredential({ merchantId: ownId, credentialId }),
       () => stranger.useFaucet({ merchantId, currencyCode: "TRX", amount: "1" }),
-      () => stranger.listMerchantBalances({ merchantId }),
+      () => stranger.listBalances({ merchantId }),
       () => stranger.listLimits({ merchantId }),
-      () => stranger.calculateMerchantTransfer({ merchantId, currencyCode: "TRX", amount: "5" }),
-      () => stranger.createMerchantTransfer(order),
-      () => stranger.listMerchantTransfers({ merchantId }),
-      () => stranger.cancelMerchantTransfer({ merchantId, transferId }),
-      () => neighbour.cancelMerchantTransfer({ merchantId: ownId, transferId }),
-      () => stranger.getTransferStatement({ transferId }),
+      () => stranger.calculateTransfer({ merchantId, currencyCode: "TRX", amount: "5" }),
+      () => stranger.createTransfer(order),
+      () => stranger.listTransfers({ merchantId }),
+      () => stranger.cancelTransfer({ id: transferId }),
+      () => neighbour.cancelTransfer({ id: transferId }),
+      () => neighbour.getTransfer({ id: transferId }),
+      () => stranger.getTransferStatement({ id: transferId }),
     ];
     for (const ask of asked) await expect(ask(), ask.toString()).rejects.toThrow("not_found");
     expect((await stranger.listMerchants({})).merchants).toEqual([]);
@@ -221,53 +231,26 @@ describe("a merchant of an account", () => {
   });
 });
 
-describe("an operator", () => {
-  test("sets limits that the merchant sees and orders obey, and each change is recorded", async () => {
-    const { client, merchantId } = await newOwner();
-    const { limit } = await client.setLimit({ merchantId, currencyCode: "TRX", daily: "7.50", approvalAbove: "0" });
-    expect(limit).toMatchObject({ daily: "7.5", approvalAbove: "0", usedToday: "0" });
-    expect(limit?.perTransfer).toBeUndefined();
-    const create = (externalId: string) =>
-      client.createMerchantTransfer({ merchantId, order: { ...orderOfTrx, externalId } });
-    expect((await create("one")).transfer?.status).toBe("WAITING");
-    await expect(create("two")).rejects.toThrow("limit_exceeded");
-    expect((await client.listLimits({ merchantId })).limits).toMatchObject([{ currencyCode: "TRX", usedToday: "5" }]);
-    const facts = { currencyCode: "TRX", perTransfer: null, daily: "7.5", approvalAbove: "0" };
-    expect(await listActions(database.pool, { filter: { subject: merchantId }, limit: 10 })).toMatchObject([
-      { operator: OPERATOR, action: "merchant limit", facts },
-    ]);
-  });
-
-  test("approves and rejects waiting transfers, once, and sees their accounts", async () => {
-    const { client, merchantId, accountId } = await newOwner();
-    await client.setLimit({ merchantId, currencyCode: "TRX", approvalAbove: "0" });
-    const create = async (externalId: string): Promise<string> =>
-      (await client.createMerchantTransfer({ merchantId, order: { ...orderOfTrx, externalId } })).transfer?.id ?? "";
-    const [one, two] = [await create("one"), await create("two")];
-    const { transfers } = await client.listAllTransfers({ merchantId, status: "WAITING" });
-    expect(transfers.map(({ transfer, accountId: owner }) => [transfer?.id, owner])).toEqual([
-      [two, accountId],
-      [one, accountId],
-    ]);
-    const approvals = await Promise.allSettled(
-      [0, 1, 2].map(() => client.approveTransfer({ transferId: one, note: "ok" })),
-    );
-    expect(approvals.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
-    const rejected = await client.rejectTransfer({ transferId: two, reason: "Not to him." });
-    expect(rejected.transfer).toMatchObject({ status: "REJECTED", reason: "Not to him." });
-    await expect(client.approveTransfer({ transferId: two })).rejects.toThrow("validation_error");
-    await expect(client.approveTransfer({ transferId: uuidv7() })).rejects.toThrow("not_found");
-    expect((await client.listMerchantBalances({ merchantId })).balances).toMatchObject([{ held: "21.7" }]);
-    const lines = await listActions(database.pool, { filter: { operator: OPERATOR, subject: one }, limit: 10 });
-    expect(lines.map(({ action, reason }) => [action, reason])).toEqual([["transfer approve", "ok"]]);
-  });
+test("limits that an operator sets are shown to the merchant and hold, and each change is recorded", async () => {
+  const { client, merchantId } = await newOwner();
+  const wanted = { merchantId, currencyCode: "TRX", perTransfer: "", daily: "7.50", approvalAbove: "0", reason: null };
+  const limits = await orderLimits({ database, operator: OPERATOR }, wanted);
+  expect(limits).toMatchObject({ perTransfer: null, daily: "7.5", approvalAbove: "0", usedToday: "0" });
+  const create = (externalId: string) => client.createTransfer({ merchantId, ...orderOfTrx, externalId });
+  expect((await create("one")).transfer?.status).toBe("WAITING");
+  await expect(create("two")).rejects.toThrow("limit_exceeded");
+  expect((await client.listLimits({ merchantId })).limits).toMatchObject([{ currencyCode: "TRX", usedToday: "5" }]);
+  const facts = { currencyCode: "TRX", perTransfer: null, daily: "7.5", approvalAbove: "0" };
+  expect(await listActions(database.pool, { filter: { subject: merchantId }, limit: 10 })).toMatchObject([
+    { operator: OPERATOR, action: "merchant limit", facts },
+  ]);
 });
 
 test("a statement shows the order, its history, its ledger entries and the attempts", async () => {
   const { accountId, merchantId, client: owner } = await newOwner();
-  const made = await owner.createMerchantTransfer({ merchantId, order: { ...orderOfTrx, externalId: "stated" } });
+  const made = await owner.createTransfer({ merchantId, ...orderOfTrx, externalId: "stated" });
   const transferId = made.transfer?.id ?? "";
-  const open = (await owner.getTransferStatement({ transferId })).statement;
+  const open = (await owner.getTransferStatement({ id: transferId })).statement;
   expect(open).toMatchObject({ held: "21.7", ledgerEntries: [], feeId: "00000000-0000-7000-8000-00000000fee1" });
   await withTransaction(database, async (client) => {
     await moveTransfer(client, { transferId, from: ["PENDING"], to: "SUBMITTED", transactionHash: "0xaa" });
@@ -277,7 +260,7 @@ test("a statement shows the order, its history, its ledger entries and the attem
   const client = clientOf(accountId, {
     payoutAttempts: () => Promise.resolve([{ ...attempt, nonce: 7n, blockNumber: 12n, createdAt: new Date(0) }]),
   });
-  const { statement } = await client.getTransferStatement({ transferId });
+  const { statement } = await client.getTransferStatement({ id: transferId });
   expect(statement).toMatchObject({
     held: "0",
     transfer: {
@@ -295,6 +278,6 @@ test("a statement shows the order, its history, its ledger entries and the attem
     ["sandbox", "16.7", "transfer_fee"],
     ["sandbox", "5", "transfer_sent"],
   ]);
-  const inCapitals = await client.getTransferStatement({ transferId: transferId.toUpperCase() });
+  const inCapitals = await client.getTransferStatement({ id: transferId.toUpperCase() });
   expect(inCapitals.statement).toEqual(statement);
 });

@@ -1,10 +1,9 @@
-// OperatorService behind the whole chain, on a database of its own, called by an operator who is signed in.
+// The operators' services behind the whole chain, on a database of its own, called by an operator who is signed in.
 
-import { type Client as RpcClient, ConnectError, createClient } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { Client } from "pg";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
 import { createCustomer } from "../../src/identity/customers.ts";
 import { listActions } from "../../src/operator/audit-log/operator-actions.ts";
 import type { CatalogPresets } from "../../src/catalog/apply-catalog.ts";
@@ -18,8 +17,9 @@ import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
 import type { PayoutChain } from "../../src/merchant/chains/payout-chain.ts";
 import { createSandboxChain } from "../../src/merchant/chains/sandbox/sandbox-chain.ts";
-import { createOperatorService, type OperatorServiceDependencies } from "../../src/operator/rpc/service.ts";
+import { createOperatorServices, type OperatorServicesDependencies } from "../../src/operator/rpc/services.ts";
 import { operatorOf } from "../../src/transport/calls/callers.ts";
+import { createOperatorClient, type OperatorClient } from "../setup/operator-client.ts";
 import { startServers } from "../transport/fakes.ts";
 import { PROVED } from "../setup/proofs.ts";
 import { createTestDatabase } from "../setup/test-database.ts";
@@ -35,7 +35,7 @@ export type ServedOperator = Awaited<ReturnType<typeof serveOperator>>;
  * others that are made of it.
  */
 export async function serveOperator(
-  presets: CatalogPresets & Pick<OperatorServiceDependencies, "secondPerson" | "dailyCaps"> = {},
+  presets: CatalogPresets & Pick<OperatorServicesDependencies, "secondPerson" | "dailyCaps"> = {},
   chainsOf: (sandbox: PayoutChain) => readonly PayoutChain[] = (sandbox) => [sandbox],
 ) {
   const opened = await createTestDatabase();
@@ -63,20 +63,17 @@ export async function serveOperator(
   };
   const running = await startServers({
     people,
-    implementations: {
-      operator: createOperatorService({
-        database,
-        operatorOf,
-        isSet,
-        verifyTopUp,
-        payoutChains: chainsOf(createSandboxChain(database, systemClock)),
-        ...presets,
-      }),
-    },
+    implementations: createOperatorServices({
+      database,
+      operatorOf,
+      isSet,
+      verifyTopUp,
+      payoutChains: chainsOf(createSandboxChain(database, systemClock)),
+      ...presets,
+    }),
   });
-  const as = (cookie: string): RpcClient<typeof OperatorService> =>
-    createClient(
-      OperatorService,
+  const as = (cookie: string): OperatorClient =>
+    createOperatorClient(
       createConnectTransport({
         baseUrl: running.http,
         httpVersion: "1.1",
@@ -96,7 +93,7 @@ export async function serveOperator(
     operator: as("operator"),
     second: as("second"),
     member: as("member"),
-    grpc: createClient(OperatorService, createGrpcTransport({ baseUrl: `http://${running.grpc}` })),
+    grpc: createOperatorClient(createGrpcTransport({ baseUrl: `http://${running.grpc}` })),
 
     /** How many actions there are, and the newest. */
     async actions() {

@@ -8,7 +8,7 @@ import { IDR, parseMoney } from "../../src/kernel/money.ts";
 import { uuidv7 } from "../../src/kernel/ids.ts";
 import { openAccount } from "../../src/ledger/accounts.ts";
 import { createMerchant, creditMerchant, listBalances } from "../../src/merchant/merchants/merchants.ts";
-import { isLooser } from "../../src/merchant/merchants/limits.ts";
+import { isLooser, listLimits } from "../../src/merchant/merchants/limits.ts";
 import { orderCredit } from "../../src/operator/commands/account-orders.ts";
 import { orderTransfer } from "../merchant/merchant-accounts.ts";
 import { billRequest } from "./billed-request.ts";
@@ -191,6 +191,23 @@ describe("a merchant's credit", () => {
       pendingOrderId: "",
       available: "0.5",
     });
+  });
+});
+
+describe("a merchant's limit", () => {
+  test("in the sandbox is set at once, and a looser one in production waits", async () => {
+    const wanted = { currencyCode: "USDT", daily: "7.50", approvalAbove: "0" };
+    const inSandbox = await merchantOf(await served.newCustomer(), "sandbox");
+    const { limit, pendingOrderId } = await served.operator.setLimit({ ...wanted, merchantId: inSandbox });
+    expect(limit).toMatchObject({ daily: "7.5", approvalAbove: "0", usedToday: "0" });
+    expect([limit?.perTransfer, pendingOrderId]).toEqual([undefined, ""]);
+    const merchantId = await merchantOf(await served.newCustomer());
+    await served.operator.setLimit({ ...wanted, merchantId });
+    const looser = await served.operator.setLimit({ ...wanted, merchantId, daily: "8" });
+    expect(looser.limit).toBeUndefined();
+    await served.second.approveOrder({ orderId: looser.pendingOrderId });
+    const limits = await listLimits(served.database, merchantId);
+    expect(limits.find(({ currencyCode }) => currencyCode === "USDT")).toMatchObject({ daily: "8" });
   });
 });
 

@@ -7,7 +7,13 @@ import { Code, ConnectError, createClient, type Transport } from "@connectrpc/co
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { Caller, callers as callersOption, token_scope, TokenScope } from "#gen/saldo/options/v1/options_pb.ts";
+import {
+  Caller,
+  callers as callersOption,
+  rest_callers,
+  token_scope,
+  TokenScope,
+} from "#gen/saldo/options/v1/options_pb.ts";
 import { createServers, type Servers } from "../../src/transport/server/servers.ts";
 import { routesOf } from "../../src/transport/rest/http-rules.ts";
 import { mountRoutes } from "../../src/transport/rest/rest.ts";
@@ -68,16 +74,26 @@ function kindFor({ kind, asPerson, byCookie }: TestCaller, takes: readonly Calle
 }
 
 /** What the contract lets happen: the method is reached, the account is not there, or which refusal. */
-function expected(method: DescMethod, caller: TestCaller, takesCookies: boolean): string {
-  const takes = getOption(method, callersOption);
+function expected(
+  method: DescMethod,
+  caller: TestCaller,
+  takesCookies: boolean,
+  takes = getOption(method, callersOption),
+): string {
   const kind = kindFor(caller, takes, takesCookies);
   if (kind === "no such account") return kind;
   if (caller.mayOnlyRead === true && takes.includes(Caller.SERVICE)) {
     return getOption(method, token_scope) === TokenScope.READ ? "reached" : "permission_denied";
   }
   if (takes.includes(kind) || takes.includes(Caller.PUBLIC)) return "reached";
-  if (takes.every((each) => each === Caller.MERCHANT)) return "invalid_credentials";
+  if (takes.includes(Caller.MERCHANT)) return "invalid_credentials";
   return kind === Caller.PUBLIC || kind === Caller.MERCHANT ? "invalid_api_key" : "permission_denied";
+}
+
+/** Who may call a method in REST, by the words of the contracts alone. */
+function takenInRest(method: DescMethod): Caller[] {
+  const admitted = getOption(method.parent, rest_callers);
+  return getOption(method, callersOption).filter((caller) => admitted.length === 0 || admitted.includes(caller));
 }
 
 async function outcome(transport: Transport, method: DescMethod, headers: Record<string, string>): Promise<string> {
@@ -126,7 +142,10 @@ test("over REST each route takes exactly the callers its method names, in the en
       const { environment } = mounted;
       const isElsewhere = ![null, undefined, environment].includes(caller.environment) && environment !== null;
       const takesCookies = address !== "/v1/chat/completions";
-      return [caller.name, isElsewhere ? "invalid_credentials" : expected(method, caller, takesCookies)];
+      return [
+        caller.name,
+        isElsewhere ? "invalid_credentials" : expected(method, caller, takesCookies, takenInRest(method)),
+      ];
     });
     const called = made.callers.map(async ({ name, headers }) => [
       name,
@@ -153,6 +172,14 @@ async function restOutcome(verb: string, address: string, headers: Record<string
   return response.ok || response.status === 400 || response.status === 404 ? "reached" : `${response.status} ${text}`;
 }
 
+test("the paths of merchants take a merchant's pair and nothing else", () => {
+  const mounted = methods.flatMap((method) => mountRoutes(routesOf(method)).map(({ path }) => ({ method, path })));
+  const taken = mounted
+    .filter(({ path }) => /^(\/sandbox)?\/v1\/merchant-/.test(path))
+    .map(({ method }) => takenInRest(method));
+  expect(taken).toEqual(Array.from({ length: 14 }, () => [Caller.MERCHANT]));
+});
+
 test("every method that takes services names what a token must be allowed to do, and reading changes nothing", () => {
   const scopes = methods.map((method) => {
     const takesServices = getOption(method, callersOption).includes(Caller.SERVICE);
@@ -172,7 +199,7 @@ test("every method that takes services names what a token must be allowed to do,
   // Whatever moves a merchant's money, or makes the credentials that do.
   const moving = served.filter(({ scope }) => scope === TokenScope.TRANSFERS).map(({ name }) => name);
   expect(moving.toSorted()).toEqual(
-    ["CreateMerchant", "CreateCredential", "CreateMerchantTransfer", "CancelMerchantTransfer"].toSorted(),
+    ["CreateMerchant", "CreateCredential", "CreateTransfer", "CancelTransfer"].toSorted(),
   );
 });
 

@@ -25,13 +25,18 @@ const token = (scope: TokenScope, money?: Expectation["money"]): Expectation => 
   scope,
   ...(money === undefined ? {} : { money }),
 });
-const PAIR: Expectation = { takes: ["pair"] };
+const PAIR_OR_READING_TOKEN: Expectation = { takes: ["pair", "token"], scope: "read" };
+const pairOrTransfersToken = (money: Expectation["money"] & string): Expectation => ({
+  takes: ["pair", "token"],
+  scope: "transfers",
+  money,
+});
 const CHAT = { model: "demo/small", messages: [{ role: "user", content: { case: "text", value: "Hello!" } }] };
 
 /** By the name of the method. */
 export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "GatewayService/CreateChatCompletion": { takes: ["key"], request: CHAT },
-  "GatewayService/StreamChatCompletion": { takes: ["key"], request: { request: CHAT } },
+  "GatewayService/StreamChatCompletion": { takes: ["key"], request: CHAT },
   "GatewayService/ListModels": { takes: ["key"], request: {} },
   "GatewayService/GetModel": { takes: ["key"], request: { id: "demo/small" } },
   "BillingService/GetBalance": { takes: ["key", "token"], scope: "read", request: {} },
@@ -53,24 +58,19 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "MerchantService/ListCredentials": token("read"),
   "MerchantService/RevokeCredential": token("merchants"),
   "MerchantService/UseFaucet": token("merchants"),
-  "MerchantService/ListMerchantBalances": token("read"),
   "MerchantService/ListLimits": token("read"),
   "MerchantService/ListCurrencies": token("read"),
-  "MerchantService/CalculateMerchantTransfer": token("read"),
-  "MerchantService/CreateMerchantTransfer": token("transfers", "orders a transfer"),
-  "MerchantService/ListMerchantTransfers": token("read"),
-  "MerchantService/CancelMerchantTransfer": token("transfers", "returns money"),
-  "MerchantService/GetTransferStatement": { takes: ["pair", "token"], scope: "read" },
-  "MerchantService/GetCallbackSettings": token("read"),
-  "MerchantService/UpdateCallbackSettings": token("merchants"),
-  "MerchantService/ListCallbackDeliveries": token("read"),
-  "MerchantService/ResendCallback": token("merchants"),
-  "MerchantTransferService/CalculateTransfer": PAIR,
-  "MerchantTransferService/CreateTransfer": { takes: ["pair"], money: "orders a transfer" },
-  "MerchantTransferService/GetTransfer": PAIR,
-  "MerchantTransferService/ListTransfers": PAIR,
-  "MerchantTransferService/CancelTransfer": { takes: ["pair"], money: "returns money" },
-  "MerchantTransferService/ListBalances": PAIR,
+  "CallbackService/GetCallbackSettings": token("read"),
+  "CallbackService/UpdateCallbackSettings": token("merchants"),
+  "CallbackService/ListCallbackDeliveries": token("read"),
+  "CallbackService/ResendCallback": token("merchants"),
+  "MerchantTransferService/CalculateTransfer": PAIR_OR_READING_TOKEN,
+  "MerchantTransferService/CreateTransfer": pairOrTransfersToken("orders a transfer"),
+  "MerchantTransferService/GetTransfer": PAIR_OR_READING_TOKEN,
+  "MerchantTransferService/ListTransfers": PAIR_OR_READING_TOKEN,
+  "MerchantTransferService/CancelTransfer": pairOrTransfersToken("returns money"),
+  "MerchantTransferService/ListBalances": PAIR_OR_READING_TOKEN,
+  "MerchantTransferService/GetTransferStatement": PAIR_OR_READING_TOKEN,
   "KeysService/CreateKey": token("keys"),
   "KeysService/ListKeys": token("read"),
   "KeysService/UpdateKey": token("keys"),

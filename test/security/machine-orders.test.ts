@@ -46,14 +46,9 @@ type Ordered = { readonly merchantId: string; readonly credentials: MachineCrede
 
 /** The transfer, or the code of the refusal. */
 async function order({ method }: Orderer, { merchantId, credentials, amount }: Ordered): Promise<Transfer | string> {
-  const wanted = { externalId: `walk-${uuidv7()}`, currencyCode: "TRX", amount, address: ADDRESS };
-  const fields = method.input.fields.map(({ localName }) => localName);
+  const wanted = { merchantId, externalId: `walk-${uuidv7()}`, currencyCode: "TRX", amount, address: ADDRESS };
   try {
-    const answer = await machines.ask(
-      method,
-      credentials,
-      fields.includes("order") ? { merchantId, order: wanted } : wanted,
-    );
+    const answer = await machines.ask(method, credentials, wanted);
     return (answer as { transfer?: Transfer }).transfer ?? create(TransferSchema);
   } catch (thrown) {
     return ConnectError.from(thrown).findDetails(ErrorFactsSchema)[0]?.code ?? String(thrown);

@@ -25,19 +25,22 @@ const OWN_SETTINGS = ["GetMe", "UpdateSettings", "ListSessions", "RevokeSession"
 /** Of these, what needs a fresh proof all the same: a stolen session must not end those of its owner. */
 const OWN_SETTINGS_FRESH = ["AccountsService/RevokeSession"];
 /** What owners may do only with a fresh proof: it moves money, or says who may. */
-const OWNERS_FRESH = ["CreateMerchant", "CreateCredential", "CreateMerchantTransfer", "UpdateCallbackSettings"].map(
-  (name) => `MerchantService/${name}`,
-);
+const OWNERS_FRESH = [
+  "MerchantService/CreateMerchant",
+  "MerchantService/CreateCredential",
+  "MerchantTransferService/CreateTransfer",
+  "CallbackService/UpdateCallbackSettings",
+];
 /** What operators may do with a stale proof although it is no read: it takes access away, or makes a file. */
 const OPERATORS_STALE = [
   "KeysService/RevokeKey",
   "MerchantService/RevokeCredential",
   "AccountsService/RevokeServiceToken",
   "AccountsService/SignOutPerson",
-  "OperatorService/FreezeAccount",
-  "OperatorService/StopAdmission",
-  "OperatorService/StopPayouts",
-  "OperatorService/RefuseOrder",
+  "AccountService/FreezeAccount",
+  "SystemService/StopAdmission",
+  "PayoutService/StopPayouts",
+  "OrderService/RefuseOrder",
   "BillingService/ExportUsage",
   "BillingService/ExportLedger",
 ];

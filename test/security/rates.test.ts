@@ -59,7 +59,7 @@ describe("a window", () => {
     expect(refused.json).toMatchObject({ code: "resource_exhausted" });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     // As an operator it is the same person.
-    expect((await first.rpcStatus("operator.v1.OperatorService/ListAccounts")).status).toBe(429);
+    expect((await first.rpcStatus("operator.v1.AccountService/ListAccounts")).status).toBe(429);
   });
 
   test("holds for a merchant pair in area B's shape, and for each pair apart", async () => {

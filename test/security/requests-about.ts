@@ -17,9 +17,9 @@ const methods: DescMethod[] = Object.values(services).flatMap((service) => [...s
 export function methodsNamingRows(...callers: readonly Caller[]): DescMethod[] {
   return methods.filter((method) => {
     const takes = getOption(method, callersOption);
-    const names = method.input.fields.some(({ localName }) => ID.test(localName));
     // The merchant's own name for a transfer is no id of ours, and is told apart by merchant.
-    return callers.some((caller) => takes.includes(caller)) && names && method.name !== "CreateTransfer";
+    const names = method.input.fields.some(({ localName }) => ID.test(localName) && localName !== "externalId");
+    return callers.some((caller) => takes.includes(caller)) && names;
   });
 }
 
@@ -28,8 +28,7 @@ export function requestAbout(input: DescMessage, rows: Rows) {
   const request: Record<string, unknown> = {};
   for (const { localName } of input.fields) {
     if (ID.test(localName)) request[localName] = rows[localName] ?? uuidv7();
-    else if (localName === "order")
-      request[localName] = { externalId: uuidv7(), currencyCode: "TRX", amount: "1", address: ADDRESS };
+    else if (localName === "address") request[localName] = ADDRESS;
     else if (localName === "currencyCode") request[localName] = "TRX";
     else if (localName === "amount") request[localName] = "1";
     else if (localName === "name") request[localName] = "theirs";

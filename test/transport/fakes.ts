@@ -66,10 +66,10 @@ export const implementations: ServersOptions["implementations"] = {
       if (id === "broken") throw new TypeError("secret internals");
       return { model: model(id) };
     },
-    async *streamChatCompletion({ request }, { signal }) {
-      for (let i = 0; i < 3; i += 1) yield { id: `chatcmpl-${i}`, model: request?.model ?? "" };
-      if (request?.model === "endless") await new Promise((_, reject) => signal.addEventListener("abort", reject));
-      if (request?.model === "half") throw new NotFound("Gone: nothing, here.");
+    async *streamChatCompletion(request, { signal }) {
+      for (let i = 0; i < 3; i += 1) yield { id: `chatcmpl-${i}`, model: request.model };
+      if (request.model === "endless") await new Promise((_, reject) => signal.addEventListener("abort", reject));
+      if (request.model === "half") throw new NotFound("Gone: nothing, here.");
     },
   },
   merchantTransfer: {

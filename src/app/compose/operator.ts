@@ -7,12 +7,12 @@ import type { TopUps } from "../../billing/top-ups/top-ups.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { withRetry, withTransaction } from "../../database/transactions.ts";
-import { createOperatorService } from "../../operator/rpc/service.ts";
+import { createOperatorServices } from "../../operator/rpc/services.ts";
 import { operatorOf } from "../../transport/calls/callers.ts";
 import type { CallPorts } from "../../transport/calls/interceptors.ts";
 
-/** OperatorService of a configuration. */
-export function operatorService(
+/** The operators' services of a configuration. */
+export function operatorServices(
   { config, database }: { readonly config: Config; readonly database: Database },
   {
     topUps,
@@ -20,7 +20,7 @@ export function operatorService(
   }: { readonly topUps: Pick<TopUps, "verifyNow">; readonly payouts: Pick<Payouts, "chains" | "dailyCaps"> },
 ) {
   const isSet = (variable: string): boolean => (config.variable(variable) ?? "") !== "";
-  return createOperatorService({
+  return createOperatorServices({
     database,
     operatorOf,
     isSet,
@@ -32,7 +32,7 @@ export function operatorService(
   });
 }
 
-/** Writes down what operators ask for on the accounts of others, as the door of the contracts wants it. */
+/** Records the commands of operators on other accounts, in the form that the interceptors need. */
 export function noteOrders(database: Pick<Database, "pool">): CallPorts["noteOrder"] {
   return ({ operator, method, accountId, requestId }) =>
     withRetry(() =>

@@ -1,4 +1,4 @@
-// SQL of lists of a merchant's transfers: numbered pages for the public API, and pages after a transfer for all others.
+// SQL of lists of a merchant's transfers: numbered pages for the public API, and pages after a transfer.
 
 import type { Pool, PoolClient } from "pg";
 import type { Transfer, TransferStatus } from "./transfer.ts";
@@ -15,9 +15,9 @@ SELECT ${transferColumns("transfer")} FROM transfer WHERE ${OF_MERCHANT}
 ORDER BY created_at DESC, id DESC LIMIT $5::int OFFSET $6::int`;
 const BEHIND = `
 SELECT ${transferColumns("transfer")} FROM transfer
-WHERE merchant_id = $1::uuid AND ($2::text IS NULL OR status = $2)
-  AND ($3::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM transfer WHERE id = $3 AND merchant_id = $1::uuid))
-ORDER BY created_at DESC, id DESC LIMIT $4::int`;
+WHERE ${OF_MERCHANT}
+  AND ($5::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM transfer WHERE id = $5 AND merchant_id = $1::uuid))
+ORDER BY created_at DESC, id DESC LIMIT $6::int`;
 
 /** The filter of a merchant's transfers; null: any value. */
 export type TransferFilter = {
@@ -44,8 +44,9 @@ export async function readNumberedPage(
 /** A merchant's transfers after one of them, newest first. `behindId` null: from the newest on. */
 export async function readTransfersBehind(
   client: Queryable,
-  page: { merchantId: string; status: TransferStatus | null; behindId: string | null; limit: number },
+  { merchantId, status, from, until }: TransferFilter,
+  { behindId, limit }: { behindId: string | null; limit: number },
 ): Promise<Transfer[]> {
-  const values = [page.merchantId, page.status, page.behindId, page.limit];
+  const values = [merchantId, status, from, until, behindId, limit];
   return (await client.query<TransferColumns>(BEHIND, values)).rows.map(fromTransferColumns);
 }

@@ -82,16 +82,6 @@ type TransferSearch = {
 /** A page of the matches: at most `limit`, with ids before `beforeId`; null: from the newest on. */
 export type TransferPage = TransferSearch & { readonly beforeId: string | null; readonly limit: number };
 
-/** The search without a filter. */
-export const EVERY_TRANSFER: TransferSearch = {
-  accountId: null,
-  merchantId: null,
-  environment: null,
-  status: null,
-  awaitsApproval: false,
-  name: null,
-};
-
 /** A page of transfers, newest first. Errors: UpstreamBusy when it takes too long. */
 export async function findTransfers(
   pool: Pool,

@@ -9,8 +9,7 @@ import { wrongPageToken } from "../../kernel/page-token.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import { type Transfer, type TransferEvent, type TransferStatus } from "./transfer.ts";
-import { EVERY_TRANSFER, findTransfers, type OwnedTransfer } from "./transfer-search-store.ts";
-import { readNumberedPage, readTransfersBehind } from "./transfer-list-store.ts";
+import { readNumberedPage, readTransfersBehind, type TransferFilter } from "./transfer-list-store.ts";
 import { lockTransfer, moveTransfer } from "./transfer-states.ts";
 import { readEvents, readTransfer, readTransferOfAccount } from "./transfer-store.ts";
 
@@ -54,7 +53,7 @@ export async function withHistory({ pool }: WithPool, transfer: Transfer): Promi
 
 const DEFAULT_PER_PAGE = 10;
 
-/** A numbered page of the public API: 0 and empty stand for omitted fields; days are days in Jakarta. */
+/** A numbered page of the public API: 0 and empty mean omitted fields; days are days in Jakarta. */
 export type NumberedPage = {
   readonly merchantId: string;
   readonly page: number;
@@ -71,13 +70,10 @@ export async function listTransfers(
 ): Promise<{ transfers: Transfer[]; page: number; perPage: number; totalData: number; totalPage: number }> {
   const page = Math.max(1, query.page);
   const perPage = query.perPage === 0 ? DEFAULT_PER_PAGE : query.perPage;
-  const filter = {
-    merchantId: query.merchantId,
-    status: statusOf(query.status),
-    from: query.fromDate === "" ? null : new Date(startOfDay("fromDate", query.fromDate)),
-    until: query.toDate === "" ? null : new Date(startOfDay("toDate", query.toDate) + DAY_MS),
-  };
-  const { transfers, count } = await readNumberedPage(pool, filter, { limit: perPage, offset: (page - 1) * perPage });
+  const { transfers, count } = await readNumberedPage(pool, filterOf(query), {
+    limit: perPage,
+    offset: (page - 1) * perPage,
+  });
   return { transfers, page, perPage, totalData: count, totalPage: Math.ceil(count / perPage) };
 }
 
@@ -101,57 +97,36 @@ function startOfDay(field: string, text: string): number {
 }
 
 /** A page after a transfer: `pageToken` is its id, empty for the first page. */
-export type TokenPage = { readonly status: string; readonly pageSize: number; readonly pageToken: string };
+export type TokenPage = Pick<NumberedPage, "merchantId" | "fromDate" | "toDate" | "status"> & {
+  readonly pageSize: number;
+  readonly pageToken: string;
+};
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** One page of a merchant's transfers, newest first. Errors: ValidationError. */
-export async function listMerchantTransfers(
+/** One page of a merchant's transfers after another, newest first. Errors: ValidationError. */
+export async function listTransfersBehind(
   { pool }: WithPool,
-  { merchantId, ...page }: TokenPage & { readonly merchantId: string },
+  { pageSize, pageToken, ...query }: TokenPage,
 ): Promise<{ transfers: Transfer[]; nextPageToken: string }> {
-  const { items, nextPageToken } = await readPage(page, (behind) =>
-    readTransfersBehind(pool, { merchantId, ...behind }),
-  );
-  return { transfers: items, nextPageToken };
-}
-
-/**
- * One page of all merchants' transfers, newest first; an empty `merchantId` means every merchant. Errors:
- * ValidationError.
- */
-export async function listAllTransfers(
-  { pool }: WithPool,
-  { merchantId, ...page }: TokenPage & { readonly merchantId: string },
-): Promise<{ transfers: OwnedTransfer[]; nextPageToken: string }> {
-  const whose = merchantId === "" ? null : merchantId;
-  const { items, nextPageToken } = await readPage(
-    page,
-    ({ status, behindId, limit }) =>
-      findTransfers(pool, { ...EVERY_TRANSFER, merchantId: whose, status, beforeId: behindId, limit }),
-    ({ transfer }) => transfer,
-  );
-  return { transfers: items, nextPageToken };
-}
-
-async function readPage<Item>(
-  { status, pageSize, pageToken }: TokenPage,
-  read: (behind: { status: TransferStatus | null; behindId: string | null; limit: number }) => Promise<Item[]>,
-  transferOf: (item: Item) => Transfer = (item) => item as Transfer,
-): Promise<{ items: Item[]; nextPageToken: string }> {
   if (pageToken !== "" && !isUuid(pageToken)) throw wrongPageToken();
   const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : pageSize;
   const behindId = pageToken === "" ? null : pageToken;
   // One row more than requested shows whether there is another page.
-  const found = await read({ status: statusOf(status), behindId, limit: size + 1 });
-  const items = found.slice(0, size);
-  const last = items.at(-1);
-  return { items, nextPageToken: found.length > size && last !== undefined ? transferOf(last).transferId : "" };
+  const found = await readTransfersBehind(pool, filterOf(query), { behindId, limit: size + 1 });
+  const transfers = found.slice(0, size);
+  const last = transfers.at(-1);
+  return { transfers, nextPageToken: found.length > size && last !== undefined ? last.transferId : "" };
 }
 
-function statusOf(status: string): TransferStatus | null {
-  // The contract accepts only the known words.
-  return status === "" ? null : (status as TransferStatus);
+function filterOf({ merchantId, status, fromDate, toDate }: Omit<TokenPage, "pageSize" | "pageToken">): TransferFilter {
+  return {
+    merchantId,
+    // The contract accepts only the known words.
+    status: status === "" ? null : (status as TransferStatus),
+    from: fromDate === "" ? null : new Date(startOfDay("fromDate", fromDate)),
+    until: toDate === "" ? null : new Date(startOfDay("toDate", toDate) + DAY_MS),
+  };
 }
 
 /**

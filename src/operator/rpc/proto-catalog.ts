@@ -1,3 +1,5 @@
+// Translates the catalog to its contract and back.
+
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type Catalog as ProtoCatalog,
@@ -8,16 +10,13 @@ import {
   type CatalogRoute as ProtoRoute,
   type CatalogUpstream as ProtoUpstream,
 } from "#gen/saldo/operator/v1/catalog_pb.ts";
-import { previewCatalog, readLiveCatalog } from "../../catalog/apply-catalog.ts";
 import type { UpstreamConfig } from "../../catalog/catalog-model.ts";
 import type { CatalogChange } from "../../catalog/catalog-changes.ts";
 import type { CatalogFile, FileModel } from "../../catalog/catalog-file.ts";
 import { pricesOf, showPrices } from "../../catalog/prices.ts";
-import { type CatalogVersion, listVersions, readVersion } from "../../catalog/version-store.ts";
-import { orderCatalog } from "../commands/catalog-orders.ts";
-import { readNumberedPage } from "./paging.ts";
-import { fromProtoPrices, toProtoDifference, toProtoWarning } from "./proto-catalog-prices.ts";
-import { given, type Methods, orNull, type Parts } from "./proto-parts.ts";
+import type { CatalogVersion } from "../../catalog/version-store.ts";
+import { fromProtoPrices, toProtoDifference } from "./proto-catalog-prices.ts";
+import { given } from "./proto-parts.ts";
 
 const changeKind = {
   added: CatalogChangeKind.ADDED,
@@ -29,52 +28,8 @@ const entryKind = {
   upstream: CatalogEntryKind.UPSTREAM,
 } as const satisfies Record<CatalogChange["kind"], CatalogEntryKind>;
 
-/** The catalog: what is live, drafts, and what was published. */
-export function catalogMethods({
-  database,
-  orderedBy,
-  isSet,
-  presetUpstreams = [],
-  presetModels = [],
-}: Parts): Methods<"getCatalog" | "previewCatalog" | "publishCatalog" | "listCatalogVersions" | "getCatalogVersion"> {
-  const remote = { isSet };
-  const presets = { presetUpstreams, presetModels };
-  return {
-    async getCatalog() {
-      const { version, yaml, catalog } = await readLiveCatalog(database, presets);
-      return { version, yaml, catalog: toProtoCatalog(catalog) };
-    },
-
-    async previewCatalog({ draft }) {
-      const wanted = { ...presets, yaml: yamlOf(draft), remote };
-      const { version, changes, warnings } = await previewCatalog(database, wanted);
-      return { version, changes: changes.map(toProtoChange), warnings: warnings.map(toProtoWarning) };
-    },
-
-    async publishCatalog({ draft, baseVersion, reason }, context) {
-      const order = { ...presets, yaml: yamlOf(draft), baseVersion, reason: orNull(reason), remote };
-      const { version, changes, warnings } = await orderCatalog(orderedBy(context), order);
-      return { version, changes: changes.map(toProtoChange), warnings: warnings.map(toProtoWarning) };
-    },
-
-    async listCatalogVersions(request) {
-      const page = await readNumberedPage(
-        request,
-        (range) => listVersions(database.pool, range),
-        ({ number }) => number,
-      );
-      return { versions: page.items.map(toProtoVersion), nextPageToken: page.nextPageToken };
-    },
-
-    async getCatalogVersion({ number }) {
-      const { version, yaml, changes } = await readVersion(database.pool, number);
-      return { version: toProtoVersion(version), yaml, changes: changes.map(toProtoChange) };
-    },
-  };
-}
-
 /** A draft as a file: messages are put into the words of the file, so that both are judged by one reader. JSON is YAML. */
-function yamlOf(draft: ProtoDraft | undefined): string {
+export function yamlOf(draft: ProtoDraft | undefined): string {
   if (draft?.content.case === "yaml") return draft.content.value;
   if (draft?.content.case === "catalog") return JSON.stringify(fromProtoCatalog(draft.content.value));
   return "";
@@ -134,7 +89,7 @@ function unlessZero(name: string, value: number | undefined): Record<string, num
   return value === undefined || value === 0 ? {} : { [name]: value };
 }
 
-function toProtoCatalog({ upstreams, models }: CatalogFile) {
+export function toProtoCatalog({ upstreams, models }: CatalogFile) {
   return { upstreams: upstreams.map(toProtoUpstream), models: models.map(toProtoModel) };
 }
 
@@ -176,7 +131,7 @@ function toProtoModel(model: FileModel) {
   };
 }
 
-function toProtoChange({ kind, id, change, fields, priceDifference }: CatalogChange) {
+export function toProtoChange({ kind, id, change, fields, priceDifference }: CatalogChange) {
   return {
     kind: entryKind[kind],
     id,
@@ -190,7 +145,7 @@ function asJson(value: unknown): string {
   return value === null ? "" : JSON.stringify(value);
 }
 
-function toProtoVersion({ number, operator, reason, publishedAt, added, changed, retired }: CatalogVersion) {
+export function toProtoVersion({ number, operator, reason, publishedAt, added, changed, retired }: CatalogVersion) {
   return {
     number,
     operator,

@@ -1,8 +1,7 @@
 // What the translations of every subject share.
 
 import { type Timestamp, timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import type { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import type { HandlerContext } from "@connectrpc/connect";
 import type { OrderedBy } from "../audit-log/operator-actions.ts";
 import type { CatalogPresets } from "../../catalog/apply-catalog.ts";
 import type { TopUp } from "../../billing/top-ups/top-up.ts";
@@ -14,7 +13,7 @@ import type { PayoutChain } from "../../merchant/chains/payout-chain.ts";
 import type { SecondPersonRule } from "../second-person/second-person.ts";
 import { formatMoney, idr, IDR, parseMoney } from "../../kernel/money.ts";
 
-/** What the methods of a subject are built from. */
+/** What the services are built from; each takes its part. */
 export type Parts = CatalogPresets & {
   readonly database: Database;
   /** Whether a variable of the environment is set. Its value is never shown. */
@@ -30,12 +29,6 @@ export type Parts = CatalogPresets & {
   /** On whose behalf a call orders something. */
   readonly orderedBy: (context: HandlerContext) => OrderedBy & { readonly database: Database };
 };
-
-/** Some methods of the service. */
-export type Methods<Name extends keyof ServiceImpl<typeof OperatorService>> = Pick<
-  ServiceImpl<typeof OperatorService>,
-  Name
->;
 
 /** Micro-rupiah as a decimal text. */
 export function rupiah(units: bigint): string {

@@ -1,7 +1,13 @@
-// The callers that a method takes: read from the `callers` option of the contract alone.
+// The callers that a method takes: read from the options `callers` and `rest_callers` of the contract alone.
 
 import { getOption, type DescMethod } from "@bufbuild/protobuf";
-import { Caller, callers, TokenScope as ProtoTokenScope, token_scope } from "#gen/saldo/options/v1/options_pb.ts";
+import {
+  Caller,
+  callers,
+  rest_callers,
+  TokenScope as ProtoTokenScope,
+  token_scope,
+} from "#gen/saldo/options/v1/options_pb.ts";
 import type { Principal, TokenScope } from "../../identity/principal.ts";
 import { requireProof } from "./require-proof.ts";
 import { InvalidApiKey, InvalidCredentials, PermissionDenied, ScopeMissing } from "../../kernel/errors.ts";
@@ -16,6 +22,7 @@ const callerOf = {
 } as const satisfies Record<Principal["kind"], Caller>;
 
 const rules = new Map<DescMethod, ReadonlySet<Caller>>();
+const restRules = new Map<DescMethod, ReadonlySet<Caller>>();
 
 /** The kinds of caller a method takes. */
 export function callersOf(method: DescMethod): ReadonlySet<Caller> {
@@ -26,9 +33,20 @@ export function callersOf(method: DescMethod): ReadonlySet<Caller> {
   return read;
 }
 
-/** Whether a method is for merchants alone. Such methods are served under /sandbox too. */
+/** The kinds of caller a method takes in REST: those of `callers` that its service admits there. */
+export function restCallersOf(method: DescMethod): ReadonlySet<Caller> {
+  const known = restRules.get(method);
+  if (known !== undefined) return known;
+  const admitted = getOption(method.parent, rest_callers);
+  const isAdmitted = (caller: Caller): boolean => admitted.length === 0 || admitted.includes(caller);
+  const read = new Set([...callersOf(method)].filter(isAdmitted));
+  restRules.set(method, read);
+  return read;
+}
+
+/** Whether the REST paths of a method are for merchants alone. Such paths are served under /sandbox too. */
 export function isForMerchants(method: DescMethod): boolean {
-  const allowed = callersOf(method);
+  const allowed = restCallersOf(method);
   return allowed.size === 1 && allowed.has(Caller.MERCHANT);
 }
 
@@ -48,11 +66,10 @@ export function tokenScopeOf(method: DescMethod): TokenScope | null {
 }
 
 /**
- * Checks that the caller may call the method. Errors: InvalidApiKey, InvalidCredentials, PermissionDenied, SecondFactorRequired,
- * FreshAuthenticationRequired, ScopeMissing.
+ * Checks that the caller may call the method; `allowed` are the callers that it takes here. Errors: InvalidApiKey,
+ * InvalidCredentials, PermissionDenied, SecondFactorRequired, FreshAuthenticationRequired, ScopeMissing.
  */
-export function authorise(method: DescMethod, principal: Principal): void {
-  const allowed = callersOf(method);
+export function authorise(method: DescMethod, principal: Principal, allowed = callersOf(method)): void {
   if (allowed.has(Caller.PUBLIC)) return;
   if (allowed.has(callerOf[principal.kind])) {
     if (principal.kind === "session" || principal.kind === "operator") requireProof(method, principal);
@@ -60,7 +77,7 @@ export function authorise(method: DescMethod, principal: Principal): void {
     return;
   }
   // Credentials of the other area are wrong ones, like any other: the error does not show that they are valid elsewhere.
-  if (isForMerchants(method)) throw new InvalidCredentials();
+  if (allowed.has(Caller.MERCHANT)) throw new InvalidCredentials();
   if (principal.kind === "public" || principal.kind === "merchant") throw new InvalidApiKey();
   throw new PermissionDenied();
 }

@@ -34,6 +34,8 @@ type CallFacts = {
   readonly credentials: Credentials;
   /** The environment that the path names; null where the caller's own counts, as on every RPC path. */
   readonly environment: Environment | null;
+  /** Whether the call came to a REST path. Left out: it came over RPC. */
+  readonly isRest?: boolean;
 };
 
 const factsKey = createContextKey<CallFacts>(
@@ -64,6 +66,11 @@ export function receivedAtMsOf(call: Pick<HandlerContext, "values">): number {
 /** The environment named by the path, or null where it names none. */
 export function environmentOf(call: Pick<HandlerContext, "values">): Environment | null {
   return call.values.get(factsKey).environment;
+}
+
+/** Whether the call came to a REST path. */
+export function isRestCall(call: Pick<HandlerContext, "values">): boolean {
+  return call.values.get(factsKey).isRest ?? false;
 }
 
 /** The credentials of the call. */

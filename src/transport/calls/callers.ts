@@ -37,11 +37,12 @@ export function personOf(context: HandlerContext): { personId: string; sessionId
   return { personId: principal.personId, sessionId: principal.sessionId, proof: principal.proof };
 }
 
-/** The merchant that calls. */
-export function merchantOf(context: HandlerContext): MerchantPrincipal {
+/** The merchant that calls, or the account that the call acts for. Errors: those of accountOf. */
+export function merchantOrAccountOf(
+  context: HandlerContext,
+): MerchantPrincipal | { readonly kind: "account"; readonly accountId: string } {
   const principal = principalOf(context);
-  invariant(principal.kind === "merchant", "a method of merchants is called by a merchant");
-  return principal;
+  return principal.kind === "merchant" ? principal : { kind: "account", accountId: accountOf(context) };
 }
 
 /** The key of a chat call, with the facts that the transport has about the call. */

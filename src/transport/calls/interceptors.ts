@@ -19,10 +19,11 @@ import type { TakeCallerSlot } from "../../keys/caller-windows.ts";
 import { invariant } from "../../kernel/invariant.ts";
 import type { Keys } from "../../keys/keys.ts";
 import { authenticate, type Verifiers } from "./authenticate.ts";
-import { authorise, callersOf, tokenScopeOf } from "./authorise.ts";
+import { authorise, callersOf, restCallersOf, tokenScopeOf } from "./authorise.ts";
 import {
   credentialsOf,
   environmentOf,
+  isRestCall,
   messageReaderOf,
   type MessageReader,
   principalOf,
@@ -72,7 +73,7 @@ export function createInterceptors(ports: CallPorts): Interceptor[] {
   const verifiers = verifiersOf(ports);
   const authenticated = (req: Request): Promise<Principal> => {
     const call = { values: req.contextValues };
-    const wanted = { environment: environmentOf(call), callers: callersOf(req.method) };
+    const wanted = { environment: environmentOf(call), callers: admittedCallers(req) };
     return authenticate(verifiers, credentialsOf(call), wanted);
   };
   const authenticateCall: Interceptor = (next) => async (req) => {
@@ -127,8 +128,13 @@ function translateErrors(logger: CallLogger): Interceptor {
   };
 }
 
+/** The kinds of caller that a method takes where it was called. */
+function admittedCallers({ method, contextValues }: Request) {
+  return isRestCall({ values: contextValues }) ? restCallersOf(method) : callersOf(method);
+}
+
 const authoriseCall: Interceptor = (next) => async (req) => {
-  authorise(req.method, principalOf({ values: req.contextValues }));
+  authorise(req.method, principalOf({ values: req.contextValues }), admittedCallers(req));
   return next(req);
 };
 

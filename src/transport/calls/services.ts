@@ -6,9 +6,18 @@ import { AccountsService } from "#gen/saldo/accounts/v1/accounts_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { KeysService } from "#gen/saldo/keys/v1/keys_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
+import { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
+import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
+import { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
+import { OrderService } from "#gen/saldo/operator/v1/order_service_pb.ts";
+import { PayoutService } from "#gen/saldo/operator/v1/payout_service_pb.ts";
+import { SystemService } from "#gen/saldo/operator/v1/system_service_pb.ts";
+import { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
+import { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
 import { type BodyMeter, readMessagesLate } from "./read-message.ts";
 
 /** All services, by the name that the composition root gives their implementations. */
@@ -19,7 +28,16 @@ export const services = {
   accounts: AccountsService,
   merchantTransfer: MerchantTransferService,
   merchant: MerchantService,
-  operator: OperatorService,
+  callback: CallbackService,
+  operatorCatalog: CatalogService,
+  operatorAccount: AccountService,
+  operatorTopUp: TopUpService,
+  operatorTransfer: TransferService,
+  operatorPayout: PayoutService,
+  operatorMerchant: MerchantAdminService,
+  operatorLedger: LedgerService,
+  operatorOrder: OrderService,
+  operatorSystem: SystemService,
 } as const satisfies Record<string, DescService>;
 
 /** The implementations of the topics. A missing method answers Unimplemented, and 404 over REST. */

@@ -1,12 +1,12 @@
 import { create, fromBinary, toBinary, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { CreateChatCompletionRequestSchema } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { ChatCompletionRequestSchema } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { UsageFilterSchema } from "#gen/saldo/billing/v1/usage_pb.ts";
 import { boundJsonElements, MAX_ELEMENTS } from "./element-bound.ts";
 import { boundWireElements } from "./wire-elements.ts";
 
-const ChatSchema = CreateChatCompletionRequestSchema;
+const ChatSchema = ChatCompletionRequestSchema;
 const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes);
 const text = (length: number) => [0x0a, length, ...Array.from({ length }, () => 0x61)];
 

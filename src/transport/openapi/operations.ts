@@ -3,7 +3,7 @@
 import { getOption, type DescField, type DescMethod } from "@bufbuild/protobuf";
 import { Caller, rest } from "#gen/saldo/options/v1/options_pb.ts";
 import { GatewayService } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
-import { callersOf, isForMerchants } from "../calls/authorise.ts";
+import { isForMerchants, restCallersOf } from "../calls/authorise.ts";
 import { ERROR_FORMAT_HEADER } from "../rest/error-answer.ts";
 import type { HttpRoute } from "../rest/http-rules.ts";
 import { invariant } from "../../kernel/invariant.ts";
@@ -79,7 +79,7 @@ const ERROR_FORMAT_PARAMETER = {
 };
 
 function securityOf(method: DescMethod): object[] {
-  const allowed = callersOf(method);
+  const allowed = restCallersOf(method);
   if (allowed.has(Caller.PUBLIC)) return [{}];
   return [
     ...(allowed.has(Caller.API_KEY) || allowed.has(Caller.SERVICE) ? [{ bearer: [] }] : []),

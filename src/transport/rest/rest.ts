@@ -98,6 +98,7 @@ async function answer(
     receivedAtMs: timeOfUuidv7(request.id),
     credentials: readWebCredentials(request.raw, isOwnSite),
     environment: mounted.environment,
+    isRest: true,
   });
   const [path, query] = splitOnce(request.url, "?");
   const { message, header } = await call({

@@ -6,7 +6,7 @@ import type { Server as SecureServer } from "node:https";
 import fastify, { type FastifyInstance } from "fastify";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
-import type { SignIn } from "../../identity/sign-in.ts";
+import type { SignIn } from "../../identity/sign-in/sign-in.ts";
 import type { Gateway } from "../../gateway/chat.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import { timeOfUuidv7, uuidv7 } from "../../kernel/ids.ts";

@@ -1,10 +1,10 @@
-// `/auth/*`: signing up, in and out, for browsers. identity/auth-routes.ts has the paths; this file reads the request, checks that
+// `/auth/*`: signing up, in and out, for browsers. identity/sign-in/auth-routes.ts has the paths; this file reads the request, checks that
 // a page of ours sends it, and writes the answer.
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type AuthRoute, authRoutes } from "../../identity/auth-routes.ts";
-import type { AuthRequest, SignIn } from "../../identity/sign-in.ts";
+import { type AuthRoute, authRoutes } from "../../identity/sign-in/auth-routes.ts";
+import type { AuthRequest, SignIn } from "../../identity/sign-in/sign-in.ts";
 import { ForeignPage, MethodNotAllowed, NotFound, PermissionDenied, ValidationError } from "../../kernel/errors.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../../kernel/loopback.ts";
 import { readSingle } from "../calls/call.ts";

@@ -8,7 +8,7 @@ import {
   type ServerReflectionResponse,
 } from "#gen/grpc/reflection/v1/reflection_pb.ts";
 import {
-  type CreateChatCompletionRequestSchema,
+  type ChatCompletionRequestSchema,
   GatewayService,
   type StreamChatCompletionResponse,
 } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
@@ -37,7 +37,7 @@ function chat(content: string, more: { model?: string; temperature?: number } = 
     model: "demo/small",
     messages: [{ role: "user", content }],
     ...more,
-  } satisfies MessageInitShape<typeof CreateChatCompletionRequestSchema>;
+  } satisfies MessageInitShape<typeof ChatCompletionRequestSchema>;
 }
 
 async function hasNoHold({ accountId }: Customer): Promise<boolean> {
@@ -63,7 +63,7 @@ describe("a grpc-js client", () => {
 
   test("gets a stream whose last message holds the usage", async () => {
     const customer = await served.customer();
-    const request = { request: chat("Hello!") };
+    const request = chat("Hello!");
     const messages: StreamChatCompletionResponse[] = [];
     for await (const message of callStream(client, streamChatCompletion, { request, key: customer.key })) {
       messages.push(message as StreamChatCompletionResponse);
@@ -78,7 +78,7 @@ describe("a grpc-js client", () => {
     ]);
   });
 
-  test("is told DEADLINE_EXCEEDED at its deadline, and pays what the upstream counts at its end", async () => {
+  test("gets DEADLINE_EXCEEDED at its deadline, and pays what the upstream counts at its end", async () => {
     const customer = await served.customer();
     const options = { deadline: Date.now() + 1_000 };
     const error = await refusalOf(
@@ -92,7 +92,7 @@ describe("a grpc-js client", () => {
   test("leaves a stream in its middle and is charged what it got, by an estimate", async () => {
     const customer = await served.customer();
     const call = callStream(client, streamChatCompletion, {
-      request: { request: chat("!tokens=20000") },
+      request: chat("!tokens=20000"),
       key: customer.key,
     });
     const ended = new Promise<Error>((resolve) => call.once("error", resolve));
@@ -112,7 +112,7 @@ describe("a grpc-js client", () => {
   });
 });
 
-describe("the details of an error say", () => {
+describe("the details of an error have", () => {
   test("how much is missing of a balance", async () => {
     const { key } = await served.customer({ credit: "0.5" });
     const error = await refusalOf(callUnary(client, createChatCompletion, { request: chat("Hello!"), key }));
@@ -129,9 +129,9 @@ describe("the details of an error say", () => {
     const whole = await refusalOf(callUnary(client, createChatCompletion, { request, key }));
     expect(whole.code).toBe(status.INVALID_ARGUMENT);
     expect(factsOf(whole)).toMatchObject({ code: "validation_error", details: [{ field: "temperature" }] });
-    const streamed = await refusalOf(callStream(client, streamChatCompletion, { request: { request }, key }).toArray());
+    const streamed = await refusalOf(callStream(client, streamChatCompletion, { request, key }).toArray());
     expect(streamed.code).toBe(status.INVALID_ARGUMENT);
-    expect(factsOf(streamed)).toMatchObject({ code: "validation_error", details: [{ field: "request.temperature" }] });
+    expect(factsOf(streamed)).toMatchObject({ code: "validation_error", details: [{ field: "temperature" }] });
   });
 
   test.each([
@@ -154,7 +154,7 @@ describe("the details of an error say", () => {
     await callUnary(client, createChatCompletion, { request, key });
     for (const call of [
       () => callUnary(client, createChatCompletion, { request, key }),
-      () => callStream(client, streamChatCompletion, { request: { request }, key }).toArray(),
+      () => callStream(client, streamChatCompletion, { request, key }).toArray(),
       () => callUnary(client, listModels, { request: {}, key }),
     ]) {
       const error = await refusalOf(call());

@@ -1,4 +1,4 @@
-// Retries of a client under one Idempotency-Key: one bill, whatever the client repeats and however its connection ends.
+// Retries of a client under one Idempotency-Key: one bill for every repetition and every end of the connection.
 
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -151,8 +151,7 @@ describe("a retry under the same Idempotency-Key", () => {
       answeredRequestId: id.replace("chatcmpl-", ""),
     });
     const stream = async (): Promise<void> => {
-      const message = { request: REQUEST };
-      for await (const piece of gateway.streamChatCompletion(message, named(customer, "order-6")))
+      for await (const piece of gateway.streamChatCompletion(REQUEST, named(customer, "order-6")))
         expect(piece.model).toBe(MODEL);
     };
     await stream();
@@ -199,7 +198,7 @@ describe("a retry of an account that keeps answers", () => {
       response.writeHead(200, { "content-type": "text/event-stream" }).end(STREAM);
     });
     const chunks = (): Promise<StreamChatCompletionResponse[]> =>
-      Array.fromAsync(rpcGateway().streamChatCompletion({ request: REQUEST }, named(customer, "over RPC")));
+      Array.fromAsync(rpcGateway().streamChatCompletion(REQUEST, named(customer, "over RPC")));
     const first = await chunks();
     expect(first.at(-1)?.usage?.costIdr).toMatch(/^0\.\d+$/);
     await vi.waitFor(async () => expect(await chunks()).toEqual(first), { timeout: 5_000, interval: 20 });

@@ -15,7 +15,6 @@ import {
 import { letFrozenWait } from "../../../src/merchant/payouts/waiting-transfers.ts";
 import { openWallet } from "../../../src/merchant/payouts/wallet-store.ts";
 import {
-  EVERY_TRANSFER,
   findTransfers,
   type OwnedTransfer,
   readOwnedTransfer,
@@ -33,6 +32,15 @@ const LOST = 20;
 const MOST_ROWS = 200;
 /** Merchants of one account, which have no transfers. */
 const OTHER_MERCHANTS = 1_000;
+/** An operator's search without a filter. */
+const EVERY_TRANSFER = {
+  accountId: null,
+  merchantId: null,
+  environment: null,
+  status: null,
+  awaitsApproval: false,
+  name: null,
+};
 /** The first page of an operator's list. */
 const NEWEST = { ...EVERY_TRANSFER, beforeId: null, limit: 51 };
 
@@ -157,6 +165,6 @@ it.each([
   expect(most).toBeLessThan(MOST_ROWS);
 });
 
-it("a list ends when it takes too long, and whoever asked is told to come again", async () => {
+it("a list ends when it takes too long, and its caller is asked to try again", async () => {
   await expect(findTransfers(pausing(database.pool), NEWEST, 50)).rejects.toBeInstanceOf(UpstreamBusy);
 });

@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import { isEmailAddress } from "../../../src/identity/customers.ts";
-import { knownDevice } from "../../../src/identity/known-devices.ts";
+import { knownDevice } from "../../../src/identity/sign-in/known-devices.ts";
 import { networkOf } from "../../../src/identity/client-network.ts";
-import { isCommonPassword } from "../../../src/identity/passwords.ts";
+import { isCommonPassword } from "../../../src/identity/passwords/passwords.ts";
 import { cookiePlanOf } from "../../../src/identity/session-cookie.ts";
 import { editText, readMap } from "../../../src/agents/editing/format.ts";
 import { jsonWithComments, strictJson } from "../../../src/agents/editing/json.ts";

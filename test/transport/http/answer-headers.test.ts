@@ -155,13 +155,13 @@ test.each<Case>([...cases])("%s is no page of another site's, whatever a browser
   expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
 });
 
-test.each<Case>([...cases])("%s says of what type its body is, and texts how they are written", async (_what, init) => {
+test.each<Case>([...cases])("%s has the type of its body, and texts their encoding", async (_what, init) => {
   const { path, ...rest } = init;
   const answer = await fetch(plain.http + path, { ...rest, redirect: "manual" });
   const type = answer.headers.get("content-type");
   const body = await answer.text();
   const isText = /^text\/|\+xml|javascript/.test(type ?? "");
-  // A body says what it is; what says nothing is empty.
+  // A body has a type; an answer without one is empty.
   expect(body === "" || /^[a-z]+\/[a-z.+-]+(; charset=utf-8)?$/.test(type ?? "")).toBe(true);
   expect(!isText || type?.endsWith("; charset=utf-8")).toBe(true);
   expect(!type?.startsWith("application/json") || isJson(body)).toBe(true);

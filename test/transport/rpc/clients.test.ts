@@ -1,4 +1,4 @@
-// The RPC face through the clients that callers use: Connect, gRPC-Web and grpc-js.
+// RPC through the clients that callers use: Connect, gRPC-Web and grpc-js.
 
 import { fromBinary, toBinary, type DescMethod, type MessageInitShape, create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
@@ -7,7 +7,7 @@ import { createConnectTransport as createWebTransport, createGrpcWebTransport } 
 import * as grpc from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ErrorFactsSchema } from "#gen/saldo/errors/v1/errors_pb.ts";
-import { GatewayService, StreamChatCompletionRequestSchema } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
+import { GatewayService, ChatCompletionRequestSchema } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
 import { BillingService } from "#gen/saldo/billing/v1/billing_service_pb.ts";
 import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { BEARER, createLogMemory, implementations, SANDBOX_PAIR, startServers, type Running } from "../fakes.ts";
@@ -69,16 +69,13 @@ describe.each(Object.entries(transports))("%s", (_name, transport) => {
   test("streams", async () => {
     const client = createClient(GatewayService, transport());
     const ids: string[] = [];
-    for await (const piece of client.streamChatCompletion({ request: { model: "x", ...user } }, { headers }))
-      ids.push(piece.id);
+    for await (const piece of client.streamChatCompletion({ model: "x", ...user }, { headers })) ids.push(piece.id);
     expect(ids).toEqual(["chatcmpl-0", "chatcmpl-1", "chatcmpl-2"]);
   });
 
   test("gives the facts of an error that ends a stream half-way, and its text unharmed", async () => {
     const client = createClient(GatewayService, transport());
-    const error = await failure(
-      Array.fromAsync(client.streamChatCompletion({ request: { model: "half", ...user } }, { headers })),
-    );
+    const error = await failure(Array.fromAsync(client.streamChatCompletion({ model: "half", ...user }, { headers })));
     expect([error.code, error.rawMessage]).toEqual([Code.NotFound, "Gone: nothing, here."]);
     expect(error.findDetails(ErrorFactsSchema)[0]).toMatchObject({ code: "not_found" });
   });
@@ -102,11 +99,9 @@ describe.each(Object.entries(transports))("%s", (_name, transport) => {
       details: [{ field: "id", rule: "string.min_len" }],
     });
     const messages = [{ role: "wizard" }];
-    const streamed = await failure(
-      Array.fromAsync(client.streamChatCompletion({ request: { model: "x", messages } }, { headers })),
-    );
+    const streamed = await failure(Array.fromAsync(client.streamChatCompletion({ model: "x", messages }, { headers })));
     expect(streamed.findDetails(ErrorFactsSchema)[0]?.details).toMatchObject([
-      { field: "request.messages[0].role", rule: "string.in" },
+      { field: "messages[0].role", rule: "string.in" },
     ]);
   });
 
@@ -148,10 +143,7 @@ test("a message that cannot be decoded is refused with facts and a log line", as
 test("a client that leaves a stream aborts it", async () => {
   const client = createClient(GatewayService, transports["gRPC"]?.() ?? createWebTransport({ baseUrl: running.http }));
   const leave = new AbortController();
-  const pieces = client.streamChatCompletion(
-    { request: { model: "endless", ...user } },
-    { headers, signal: leave.signal },
-  );
+  const pieces = client.streamChatCompletion({ model: "endless", ...user }, { headers, signal: leave.signal });
   const error = await failure(
     (async () => {
       for await (const piece of pieces) if (piece.id === "chatcmpl-2") leave.abort();
@@ -187,12 +179,7 @@ function unary(
 }
 
 function stream(client: grpc.Client, model: string): grpc.ClientReadableStream<Buffer> {
-  const message = bytes(
-    toBinary(
-      StreamChatCompletionRequestSchema,
-      create(StreamChatCompletionRequestSchema, { request: { model, ...user } }),
-    ),
-  );
+  const message = bytes(toBinary(ChatCompletionRequestSchema, create(ChatCompletionRequestSchema, { model, ...user })));
   return client.makeServerStreamRequest(
     pathOf(GatewayService.method.streamChatCompletion),
     bytes,

@@ -1,5 +1,5 @@
 // Messages made to cost more than they weigh. A stranger's is not read at all; a caller's is read within the bounds of its
-// method, whatever the protocol.
+// method, on every protocol.
 
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { ClientHttp2Session } from "node:http2";
@@ -8,7 +8,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  CreateChatCompletionRequestSchema,
+  ChatCompletionRequestSchema,
   GatewayService,
   GetModelRequestSchema,
 } from "#gen/saldo/gateway/v1/gateway_service_pb.ts";
@@ -67,7 +67,7 @@ const protocols: Record<string, Protocol> = {
 
 const headers = { authorization: BEARER };
 const chatOf = (content: string) =>
-  create(CreateChatCompletionRequestSchema, { model: "x", messages: [{ role: "user", content }] });
+  create(ChatCompletionRequestSchema, { model: "x", messages: [{ role: "user", content }] });
 /** So many times the two bytes of an empty message, or of a number. */
 const twoBytes = (mib: number, tag: number, value = 0) => Buffer.alloc(mib * MIB, Buffer.from([tag, value]));
 const UNKNOWN_FIELD_15 = 0x78;
@@ -104,7 +104,7 @@ describe.each(Object.entries(protocols))("%s", (_name, call) => {
   });
 
   test("takes a message as large as its method allows", async () => {
-    const message = toBinary(CreateChatCompletionRequestSchema, chatOf("x".repeat(2 * MIB)));
+    const message = toBinary(ChatCompletionRequestSchema, chatOf("x".repeat(2 * MIB)));
     expect(codeOf(await call({ method: createChatCompletion, message, headers }))).toBe("ok");
     const id = "m".repeat(64 * KIB - 4);
     const small = toBinary(GetModelRequestSchema, create(GetModelRequestSchema, { id }));
@@ -114,9 +114,9 @@ describe.each(Object.entries(protocols))("%s", (_name, call) => {
   });
 
   test("takes a compressed chat, as protobuf and as JSON", async () => {
-    const binary = gzipSync(toBinary(CreateChatCompletionRequestSchema, chatOf("hi")));
+    const binary = gzipSync(toBinary(ChatCompletionRequestSchema, chatOf("hi")));
     expect(codeOf(await call({ method: createChatCompletion, message: binary, headers, encoding: "gzip" }))).toBe("ok");
-    const json = brotli(Buffer.from(toJsonString(CreateChatCompletionRequestSchema, chatOf("hi"))));
+    const json = brotli(Buffer.from(toJsonString(ChatCompletionRequestSchema, chatOf("hi"))));
     const sending = { method: createChatCompletion, message: json, headers, encoding: "br", json: true };
     expect(codeOf(await call(sending))).toBe("ok");
     expect(given.at(-1)).toMatchObject({ messages: [{ role: "user", content: "hi" }] });

@@ -61,7 +61,7 @@ test.each(DOC_PAGES)("%s is Markdown with nothing left open", async (page) => {
   }
 });
 
-test.each(DOC_PAGES)("%s says the same in both languages, part by part", async (page) => {
+test.each(DOC_PAGES)("%s is the same in both languages, part by part", async (page) => {
   const shapeOf = (text: string) =>
     readMarkdown(text).map((block) =>
       block.kind === "table"

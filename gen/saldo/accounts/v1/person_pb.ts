@@ -396,7 +396,7 @@ export const Role = {
   MEMBER: 1,
 
   /**
-   * Runs the service: OperatorService, and every account by naming it in `x-saldo-account`.
+   * Runs the service: the services of `saldo.operator.v1`, and every account by naming it in `x-saldo-account`.
    *
    * @generated from enum value: ROLE_OPERATOR = 2;
    */

@@ -21,14 +21,14 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file saldo/gateway/v1/gateway_service.proto.
  */
 export const file_saldo_gateway_v1_gateway_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZzYWxkby9nYXRld2F5L3YxL2dhdGV3YXlfc2VydmljZS5wcm90bxIQc2FsZG8uZ2F0ZXdheS52MSKBCAobQ3JlYXRlQ2hhdENvbXBsZXRpb25SZXF1ZXN0EhkKBW1vZGVsGAEgASgJQgq6SAdyBRABGMgBEjwKCG1lc3NhZ2VzGAIgAygLMh0uc2FsZG8uZ2F0ZXdheS52MS5DaGF0TWVzc2FnZUILukgIkgEFCAEQkE4SMQoLdGVtcGVyYXR1cmUYAyABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESMgoFdG9wX3AYBCABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAFSBXRvcF9wiAEBEiwKCm1heF90b2tlbnMYBSABKA1CB7pIBCoCKAFIAlIKbWF4X3Rva2Vuc4gBARJCChVtYXhfY29tcGxldGlvbl90b2tlbnMYBiABKA1CB7pIBCoCKAFIA1IVbWF4X2NvbXBsZXRpb25fdG9rZW5ziAEBEhoKAW4YByABKA1CCrpIByoFGIABKAFIBIgBARIWCgRzdG9wGAggAygJQgi6SAWSAQIQEBIwCgV0b29scxgJIAMoCzIWLnNhbGRvLmdhdGV3YXkudjEuVG9vbEIJukgGkgEDEOgHEjgKC3Rvb2xfY2hvaWNlGAogASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlUgt0b29sX2Nob2ljZRJBCg9yZXNwb25zZV9mb3JtYXQYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ug9yZXNwb25zZV9mb3JtYXQSKgoQcmVhc29uaW5nX2VmZm9ydBgMIAEoCVIQcmVhc29uaW5nX2VmZm9ydBJKChFmcmVxdWVuY3lfcGVuYWx0eRgNIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAMBIBVIRZnJlcXVlbmN5X3BlbmFsdHmIAQESSAoQcHJlc2VuY2VfcGVuYWx0eRgOIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAMBIBlIQcHJlc2VuY2VfcGVuYWx0eYgBARITCgZzdHJlYW0YDyABKAhIB4gBARJHCg5zdHJlYW1fb3B0aW9ucxgQIAEoCzIfLnNhbGRvLmdhdGV3YXkudjEuU3RyZWFtT3B0aW9uc1IOc3RyZWFtX29wdGlvbnMSLgoFZXh0cmEYZCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qga6uxgCEAFCDgoMX3RlbXBlcmF0dXJlQggKBl90b3BfcEINCgtfbWF4X3Rva2Vuc0IYChZfbWF4X2NvbXBsZXRpb25fdG9rZW5zQgQKAl9uQhQKEl9mcmVxdWVuY3lfcGVuYWx0eUITChFfcHJlc2VuY2VfcGVuYWx0eUIJCgdfc3RyZWFtIrEBChxDcmVhdGVDaGF0Q29tcGxldGlvblJlc3BvbnNlEgoKAmlkGAEgASgJEg4KBm9iamVjdBgCIAEoCRIPCgdjcmVhdGVkGAMgASgNEg0KBW1vZGVsGAQgASgJEi0KB2Nob2ljZXMYBSADKAsyHC5zYWxkby5nYXRld2F5LnYxLkNoYXRDaG9pY2USJgoFdXNhZ2UYBiABKAsyFy5zYWxkby5nYXRld2F5LnYxLlVzYWdlImUKG1N0cmVhbUNoYXRDb21wbGV0aW9uUmVxdWVzdBJGCgdyZXF1ZXN0GAEgASgLMi0uc2FsZG8uZ2F0ZXdheS52MS5DcmVhdGVDaGF0Q29tcGxldGlvblJlcXVlc3RCBrpIA8gBASK2AQocU3RyZWFtQ2hhdENvbXBsZXRpb25SZXNwb25zZRIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSDwoHY3JlYXRlZBgDIAEoDRINCgVtb2RlbBgEIAEoCRIyCgdjaG9pY2VzGAUgAygLMiEuc2FsZG8uZ2F0ZXdheS52MS5DaGF0Q2h1bmtDaG9pY2USJgoFdXNhZ2UYBiABKAsyFy5zYWxkby5nYXRld2F5LnYxLlVzYWdlIhMKEUxpc3RNb2RlbHNSZXF1ZXN0IksKEkxpc3RNb2RlbHNSZXNwb25zZRIOCgZvYmplY3QYASABKAkSJQoEZGF0YRgCIAMoCzIXLnNhbGRvLmdhdGV3YXkudjEuTW9kZWwiKQoPR2V0TW9kZWxSZXF1ZXN0EhYKAmlkGAEgASgJQgq6SAdyBRABGMgBIjoKEEdldE1vZGVsUmVzcG9uc2USJgoFbW9kZWwYASABKAsyFy5zYWxkby5nYXRld2F5LnYxLk1vZGVsMvUHCg5HYXRld2F5U2VydmljZRLYAgoUQ3JlYXRlQ2hhdENvbXBsZXRpb24SLS5zYWxkby5nYXRld2F5LnYxLkNyZWF0ZUNoYXRDb21wbGV0aW9uUmVxdWVzdBouLnNhbGRvLmdhdGV3YXkudjEuQ3JlYXRlQ2hhdENvbXBsZXRpb25SZXNwb25zZSLgAaq7GAICA8K7GAcIgICAEBABorwYEHZhbGlkYXRpb25fZXJyb3KivBgPaW52YWxpZF9hcGlfa2V5orwYFGluc3VmZmljaWVudF9iYWxhbmNlorwYD21vZGVsX25vdF9mb3VuZKK8GApyYXRlX2xpbWl0orwYDXVwc3RyZWFtX2J1c3mivBgPYWxyZWFkeV9ydW5uaW5norwYEGFscmVhZHlfYW5zd2VyZWSivBgUaWRlbXBvdGVuY3lfY29uZmxpY3SC0+STAhk6ASoiFC92MS9jaGF0L2NvbXBsZXRpb25zErsCChRTdHJlYW1DaGF0Q29tcGxldGlvbhItLnNhbGRvLmdhdGV3YXkudjEuU3RyZWFtQ2hhdENvbXBsZXRpb25SZXF1ZXN0Gi4uc2FsZG8uZ2F0ZXdheS52MS5TdHJlYW1DaGF0Q29tcGxldGlvblJlc3BvbnNlIsEBqrsYAgIDwrsYBwiAgIAQEAGivBgQdmFsaWRhdGlvbl9lcnJvcqK8GA9pbnZhbGlkX2FwaV9rZXmivBgUaW5zdWZmaWNpZW50X2JhbGFuY2WivBgPbW9kZWxfbm90X2ZvdW5korwYCnJhdGVfbGltaXSivBgNdXBzdHJlYW1fYnVzeaK8GA9hbHJlYWR5X3J1bm5pbmeivBgQYWxyZWFkeV9hbnN3ZXJlZKK8GBRpZGVtcG90ZW5jeV9jb25mbGljdDABEpUBCgpMaXN0TW9kZWxzEiMuc2FsZG8uZ2F0ZXdheS52MS5MaXN0TW9kZWxzUmVxdWVzdBokLnNhbGRvLmdhdGV3YXkudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIjyQAgGquxgCAgOivBgPaW52YWxpZF9hcGlfa2V5orwYCnJhdGVfbGltaXSC0+STAgwSCi92MS9tb2RlbHMSsQEKCEdldE1vZGVsEiEuc2FsZG8uZ2F0ZXdheS52MS5HZXRNb2RlbFJlcXVlc3QaIi5zYWxkby5nYXRld2F5LnYxLkdldE1vZGVsUmVzcG9uc2UiXpACAaq7GAICA6K8GA9pbnZhbGlkX2FwaV9rZXmivBgPbW9kZWxfbm90X2ZvdW5korwYCnJhdGVfbGltaXSC0+STAhtiBW1vZGVsEhIvdjEvbW9kZWxzL3tpZD0qKn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_saldo_gateway_v1_chat, file_saldo_gateway_v1_model, file_saldo_options_v1_options]);
+  fileDesc("CiZzYWxkby9nYXRld2F5L3YxL2dhdGV3YXlfc2VydmljZS5wcm90bxIQc2FsZG8uZ2F0ZXdheS52MSL7BwoVQ2hhdENvbXBsZXRpb25SZXF1ZXN0EhkKBW1vZGVsGAEgASgJQgq6SAdyBRABGMgBEjwKCG1lc3NhZ2VzGAIgAygLMh0uc2FsZG8uZ2F0ZXdheS52MS5DaGF0TWVzc2FnZUILukgIkgEFCAEQkE4SMQoLdGVtcGVyYXR1cmUYAyABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASACIAQESMgoFdG9wX3AYBCABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAFSBXRvcF9wiAEBEiwKCm1heF90b2tlbnMYBSABKA1CB7pIBCoCKAFIAlIKbWF4X3Rva2Vuc4gBARJCChVtYXhfY29tcGxldGlvbl90b2tlbnMYBiABKA1CB7pIBCoCKAFIA1IVbWF4X2NvbXBsZXRpb25fdG9rZW5ziAEBEhoKAW4YByABKA1CCrpIByoFGIABKAFIBIgBARIWCgRzdG9wGAggAygJQgi6SAWSAQIQEBIwCgV0b29scxgJIAMoCzIWLnNhbGRvLmdhdGV3YXkudjEuVG9vbEIJukgGkgEDEOgHEjgKC3Rvb2xfY2hvaWNlGAogASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlUgt0b29sX2Nob2ljZRJBCg9yZXNwb25zZV9mb3JtYXQYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ug9yZXNwb25zZV9mb3JtYXQSKgoQcmVhc29uaW5nX2VmZm9ydBgMIAEoCVIQcmVhc29uaW5nX2VmZm9ydBJKChFmcmVxdWVuY3lfcGVuYWx0eRgNIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAMBIBVIRZnJlcXVlbmN5X3BlbmFsdHmIAQESSAoQcHJlc2VuY2VfcGVuYWx0eRgOIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAMBIBlIQcHJlc2VuY2VfcGVuYWx0eYgBARITCgZzdHJlYW0YDyABKAhIB4gBARJHCg5zdHJlYW1fb3B0aW9ucxgQIAEoCzIfLnNhbGRvLmdhdGV3YXkudjEuU3RyZWFtT3B0aW9uc1IOc3RyZWFtX29wdGlvbnMSLgoFZXh0cmEYZCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qga6uxgCEAFCDgoMX3RlbXBlcmF0dXJlQggKBl90b3BfcEINCgtfbWF4X3Rva2Vuc0IYChZfbWF4X2NvbXBsZXRpb25fdG9rZW5zQgQKAl9uQhQKEl9mcmVxdWVuY3lfcGVuYWx0eUITChFfcHJlc2VuY2VfcGVuYWx0eUIJCgdfc3RyZWFtIrEBChxDcmVhdGVDaGF0Q29tcGxldGlvblJlc3BvbnNlEgoKAmlkGAEgASgJEg4KBm9iamVjdBgCIAEoCRIPCgdjcmVhdGVkGAMgASgNEg0KBW1vZGVsGAQgASgJEi0KB2Nob2ljZXMYBSADKAsyHC5zYWxkby5nYXRld2F5LnYxLkNoYXRDaG9pY2USJgoFdXNhZ2UYBiABKAsyFy5zYWxkby5nYXRld2F5LnYxLlVzYWdlIrYBChxTdHJlYW1DaGF0Q29tcGxldGlvblJlc3BvbnNlEgoKAmlkGAEgASgJEg4KBm9iamVjdBgCIAEoCRIPCgdjcmVhdGVkGAMgASgNEg0KBW1vZGVsGAQgASgJEjIKB2Nob2ljZXMYBSADKAsyIS5zYWxkby5nYXRld2F5LnYxLkNoYXRDaHVua0Nob2ljZRImCgV1c2FnZRgGIAEoCzIXLnNhbGRvLmdhdGV3YXkudjEuVXNhZ2UiEwoRTGlzdE1vZGVsc1JlcXVlc3QiSwoSTGlzdE1vZGVsc1Jlc3BvbnNlEg4KBm9iamVjdBgBIAEoCRIlCgRkYXRhGAIgAygLMhcuc2FsZG8uZ2F0ZXdheS52MS5Nb2RlbCIpCg9HZXRNb2RlbFJlcXVlc3QSFgoCaWQYASABKAlCCrpIB3IFEAEYyAEiOgoQR2V0TW9kZWxSZXNwb25zZRImCgVtb2RlbBgBIAEoCzIXLnNhbGRvLmdhdGV3YXkudjEuTW9kZWwy6QcKDkdhdGV3YXlTZXJ2aWNlEtICChRDcmVhdGVDaGF0Q29tcGxldGlvbhInLnNhbGRvLmdhdGV3YXkudjEuQ2hhdENvbXBsZXRpb25SZXF1ZXN0Gi4uc2FsZG8uZ2F0ZXdheS52MS5DcmVhdGVDaGF0Q29tcGxldGlvblJlc3BvbnNlIuABqrsYAgIDwrsYBwiAgIAQEAGivBgQdmFsaWRhdGlvbl9lcnJvcqK8GA9pbnZhbGlkX2FwaV9rZXmivBgUaW5zdWZmaWNpZW50X2JhbGFuY2WivBgPbW9kZWxfbm90X2ZvdW5korwYCnJhdGVfbGltaXSivBgNdXBzdHJlYW1fYnVzeaK8GA9hbHJlYWR5X3J1bm5pbmeivBgQYWxyZWFkeV9hbnN3ZXJlZKK8GBRpZGVtcG90ZW5jeV9jb25mbGljdILT5JMCGToBKiIUL3YxL2NoYXQvY29tcGxldGlvbnMStQIKFFN0cmVhbUNoYXRDb21wbGV0aW9uEicuc2FsZG8uZ2F0ZXdheS52MS5DaGF0Q29tcGxldGlvblJlcXVlc3QaLi5zYWxkby5nYXRld2F5LnYxLlN0cmVhbUNoYXRDb21wbGV0aW9uUmVzcG9uc2UiwQGquxgCAgPCuxgHCICAgBAQAaK8GBB2YWxpZGF0aW9uX2Vycm9yorwYD2ludmFsaWRfYXBpX2tleaK8GBRpbnN1ZmZpY2llbnRfYmFsYW5jZaK8GA9tb2RlbF9ub3RfZm91bmSivBgKcmF0ZV9saW1pdKK8GA11cHN0cmVhbV9idXN5orwYD2FscmVhZHlfcnVubmluZ6K8GBBhbHJlYWR5X2Fuc3dlcmVkorwYFGlkZW1wb3RlbmN5X2NvbmZsaWN0MAESlQEKCkxpc3RNb2RlbHMSIy5zYWxkby5nYXRld2F5LnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiQuc2FsZG8uZ2F0ZXdheS52MS5MaXN0TW9kZWxzUmVzcG9uc2UiPJACAaq7GAICA6K8GA9pbnZhbGlkX2FwaV9rZXmivBgKcmF0ZV9saW1pdILT5JMCDBIKL3YxL21vZGVscxKxAQoIR2V0TW9kZWwSIS5zYWxkby5nYXRld2F5LnYxLkdldE1vZGVsUmVxdWVzdBoiLnNhbGRvLmdhdGV3YXkudjEuR2V0TW9kZWxSZXNwb25zZSJekAIBqrsYAgIDorwYD2ludmFsaWRfYXBpX2tleaK8GA9tb2RlbF9ub3RfZm91bmSivBgKcmF0ZV9saW1pdILT5JMCG2IFbW9kZWwSEi92MS9tb2RlbHMve2lkPSoqfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_struct, file_saldo_gateway_v1_chat, file_saldo_gateway_v1_model, file_saldo_options_v1_options]);
 
 /**
- * A conversation to answer.
+ * A conversation to answer, at once or piece by piece.
  *
- * @generated from message saldo.gateway.v1.CreateChatCompletionRequest
+ * @generated from message saldo.gateway.v1.ChatCompletionRequest
  */
-export type CreateChatCompletionRequest = Message<"saldo.gateway.v1.CreateChatCompletionRequest"> & {
+export type ChatCompletionRequest = Message<"saldo.gateway.v1.ChatCompletionRequest"> & {
   /**
    * The id of a catalog model.
    *
@@ -150,10 +150,10 @@ export type CreateChatCompletionRequest = Message<"saldo.gateway.v1.CreateChatCo
 };
 
 /**
- * Describes the message saldo.gateway.v1.CreateChatCompletionRequest.
- * Use `create(CreateChatCompletionRequestSchema)` to create a new message.
+ * Describes the message saldo.gateway.v1.ChatCompletionRequest.
+ * Use `create(ChatCompletionRequestSchema)` to create a new message.
  */
-export const CreateChatCompletionRequestSchema: GenMessage<CreateChatCompletionRequest> = /*@__PURE__*/
+export const ChatCompletionRequestSchema: GenMessage<ChatCompletionRequest> = /*@__PURE__*/
   messageDesc(file_saldo_gateway_v1_gateway_service, 0);
 
 /**
@@ -213,27 +213,6 @@ export const CreateChatCompletionResponseSchema: GenMessage<CreateChatCompletion
   messageDesc(file_saldo_gateway_v1_gateway_service, 1);
 
 /**
- * A conversation to answer piece by piece.
- *
- * @generated from message saldo.gateway.v1.StreamChatCompletionRequest
- */
-export type StreamChatCompletionRequest = Message<"saldo.gateway.v1.StreamChatCompletionRequest"> & {
-  /**
-   * The request; its `stream` and `stream_options` are not needed.
-   *
-   * @generated from field: saldo.gateway.v1.CreateChatCompletionRequest request = 1;
-   */
-  request?: CreateChatCompletionRequest | undefined;
-};
-
-/**
- * Describes the message saldo.gateway.v1.StreamChatCompletionRequest.
- * Use `create(StreamChatCompletionRequestSchema)` to create a new message.
- */
-export const StreamChatCompletionRequestSchema: GenMessage<StreamChatCompletionRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 2);
-
-/**
  * One piece of an answer.
  *
  * @generated from message saldo.gateway.v1.StreamChatCompletionResponse
@@ -287,7 +266,7 @@ export type StreamChatCompletionResponse = Message<"saldo.gateway.v1.StreamChatC
  * Use `create(StreamChatCompletionResponseSchema)` to create a new message.
  */
 export const StreamChatCompletionResponseSchema: GenMessage<StreamChatCompletionResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 3);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 2);
 
 /**
  * Asks for the catalog.
@@ -302,7 +281,7 @@ export type ListModelsRequest = Message<"saldo.gateway.v1.ListModelsRequest"> & 
  * Use `create(ListModelsRequestSchema)` to create a new message.
  */
 export const ListModelsRequestSchema: GenMessage<ListModelsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 4);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 3);
 
 /**
  * The catalog.
@@ -330,7 +309,7 @@ export type ListModelsResponse = Message<"saldo.gateway.v1.ListModelsResponse"> 
  * Use `create(ListModelsResponseSchema)` to create a new message.
  */
 export const ListModelsResponseSchema: GenMessage<ListModelsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 5);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 4);
 
 /**
  * Asks for one model.
@@ -351,7 +330,7 @@ export type GetModelRequest = Message<"saldo.gateway.v1.GetModelRequest"> & {
  * Use `create(GetModelRequestSchema)` to create a new message.
  */
 export const GetModelRequestSchema: GenMessage<GetModelRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 6);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 5);
 
 /**
  * One model.
@@ -372,7 +351,7 @@ export type GetModelResponse = Message<"saldo.gateway.v1.GetModelResponse"> & {
  * Use `create(GetModelResponseSchema)` to create a new message.
  */
 export const GetModelResponseSchema: GenMessage<GetModelResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_gateway_v1_gateway_service, 7);
+  messageDesc(file_saldo_gateway_v1_gateway_service, 6);
 
 /**
  * One key reaches every model of the catalog. Each answer is billed to the key's account before it is complete.
@@ -390,7 +369,7 @@ export const GatewayService: GenService<{
    */
   createChatCompletion: {
     methodKind: "unary";
-    input: typeof CreateChatCompletionRequestSchema;
+    input: typeof ChatCompletionRequestSchema;
     output: typeof CreateChatCompletionResponseSchema;
   },
   /**
@@ -403,7 +382,7 @@ export const GatewayService: GenService<{
    */
   streamChatCompletion: {
     methodKind: "server_streaming";
-    input: typeof StreamChatCompletionRequestSchema;
+    input: typeof ChatCompletionRequestSchema;
     output: typeof StreamChatCompletionResponseSchema;
   },
   /**

@@ -11,13 +11,15 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Balance } from "../../billing/v1/balance_pb.ts";
 import { file_saldo_billing_v1_balance } from "../../billing/v1/balance_pb.ts";
+import type { MerchantSummary } from "./merchant_pb.ts";
+import { file_saldo_operator_v1_merchant } from "./merchant_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file saldo/operator/v1/account.proto.
  */
 export const file_saldo_operator_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9hY2NvdW50LnByb3RvEhFzYWxkby5vcGVyYXRvci52MSLMAQoOQWNjb3VudFN1bW1hcnkSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoHYmFsYW5jZRgEIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZRItCglmcm96ZW5fYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdvcmtpbmdfa2V5cxgGIAEoDSJ2Cg9NZXJjaGFudFN1bW1hcnkSCgoCaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRITCgtlbnZpcm9ubWVudBgDIAEoCRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJwCg1BY2NvdW50TGltaXRzEi0KCWZyb3plbl9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRbWF4X29wZW5fcmVxdWVzdHMYAiABKA0SFQoNb3Blbl9yZXF1ZXN0cxgDIAEoDSJDCgpNb25leU9yZGVyEhIKCnBvc3RpbmdfaWQYASABKAkSEQoJYXZhaWxhYmxlGAIgASgJEg4KBmlzX25ldxgDIAEoCCJpChNMaXN0QWNjb3VudHNSZXF1ZXN0EhcKBXF1ZXJ5GAEgASgJQgi6SAVyAxjAAhIbCglwYWdlX3NpemUYAiABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGMgBImQKFExpc3RBY2NvdW50c1Jlc3BvbnNlEjMKCGFjY291bnRzGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjEKEUdldEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBIuQBChJHZXRBY2NvdW50UmVzcG9uc2USMgoHYWNjb3VudBgBIAEoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRTdW1tYXJ5EjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMSMQoNbGFzdF91c2FnZV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoJbWVyY2hhbnRzGAQgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuTWVyY2hhbnRTdW1tYXJ5IrIBChRDcmVkaXRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARI8CgZhbW91bnQYAiABKAlCLLpIKXInMiVeKDB8WzEtOV1bMC05XXswLDEyfSkoXC5bMC05XXsxLDZ9KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIiCg9pZGVtcG90ZW5jeV9rZXkYBCABKAlCCbpIBnIEEAEYZCJfChVDcmVkaXRBY2NvdW50UmVzcG9uc2USLAoFb3JkZXIYASABKAsyHS5zYWxkby5vcGVyYXRvci52MS5Nb25leU9yZGVyEhgKEHBlbmRpbmdfb3JkZXJfaWQYAiABKAkitAEKFEFkanVzdEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEj4KBmFtb3VudBgCIAEoCUIuukgrcikyJ14tPygwfFsxLTldWzAtOV17MCwxMn0pKFwuWzAtOV17MSw2fSk/JBIaCgZyZWFzb24YAyABKAlCCrpIB3IFEAEY9AMSIgoPaWRlbXBvdGVuY3lfa2V5GAQgASgJQgm6SAZyBBABGGQiXwoVQWRqdXN0QWNjb3VudFJlc3BvbnNlEiwKBW9yZGVyGAEgASgLMh0uc2FsZG8ub3BlcmF0b3IudjEuTW9uZXlPcmRlchIYChBwZW5kaW5nX29yZGVyX2lkGAIgASgJIlAKFEZyZWV6ZUFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJJChVGcmVlemVBY2NvdW50UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJQChZVbmZyZWV6ZUFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiSwoXVW5mcmVlemVBY2NvdW50UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJ2ChZTZXRBY2NvdW50TGltaXRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEiQKEW1heF9vcGVuX3JlcXVlc3RzGAIgASgNQgm6SAYqBBjAhD0SGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyJLChdTZXRBY2NvdW50TGltaXRSZXNwb25zZRIwCgZsaW1pdHMYASABKAsyIC5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50TGltaXRzIk8KFVJlY291bnRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIlcKFlJlY291bnRBY2NvdW50UmVzcG9uc2USCwoDd2FzGAEgASgNEjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMipgEKEkNyZWRpdFVzYWdlUmVxdWVzdBIcCgpyZXF1ZXN0X2lkGAEgASgJQgi6SAVyA7ABARI/CgZhbW91bnQYAiABKAlCL7pILHIqMiheKCgwfFsxLTldWzAtOV17MCwxMn0pKFwuWzAtOV17MSw2fSk/KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIVCgRuYW1lGAQgASgJQge6SARyAhhkIpcBChNDcmVkaXRVc2FnZVJlc3BvbnNlEhIKCnBvc3RpbmdfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAkSEAoIY3JlZGl0ZWQYBCABKAkSDAoEbGVmdBgFIAEoCRIOCgZpc19uZXcYBiABKAgSGAoQcGVuZGluZ19vcmRlcl9pZBgHIAEoCWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_balance]);
+  fileDesc("Ch9zYWxkby9vcGVyYXRvci92MS9hY2NvdW50LnByb3RvEhFzYWxkby5vcGVyYXRvci52MSLMAQoOQWNjb3VudFN1bW1hcnkSCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoHYmFsYW5jZRgEIAEoCzIZLnNhbGRvLmJpbGxpbmcudjEuQmFsYW5jZRItCglmcm96ZW5fYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHdvcmtpbmdfa2V5cxgGIAEoDSJwCg1BY2NvdW50TGltaXRzEi0KCWZyb3plbl9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRbWF4X29wZW5fcmVxdWVzdHMYAiABKA0SFQoNb3Blbl9yZXF1ZXN0cxgDIAEoDSJDCgpNb25leU9yZGVyEhIKCnBvc3RpbmdfaWQYASABKAkSEQoJYXZhaWxhYmxlGAIgASgJEg4KBmlzX25ldxgDIAEoCCJpChNMaXN0QWNjb3VudHNSZXF1ZXN0EhcKBXF1ZXJ5GAEgASgJQgi6SAVyAxjAAhIbCglwYWdlX3NpemUYAiABKA1CCLpIBSoDGMgBEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGMgBImQKFExpc3RBY2NvdW50c1Jlc3BvbnNlEjMKCGFjY291bnRzGAEgAygLMiEuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudFN1bW1hcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjEKEUdldEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBIuQBChJHZXRBY2NvdW50UmVzcG9uc2USMgoHYWNjb3VudBgBIAEoCzIhLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRTdW1tYXJ5EjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMSMQoNbGFzdF91c2FnZV9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNQoJbWVyY2hhbnRzGAQgAygLMiIuc2FsZG8ub3BlcmF0b3IudjEuTWVyY2hhbnRTdW1tYXJ5IrIBChRDcmVkaXRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARI8CgZhbW91bnQYAiABKAlCLLpIKXInMiVeKDB8WzEtOV1bMC05XXswLDEyfSkoXC5bMC05XXsxLDZ9KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIiCg9pZGVtcG90ZW5jeV9rZXkYBCABKAlCCbpIBnIEEAEYZCJfChVDcmVkaXRBY2NvdW50UmVzcG9uc2USLAoFb3JkZXIYASABKAsyHS5zYWxkby5vcGVyYXRvci52MS5Nb25leU9yZGVyEhgKEHBlbmRpbmdfb3JkZXJfaWQYAiABKAkitAEKFEFkanVzdEFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEj4KBmFtb3VudBgCIAEoCUIuukgrcikyJ14tPygwfFsxLTldWzAtOV17MCwxMn0pKFwuWzAtOV17MSw2fSk/JBIaCgZyZWFzb24YAyABKAlCCrpIB3IFEAEY9AMSIgoPaWRlbXBvdGVuY3lfa2V5GAQgASgJQgm6SAZyBBABGGQiXwoVQWRqdXN0QWNjb3VudFJlc3BvbnNlEiwKBW9yZGVyGAEgASgLMh0uc2FsZG8ub3BlcmF0b3IudjEuTW9uZXlPcmRlchIYChBwZW5kaW5nX29yZGVyX2lkGAIgASgJIlAKFEZyZWV6ZUFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEhoKBnJlYXNvbhgCIAEoCUIKukgHcgUQARj0AyJJChVGcmVlemVBY2NvdW50UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJQChZVbmZyZWV6ZUFjY291bnRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY9AMiSwoXVW5mcmVlemVBY2NvdW50UmVzcG9uc2USMAoGbGltaXRzGAEgASgLMiAuc2FsZG8ub3BlcmF0b3IudjEuQWNjb3VudExpbWl0cyJ2ChZTZXRBY2NvdW50TGltaXRSZXF1ZXN0EhwKCmFjY291bnRfaWQYASABKAlCCLpIBXIDsAEBEiQKEW1heF9vcGVuX3JlcXVlc3RzGAIgASgNQgm6SAYqBBjAhD0SGAoGcmVhc29uGAMgASgJQgi6SAVyAxj0AyJLChdTZXRBY2NvdW50TGltaXRSZXNwb25zZRIwCgZsaW1pdHMYASABKAsyIC5zYWxkby5vcGVyYXRvci52MS5BY2NvdW50TGltaXRzIk8KFVJlY291bnRBY2NvdW50UmVxdWVzdBIcCgphY2NvdW50X2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGPQDIlcKFlJlY291bnRBY2NvdW50UmVzcG9uc2USCwoDd2FzGAEgASgNEjAKBmxpbWl0cxgCIAEoCzIgLnNhbGRvLm9wZXJhdG9yLnYxLkFjY291bnRMaW1pdHMipgEKEkNyZWRpdFVzYWdlUmVxdWVzdBIcCgpyZXF1ZXN0X2lkGAEgASgJQgi6SAVyA7ABARI/CgZhbW91bnQYAiABKAlCL7pILHIqMiheKCgwfFsxLTldWzAtOV17MCwxMn0pKFwuWzAtOV17MSw2fSk/KT8kEhoKBnJlYXNvbhgDIAEoCUIKukgHcgUQARj0AxIVCgRuYW1lGAQgASgJQge6SARyAhhkIpcBChNDcmVkaXRVc2FnZVJlc3BvbnNlEhIKCnBvc3RpbmdfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAkSEAoIY3JlZGl0ZWQYBCABKAkSDAoEbGVmdBgFIAEoCRIOCgZpc19uZXcYBiABKAgSGAoQcGVuZGluZ19vcmRlcl9pZBgHIAEoCWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_saldo_billing_v1_balance, file_saldo_operator_v1_merchant]);
 
 /**
  * An account in a list.
@@ -76,48 +78,6 @@ export const AccountSummarySchema: GenMessage<AccountSummary> = /*@__PURE__*/
   messageDesc(file_saldo_operator_v1_account, 0);
 
 /**
- * A merchant of an account.
- *
- * @generated from message saldo.operator.v1.MerchantSummary
- */
-export type MerchantSummary = Message<"saldo.operator.v1.MerchantSummary"> & {
-  /**
-   * The merchant's id, a UUID.
-   *
-   * @generated from field: string id = 1;
-   */
-  id: string;
-
-  /**
-   * The account it belongs to.
-   *
-   * @generated from field: string account_id = 2;
-   */
-  accountId: string;
-
-  /**
-   * `sandbox` or `production`.
-   *
-   * @generated from field: string environment = 3;
-   */
-  environment: string;
-
-  /**
-   * When it was made.
-   *
-   * @generated from field: google.protobuf.Timestamp created_at = 4;
-   */
-  createdAt?: Timestamp | undefined;
-};
-
-/**
- * Describes the message saldo.operator.v1.MerchantSummary.
- * Use `create(MerchantSummarySchema)` to create a new message.
- */
-export const MerchantSummarySchema: GenMessage<MerchantSummary> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 1);
-
-/**
  * What an account is allowed besides its balance.
  *
  * @generated from message saldo.operator.v1.AccountLimits
@@ -150,7 +110,7 @@ export type AccountLimits = Message<"saldo.operator.v1.AccountLimits"> & {
  * Use `create(AccountLimitsSchema)` to create a new message.
  */
 export const AccountLimitsSchema: GenMessage<AccountLimits> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 2);
+  messageDesc(file_saldo_operator_v1_account, 1);
 
 /**
  * Money that was put on an account or taken off it by hand.
@@ -185,7 +145,7 @@ export type MoneyOrder = Message<"saldo.operator.v1.MoneyOrder"> & {
  * Use `create(MoneyOrderSchema)` to create a new message.
  */
 export const MoneyOrderSchema: GenMessage<MoneyOrder> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 3);
+  messageDesc(file_saldo_operator_v1_account, 2);
 
 /**
  * Asks for accounts.
@@ -220,7 +180,7 @@ export type ListAccountsRequest = Message<"saldo.operator.v1.ListAccountsRequest
  * Use `create(ListAccountsRequestSchema)` to create a new message.
  */
 export const ListAccountsRequestSchema: GenMessage<ListAccountsRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 4);
+  messageDesc(file_saldo_operator_v1_account, 3);
 
 /**
  * One page of accounts.
@@ -248,7 +208,7 @@ export type ListAccountsResponse = Message<"saldo.operator.v1.ListAccountsRespon
  * Use `create(ListAccountsResponseSchema)` to create a new message.
  */
 export const ListAccountsResponseSchema: GenMessage<ListAccountsResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 5);
+  messageDesc(file_saldo_operator_v1_account, 4);
 
 /**
  * Asks for one account.
@@ -269,7 +229,7 @@ export type GetAccountRequest = Message<"saldo.operator.v1.GetAccountRequest"> &
  * Use `create(GetAccountRequestSchema)` to create a new message.
  */
 export const GetAccountRequestSchema: GenMessage<GetAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 6);
+  messageDesc(file_saldo_operator_v1_account, 5);
 
 /**
  * One account.
@@ -311,7 +271,7 @@ export type GetAccountResponse = Message<"saldo.operator.v1.GetAccountResponse">
  * Use `create(GetAccountResponseSchema)` to create a new message.
  */
 export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 7);
+  messageDesc(file_saldo_operator_v1_account, 6);
 
 /**
  * Puts rupiah on an account.
@@ -353,7 +313,7 @@ export type CreditAccountRequest = Message<"saldo.operator.v1.CreditAccountReque
  * Use `create(CreditAccountRequestSchema)` to create a new message.
  */
 export const CreditAccountRequestSchema: GenMessage<CreditAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 8);
+  messageDesc(file_saldo_operator_v1_account, 7);
 
 /**
  * What was credited.
@@ -381,7 +341,7 @@ export type CreditAccountResponse = Message<"saldo.operator.v1.CreditAccountResp
  * Use `create(CreditAccountResponseSchema)` to create a new message.
  */
 export const CreditAccountResponseSchema: GenMessage<CreditAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 9);
+  messageDesc(file_saldo_operator_v1_account, 8);
 
 /**
  * Corrects an account.
@@ -423,7 +383,7 @@ export type AdjustAccountRequest = Message<"saldo.operator.v1.AdjustAccountReque
  * Use `create(AdjustAccountRequestSchema)` to create a new message.
  */
 export const AdjustAccountRequestSchema: GenMessage<AdjustAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 10);
+  messageDesc(file_saldo_operator_v1_account, 9);
 
 /**
  * What was corrected.
@@ -451,7 +411,7 @@ export type AdjustAccountResponse = Message<"saldo.operator.v1.AdjustAccountResp
  * Use `create(AdjustAccountResponseSchema)` to create a new message.
  */
 export const AdjustAccountResponseSchema: GenMessage<AdjustAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 11);
+  messageDesc(file_saldo_operator_v1_account, 10);
 
 /**
  * Freezes an account.
@@ -479,7 +439,7 @@ export type FreezeAccountRequest = Message<"saldo.operator.v1.FreezeAccountReque
  * Use `create(FreezeAccountRequestSchema)` to create a new message.
  */
 export const FreezeAccountRequestSchema: GenMessage<FreezeAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 12);
+  messageDesc(file_saldo_operator_v1_account, 11);
 
 /**
  * The frozen account.
@@ -500,7 +460,7 @@ export type FreezeAccountResponse = Message<"saldo.operator.v1.FreezeAccountResp
  * Use `create(FreezeAccountResponseSchema)` to create a new message.
  */
 export const FreezeAccountResponseSchema: GenMessage<FreezeAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 13);
+  messageDesc(file_saldo_operator_v1_account, 12);
 
 /**
  * Unfreezes an account.
@@ -528,7 +488,7 @@ export type UnfreezeAccountRequest = Message<"saldo.operator.v1.UnfreezeAccountR
  * Use `create(UnfreezeAccountRequestSchema)` to create a new message.
  */
 export const UnfreezeAccountRequestSchema: GenMessage<UnfreezeAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 14);
+  messageDesc(file_saldo_operator_v1_account, 13);
 
 /**
  * The account.
@@ -549,7 +509,7 @@ export type UnfreezeAccountResponse = Message<"saldo.operator.v1.UnfreezeAccount
  * Use `create(UnfreezeAccountResponseSchema)` to create a new message.
  */
 export const UnfreezeAccountResponseSchema: GenMessage<UnfreezeAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 15);
+  messageDesc(file_saldo_operator_v1_account, 14);
 
 /**
  * Bounds an account.
@@ -584,7 +544,7 @@ export type SetAccountLimitRequest = Message<"saldo.operator.v1.SetAccountLimitR
  * Use `create(SetAccountLimitRequestSchema)` to create a new message.
  */
 export const SetAccountLimitRequestSchema: GenMessage<SetAccountLimitRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 16);
+  messageDesc(file_saldo_operator_v1_account, 15);
 
 /**
  * The account.
@@ -605,7 +565,7 @@ export type SetAccountLimitResponse = Message<"saldo.operator.v1.SetAccountLimit
  * Use `create(SetAccountLimitResponseSchema)` to create a new message.
  */
 export const SetAccountLimitResponseSchema: GenMessage<SetAccountLimitResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 17);
+  messageDesc(file_saldo_operator_v1_account, 16);
 
 /**
  * Recounts an account's open requests.
@@ -633,7 +593,7 @@ export type RecountAccountRequest = Message<"saldo.operator.v1.RecountAccountReq
  * Use `create(RecountAccountRequestSchema)` to create a new message.
  */
 export const RecountAccountRequestSchema: GenMessage<RecountAccountRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 18);
+  messageDesc(file_saldo_operator_v1_account, 17);
 
 /**
  * What the count came to.
@@ -661,7 +621,7 @@ export type RecountAccountResponse = Message<"saldo.operator.v1.RecountAccountRe
  * Use `create(RecountAccountResponseSchema)` to create a new message.
  */
 export const RecountAccountResponseSchema: GenMessage<RecountAccountResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 19);
+  messageDesc(file_saldo_operator_v1_account, 18);
 
 /**
  * Gives back what a request was charged.
@@ -703,7 +663,7 @@ export type CreditUsageRequest = Message<"saldo.operator.v1.CreditUsageRequest">
  * Use `create(CreditUsageRequestSchema)` to create a new message.
  */
 export const CreditUsageRequestSchema: GenMessage<CreditUsageRequest> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 20);
+  messageDesc(file_saldo_operator_v1_account, 19);
 
 /**
  * What was given back. Amounts are rupiah, decimal strings.
@@ -766,5 +726,5 @@ export type CreditUsageResponse = Message<"saldo.operator.v1.CreditUsageResponse
  * Use `create(CreditUsageResponseSchema)` to create a new message.
  */
 export const CreditUsageResponseSchema: GenMessage<CreditUsageResponse> = /*@__PURE__*/
-  messageDesc(file_saldo_operator_v1_account, 21);
+  messageDesc(file_saldo_operator_v1_account, 20);
 

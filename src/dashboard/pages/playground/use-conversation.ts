@@ -95,7 +95,7 @@ async function answer(
     change((exchange) => withAnswer(exchange, whole));
     return;
   }
-  for await (const piece of gateway.streamChatCompletion({ request }, options)) {
+  for await (const piece of gateway.streamChatCompletion(request, options)) {
     change((exchange) => withPiece(exchange, piece));
   }
 }

@@ -4,6 +4,7 @@ import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connec
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { amountOf, COINS } from "../../i18n/read-amount.ts";
@@ -26,7 +27,7 @@ export function MerchantBalances() {
   const { merchantId, environment } = useMerchantHere();
   const [isFaucetOpen, setFaucetOpen] = useState(false);
   const { data, error, refetch } = useQuery(
-    MerchantService.method.listMerchantBalances,
+    MerchantTransferService.method.listBalances,
     { merchantId },
     { refetchInterval: REFRESHED_EVERY_MS },
   );
@@ -140,14 +141,14 @@ export function useRefreshedBalances(): () => void {
   const queries = useQueryClient();
   return () =>
     void queries.invalidateQueries({
-      queryKey: createConnectQueryKey({ schema: MerchantService.method.listMerchantBalances, cardinality: "finite" }),
+      queryKey: createConnectQueryKey({ schema: MerchantTransferService.method.listBalances, cardinality: "finite" }),
     });
 }
 
 /** The available amount of a currency. Undefined: it is unknown, or there is none. */
 export function useAvailable(currencyCode: string): string | undefined {
   const { merchantId } = useMerchantHere();
-  const { data } = useQuery(MerchantService.method.listMerchantBalances, { merchantId });
+  const { data } = useQuery(MerchantTransferService.method.listBalances, { merchantId });
   if (data === undefined) return undefined;
   return data.balances.find((balance) => balance.currencyCode === currencyCode)?.available ?? "0";
 }

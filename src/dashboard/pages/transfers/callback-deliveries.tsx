@@ -4,7 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type CallbackDelivery, CallbackState } from "#gen/saldo/merchant/v1/callback_pb.ts";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Badge, type Tone } from "../../components/badge.tsx";
@@ -34,7 +34,7 @@ export function CallbackDeliveries() {
       resetScroll: false,
     });
   const query = useInfiniteQuery(
-    MerchantService.method.listCallbackDeliveries,
+    CallbackService.method.listCallbackDeliveries,
     { merchantId, pageSize: PAGE_SIZE, pageToken: "" },
     {
       pageParamKey: "pageToken",

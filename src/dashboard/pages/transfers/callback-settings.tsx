@@ -5,7 +5,7 @@ import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connec
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { CallbackSettings } from "#gen/saldo/merchant/v1/callback_pb.ts";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
@@ -26,7 +26,7 @@ export function CallbackSettingsCard() {
   const messages = useMessages(CALLBACK_MESSAGES);
   const { merchantId } = useMerchantHere();
   const [once, setOnce] = useState<ShownOnce | null>(null);
-  const { data, error, refetch } = useQuery(MerchantService.method.getCallbackSettings, { merchantId });
+  const { data, error, refetch } = useQuery(CallbackService.method.getCallbackSettings, { merchantId });
   const settings = data?.settings;
   return (
     <Card title={messages.settings}>
@@ -130,14 +130,14 @@ function useUpdate(onSaved: (once: ShownOnce) => void) {
   const messages = useMessages(CALLBACK_MESSAGES);
   const notify = useNotify();
   const queries = useQueryClient();
-  return useMutation(MerchantService.method.updateCallbackSettings, {
+  return useMutation(CallbackService.method.updateCallbackSettings, {
     // The secrets are kept only in the dialog that shows them.
     gcTime: 0,
     onSuccess: ({ token, secret }) => {
       notify(messages.saved);
       onSaved({ token, secret });
       void queries.invalidateQueries({
-        queryKey: createConnectQueryKey({ schema: MerchantService.method.getCallbackSettings, cardinality: "finite" }),
+        queryKey: createConnectQueryKey({ schema: CallbackService.method.getCallbackSettings, cardinality: "finite" }),
       });
     },
   });

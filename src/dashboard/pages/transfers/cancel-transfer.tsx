@@ -1,12 +1,11 @@
 import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { useNotify } from "../../components/notices.tsx";
-import { useMerchantHere } from "./merchant-here.tsx";
 import { Refused } from "./refused.tsx";
 import { TRANSFER_MESSAGES } from "./transfer-messages.ts";
 
@@ -15,9 +14,8 @@ export function CancelTransfer({ transferId }: { readonly transferId: string }) 
   const messages = useMessages(TRANSFER_MESSAGES);
   const notify = useNotify();
   const queries = useQueryClient();
-  const { merchantId } = useMerchantHere();
   const [isAsking, setAsking] = useState(false);
-  const { mutate, error, isPending, reset } = useMutation(MerchantService.method.cancelMerchantTransfer, {
+  const { mutate, error, isPending, reset } = useMutation(MerchantTransferService.method.cancelTransfer, {
     onSuccess: () => {
       setAsking(false);
       notify(messages.canceled);
@@ -25,7 +23,7 @@ export function CancelTransfer({ transferId }: { readonly transferId: string }) 
     // Also when it was too late: the page then shows the transfer's new state.
     onSettled: () =>
       void queries.invalidateQueries({
-        queryKey: createConnectQueryKey({ schema: MerchantService, cardinality: undefined }),
+        queryKey: createConnectQueryKey({ schema: MerchantTransferService, cardinality: undefined }),
       }),
   });
   const close = () => {
@@ -41,7 +39,7 @@ export function CancelTransfer({ transferId }: { readonly transferId: string }) 
         {error === null ? null : <Refused error={error} instead={{ validation_error: messages.tooLate }} />}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={close}>{messages.keep}</Button>
-          <Button variant="danger" busy={isPending} onClick={() => mutate({ merchantId, transferId })}>
+          <Button variant="danger" busy={isPending} onClick={() => mutate({ id: transferId })}>
             {messages.cancel}
           </Button>
         </div>

@@ -6,7 +6,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { CallbackAttempt, CallbackDelivery } from "#gen/saldo/merchant/v1/callback_pb.ts";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { CallbackService } from "#gen/saldo/merchant/v1/callback_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button } from "../../components/button.tsx";
@@ -119,12 +119,12 @@ function Resend({ deliveryId }: { readonly deliveryId: string }) {
   const notify = useNotify();
   const queries = useQueryClient();
   const { merchantId } = useMerchantHere();
-  const { mutate, error, isPending } = useMutation(MerchantService.method.resendCallback, {
+  const { mutate, error, isPending } = useMutation(CallbackService.method.resendCallback, {
     onSuccess: () => {
       notify(messages.resent);
       void queries.invalidateQueries({
         queryKey: createConnectQueryKey({
-          schema: MerchantService.method.listCallbackDeliveries,
+          schema: CallbackService.method.listCallbackDeliveries,
           cardinality: "infinite",
         }),
       });

@@ -3,7 +3,7 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useMessages } from "../../i18n/language.tsx";
 import { Button, LinkButton } from "../../components/button.tsx";
@@ -24,7 +24,7 @@ export function OrderPage() {
   const [order, setOrder] = useState<Order>(newOrder);
   const [confirmed, setConfirmed] = useState<PricedOrder | null>(null);
   const [known, setKnown] = useState<Transfer | null>(null);
-  const { mutate, error, isPending, reset } = useMutation(MerchantService.method.createMerchantTransfer, {
+  const { mutate, error, isPending, reset } = useMutation(MerchantTransferService.method.createTransfer, {
     onSuccess: ({ transfer, replayed }) => {
       refreshBalances();
       setConfirmed(null);
@@ -62,7 +62,7 @@ export function OrderPage() {
           setConfirmed(null);
         }}
         // The confirmed order, whatever has been typed since its quote.
-        onSend={(shown) => mutate({ merchantId, order: { ...shown, amount: amountOfOrder(shown) } })}
+        onSend={(shown) => mutate({ merchantId, ...shown, amount: amountOfOrder(shown) })}
       />
     </div>
   );

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Send } from "lucide-react";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { useFormats } from "../../i18n/format.ts";
 import { useMessages } from "../../i18n/language.tsx";
@@ -46,7 +46,7 @@ function Transfers() {
       resetScroll: false,
     });
   const query = useInfiniteQuery(
-    MerchantService.method.listMerchantTransfers,
+    MerchantTransferService.method.listTransfers,
     { merchantId, status: isStatus(status) ? status : "", pageSize: PAGE_SIZE, pageToken: "" },
     {
       pageParamKey: "pageToken",

@@ -3,7 +3,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, Navigate, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { isNotThere } from "../../api/transport.ts";
@@ -29,8 +29,8 @@ export function TransferPage() {
   const { environment } = useMerchantHere();
   const { transferId } = useParams({ from: "/inside/transfers/$environment/$transferId" });
   const { data, error, refetch } = useQuery(
-    MerchantService.method.getTransferStatement,
-    { transferId },
+    MerchantTransferService.method.getTransferStatement,
+    { id: transferId },
     {
       refetchInterval: ({ state }) =>
         isOpen(state.data?.statement?.transfer?.status ?? "") ? FOLLOWED_EVERY_MS : false,

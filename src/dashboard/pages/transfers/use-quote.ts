@@ -3,7 +3,7 @@
 import { callUnaryMethod, useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { MerchantService } from "#gen/saldo/merchant/v1/merchant_service_pb.ts";
+import { MerchantTransferService } from "#gen/saldo/merchant/v1/merchant_transfer_service_pb.ts";
 import type { Quote } from "#gen/saldo/merchant/v1/transfer_pb.ts";
 import { transport } from "../../api/transport.ts";
 
@@ -27,7 +27,7 @@ export function useQuote(priced: Priced): {
   const asked = useSettled(JSON.stringify(priced));
   const { merchantId, currencyCode, network, amount } = JSON.parse(asked) as Priced;
   const { data, error, isPlaceholderData } = useQuery(
-    MerchantService.method.calculateMerchantTransfer,
+    MerchantTransferService.method.calculateTransfer,
     { merchantId, currencyCode, network, amount },
     { enabled: amount !== "", placeholderData: keepPreviousData, retry: false },
   );
@@ -37,7 +37,7 @@ export function useQuote(priced: Priced): {
 
 /** The quote of exactly this order, for its confirmation. The address is checked, too. Errors: ConnectError. */
 export async function askQuote(priced: Priced & { readonly address: string }): Promise<Quote | undefined> {
-  const { quote } = await callUnaryMethod(transport, MerchantService.method.calculateMerchantTransfer, priced);
+  const { quote } = await callUnaryMethod(transport, MerchantTransferService.method.calculateTransfer, priced);
   return quote;
 }
 

@@ -1,7 +1,7 @@
 // Freezing and unfreezing an account, and its limit of concurrent requests.
 
 import { useState } from "react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { TextField } from "../../../components/field.tsx";
@@ -28,10 +28,10 @@ export function AccessDialog({ order, accountId, most, onClose }: AccessDialogPr
   const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
-  const freeze = useOrder(OperatorService.method.freezeAccount);
-  const unfreeze = useOrder(OperatorService.method.unfreezeAccount);
-  const limit = useOrder(OperatorService.method.setAccountLimit);
-  const recount = useOrder(OperatorService.method.recountAccount);
+  const freeze = useOrder(AccountService.method.freezeAccount);
+  const unfreeze = useOrder(AccountService.method.unfreezeAccount);
+  const limit = useOrder(AccountService.method.setAccountLimit);
+  const recount = useOrder(AccountService.method.recountAccount);
   const [reason, setReason] = useState("");
   const [atOnce, setAtOnce] = useState(String(most));
   const send = async () => {

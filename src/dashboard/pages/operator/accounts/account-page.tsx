@@ -1,7 +1,8 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useParams } from "@tanstack/react-router";
-import type { AccountSummary, GetAccountResponse, MerchantSummary } from "#gen/saldo/operator/v1/account_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import type { AccountSummary, GetAccountResponse } from "#gen/saldo/operator/v1/account_pb.ts";
+import type { MerchantSummary } from "#gen/saldo/operator/v1/merchant_pb.ts";
+import { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { LinkButton } from "../../../components/button.tsx";
@@ -22,7 +23,7 @@ import { ACCOUNTS_MESSAGES } from "./accounts-messages.ts";
 export function AccountPage() {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const { accountId } = useParams({ from: "/inside/operator/accounts/$accountId" });
-  const { data, error, refetch } = useQuery(OperatorService.method.getAccount, { accountId });
+  const { data, error, refetch } = useQuery(AccountService.method.getAccount, { accountId });
   const account = data?.account;
   return (
     <Page

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
@@ -25,7 +25,7 @@ export function AccountsPage() {
   const navigate = useNavigate();
   const { q } = useSearch({ from: "/inside/operator/accounts" });
   const query = useInfiniteQuery(
-    OperatorService.method.listAccounts,
+    AccountService.method.listAccounts,
     { query: q ?? "", pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );

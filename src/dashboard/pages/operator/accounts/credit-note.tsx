@@ -1,7 +1,7 @@
 // Giving back the charge of a request.
 
 import { useState } from "react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, RUPIAH } from "../../../i18n/read-amount.ts";
@@ -28,7 +28,7 @@ export function CreditNoteDialog({ onClose, of }: CreditNoteDialogProps) {
   const shared = useMessages(OPERATOR_MESSAGES);
   const formats = useFormats();
   const notifyOutcome = useNotifyOutcome();
-  const note = useOrder(OperatorService.method.creditUsage);
+  const note = useOrder(AccountService.method.creditUsage);
   const [requestId, setRequestId] = useState(of ?? "");
   const [typed, setTyped] = useState("");
   const amount = amountOf(typed, RUPIAH) ?? "";

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { AccountSummary } from "#gen/saldo/operator/v1/account_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, RUPIAH } from "../../../i18n/read-amount.ts";
@@ -29,8 +29,8 @@ type MoneyDialogProps = {
 export function MoneyDialog({ kind, account, name, onClose }: MoneyDialogProps) {
   const messages = useMessages(ACCOUNTS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const credit = useOrder(OperatorService.method.creditAccount);
-  const adjust = useOrder(OperatorService.method.adjustAccount);
+  const credit = useOrder(AccountService.method.creditAccount);
+  const adjust = useOrder(AccountService.method.adjustAccount);
   const [direction, setDirection] = useState<"add" | "take">("add");
   const [typed, setTyped] = useState("");
   const amount = amountOf(typed, RUPIAH) ?? "";

@@ -3,7 +3,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { GitMerge } from "lucide-react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
@@ -21,7 +21,7 @@ export function CatalogConflict({ base, version, onRebase }: CatalogConflictProp
   const formats = useFormats();
   const when = useWhen();
   const { data } = useQuery(
-    OperatorService.method.listCatalogVersions,
+    CatalogService.method.listCatalogVersions,
     { pageSize: MOST_NAMED },
     { staleTime: 0, refetchOnMount: "always" },
   );

@@ -4,7 +4,7 @@ import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { GetCatalogResponse, PreviewCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -23,7 +23,7 @@ import { CATALOG_MESSAGES } from "./catalog-messages.ts";
 import { type Draft, useDraft } from "./draft.ts";
 
 const LONGEST_DRAFT = 4_000_000;
-const CATALOG_KEY = createConnectQueryKey({ schema: OperatorService.method.getCatalog, cardinality: "finite" });
+const CATALOG_KEY = createConnectQueryKey({ schema: CatalogService.method.getCatalog, cardinality: "finite" });
 
 /** A difference and the draft's text that it was made from. */
 type Compared = { readonly of: string; readonly preview: PreviewCatalogResponse };
@@ -36,7 +36,7 @@ export function CatalogDraft({ live }: { readonly live: GetCatalogResponse }) {
   const [kept, setKept] = useDraft();
   const draft = kept ?? { yaml: live.yaml, base: live.version };
   const [compared, setCompared] = useState<Compared | null>(null);
-  const preview = useMutation(OperatorService.method.previewCatalog, { transport: patientTransport });
+  const preview = useMutation(CatalogService.method.previewCatalog, { transport: patientTransport });
   const compare = async (yaml: string) => {
     const answer = await preview.mutateAsync({ draft: { content: { case: "yaml", value: yaml } } });
     setCompared({ of: yaml, preview: answer });

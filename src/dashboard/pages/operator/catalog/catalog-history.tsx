@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { CatalogVersion, GetCatalogResponse } from "#gen/saldo/operator/v1/catalog_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -41,7 +41,7 @@ export function CatalogHistory({ live }: { readonly live: GetCatalogResponse | u
     notify(messages.becameDraft, messages.asDraftAbout);
   };
   const query = useInfiniteQuery(
-    OperatorService.method.listCatalogVersions,
+    CatalogService.method.listCatalogVersions,
     { pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );
@@ -140,7 +140,7 @@ type VersionProps = {
 function Version({ number, live, onDraft }: VersionProps) {
   const messages = useMessages(CATALOG_MESSAGES);
   const when = useWhen();
-  const { data, error, refetch } = useQuery(OperatorService.method.getCatalogVersion, { number });
+  const { data, error, refetch } = useQuery(CatalogService.method.getCatalogVersion, { number });
   if (error !== null) {
     if (isNotFound(error)) return <Empty title={messages.noVersionFound} />;
     return <Failed error={error} retry={() => void refetch()} />;

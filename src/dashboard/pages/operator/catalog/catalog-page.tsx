@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Page } from "../../../components/page.tsx";
@@ -22,7 +22,7 @@ export function CatalogPage() {
   const formats = useFormats();
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/catalog" });
-  const { data, error, refetch } = useQuery(OperatorService.method.getCatalog, {});
+  const { data, error, refetch } = useQuery(CatalogService.method.getCatalog, {});
   const view: View = search.view === "draft" || search.view === "history" ? search.view : "live";
   const version = data?.version ?? 0;
   return (

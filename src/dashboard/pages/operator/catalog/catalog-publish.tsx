@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { type CatalogChange, CatalogChangeKind, CatalogEntryKind } from "#gen/saldo/operator/v1/catalog_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -28,7 +28,7 @@ export function CatalogPublish({ draft, changes, onConflict, onPublished }: Cata
   const messages = useMessages(CATALOG_MESSAGES);
   const formats = useFormats();
   const notify = useNotify();
-  const publish = useOrder(OperatorService.method.publishCatalog);
+  const publish = useOrder(CatalogService.method.publishCatalog);
   const [isAsked, setAsked] = useState(false);
   const [reason, setReason] = useState("");
   const send = async () => {

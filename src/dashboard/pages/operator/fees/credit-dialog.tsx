@@ -1,7 +1,7 @@
 // Manual credits of coins to a merchant's balance.
 
 import { useState } from "react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, COINS } from "../../../i18n/read-amount.ts";
@@ -36,7 +36,7 @@ export function CreditDialog({ merchantId, name, onClose }: CreditDialogProps) {
   const messages = useMessages(FEES_MESSAGES);
   const formats = useFormats();
   const notifyOutcome = useNotifyOutcome();
-  const credit = useOrder(OperatorService.method.creditMerchant);
+  const credit = useOrder(MerchantAdminService.method.creditMerchant);
   const [written, setWritten] = useState<Written>({ currencyCode: "", network: "", typed: "", reason: "" });
   const { currencyCode, network, typed, reason } = written;
   const send = async () => {

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { FeeRow } from "#gen/saldo/operator/v1/fee_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
@@ -31,7 +31,7 @@ export function FeesPage() {
   const [isAsked, setAsked] = useState(false);
   const { merchant, old } = useSearch({ from: "/inside/operator/fees" });
   const query = useInfiniteQuery(
-    OperatorService.method.listFees,
+    MerchantAdminService.method.listFees,
     { merchantId: merchant ?? "", withReplaced: old !== undefined, pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );

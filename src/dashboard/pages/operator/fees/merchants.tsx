@@ -3,8 +3,8 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { MerchantSummary } from "#gen/saldo/operator/v1/account_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import type { MerchantSummary } from "#gen/saldo/operator/v1/merchant_pb.ts";
+import { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
 import { Card } from "../../../components/card.tsx";
@@ -27,7 +27,7 @@ export function Merchants() {
   const [credited, setCredited] = useState<string | null>(null);
   const name = useOrderName();
   const query = useInfiniteQuery(
-    OperatorService.method.listMerchants,
+    MerchantAdminService.method.listMerchants,
     { pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );

@@ -3,7 +3,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import type { FeePreview } from "#gen/saldo/operator/v1/fee_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { amountOf, COINS } from "../../../i18n/read-amount.ts";
@@ -39,7 +39,7 @@ type Written = {
 export function SetFeeDialog({ merchantId, onClose }: { readonly merchantId: string; readonly onClose: () => void }) {
   const messages = useMessages(FEES_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const set = useOrder(OperatorService.method.setFee);
+  const set = useOrder(MerchantAdminService.method.setFee);
   const [reason, setReason] = useState("");
   const [written, setWritten] = useState<Written>({
     merchantId,
@@ -128,7 +128,7 @@ function Reviewed({ written }: { readonly written: Written }) {
   const formats = useFormats();
   const currencyCode = currencyOf(written);
   const terms = termsOf(written);
-  const { data, error } = useQuery(OperatorService.method.previewFee, {
+  const { data, error } = useQuery(MerchantAdminService.method.previewFee, {
     merchantId: written.merchantId,
     currencyCode,
     amount: amountOf(written.sampleAmount, COINS) ?? "",

@@ -4,7 +4,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LedgerAccount, Posting } from "#gen/saldo/operator/v1/ledger_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Button } from "../../../components/button.tsx";
@@ -34,7 +34,7 @@ export function PostingGroup({ groupId, onClose }: { readonly groupId: string; r
 
 function Group({ groupId, onNote }: { readonly groupId: string; readonly onNote: (requestId: string) => void }) {
   const messages = useMessages(LEDGER_MESSAGES);
-  const query = useQuery(OperatorService.method.getPostingGroup, { groupId });
+  const query = useQuery(LedgerService.method.getPostingGroup, { groupId });
   const { data, error } = query;
   if (error !== null) return isNotFound(error) ? <Empty title={messages.groupMissing} /> : <NotLoaded query={query} />;
   if (data === undefined) return <SkeletonLines lines={8} />;

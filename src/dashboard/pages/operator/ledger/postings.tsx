@@ -3,7 +3,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import type { Posting } from "#gen/saldo/operator/v1/ledger_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Card } from "../../../components/card.tsx";
 import { TextField } from "../../../components/field.tsx";
@@ -39,7 +39,7 @@ export function Postings() {
     ...momentsOf(search),
   };
   const query = useInfiniteQuery(
-    OperatorService.method.listPostings,
+    LedgerService.method.listPostings,
     { filter, pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );

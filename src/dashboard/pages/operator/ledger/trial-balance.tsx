@@ -3,7 +3,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { RefreshCw } from "lucide-react";
 import type { GetTrialBalanceResponse, TrialBalanceRow, TrialBalanceSum } from "#gen/saldo/operator/v1/ledger_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -22,7 +22,7 @@ export function TrialBalance() {
   const messages = useMessages(LEDGER_MESSAGES);
   const when = useWhen();
   const { data, error, refetch, isFetching } = useQuery(
-    OperatorService.method.getTrialBalance,
+    LedgerService.method.getTrialBalance,
     {},
     { transport: patientTransport, staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false },
   );

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
-import type { OperatorAction } from "#gen/saldo/operator/v1/operation_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import type { OperatorAction } from "#gen/saldo/operator/v1/operator_action_pb.ts";
+import { SystemService } from "#gen/saldo/operator/v1/system_service_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { LinkButton } from "../../../components/button.tsx";
@@ -36,7 +36,7 @@ export function LogPage() {
     ...momentsOf(search),
   };
   const query = useInfiniteQuery(
-    OperatorService.method.listOperatorActions,
+    SystemService.method.listOperatorActions,
     { filter, pageSize: PAGE_SIZE, pageToken: "" },
     { pageParamKey: "pageToken", getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined },
   );

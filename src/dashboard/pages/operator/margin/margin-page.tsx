@@ -1,8 +1,8 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { keepPreviousData } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { type MarginLine, MarginGroup, type ReportMarginResponse } from "#gen/saldo/operator/v1/operation_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { type MarginLine, MarginGroup, type ReportMarginResponse } from "#gen/saldo/operator/v1/margin_pb.ts";
+import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import { patientTransport } from "../../../api/transport.ts";
 import { daysLater, isDay } from "../../../i18n/days.ts";
 import { useFormats } from "../../../i18n/format.ts";
@@ -43,7 +43,7 @@ export function MarginPage() {
   const to = isDay(search.to) ? search.to : today;
   const from = isDay(search.from) ? search.from : daysLater(to, 1 - DEFAULT_DAYS);
   const query = useQuery(
-    OperatorService.method.reportMargin,
+    LedgerService.method.reportMargin,
     { from, to, by: GROUPS[by] },
     { transport: patientTransport, placeholderData: keepPreviousData, refetchOnWindowFocus: false },
   );

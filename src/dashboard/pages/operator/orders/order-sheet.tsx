@@ -1,7 +1,7 @@
 // One order with everything that the deciding operator needs, and the decision.
 
 import { useState } from "react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { OrderService } from "#gen/saldo/operator/v1/order_service_pb.ts";
 import { OrderState, type PendingOrder } from "#gen/saldo/operator/v1/order_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -92,8 +92,8 @@ function DecideDialog({
 }: OrderSheetProps & { readonly decision: Decision; readonly onClose: () => void }) {
   const messages = useMessages(ORDERS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const approve = useOrder(OperatorService.method.approveOrder);
-  const refuse = useOrder(OperatorService.method.refuseOrder);
+  const approve = useOrder(OrderService.method.approveOrder);
+  const refuse = useOrder(OrderService.method.refuseOrder);
   const isApproval = decision === "approve";
   const send = async (reason: string) => {
     notifyOutcome(await (isApproval ? approve : refuse).mutateAsync({ orderId: order.id, reason }));

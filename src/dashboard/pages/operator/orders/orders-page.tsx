@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { OrderService } from "#gen/saldo/operator/v1/order_service_pb.ts";
 import { OrderState, type PendingOrder } from "#gen/saldo/operator/v1/order_pb.ts";
 import { UNKNOWN } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -37,7 +37,7 @@ export function OrdersPage() {
   const search = useSearch({ from: "/inside/operator/orders" });
   const chosen = NAMES.find((name) => name === search.state) ?? "pending";
   const query = useInfiniteQuery(
-    OperatorService.method.listOrders,
+    OrderService.method.listOrders,
     { state: STATES[chosen], pageSize: PAGE_SIZE, pageToken: "" },
     {
       pageParamKey: "pageToken",

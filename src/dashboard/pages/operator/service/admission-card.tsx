@@ -2,8 +2,8 @@
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
-import type { Admission } from "#gen/saldo/operator/v1/operation_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import type { Admission } from "#gen/saldo/operator/v1/admission_pb.ts";
+import { SystemService } from "#gen/saldo/operator/v1/system_service_pb.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
@@ -20,7 +20,7 @@ const ASK_AGAIN_MS = 15_000;
 /** Whether requests are admitted, and the order that changes it. */
 export function AdmissionCard() {
   const messages = useMessages(SERVICE_MESSAGES);
-  const { data, error, refetch } = useQuery(OperatorService.method.getAdmission, {}, { refetchInterval: ASK_AGAIN_MS });
+  const { data, error, refetch } = useQuery(SystemService.method.getAdmission, {}, { refetchInterval: ASK_AGAIN_MS });
   const admission = data?.admission;
   return (
     <Card
@@ -67,8 +67,8 @@ function Switch({ admission }: { readonly admission: Admission }) {
 function SwitchDialog({ isStopped, onClose }: { readonly isStopped: boolean; readonly onClose: () => void }) {
   const messages = useMessages(SERVICE_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const stop = useOrder(OperatorService.method.stopAdmission);
-  const start = useOrder(OperatorService.method.startAdmission);
+  const stop = useOrder(SystemService.method.stopAdmission);
+  const start = useOrder(SystemService.method.startAdmission);
   // The dialog keeps the order it was opened for, while the switch below is fetched again.
   const [isStarting] = useState(isStopped);
   const [reason, setReason] = useState("");

@@ -1,8 +1,8 @@
 // The latest findings of the audits, and when they ran.
 
 import { useQuery } from "@connectrpc/connect-query";
-import type { AuditState, AuditViolation } from "#gen/saldo/operator/v1/operation_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import type { AuditState, AuditViolation } from "#gen/saldo/operator/v1/audit_pb.ts";
+import { LedgerService } from "#gen/saldo/operator/v1/ledger_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
@@ -18,7 +18,7 @@ const ASK_AGAIN_MS = 30_000;
 /** Each kind of audit with its last findings. */
 export function AuditsCard() {
   const messages = useMessages(SERVICE_MESSAGES);
-  const { data, error, refetch } = useQuery(OperatorService.method.listAudits, {}, { refetchInterval: ASK_AGAIN_MS });
+  const { data, error, refetch } = useQuery(LedgerService.method.listAudits, {}, { refetchInterval: ASK_AGAIN_MS });
   if (error !== null) return <Failed error={error} retry={() => void refetch()} />;
   if (data === undefined) {
     return (

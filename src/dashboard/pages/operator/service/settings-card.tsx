@@ -2,7 +2,7 @@
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { SystemService } from "#gen/saldo/operator/v1/system_service_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { byAmount } from "../../../i18n/decimal.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -25,7 +25,7 @@ export function SettingsCard() {
   const messages = useMessages(SERVICE_MESSAGES);
   const formats = useFormats();
   const [isAsked, setAsked] = useState(false);
-  const { data, error, refetch } = useQuery(OperatorService.method.getSettings, {});
+  const { data, error, refetch } = useQuery(SystemService.method.getSettings, {});
   const settings = data?.settings;
   return (
     <Card title={messages.settings}>
@@ -53,7 +53,7 @@ function WelcomeDialog({ now, onClose }: { readonly now: string; readonly onClos
   const messages = useMessages(SERVICE_MESSAGES);
   const formats = useFormats();
   const notifyOutcome = useNotifyOutcome();
-  const update = useOrder(OperatorService.method.updateSettings);
+  const update = useOrder(SystemService.method.updateSettings);
   const [typed, setTyped] = useState(asTyped(now));
   const amount = amountOf(typed, WELCOME) ?? "";
   const [reason, setReason] = useState("");

@@ -3,7 +3,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
 import type { AccountTopUp, GetTopUpResponse, PaymentEvent } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import { isNotFound } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
@@ -43,7 +43,7 @@ export function TopUpSheet({
 
 function Sheet({ topUpId, onVerify }: { readonly topUpId: string; readonly onVerify: () => void }) {
   const messages = useMessages(TOP_UPS_MESSAGES);
-  const query = useQuery(OperatorService.method.getTopUp, { topUpId });
+  const query = useQuery(TopUpService.method.getTopUp, { topUpId });
   const { data, error } = query;
   if (error !== null) return isNotFound(error) ? <Empty title={messages.missing} /> : <NotLoaded query={query} />;
   if (data?.topUp?.topUp === undefined) return <SkeletonLines lines={8} />;
@@ -141,7 +141,7 @@ function OneEvent({ event }: { readonly event: PaymentEvent }) {
 function VerifyDialog({ topUpId, onClose }: { readonly topUpId: string; readonly onClose: () => void }) {
   const messages = useMessages(TOP_UPS_MESSAGES);
   const notify = useNotify();
-  const verify = useOrder(OperatorService.method.verifyTopUp);
+  const verify = useOrder(TopUpService.method.verifyTopUp);
   const send = async (reason: string) => {
     await verify.mutateAsync({ topUpId, reason });
     notify(messages.verified);

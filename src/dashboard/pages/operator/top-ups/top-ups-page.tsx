@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
 import { TopUpState } from "#gen/saldo/billing/v1/top_up_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
 import type { AccountTopUp } from "#gen/saldo/operator/v1/top_up_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -47,7 +47,7 @@ export function TopUpsPage() {
   const search = useSearch({ from: "/inside/operator/top-ups" });
   const states: Readonly<Record<string, TopUpState>> = STATES;
   const query = useInfiniteQuery(
-    OperatorService.method.listTopUps,
+    TopUpService.method.listTopUps,
     {
       accountId: search.account ?? "",
       provider: search.provider ?? "",

@@ -1,7 +1,7 @@
 // Approving and rejecting a transfer: a reason, a review, and the order.
 
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
 import { factsOf } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -26,8 +26,8 @@ type DecisionDialogProps = {
 export function DecisionDialog({ transfer, decision, onClose }: DecisionDialogProps) {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
-  const approve = useOrder(OperatorService.method.approveTransfer);
-  const reject = useOrder(OperatorService.method.rejectTransfer);
+  const approve = useOrder(TransferService.method.approveTransfer);
+  const reject = useOrder(TransferService.method.rejectTransfer);
   const isApproval = decision === "approve";
   const send = async (reason: string) => {
     const order = { transferId: transfer.id, reason };

@@ -1,7 +1,7 @@
 // Lets a stopped wallet sign again.
 
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import type { PayoutWallet } from "#gen/saldo/operator/v1/transfer_pb.ts";
+import { PayoutService } from "#gen/saldo/operator/v1/payout_service_pb.ts";
+import type { PayoutWallet } from "#gen/saldo/operator/v1/payout_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Fact, Mono } from "../../../components/facts.tsx";
@@ -20,7 +20,7 @@ export function ResumeDialog({ wallet, onClose }: { readonly wallet: PayoutWalle
   const when = useWhen();
   const notifyOutcome = useNotifyOutcome();
   const chainName = useChainName();
-  const resume = useOrder(OperatorService.method.resumePayoutWallet);
+  const resume = useOrder(PayoutService.method.resumePayoutWallet);
   const send = async (reason: string) => {
     // The stop that is shown here: the wallet may have resumed meanwhile and stopped again for another reason.
     const { isNew, foreignNonces } = await resume.mutateAsync({

@@ -2,8 +2,8 @@
 // one.
 
 import { useState } from "react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import type { PayoutStop } from "#gen/saldo/operator/v1/transfer_pb.ts";
+import { PayoutService } from "#gen/saldo/operator/v1/payout_service_pb.ts";
+import type { PayoutStop } from "#gen/saldo/operator/v1/payout_pb.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
 import { Button } from "../../../components/button.tsx";
@@ -76,8 +76,8 @@ export function StopDialog({
   const messages = useMessages(TRANSFERS_MESSAGES);
   const notifyOutcome = useNotifyOutcome();
   const scopeText = useScopeText();
-  const stop = useOrder(OperatorService.method.stopPayouts);
-  const start = useOrder(OperatorService.method.startPayouts);
+  const stop = useOrder(PayoutService.method.stopPayouts);
+  const start = useOrder(PayoutService.method.startPayouts);
   const isStop = kind === "stop";
   const send = async (reason: string) => {
     const order = { chain: scope.chain, address: scope.address, reason };

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { TransferStatement } from "#gen/saldo/merchant/v1/statement_pb.ts";
 import type { Transfer } from "#gen/saldo/merchant/v1/transfer_pb.ts";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
 import type { AccountTransfer } from "#gen/saldo/operator/v1/transfer_pb.ts";
 import { isNotThere } from "../../../api/transport.ts";
 import { useFormats } from "../../../i18n/format.ts";
@@ -45,7 +45,7 @@ type Decide = (decided: { readonly transfer: Transfer; readonly decision: Decisi
 function Sheet({ transferId, onDecide }: { readonly transferId: string; readonly onDecide: Decide }) {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const query = useQuery(
-    OperatorService.method.getTransfer,
+    TransferService.method.getTransfer,
     { transferId },
     {
       refetchInterval: ({ state: { data } }) =>

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { TransferService } from "#gen/saldo/operator/v1/transfer_service_pb.ts";
 import type { AccountTransfer } from "#gen/saldo/operator/v1/transfer_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -37,7 +37,7 @@ export function TransfersPage() {
   const change = useChangeAddress();
   const search = useSearch({ from: "/inside/operator/transfers" });
   const query = useInfiniteQuery(
-    OperatorService.method.listTransfers,
+    TransferService.method.listTransfers,
     {
       accountId: search.account ?? "",
       environment: isEnvironmentName(search.environment ?? "") ? (search.environment ?? "") : "",

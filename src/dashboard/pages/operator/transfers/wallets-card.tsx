@@ -2,8 +2,8 @@
 
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
-import type { PayoutWallet } from "#gen/saldo/operator/v1/transfer_pb.ts";
+import { PayoutService } from "#gen/saldo/operator/v1/payout_service_pb.ts";
+import type { PayoutWallet } from "#gen/saldo/operator/v1/payout_pb.ts";
 import { useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
 import { Badge } from "../../../components/badge.tsx";
@@ -27,7 +27,7 @@ export function WalletsCard() {
   const messages = useMessages(TRANSFERS_MESSAGES);
   const [resumed, setResumed] = useState<PayoutWallet | null>(null);
   const { data, error, refetch } = useQuery(
-    OperatorService.method.listPayoutWallets,
+    PayoutService.method.listPayoutWallets,
     {},
     { refetchInterval: ASK_AGAIN_MS },
   );

@@ -1,6 +1,6 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useSearch } from "@tanstack/react-router";
-import { OperatorService } from "#gen/saldo/operator/v1/operator_service_pb.ts";
+import { CatalogService } from "#gen/saldo/operator/v1/catalog_service_pb.ts";
 import type { UpstreamFigures, UpstreamHealth } from "#gen/saldo/operator/v1/upstream_pb.ts";
 import { UNKNOWN, useFormats } from "../../../i18n/format.ts";
 import { useMessages } from "../../../i18n/language.tsx";
@@ -23,11 +23,7 @@ export function UpstreamsPage() {
   const messages = useMessages(UPSTREAMS_MESSAGES);
   const change = useChangeAddress();
   const { upstream } = useSearch({ from: "/inside/operator/upstreams" });
-  const { data, error, refetch } = useQuery(
-    OperatorService.method.listUpstreams,
-    {},
-    { refetchInterval: ASK_AGAIN_MS },
-  );
+  const { data, error, refetch } = useQuery(CatalogService.method.listUpstreams, {}, { refetchInterval: ASK_AGAIN_MS });
   const columns = useColumns();
   const opened = data?.upstreams.find((each) => each.upstream?.id === upstream);
   return (

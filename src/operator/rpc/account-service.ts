@@ -1,0 +1,145 @@
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AccountService } from "#gen/saldo/operator/v1/account_service_pb.ts";
+import { type Customer, customerOf, findCustomers } from "../../identity/store.ts";
+import { selectLastRequest } from "../../billing/usage/store.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { isUuid, timeOfUuidv7 } from "../../kernel/ids.ts";
+import { invariant } from "../../kernel/invariant.ts";
+import { countKeys } from "../../keys/issued-keys.ts";
+import { type AccountLimits, readLimits } from "../../ledger/account-limits.ts";
+import { readGlances } from "../../ledger/accounts.ts";
+import type { PostedMove } from "../../ledger/order-lock.ts";
+import { findMerchants } from "../../merchant/merchants/listings.ts";
+import { orderFreeze, orderLimit, orderRecount, orderUnfreeze } from "../commands/account-orders.ts";
+import { order as orderOrStore, type Ordered } from "../second-person/pending-orders.ts";
+import { type PageRange, readPage } from "./paging.ts";
+import { toProtoMerchant } from "./merchant-admin-service.ts";
+import { fromRupiah, keyed, moment, orNull, type Parts, rupiah } from "./proto-parts.ts";
+
+/** The most merchants of an account that are shown with it. */
+const MAX_MERCHANTS = 100;
+
+/** AccountService: customers' accounts. */
+export function createAccountService({
+  database,
+  orderedBy,
+  secondPerson: rule,
+}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof AccountService> {
+  const { pool } = database;
+
+  async function summarise(customers: readonly Customer[]) {
+    const ids = customers.map(({ accountId }) => accountId);
+    const [glances, keys] = await Promise.all([readGlances(pool, ids), countKeys(database, ids)]);
+    return customers.map(({ accountId, email, createdAt }) => {
+      const glance = glances.get(accountId);
+      invariant(glance !== undefined, "a customer has a ledger account");
+      const { available, held, posted, owed, frozenAt } = glance;
+      return {
+        id: accountId,
+        email,
+        createdAt: timestampFromDate(createdAt),
+        balance: {
+          currency: "IDR",
+          available: rupiah(available),
+          held: rupiah(held),
+          posted: rupiah(posted),
+          owed: rupiah(owed),
+        },
+        ...moment("frozenAt", frozenAt),
+        workingKeys: keys.get(accountId) ?? 0,
+      };
+    });
+  }
+
+  async function findByQuery(query: string, range: PageRange): Promise<readonly Customer[]> {
+    if (!isUuid(query)) return findCustomers(pool, { text: query, ...range });
+    const customer = await customerOf(pool, query);
+    return customer === null ? [] : [customer];
+  }
+
+  return {
+    async listAccounts(request) {
+      const query = request.query.trim();
+      const page = await readPage(
+        request,
+        (range) => findByQuery(query, range),
+        ({ accountId }) => accountId,
+      );
+      return { accounts: await summarise(page.items), nextPageToken: page.nextPageToken };
+    },
+
+    async getAccount({ accountId }) {
+      const customer = await customerOf(pool, accountId);
+      if (customer === null) throw new NotFound("There is no such account.");
+      const [[account], limits, lastRequest, merchants] = await Promise.all([
+        summarise([customer]),
+        readLimits(pool, accountId),
+        selectLastRequest(pool, accountId),
+        findMerchants(pool, { accountId, beforeId: null, limit: MAX_MERCHANTS }),
+      ]);
+      return {
+        ...(account === undefined ? {} : { account }),
+        limits: toProtoLimits(limits),
+        ...(lastRequest === null ? {} : { lastUsageAt: timestampFromMs(timeOfUuidv7(lastRequest)) }),
+        merchants: merchants.toReversed().map(toProtoMerchant),
+      };
+    },
+
+    async creditAccount({ accountId, amount, reason, idempotencyKey }, context) {
+      const order = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
+      return toProtoOrdered(await keyed(orderOrStore({ by: orderedBy(context), rule }, "account credit", order)));
+    },
+
+    async adjustAccount({ accountId, amount, reason, idempotencyKey }, context) {
+      const order = { accountId, amount: fromRupiah(amount), reason, reference: idempotencyKey };
+      return toProtoOrdered(await keyed(orderOrStore({ by: orderedBy(context), rule }, "account adjust", order)));
+    },
+
+    async freezeAccount({ accountId, reason }, context) {
+      return { limits: toProtoLimits(await orderFreeze(orderedBy(context), { accountId, reason })) };
+    },
+
+    async unfreezeAccount({ accountId, reason }, context) {
+      const order = { accountId, reason: orNull(reason) };
+      return { limits: toProtoLimits(await orderUnfreeze(orderedBy(context), order)) };
+    },
+
+    async setAccountLimit({ accountId, maxOpenRequests, reason }, context) {
+      const order = { accountId, reason: orNull(reason), most: maxOpenRequests };
+      return { limits: toProtoLimits(await orderLimit(orderedBy(context), order)) };
+    },
+
+    async recountAccount({ accountId, reason }, context) {
+      const order = { accountId, reason: orNull(reason) };
+      const { was, ...limits } = await orderRecount(orderedBy(context), order);
+      return { was, limits: toProtoLimits(limits) };
+    },
+
+    async creditUsage({ requestId, amount, reason, name }, context) {
+      const ordered = await orderOrStore({ by: orderedBy(context), rule }, "usage credit", {
+        requestId,
+        amount: amount === "" ? null : fromRupiah(amount),
+        note: reason,
+        name: orNull(name),
+      });
+      if (ordered.outcome === null) return { pendingOrderId: ordered.pendingOrderId };
+      const note = ordered.outcome;
+      const { postingId, accountId, isNew } = note;
+      const money = { amount: rupiah(note.amount), credited: rupiah(note.credited), left: rupiah(note.left) };
+      return { postingId, accountId, isNew, ...money };
+    },
+  };
+}
+
+function toProtoOrdered({ outcome, pendingOrderId }: Ordered<PostedMove>) {
+  return outcome === null ? { pendingOrderId } : { order: toProtoOrder(outcome) };
+}
+
+function toProtoOrder({ postingId, available, isNew }: PostedMove) {
+  return { postingId, available: rupiah(available), isNew };
+}
+
+function toProtoLimits({ frozenAt, maxOpenRequests, openRequests }: AccountLimits) {
+  return { ...moment("frozenAt", frozenAt), maxOpenRequests, openRequests };
+}

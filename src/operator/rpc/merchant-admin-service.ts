@@ -1,0 +1,121 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { MerchantAdminService } from "#gen/saldo/operator/v1/merchant_admin_service_pb.ts";
+import type { FeeTerms } from "#gen/saldo/operator/v1/fee_pb.ts";
+import { formatMoney } from "../../kernel/money.ts";
+import { toProtoLimit } from "../../merchant/proto-limit.ts";
+import { previewFee } from "../../merchant/merchants/preview-fee.ts";
+import type { Quote } from "../../merchant/transfers/quote.ts";
+import { findFees, type ScheduledFee } from "../../merchant/merchants/fee-store.ts";
+import { findMerchants, type ListedMerchant } from "../../merchant/merchants/listings.ts";
+import { orderFee, termTexts } from "../commands/merchant-orders.ts";
+import { order as orderOrStore } from "../second-person/pending-orders.ts";
+import { readPage } from "./paging.ts";
+import { given, keyed, orNull, type Parts } from "./proto-parts.ts";
+
+/** MerchantAdminService: merchants, their funds and limits, and the fee schedule. */
+export function createMerchantAdminService({
+  database,
+  orderedBy,
+  secondPerson: rule,
+}: Pick<Parts, "database" | "orderedBy" | "secondPerson">): ServiceImpl<typeof MerchantAdminService> {
+  const { pool } = database;
+  return {
+    async listFees(request) {
+      const which = { merchantId: orNull(request.merchantId), withReplaced: request.withReplaced };
+      const page = await readPage(
+        request,
+        (range) => findFees(pool, { ...which, ...range }),
+        ({ id }) => id,
+      );
+      return { rows: page.items.map(toProtoFee), nextPageToken: page.nextPageToken };
+    },
+
+    async setFee({ merchantId, currencyCode, terms, reason }, context) {
+      const { row, isNew } = await orderFee(orderedBy(context), {
+        ...fromProtoTerms(terms),
+        ...given("merchantId", merchantId),
+        ...given("currencyCode", currencyCode),
+        reason: orNull(reason),
+      });
+      return { row: toProtoFee({ ...row, isCurrent: true }), isNew };
+    },
+
+    async previewFee({ merchantId, currencyCode, network, amount, terms }) {
+      const { row, current, proposed } = await previewFee(database, {
+        merchantId: orNull(merchantId),
+        currencyCode,
+        network,
+        amountText: amount,
+        terms: terms === undefined ? null : fromProtoTerms(terms),
+      });
+      return {
+        row: toProtoFee({ ...row, isCurrent: true }),
+        current: toProtoPreview(current),
+        ...(proposed === null ? {} : { proposed: toProtoPreview(proposed) }),
+      };
+    },
+
+    async listMerchants(request) {
+      const which = { accountId: orNull(request.accountId) };
+      const page = await readPage(
+        request,
+        (range) => findMerchants(pool, { ...which, ...range }),
+        ({ merchantId }) => merchantId,
+      );
+      return { merchants: page.items.map(toProtoMerchant), nextPageToken: page.nextPageToken };
+    },
+
+    async creditMerchant({ merchantId, currencyCode, network, amount, reason, idempotencyKey }, context) {
+      const order = {
+        merchantId,
+        currencyCode,
+        ...given("network", network),
+        amountText: amount,
+        reason,
+        reference: idempotencyKey,
+      };
+      const ordered = await keyed(orderOrStore({ by: orderedBy(context), rule }, "merchant credit", order));
+      if (ordered.outcome === null) return { pendingOrderId: ordered.pendingOrderId };
+      const { postingId, available, isNew } = ordered.outcome;
+      return { postingId, available, isNew };
+    },
+
+    async setLimit({ merchantId, currencyCode, perTransfer, daily, approvalAbove }, context) {
+      const order = { merchantId, currencyCode, perTransfer, daily, approvalAbove, reason: null };
+      const { outcome, pendingOrderId } = await orderOrStore({ by: orderedBy(context), rule }, "merchant limit", order);
+      return { ...(outcome === null ? {} : { limit: toProtoLimit(outcome) }), pendingOrderId };
+    },
+  };
+}
+
+/** A merchant in a list. */
+export function toProtoMerchant({ merchantId, accountId, environment, createdAt }: ListedMerchant) {
+  return { id: merchantId, accountId, environment, createdAt: timestampFromDate(createdAt) };
+}
+
+function fromProtoTerms(terms: FeeTerms | undefined) {
+  return {
+    flat: terms?.flat ?? "",
+    rate: terms?.rate ?? "",
+    ...given("min", terms?.min),
+    ...given("max", terms?.max),
+  };
+}
+
+function toProtoFee(row: ScheduledFee) {
+  const { min, max, ...terms } = termTexts(row);
+  return {
+    id: row.id,
+    merchantId: row.merchantId ?? "",
+    currencyCode: row.currencyCode ?? "",
+    version: row.version,
+    terms: { ...terms, ...(min === null ? {} : { min }), ...(max === null ? {} : { max }) },
+    createdAt: timestampFromDate(row.createdAt),
+    isCurrent: row.isCurrent,
+  };
+}
+
+function toProtoPreview({ received, fee, total }: Quote) {
+  return { received: formatMoney(received), fee: formatMoney(fee), total: formatMoney(total) };
+}

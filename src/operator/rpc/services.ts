@@ -1,0 +1,38 @@
+// The operators' services: one file for each, which translates its contract. Orders and rules are elsewhere.
+
+import type { HandlerContext } from "@connectrpc/connect";
+import { createAccountService } from "./account-service.ts";
+import { createCatalogService } from "./catalog-service.ts";
+import { createLedgerService } from "./ledger-service.ts";
+import { createMerchantAdminService } from "./merchant-admin-service.ts";
+import { createOrderService } from "./order-service.ts";
+import { createPayoutService } from "./payout-service.ts";
+import type { Parts } from "./proto-parts.ts";
+import { createSystemService } from "./system-service.ts";
+import { createTopUpService } from "./top-up-service.ts";
+import { createTransferService } from "./transfer-service.ts";
+
+export type OperatorServicesDependencies = Omit<Parts, "orderedBy" | "secondPerson"> & {
+  /** When another operator has to approve an order. Absent: never. */
+  readonly secondPerson?: Parts["secondPerson"];
+  /** The person who calls. */
+  readonly operatorOf: (context: HandlerContext) => { readonly email: string };
+};
+
+/** The services as Connect serves them, by their names in `transport/calls/services.ts`. */
+export function createOperatorServices({ operatorOf, ...dependencies }: OperatorServicesDependencies) {
+  const { database } = dependencies;
+  const orderedBy = (context: HandlerContext) => ({ database, operator: operatorOf(context).email });
+  const parts: Parts = { ...dependencies, secondPerson: dependencies.secondPerson ?? null, orderedBy };
+  return {
+    operatorCatalog: createCatalogService(parts),
+    operatorAccount: createAccountService(parts),
+    operatorTopUp: createTopUpService(parts),
+    operatorTransfer: createTransferService(parts),
+    operatorPayout: createPayoutService(parts),
+    operatorMerchant: createMerchantAdminService(parts),
+    operatorLedger: createLedgerService(parts),
+    operatorOrder: createOrderService(parts),
+    operatorSystem: createSystemService(parts),
+  };
+}

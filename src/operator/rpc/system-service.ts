@@ -1,0 +1,83 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { SystemService } from "#gen/saldo/operator/v1/system_service_pb.ts";
+import { type DoneAction, listActions } from "../audit-log/operator-actions.ts";
+import { type BillingSettings, readBillingSettings } from "../../billing/settings.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import { type AdmissionStop, readAdmissionStop } from "../../ledger/admission-switch.ts";
+import { orderStart, orderStop } from "../commands/admission-orders.ts";
+import { readPage } from "./paging.ts";
+import { fromRupiah, given, orNull, type Parts, rupiah, timeRange } from "./proto-parts.ts";
+import { orderSettings } from "../commands/settings-orders.ts";
+
+/** SystemService: settings, the switch of admissions, and what operators did. */
+export function createSystemService({
+  database: { pool },
+  orderedBy,
+}: Pick<Parts, "database" | "orderedBy">): ServiceImpl<typeof SystemService> {
+  return {
+    async getSettings() {
+      return { settings: toProtoSettings(await readBillingSettings(pool)) };
+    },
+
+    async updateSettings({ settings, reason }, context) {
+      const wanted = { welcomeCredit: fromRupiah(settings?.welcomeCredit ?? "") };
+      const order = { settings: wanted, reason: orNull(reason) };
+      return { settings: toProtoSettings(await orderSettings(orderedBy(context), order)) };
+    },
+
+    async getAdmission() {
+      return { admission: toProtoAdmission(await readAdmissionStop(pool)) };
+    },
+
+    async stopAdmission({ reason }, context) {
+      return { admission: toProtoAdmission(await orderStop(orderedBy(context), { reason })) };
+    },
+
+    async startAdmission(_request, context) {
+      return { admission: toProtoAdmission(await orderStart(orderedBy(context))) };
+    },
+
+    async listOperatorActions(request) {
+      const filter = {
+        ...given("operator", request.filter?.operator),
+        ...given("action", request.filter?.action),
+        ...given("subject", plain(request.filter?.subject)),
+        ...timeRange(request.filter),
+      };
+      const page = await readPage(
+        request,
+        (range) => listActions(pool, { filter, ...range }),
+        ({ actionId }) => actionId,
+      );
+      return { actions: page.items.map(toProtoAction), nextPageToken: page.nextPageToken };
+    },
+  };
+}
+
+/** Most subjects are ids, written down in small letters; what is none stays as it is. */
+function plain(subject: string | undefined): string | undefined {
+  return subject !== undefined && isUuid(subject) ? subject.toLowerCase() : subject;
+}
+
+function toProtoSettings({ welcomeCredit }: BillingSettings) {
+  return { welcomeCredit: rupiah(welcomeCredit) };
+}
+
+function toProtoAdmission(stop: AdmissionStop) {
+  return stop === null
+    ? { stopped: false }
+    : { stopped: true, since: timestampFromDate(stop.since), reason: stop.reason };
+}
+
+function toProtoAction({ actionId, operator, action, subject, reason, facts, doneAt }: DoneAction) {
+  return {
+    id: actionId,
+    operator,
+    action,
+    subject: subject ?? "",
+    reason: reason ?? "",
+    facts: JSON.stringify(facts),
+    doneAt: timestampFromDate(doneAt),
+  };
+}

@@ -1,0 +1,79 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { TopUpService } from "#gen/saldo/operator/v1/top_up_service_pb.ts";
+import { protoState, toProtoTopUp } from "../../billing/proto-top-ups.ts";
+import { troubleOf } from "../../billing/top-ups/disputes.ts";
+import { findTopUps, readEvents } from "../../billing/top-ups/find-top-ups.ts";
+import { selectTopUps } from "../../billing/top-ups/store.ts";
+import { type TopUp, TOP_UP_STATES } from "../../billing/top-ups/top-up.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import { readPage } from "./paging.ts";
+import { orNull, type Parts } from "./proto-parts.ts";
+import { orderVerification } from "../commands/top-up-orders.ts";
+
+/** The most notifications that are shown with a top-up. */
+const MAX_EVENTS = 100;
+
+/** TopUpService: top-ups of all accounts. */
+export function createTopUpService({
+  database,
+  orderedBy,
+  verifyTopUp,
+}: Pick<Parts, "database" | "orderedBy" | "verifyTopUp">): ServiceImpl<typeof TopUpService> {
+  const { pool } = database;
+  return {
+    async listTopUps(request) {
+      const filter = {
+        accountId: orNull(request.accountId),
+        provider: orNull(request.provider),
+        state: TOP_UP_STATES.find((state) => protoState[state] === request.state) ?? null,
+        needsAttention: request.onlyProblems,
+      };
+      const page = await readPage(
+        request,
+        (range) => findTopUps(pool, { filter, ...range }),
+        ({ topUpId }) => topUpId,
+      );
+      return { topUps: page.items.map(toProtoAccountTopUp), nextPageToken: page.nextPageToken };
+    },
+
+    async getTopUp({ topUpId }) {
+      const [[topUp], events] = await Promise.all([
+        selectTopUps(pool, [topUpId]),
+        readEvents(pool, topUpId, MAX_EVENTS),
+      ]);
+      return {
+        topUp: toProtoAccountTopUp(requireFound(topUp)),
+        events: events.map(({ eventId, eventKey, status, amount, finding, receivedAt }) => ({
+          id: eventId,
+          eventKey,
+          status,
+          amount,
+          finding,
+          receivedAt: timestampFromDate(receivedAt),
+        })),
+      };
+    },
+
+    async verifyTopUp({ topUpId, reason }, context) {
+      const order = { topUpId, reason: orNull(reason) };
+      return { topUp: toProtoAccountTopUp(await orderVerification(orderedBy(context), verifyTopUp, order)) };
+    },
+  };
+}
+
+function requireFound(topUp: TopUp | undefined): TopUp {
+  if (topUp === undefined) throw new NotFound("There is no such top-up.");
+  return topUp;
+}
+
+function toProtoAccountTopUp(topUp: TopUp) {
+  const { accountId, providerReference, changedAt } = topUp;
+  return {
+    topUp: toProtoTopUp(topUp),
+    accountId,
+    providerReference: providerReference ?? "",
+    problem: troubleOf(topUp) ?? "",
+    changedAt: timestampFromDate(changedAt),
+  };
+}
