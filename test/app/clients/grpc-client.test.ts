@@ -135,7 +135,7 @@ describe("the details of an error have", () => {
   });
 
   test.each([
-    ["a key nobody issued", "gw_nobody"],
+    ["a key that was never issued", "gw_nobody"],
     ["no key", null],
   ])("that the key is wrong, with %s", async (_case, key) => {
     for (const call of [
