@@ -84,7 +84,7 @@ describe("a database of the last former migration", () => {
     expect(after.get("usage_record")).toHaveLength(152);
   });
 
-  test("has every posting under the account that it is about", async () => {
+  test("has every posting under its account", async () => {
     const { rows } = await owner.query<{ reason: string; owners: string }>(
       `SELECT DISTINCT reason, CASE WHEN p.account_id IN (debit, credit) THEN 'its side'
          WHEN EXISTS (SELECT FROM merchant_fund f JOIN merchant m ON m.id = f.merchant_id

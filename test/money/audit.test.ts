@@ -76,7 +76,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     );
   });
 
-  it("finds a charge below its cost that was not booked as a loss", async () => {
+  it("finds a charge below its cost that was not posted as a loss", async () => {
     const { account, requestId } = await used(3);
     const charge = (units: number) =>
       unguarded(
@@ -139,7 +139,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     ).toEqual([[check, requestId]]);
   });
 
-  it("finds a hold of a request that is settled, and one that nobody living owns", async () => {
+  it("finds a hold of a settled request, and one without a living owner", async () => {
     const { account, requestId } = await used(3);
     const damage = (owner: string, age: string) =>
       setup.asOwner(`INSERT INTO hold (account_id, id, owner, amount, key_id, model, input_price, output_price, placed_at)
@@ -210,7 +210,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     expect(await found(damage, repair)).toEqual([["usage lies in its month's partition", old]]);
   });
 
-  it("finds a guard that was taken away, and settings that forget what was acknowledged", async () => {
+  it("finds a missing constraint, and settings that can lose acknowledged data", async () => {
     const constraint = "ALTER TABLE posting DROP CONSTRAINT posting_amount_check";
     expect(
       await found(
@@ -247,7 +247,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     ]);
   });
 
-  it("finds a loss that is more than was cut off, and one that no record bears out", async () => {
+  it("finds a loss above the uncovered cost, and one without a record", async () => {
     const account = await setup.account(12_000n);
     const { requestId, ...request } = admission(account, await setup.key(account), 10_000n);
     await process.ledger.admit({ requestId, ...request });
@@ -282,7 +282,7 @@ describe.each(testBackends())("the audit on the %s database", (backend) => {
     ]);
   });
 
-  it("finds nothing again once all is mended", async () => {
+  it("finds nothing after all corrections", async () => {
     expect(await setup.audit()).toEqual(SOUND);
   });
 });

@@ -18,7 +18,7 @@ describe.each(testBackends())("the audit of books that are wrong everywhere, on 
   });
   afterAll(() => setup.close());
 
-  it("ends, tells some of each check, says that there are more, and reads little more than it tells", async () => {
+  it("ends, reports some of each check, reports that there are more, and reads little more than it reports", async () => {
     const account = await setup.account(10_000_000n);
     // Half an hour old, so that they are folded too; each costs what it should and was billed a year too early.
     await setup.asOwner(`

@@ -59,7 +59,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
       ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only;
       ALTER TABLE usage_record ENABLE ALWAYS TRIGGER append_only_truncate`);
 
-  it("keeps what an account came to up to ten minutes ago, and begins there the next time", async () => {
+  it("stores an account's sums up to ten minutes ago, and begins there the next time", async () => {
     const who = await customer();
     const [old, young] = [minutesAgo(30), minutesAgo(5)];
     await use(who, old);
@@ -107,7 +107,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await checkpointOf(who.account)).toEqual({ posted: "-55000", usage_through: behind });
   });
 
-  it("is not alarmed by a record that comes later than any should, and folds it then", async () => {
+  it("gives no false alarm for a record that comes later than any should, and folds it then", async () => {
     const who = await customer();
     const [late, old] = [minutesAgo(30), minutesAgo(20)];
     await use(who, old);
@@ -118,7 +118,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("folds a long history page by page, and comes to the same as a full run", async () => {
+  it("folds a long history page by page, with the same sums as a full run", async () => {
     const who = await customer();
     await setup.asOwner(insertRecords(who, 4_500));
     expect(await setup.audit(INCREMENTAL)).toEqual(SOUND);
@@ -173,7 +173,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     }
   });
 
-  it("finds nothing in a running system, however often it looks", async () => {
+  it("finds nothing in a running system, however often it runs", async () => {
     const seed = chooseSeed();
     const random = seededRandom(seed);
     const customers = await Promise.all(Array.from({ length: 6 }, () => customer(3_000_000n)));
@@ -204,7 +204,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await setup.audit(), `seed ${seed}`).toEqual(SOUND);
   });
 
-  it("keeps when it last looked and what it found, and is run by one process at a time", async () => {
+  it("stores its last time and findings, and is run by one process at a time", async () => {
     const who = await customer();
     await setup.asOwner(`UPDATE account SET posted = posted + 1 WHERE id = '${who.account}'`);
     await setup.audit(INCREMENTAL);
@@ -234,7 +234,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect(await claim(0)).toBe(true);
   });
 
-  it("lets nobody take a run that has not ended before it must have been cut short", async () => {
+  it("lets no process take an unfinished run before its process must have died", async () => {
     await setup.audit();
     const began = (minutes: number) =>
       setup.asOwner(`UPDATE audit_run SET started_at = clock_timestamp() - interval '${minutes} minutes'
@@ -258,7 +258,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     await setup.audit(INCREMENTAL);
   });
 
-  it("keeps what a newer run found when an older one ends after it", async () => {
+  it("keeps the findings of a newer run when an older one ends after it", async () => {
     const who = await customer();
     const runs = async () =>
       (await setup.asOwner(
@@ -279,7 +279,7 @@ describe.each(testBackends())("the incremental audit on the %s database", (backe
     expect((await runs()).map(({ violations }) => violations)).toEqual([0, 0]);
   });
 
-  it("ends at once when it is told to", async () => {
+  it("ends at once when it is aborted", async () => {
     const stopped = AbortSignal.abort();
     await expect(setup.audit({ ...INCREMENTAL, signal: stopped })).rejects.toThrow("aborted");
   });

@@ -122,7 +122,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
   });
 
   it.each(rounds)(
-    "between orders of one reference on two accounts are won by one, and the others are refused (round %i)",
+    "between commands with one reference on two accounts are won by one, and the others are refused (round %i)",
     async (round) => {
       const accounts = [await setup.account(0n), await setup.account(0n)];
       const reference = `race:${backend}:${round}`;
@@ -155,7 +155,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
   );
 
   it.each(rounds)(
-    "between credits of one reference are won by one, whatever the others say (round %i)",
+    "between credits with one reference are won by one, whatever the others contain (round %i)",
     async (round) => {
       const accountId = await setup.account(0n);
       const reference = `credit:${backend}:${round}`;
@@ -172,7 +172,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     },
   );
 
-  it.each([1, 5])("of %i admissions against a revocation: none is let in once it is committed", async (parallel) => {
+  it.each([1, 5])("of %i admissions against a revocation: none is admitted after its commit", async (parallel) => {
     const [process] = processes;
     const account = await setup.account(1_000_000n);
     const key = await setup.key(account, 60);
@@ -186,7 +186,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     expect(await slotsOf(key)).toEqual([]);
   });
 
-  it.each([1, 5])("of %i admissions against a credit: they see it once the row is theirs", async (parallel) => {
+  it.each([1, 5])("of %i admissions against a credit: they see it once they have locked the row", async (parallel) => {
     const [process] = processes;
     const account = await setup.account(100n);
     const key = await setup.key(account);
@@ -201,7 +201,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     expect(await setup.balance(account)).toMatchObject({ posted: 5_100n, held: 500n * BigInt(parallel) });
   });
 
-  it.each([1, 5])("of %i admissions against a lock: they are counted when they were let in", async (parallel) => {
+  it.each([1, 5])("of %i admissions against a lock: they are counted at their admission", async (parallel) => {
     const [process] = processes;
     const account = await setup.account(1_000n);
     const key = await setup.key(account, 60);
@@ -265,7 +265,7 @@ describe.each(testBackends())("races on the %s database", (backend) => {
     await ledger.close();
   });
 
-  it("the database itself refuses to let anybody win who would make a balance negative", async () => {
+  it("the database itself refuses every winner that would make a balance negative", async () => {
     const account = await setup.account(1_000n);
     const set = (values: string) => setup.pool.query(`UPDATE account SET ${values} WHERE id = $1`, [account]);
     for (const values of ["held = 1001", "held = -1", "posted = -1"])

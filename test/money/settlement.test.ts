@@ -30,7 +30,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     expect(await setup.balance(account)).toEqual({ posted: 93n * UNIT, held: 0n, available: 93n * UNIT });
   });
 
-  it("takes above the hold only what is available, and books the rest as our loss", async () => {
+  it("takes above the hold only available money, and posts the rest as our loss", async () => {
     const { account, ids } = await held(100n * UNIT, [40n * UNIT, 30n * UNIT]);
     expect(await process.ledger.settle(settlement(account, ids[0] ?? "", 500))).toEqual({
       cost: 500n * UNIT,
@@ -59,7 +59,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     expect(await setup.balance(account)).toEqual({ posted: 0n, held: 0n, available: 0n });
   });
 
-  it("settles once however often and from wherever it is asked", async () => {
+  it("settles once, however often and in whichever process it is called", async () => {
     const { account, ids } = await held(100n * UNIT, [40n * UNIT]);
     const other = await setup.process();
     const id = ids[0] ?? "";
@@ -73,7 +73,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     expect(rows).toEqual([{ charge: settled[0]?.charge }]);
   });
 
-  it("keeps on the record what is needed to recompute it", async () => {
+  it("keeps on the record everything that recomputes it", async () => {
     const { account, key, ids } = await held(100n * UNIT, [40n * UNIT]);
     const id = ids[0] ?? "";
     await process.ledger.settle({
@@ -112,7 +112,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
   });
 
   it.each([1, 5])(
-    "gives back a hold whose request has its record already, and charges nothing more (%i at once)",
+    "releases a hold whose request has its record already, and charges nothing more (%i at once)",
     async (parallel) => {
       const account = await setup.account(1_000n * UNIT);
       const key = await setup.key(account);
@@ -130,7 +130,7 @@ describe.each(testBackends())("settlement on the %s database", (backend) => {
     },
   );
 
-  it("refuses to settle what was never held", async () => {
+  it("refuses to settle a request that never had a hold", async () => {
     const account = await setup.account(100n);
     const key = await setup.key(account);
     await expect(process.ledger.settle(settlement(account, admission(account, key, 1n).requestId, 1))).rejects.toThrow(

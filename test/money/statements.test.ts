@@ -34,7 +34,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     return readCsv(Buffer.concat(pieces).toString());
   }
 
-  it("shows a charge above its hold behind the top-up that paid it", async () => {
+  it("shows a charge above its hold after the top-up that paid it", async () => {
     const { money } = setup;
     const account = await money.account(100_000n);
     const request = admission(account, await money.key(account), 100_000n);
@@ -49,7 +49,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     expect(pages.entries.map(({ runningBalance }) => runningBalance)).toEqual(["0.8", "1.1", "0.1"]);
   });
 
-  it("never shows a balance below zero, page by page or as a file, whatever happened in what order", async () => {
+  it("never shows a balance below zero, page by page or as a file, in any order of events", async () => {
     const { money } = setup;
     const { database } = process;
     const account = await money.account(200_000n);
@@ -129,7 +129,7 @@ describe.each(testBackends())("statements on the %s database", (backend) => {
     expect(await money.audit()).toEqual(SOUND);
   });
 
-  it("refuses a page token that names no place", async () => {
+  it("refuses a page token without a position", async () => {
     const client = setup.clientOf(await setup.money.account(1n));
     for (const pageToken of ["2", "1.x.00000000-0000-7000-8000-000000000000", "00000000-0000-7000-8000-000000000000"]) {
       expect(await factsOf(client.listLedgerEntries({ pageToken }))).toMatchObject({

@@ -93,7 +93,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     expect(lines.at(-1)?.["running_balance_idr"]).toBe((await client.getBalance({})).balance?.posted);
   });
 
-  it("counts what was charged late with its request, in sums, on its record and in the file", async () => {
+  it("counts a late charge with its request, in sums, on its record and in the file", async () => {
     const account = await setup.money.account(1_000_000_000n);
     const keyId = await setup.money.key(account);
     const { ledger, database } = await setup.money.process();
@@ -140,7 +140,7 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
   });
 
   it.each([
-    ["a time zone nobody knows", { timeZone: "Asia/Atlantis" }, "timeZone"],
+    ["an unknown time zone", { timeZone: "Asia/Atlantis" }, "timeZone"],
     ["an offset for a time zone", { timeZone: "+07:00" }, "timeZone"],
     ["a zone of the database's own making", { timeZone: "FOO+5" }, "timeZone"],
     ["a range turned round", { filter: { from: timestampFromMs(2), until: timestampFromMs(1) } }, "filter.from"],
@@ -152,13 +152,13 @@ describe.each(testBackends())("usage page by page on the %s database", (backend)
     expect(await factsOf(Array.fromAsync(client.exportUsage(request)))).toMatchObject(wrong(field));
   });
 
-  it("refuses a ledger in a time zone nobody knows", async () => {
+  it("refuses a ledger in an unknown time zone", async () => {
     const client = setup.clientOf(await setup.money.account(0n));
     const call = Array.fromAsync(client.exportLedger({ timeZone: "Asia/Atlantis" }));
     expect(await factsOf(call)).toMatchObject(wrong("timeZone"));
   });
 
-  it("refuses a page token that is none", async () => {
+  it("refuses an invalid page token", async () => {
     const client = setup.clientOf(await setup.money.account(0n));
     for (const call of [client.listUsage({ pageToken: "2" }), client.listLedgerEntries({ pageToken: "2" })]) {
       expect(await factsOf(call)).toMatchObject(wrong("pageToken"));

@@ -54,7 +54,7 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
   }
   const rolledUp = async (accountId: string) => (await setup.pool.query(ROLLED_UP, [accountId])).rows[0] as unknown;
 
-  it("lose nothing and count nothing twice, whatever comes when", async () => {
+  it("lose nothing and count nothing twice, in any order of arrival", async () => {
     const accountId = await setup.account(BALANCE);
     const keyId = await setup.key(accountId);
     const open: Open[] = [];
@@ -97,7 +97,7 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     expect(await setup.audit()).toEqual(SOUND);
   });
 
-  it("wait for the oldest open request, however old, and then have it", async () => {
+  it("wait for the oldest open request, however old, and then contain it", async () => {
     const accountId = await setup.account(BALANCE);
     const keyId = await setup.key(accountId);
     const at = (minutes: number): number => Date.now() - minutes * MINUTE_MS;
@@ -115,7 +115,7 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     expect((await summarizeUsage(setup.pool, { accountId, filter: {} })).totals.requests).toBe(5n);
   });
 
-  it("are passed over while a request that came behind their back is missing in them, and then made anew", async () => {
+  it("are skipped while a late request is missing in them, and then made again", async () => {
     const accountId = await setup.account(BALANCE);
     const keyId = await setup.key(accountId);
     for (const minutes of [120, 60]) await settle(await admit(accountId, keyId, Date.now() - minutes * MINUTE_MS));
@@ -130,7 +130,7 @@ describe.each(testBackends())("roll-ups of usage on the %s database", (backend) 
     expect(await rollUpUsage(setup.pool)).toEqual({ stretches: 0, recounted: [] });
   });
 
-  it("are found wrong by the audit when such a request was free, and mended by a recount", async () => {
+  it("are found wrong by the audit when such a request was free, and corrected by a recount", async () => {
     const accountId = await setup.account(BALANCE);
     const keyId = await setup.key(accountId);
     await settle(await admit(accountId, keyId, Date.now() - 120 * MINUTE_MS));

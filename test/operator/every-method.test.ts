@@ -173,7 +173,7 @@ describe("every method of operators", () => {
   );
 
   test.each(methods.map((method) => [method.localName, method] as const))(
-    "%s lets nobody in but operators, and leaves no line of an attempt",
+    "%s admits only operators, and leaves no line of an attempt",
     async (_name, method) => {
       const before = await served.actions();
       const member = await refusal(callOf(served.member, method)(requestOf(method)));
@@ -186,7 +186,7 @@ describe("every method of operators", () => {
 
   const withReason = methods.filter(({ input }) => input.fields.some(({ localName }) => localName === "reason"));
   test.each(withReason.map((method) => [method.localName, method] as const))(
-    "%s takes no reason that says nothing, and does nothing then",
+    "%s refuses a blank reason, and then does nothing",
     async (name, method) => {
       // What recounting, opening and resuming would change.
       if (name === "recountAccount") {

@@ -114,7 +114,7 @@ describe.each(testBackends())("an operator's orders on the %s server", (backend)
     expect(await available(accountId)).toBe(RUPIAH);
   });
 
-  test("are refused whole: nothing, too much, nobody's, and more than an account can hold", async () => {
+  test("are refused whole: nothing, too much, of no account, and more than an account can hold", async () => {
     const accountId = await newAccount();
     for (const amount of [0n, MAX_ORDER + 1n, -MAX_ORDER - 1n]) {
       const order = { accountId, amount, reason: "x", reference: uuidv7() };

@@ -13,7 +13,7 @@ const FROM_PROVIDER = "what comes from a payment provider is a paid top-up's own
 const GIVEN_BACK = "what was given back of a top-up was taken from its account or is owed";
 const OWED = "what an account owes is what was booked and not collected";
 const DEBT = "an account's debt is the sum of its receivables";
-const RECEIVABLES = "the account of receivables stands at what is owed";
+const RECEIVABLES = "the account of receivables is the sum of what is owed";
 
 let setup: TopUpSetup;
 let process: TopUpProcess;

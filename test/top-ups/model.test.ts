@@ -155,7 +155,7 @@ describe("payments at random", () => {
     for (const topUpId of asked) model.report(topUpId, setup.fake.payment(topUpId));
   }
 
-  it(`leave accounts as the model says, in ${WALKS} walks of ${STEPS} steps`, async () => {
+  it(`leave accounts as the model predicts, in ${WALKS} walks of ${STEPS} steps`, async () => {
     const seed = Number(process.env["SALDO_TEST_SEED"] ?? Date.now() % 1_000_000_007);
     const walk = fc.array(step, { minLength: STEPS, maxLength: STEPS });
     await fc.assert(

@@ -190,7 +190,7 @@ describe("the contract", () => {
 });
 
 describe("watching", () => {
-  it("ends when the client leaves, and when the server stops, without holding the stop up", async () => {
+  it("ends when the client leaves, and when the server stops, without delaying the stop", async () => {
     const buyer = await customer();
     const { id } = await createAt(one, buyer);
     const leaving = new AbortController();
@@ -211,7 +211,7 @@ describe("watching", () => {
 });
 
 describe("an operator's commands", () => {
-  it("verify, give back and show what is owed, each with a line of who ordered it", async () => {
+  it("verify, give back and show the debt, each with a line that names the operator", async () => {
     const settings = { DATABASE_URL: setup.money.opened.url };
     const buyer = await customer();
     const { id, paymentUrl } = await createAt(one, buyer);

@@ -88,7 +88,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
   };
 
   it.each(Array.from({ length: ROUNDS }, (_, round) => round))(
-    "keeps what it has told every client (round %i)",
+    "keeps its answers to every client (round %i)",
     async (round) => {
       const seed = chooseSeed() + round;
       const known = new Acknowledged({ processes: PROCESSES, prices: PRICES });
@@ -160,7 +160,7 @@ describe.each(testBackends())("the ledger under eight connections to the %s data
     },
   );
 
-  it("has met every usual outcome in these rounds", () => {
+  it("had every usual outcome in these rounds", () => {
     const usual = [
       "admit: granted",
       "admit: refused",
